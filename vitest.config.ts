@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { LongestFirst } from './tests/support/longest-first.ts';
-import { ALONE, TOGETHER } from './tests/support/together.ts';
+import { ALONE, TOGETHER } from './tests/support/run-alone.ts';
 
 const config: ViteUserConfig = defineConfig({
   test: {
@@ -29,7 +29,7 @@ const config: ViteUserConfig = defineConfig({
           name: 'together',
           include: [...TOGETHER],
           isolate: false,
-          setupFiles: ['tests/support/leave-nothing.ts'],
+          setupFiles: ['tests/support/temporary-files.ts'],
           // Loaded by Node itself, as programs load them: names that are imported cost nothing then where they are used.
           experimental: { viteModuleRunner: false },
         },

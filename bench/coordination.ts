@@ -61,7 +61,7 @@ function transactions(coordinator: Coordinator, claims: readonly Claim[]): Conte
 async function one(coordinator: Coordinator, claim: Claim): Promise<void> {
   const work = coordinator.begin([claim]);
   await coordinator.whenClear(work);
-  coordinator.acts(work, claim);
+  coordinator.recordAct(work, claim);
   coordinator.end(work);
 }
 

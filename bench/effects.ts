@@ -276,7 +276,7 @@ async function agentsWith(tools: string, takesTime: () => Promise<void>): Promis
     const claim = readClaim('write', `bench:m${n % MEMBERS}`);
     const work = coordinator.begin([claim]);
     for (let i = 0; i < STEPS; i++) {
-      await coordinator.enter(work, [claim]);
+      await coordinator.acquire(work, [claim]);
       await takesTime();
     }
     coordinator.end(work);

@@ -15,9 +15,9 @@ import {
   type FactRow,
   mergeProvenance,
   OPEN_END,
+  type PlanInput,
   type PredicateDeclaration,
   planAssert,
-  type Writing,
   writeToken,
 } from '#memory';
 import type { Store } from '#stores';
@@ -286,7 +286,7 @@ export async function contradict(store: Store, subject: number, time: string): P
   const partition = { space: 'bench', subject: nameOf(subject), predicate: 'p' };
   const { names, version: before, latest, open } = (await store.partition(partition))!;
   const version = before + 1;
-  const writing: Writing = {
+  const writing: PlanInput = {
     partition,
     declaration: DECLARATION,
     open: open.map(inOrder),

@@ -9,7 +9,7 @@ import { openStore } from 'assize';
 import type { FactVectorQuery } from '#ledger';
 import type { Store } from '#stores';
 import { type BenchResult, median, percentile } from './measure.ts';
-import { put, START, saying } from './sayings.ts';
+import { put, START, saying } from './statements.ts';
 
 const FACTS = 20_000;
 const DIMENSIONS = 384;

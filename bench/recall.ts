@@ -14,7 +14,7 @@ import type { FactHit } from '#ledger';
 import { Bm25, wordsOf, wordsOfDocument } from '#memory';
 import { type BenchResult, formatTable, percentile } from './measure.ts';
 import { recallVectorsBench } from './recall-vectors.ts';
-import { put, START, saying } from './sayings.ts';
+import { put, START, saying } from './statements.ts';
 
 const FACTS = 100_000;
 const QUERIES = 400;

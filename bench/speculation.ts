@@ -86,7 +86,7 @@ async function speculated({ coordinator, state, place, claim }: World, branches:
     }),
   );
   await coordinator.whenClear(work);
-  coordinator.acts(work, claim);
+  coordinator.recordAct(work, claim);
   for (const plan of overlays[branches - 1]!.planned) state.set(plan.place, plan.value);
   coordinator.end(work);
 }

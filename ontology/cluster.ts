@@ -1,7 +1,7 @@
 /** What processes share, and the groups that they form by it (seed 000, Procedure 1). Pure of ontologies: names and sets. */
 
 /** A process with all that it touches. */
-export interface Footed {
+export interface ProcessFootprint {
   readonly name: string;
   readonly touches: ReadonlySet<string>;
 }
@@ -21,7 +21,7 @@ export interface Clustering {
   /** The pair that came nearest to the threshold without being merged, policy aside. */
   readonly next: Merge | undefined;
   /** What was near enough and is kept apart by policy. */
-  readonly apart: readonly Merge[];
+  readonly keptSeparate: readonly Merge[];
   /** What each component says when it is shared: 0 if every process touches it. */
   readonly weights: ReadonlyMap<string, number>;
 }
@@ -44,7 +44,11 @@ export const OVERLAP_MIN = 0.25;
  * (average linkage), so that no process draws others in only because it touches very much. Of pairs that overlap alike, the one
  * whose processes come first.
  */
-export function cluster(processes: readonly Footed[], division: Division, threshold: number = OVERLAP_MIN): Clustering {
+export function cluster(
+  processes: readonly ProcessFootprint[],
+  division: Division,
+  threshold: number = OVERLAP_MIN,
+): Clustering {
   const weights = weightsOf(processes);
   const overlaps = overlapsOf(processes, weights);
   const overlap = remembered((a, b) => mean(a.flatMap((one) => b.map((other) => overlaps(one, other)))));
@@ -62,7 +66,7 @@ export function cluster(processes: readonly Footed[], division: Division, thresh
     const best = firstGreatest(free);
     if (best === undefined || best.overlap < threshold) {
       const apart = pairs.filter((pair) => !free.includes(pair) && pair.overlap >= threshold);
-      return { groups, merges, next: best, apart, weights };
+      return { groups, merges, next: best, keptSeparate: apart, weights };
     }
     merges.push(best);
     groups = joined(groups, best.left, best.right);
@@ -92,7 +96,7 @@ function isApart({ apart }: Division, left: Group, right: Group): boolean {
 
 /** The overlap of any two processes, each worked out once. */
 function overlapsOf(
-  processes: readonly Footed[],
+  processes: readonly ProcessFootprint[],
   weights: ReadonlyMap<string, number>,
 ): (one: string, other: string) => number {
   const table = new Map(
@@ -114,7 +118,7 @@ function mean(values: readonly number[]): number {
   return Math.round((values.reduce((sum, value) => sum + value, 0) / values.length) * 1e9) / 1e9;
 }
 
-function weightsOf(processes: readonly Footed[]): Map<string, number> {
+function weightsOf(processes: readonly ProcessFootprint[]): Map<string, number> {
   const touched = new Map<string, number>();
   for (const { touches } of processes) for (const name of touches) touched.set(name, (touched.get(name) ?? 0) + 1);
   return new Map([...touched].map(([name, count]) => [name, Math.log(processes.length / count)]));

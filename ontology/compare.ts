@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { type Domain, patternText, requireOwnDomain } from 'assize/internal/kernel';
 import { type DerivedInvariant, invariantsOf } from './invariants.ts';
 import type { Component, Ontology, ProcessClass } from './ontology.ts';
@@ -14,11 +14,11 @@ export interface Difference {
 }
 
 /** What is read here of a domain. */
-const DOMAIN = form.members({
-  name: form.text,
-  processes: form.record(form.object),
-  roles: form.record(form.members({ processes: form.list(form.text) })),
-  rules: form.list(form.members({ id: form.text, patterns: form.list(form.object), spec: form.object })),
+const DOMAIN = arg.members({
+  name: arg.text,
+  processes: arg.record(arg.object),
+  roles: arg.record(arg.members({ processes: arg.list(arg.text) })),
+  rules: arg.list(arg.members({ id: arg.text, patterns: arg.list(arg.object), spec: arg.object })),
 });
 
 /**
@@ -29,7 +29,7 @@ const DOMAIN = form.members({
  */
 export function compare(ontology: Ontology, domain: Domain<any, any, any>, options: RoleOptions = {}): Difference[] {
   const derived = deriveRoles(ontology, options);
-  requireForm(DOMAIN, domain, 'domain');
+  checkArgument(DOMAIN, domain, 'domain');
   requireOwnDomain(domain);
   return [
     ...nameDifference(ontology, domain),

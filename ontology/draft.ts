@@ -1,5 +1,5 @@
-import { form, isAssizeError, requireForm } from 'assize/internal/base';
-import { type Oracle, unfenced } from 'assize/internal/oracle';
+import { arg, checkArgument, isAssizeError } from 'assize/internal/base';
+import { type Oracle, stripFence } from 'assize/internal/oracle';
 import { check } from './check.ts';
 import { OntologyError } from './errors.ts';
 import type { Finding } from './finding.ts';
@@ -28,10 +28,10 @@ export interface Draft {
   readonly findings: readonly Finding[];
 }
 
-const DRAFT_OPTIONS = form.members({
-  oracle: form.members({ ask: form.code }),
-  model: form.code,
-  modelVersion: form.optional(form.text),
+const DRAFT_OPTIONS = arg.members({
+  oracle: arg.members({ ask: arg.code }),
+  model: arg.code,
+  modelVersion: arg.optional(arg.text),
 });
 
 /** Oracle keys of drafts stand in a space of their own: the same prose and the same model are the same question everywhere. */
@@ -44,8 +44,8 @@ const SPACE = 'assize.ontology.draft';
  * @throws OntologyError `bad_draft`; OracleError as `ask` does; what the model throws; ArgumentError `bad_argument`
  */
 export async function draftOntology(prose: string, options: DraftOptions): Promise<Draft> {
-  requireForm(form.text, prose, 'prose');
-  requireForm(DRAFT_OPTIONS, options, 'options');
+  checkArgument(arg.text, prose, 'prose');
+  checkArgument(DRAFT_OPTIONS, options, 'options');
   const first = `${INSTRUCTIONS}\n\nThe domain:\n\n${prose}\n`;
   const answer = await ask(first, options);
   const judged = judge(answer);
@@ -80,7 +80,7 @@ function judge(
 ):
   | Pick<Draft, 'text' | 'ontology' | 'findings'>
   | { readonly text: string; readonly wrong: string; readonly first: string } {
-  const text = `${unfenced(answer)}\n`;
+  const text = `${stripFence(answer)}\n`;
   try {
     const ontology = parse(text);
     const findings = check(ontology);

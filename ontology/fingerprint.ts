@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { Footprints } from './footprints.ts';
 import { type DerivedInvariant, invariantsOf } from './invariants.ts';
 import type { Ontology, ProcessClass } from './ontology.ts';
@@ -51,7 +51,7 @@ export function concluded(found: {
   readonly auditability: boolean;
   readonly pipeline: boolean;
 }): string {
-  requireForm(form.object, found, 'found');
+  checkArgument(arg.object, found, 'found');
   if (found.writeSkew && found.auditability)
     return 'Write skew and auditability: a strong candidate for one that adjudicates all changes.';
   if (found.writeSkew)

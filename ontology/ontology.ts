@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 
 /**
  * A class of the ontology. Terms are written as in Turtle: `:Claims` for those of the domain, `obo:BFO_0000019` and
@@ -84,32 +84,32 @@ export interface Ontology {
   readonly others: readonly Entity[];
 }
 
-const texts = form.list(form.text);
+const texts = arg.list(arg.text);
 const ENTITY = {
-  term: form.text,
-  line: form.whole,
-  label: form.text,
-  definition: form.text,
-  source: form.text,
+  term: arg.text,
+  line: arg.whole,
+  label: arg.text,
+  definition: arg.text,
+  source: arg.text,
   parents: texts,
   inheresIn: texts,
   about: texts,
   described: texts,
 };
-const yes = form.of('true or false', (value) => typeof value === 'boolean');
+const yes = arg.of('true or false', (value) => typeof value === 'boolean');
 
-const ONTOLOGY = form.members({
-  iri: form.text,
-  domain: form.text,
-  title: form.text,
-  description: form.text,
-  source: form.text,
-  continuants: form.list(form.members({ ...ENTITY, primary: yes })),
-  components: form.list(form.members({ ...ENTITY, paths: texts, timed: yes })),
-  processes: form.list(
-    form.members({
+const ONTOLOGY = arg.members({
+  iri: arg.text,
+  domain: arg.text,
+  title: arg.text,
+  description: arg.text,
+  source: arg.text,
+  continuants: arg.list(arg.members({ ...ENTITY, primary: yes })),
+  components: arg.list(arg.members({ ...ENTITY, paths: texts, timed: yes })),
+  processes: arg.list(
+    arg.members({
       ...ENTITY,
-      process: form.text,
+      process: arg.text,
       participants: texts,
       reads: texts,
       writes: texts,
@@ -119,26 +119,26 @@ const ONTOLOGY = form.members({
       togetherWith: texts,
     }),
   ),
-  roles: form.list(form.members({ ...ENTITY, role: form.text, realizedIn: texts })),
-  rules: form.list(
-    form.members({
+  roles: arg.list(arg.members({ ...ENTITY, role: arg.text, realizedIn: texts })),
+  rules: arg.list(
+    arg.members({
       ...ENTITY,
-      rule: form.text,
-      order: form.number,
+      rule: arg.text,
+      order: arg.number,
       refersTo: texts,
-      onFailure: form.text,
-      counselor: form.text,
+      onFailure: arg.text,
+      counselor: arg.text,
       after: texts,
       notBefore: texts,
     }),
   ),
-  audits: form.list(form.members(ENTITY)),
-  others: form.list(form.members(ENTITY)),
+  audits: arg.list(arg.members(ENTITY)),
+  others: arg.list(arg.members(ENTITY)),
 });
 
 /** @throws ArgumentError `bad_argument` */
 export function requireOntology(ontology: Ontology): void {
-  requireForm(ONTOLOGY, ontology, 'ontology');
+  checkArgument(ONTOLOGY, ontology, 'ontology');
 }
 
 /** Every class, whatever it is. */

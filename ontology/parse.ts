@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { OntologyError } from './errors.ts';
 import { didYouMean } from './nearest.ts';
 import type { Description, Entity, Ontology } from './ontology.ts';
@@ -21,19 +21,19 @@ import {
  * @throws OntologyError `bad_turtle`, `no_ontology`, `unknown_term`, `bad_value`; each says where, and what to do
  */
 export function parse(text: string): Ontology {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   const statements = readTurtle(text);
   requireVocabulary(statements);
   requireNames(statements);
   const header = headerOf(statements);
   const said = [...statements.subjects.keys()]
     .filter((term) => term !== header && UPPER[term] === undefined && isClass(statements, term))
-    .map((term) => new Said(statements, term));
+    .map((term) => new SubjectStatements(statements, term));
   for (const one of said) one.requireUses();
-  const described = (as: Description): Said[] => said.filter((one) => one.described[0] === as);
+  const described = (as: Description): SubjectStatements[] => said.filter((one) => one.described[0] === as);
   const plain = said.filter((one) => one.described.length === 0);
   const isContinuant = continuantsOf(statements);
-  const about = new Said(statements, header);
+  const about = new SubjectStatements(statements, header);
   return {
     iri: header.replace(/^<|>$/g, ''),
     domain: about.text('a:domain'),
@@ -85,7 +85,7 @@ export function parse(text: string): Ontology {
 const LAST = Number.MAX_SAFE_INTEGER;
 
 /** What a text says of one subject. */
-class Said {
+class SubjectStatements {
   readonly term: string;
   readonly #statements: Statements;
 
@@ -238,7 +238,7 @@ function headerOf(statements: Statements): string {
     );
   if (headers.length > 1)
     throw new OntologyError('no_ontology', `The text is ${headers.length} ontologies at once: ${headers.join(', ')}.`);
-  const domain = new Said(statements, header).text('a:domain');
+  const domain = new SubjectStatements(statements, header).text('a:domain');
   if (domain === '')
     throw new OntologyError('no_ontology', `${header} does not say of which domain it is; add a:domain "NAME".`);
   if (!/^[a-z][a-z0-9_-]*$/.test(domain))

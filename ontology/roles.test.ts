@@ -24,7 +24,7 @@ test('the roles of Table 1 of the seed, and what each sees', () => {
     ],
   ]);
   expect(disagreements).toEqual([]);
-  expect(clustering.apart.map(({ overlap }) => overlap?.toFixed(2))).toEqual(['0.32']);
+  expect(clustering.keptSeparate.map(({ overlap }) => overlap?.toFixed(2))).toEqual(['0.32']);
   expect(clustering.next?.overlap?.toFixed(2)).toBe('0.21');
 });
 

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { ascents } from './categories.ts';
 import { requireSound } from './check.ts';
 import { type Clustering, cluster, OVERLAP_MIN } from './cluster.ts';
@@ -42,8 +42,8 @@ export interface RoleOptions {
   readonly threshold?: number;
 }
 
-const ROLE_OPTIONS = form.members({
-  threshold: form.optional(form.of('a number from 0', (value) => typeof value === 'number' && value >= 0)),
+const ROLE_OPTIONS = arg.members({
+  threshold: arg.optional(arg.of('a number from 0', (value) => typeof value === 'number' && value >= 0)),
 });
 
 /**
@@ -53,7 +53,7 @@ const ROLE_OPTIONS = form.members({
  */
 export function deriveRoles(ontology: Ontology, options: RoleOptions = {}): DerivedRoles {
   requireSound(ontology);
-  requireForm(ROLE_OPTIONS, options, 'options');
+  checkArgument(ROLE_OPTIONS, options, 'options');
   const { threshold = OVERLAP_MIN } = options;
   const { processes } = ontology;
   const clustering = cluster(

@@ -1,4 +1,4 @@
-import { form, isAssizeError, type Json, requireForm } from 'assize/internal/base';
+import { arg, checkArgument, isAssizeError, type Json } from 'assize/internal/base';
 import { canonicalize, copyJson, type Instant, isInstant, WORLD_LIMITS } from 'assize/internal/canon';
 import {
   type Authority,
@@ -16,7 +16,7 @@ import {
   World,
 } from 'assize/internal/kernel';
 import { OntologyError } from './errors.ts';
-import { putTogether } from './put-together.ts';
+import { mergeUnchecked } from './merge-unchecked.ts';
 import { Choices } from './random.ts';
 import { type Pool, poolOf, textNamed, valuesOf } from './values.ts';
 
@@ -68,17 +68,17 @@ export interface SkewSearch {
   };
 }
 
-const positive = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) >= 1);
-const SKEW_OPTIONS = form.members({
-  seed: form.optional(form.whole),
-  depth: form.optional(form.whole),
-  width: form.optional(positive),
-  tries: form.optional(positive),
-  states: form.optional(form.list(form.any)),
-  proposals: form.optional(form.list(form.object)),
-  at: form.optional(form.of('an instant', isInstant)),
+const positive = arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) >= 1);
+const SKEW_OPTIONS = arg.members({
+  seed: arg.optional(arg.whole),
+  depth: arg.optional(arg.whole),
+  width: arg.optional(positive),
+  tries: arg.optional(positive),
+  states: arg.optional(arg.list(arg.any)),
+  proposals: arg.optional(arg.list(arg.object)),
+  at: arg.optional(arg.of('an instant', isInstant)),
 });
-const DOMAIN = form.of('a domain that defineDomain returned', (value) => {
+const DOMAIN = arg.of('a domain that defineDomain returned', (value) => {
   const { bind, rules, actions } = (value ?? {}) as Partial<Domain>;
   return typeof bind === 'function' && Array.isArray(rules) && typeof actions === 'object';
 });
@@ -94,9 +94,9 @@ const PAIRED_MAX = 24;
  * @throws ArgumentError `bad_argument`; OntologyError `bad_state`
  */
 export function findWriteSkew(domain: Domain<any, any, any>, options: SkewOptions = {}): SkewSearch {
-  requireForm(DOMAIN, domain, 'domain');
+  checkArgument(DOMAIN, domain, 'domain');
   requireOwnDomain(domain);
-  requireForm(SKEW_OPTIONS, options, 'options');
+  checkArgument(SKEW_OPTIONS, options, 'options');
   return new Search(domain, options).run();
 }
 
@@ -212,7 +212,7 @@ class Search {
       const proposal = { role, action, args: compiled.args, changes: copyJson(changes, WORLD_LIMITS) as never };
       return { proposal, next: copyJson(draft.state, WORLD_LIMITS) };
     } finally {
-      world.takeBack(draft);
+      world.rollback(draft);
     }
   }
 
@@ -231,7 +231,7 @@ class Search {
 
   #judge(state: Json, first: SkewProposal, second: SkewProposal): void {
     if (first === second) return;
-    const both = putTogether(state, first.changes, second.changes);
+    const both = mergeUnchecked(state, first.changes, second.changes);
     if (both === undefined || stateFault(this.#domain.state, both) !== undefined) return;
     const finding = firstFinding(this.#domain, both as never);
     if (finding === undefined) return;

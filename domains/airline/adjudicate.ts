@@ -1,6 +1,6 @@
 /** The main job: recorded agents of the airline before the kernel. */
 
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import {
   type AdjudicateOptions as AdjudicateRecordedOptions,
@@ -55,7 +55,7 @@ export interface AdjudicateOptions extends AdjudicateRecordedOptions, AirlineRec
  * `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
  */
 export async function adjudicateAirline(options: AdjudicateOptions): Promise<AdjudicationReport> {
-  requireForm(form.object, options, 'options');
+  checkArgument(arg.object, options, 'options');
   const { users, flights, reservations, ...rest } = options;
   return adjudicateRecorded(airlineBenchmark, { users, flights, reservations }, rest);
 }

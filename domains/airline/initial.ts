@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { AirlineRecords, AirlineState, EstTime } from './schema.ts';
 
 /** The moment at which the benchmark's world stands still (policy.md, first line). */
@@ -10,11 +10,7 @@ export const AIRLINE_NOW: EstTime = '2024-05-15T15:00:00';
  * @throws ArgumentError `bad_argument`
  */
 export function airlineInitial(records: AirlineRecords, now: EstTime = AIRLINE_NOW): AirlineState {
-  requireForm(
-    form.members({ users: form.object, flights: form.object, reservations: form.object }),
-    records,
-    'records',
-  );
+  checkArgument(arg.members({ users: arg.object, flights: arg.object, reservations: arg.object }), records, 'records');
   const { users, flights, reservations } = records;
   return {
     now,

@@ -7,7 +7,7 @@
  * order of the advisories, as fast as the limit per maintainer allows; every embargo lasts its full time.
  */
 import { Assize, issueWrit, type KeyPair, type Ruling, type Trajectory, type Writ } from 'assize';
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Instant } from 'assize/internal/canon';
 import { disclosure } from 'assize/internal/domains/disclosure';
 import { DISCLOSURE_SETTINGS, disclosureInitial } from 'assize/internal/domains/disclosure/initial.ts';
@@ -57,17 +57,17 @@ export interface DisclosureReport extends JobReport {
   readonly results: readonly AdvisoryReport[];
 }
 
-const OPTIONS = form.members({
-  store: form.object,
-  advisories: form.list(form.object),
-  keys: form.members({ publicKey: form.text, privateKey: form.text }),
+const OPTIONS = arg.members({
+  store: arg.object,
+  advisories: arg.list(arg.object),
+  keys: arg.members({ publicKey: arg.text, privateKey: arg.text }),
 });
 
 /**
  * @throws the reason of `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
  */
 export async function adjudicateDisclosure(options: AdjudicateDisclosureOptions): Promise<DisclosureReport> {
-  requireForm(OPTIONS, options, 'options');
+  checkArgument(OPTIONS, options, 'options');
   const { store, keys, advisories, onProgress } = options;
   const started = performance.now();
   const clock = { at: START };

@@ -5,7 +5,7 @@
  * Never: what is proposed, in whose name, and what counts as success; that is each job's own.
  */
 import { type KeyPair, type LedgerStore, verifyStore } from 'assize';
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Fault } from 'assize/internal/ledger';
 
 export interface JobOptions {
@@ -32,9 +32,9 @@ interface Refusal {
   readonly reason?: string;
 }
 
-const WHILE = form.members({ store: form.object, onProgress: form.optional(form.of('a function', isFunction)) });
-const MOMENT = form.of('a time in milliseconds', Number.isFinite);
-const REFUSALS = form.list(form.of('a refusal by an invariant or for a reason', isRefusal));
+const WHILE = arg.members({ store: arg.object, onProgress: arg.optional(arg.of('a function', isFunction)) });
+const MOMENT = arg.of('a time in milliseconds', Number.isFinite);
+const REFUSALS = arg.list(arg.of('a refusal by an invariant or for a reason', isRefusal));
 
 /**
  * The end of a job that began at `started` (`performance.now()`): the whole store is replayed.
@@ -42,8 +42,8 @@ const REFUSALS = form.list(form.of('a refusal by an invariant or for a reason', 
  * @throws what the store throws; ArgumentError `bad_argument`
  */
 export async function finished(job: Pick<JobOptions, 'store' | 'onProgress'>, started: number): Promise<JobReport> {
-  requireForm(WHILE, job, 'job');
-  requireForm(MOMENT, started, 'started');
+  checkArgument(WHILE, job, 'job');
+  checkArgument(MOMENT, started, 'started');
   const { store, onProgress } = job;
   const reports = await verifyStore(store, { onProgress: (done, total) => onProgress?.('verifying', done, total) });
   const faults = reports.flatMap(({ fault }) => fault ?? []);
@@ -61,7 +61,7 @@ export async function finished(job: Pick<JobOptions, 'store' | 'onProgress'>, st
  * @throws ArgumentError `bad_argument`
  */
 export function byCause(refusals: readonly Refusal[]): Record<string, number> {
-  requireForm(REFUSALS, refusals, 'refusals');
+  checkArgument(REFUSALS, refusals, 'refusals');
   const counts: Record<string, number> = {};
   for (const { invariant_id, reason } of refusals) {
     const cause = (invariant_id ?? reason) as string;

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Account, ModerationState, Policy } from './schema.ts';
 
 /** One rung a strike; a strike counts for 90 days, and what is decided can be appealed for 14. */
@@ -15,7 +15,7 @@ export const MODERATION_POLICY: Policy = {
  * @throws ArgumentError `bad_argument`
  */
 export function moderationInitial(policy: Policy = MODERATION_POLICY): ModerationState {
-  requireForm(form.object, policy, 'policy');
+  checkArgument(arg.object, policy, 'policy');
   return { policy, accounts: {} };
 }
 

@@ -1,5 +1,5 @@
 /** Recorded agents of the shop, and the benchmark's own solutions, before the kernel. */
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Domain } from 'assize/internal/kernel';
 import {
   type AdjudicateOptions,
@@ -42,7 +42,7 @@ export const retailBenchmark: Benchmark<Records> = {
  * `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
  */
 export async function adjudicateRetail(options: AdjudicateOptions & RetailRecords): Promise<AdjudicationReport> {
-  requireForm(form.object, options, 'options');
+  checkArgument(arg.object, options, 'options');
   const { users, products, orders, ...rest } = options;
   return adjudicateRecorded(retailBenchmark, { users, products, orders }, rest);
 }

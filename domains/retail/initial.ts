@@ -1,7 +1,7 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Order, RetailRecords, RetailState } from './schema.ts';
 
-const RECORDS = form.members({ users: form.object, products: form.object, orders: form.record(form.object) });
+const RECORDS = arg.members({ users: arg.object, products: arg.object, orders: arg.record(arg.object) });
 
 /**
  * The state before the first proposal: the records as they are, orders under their users, and no event yet.
@@ -9,7 +9,7 @@ const RECORDS = form.members({ users: form.object, products: form.object, orders
  * @throws ArgumentError `bad_argument`
  */
 export function retailInitial(records: RetailRecords): RetailState {
-  requireForm(RECORDS, records, 'records');
+  checkArgument(RECORDS, records, 'records');
   const { users, products, orders } = records;
   const byUser = new Map<string, [string, Order][]>(Object.keys(users).map((user) => [user, []]));
   for (const [id, order] of Object.entries(orders)) {

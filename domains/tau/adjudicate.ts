@@ -5,7 +5,7 @@
  */
 
 import { Assize, fixedClock } from 'assize';
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { byCause, finished, type JobOptions, type JobReport } from 'assize-domains/job';
 import { openBase } from './base.ts';
 import type { Benchmark } from './benchmark.ts';
@@ -40,15 +40,15 @@ export interface AdjudicationReport extends JobReport {
   readonly results: readonly RunReport[];
 }
 
-const BENCHMARK = form.members({ domain: form.object, bare: form.object, tools: form.object, role: form.text });
+const BENCHMARK = arg.members({ domain: arg.object, bare: arg.object, tools: arg.object, role: arg.text });
 
-const ADJUDICATE_OPTIONS = form.members({
-  store: form.object,
-  runs: form.list(form.object),
-  mode: form.text,
-  escalations: form.text,
-  keys: form.members({ publicKey: form.text, privateKey: form.text }),
-  expected: form.optional(form.list(form.object)),
+const ADJUDICATE_OPTIONS = arg.members({
+  store: arg.object,
+  runs: arg.list(arg.object),
+  mode: arg.text,
+  escalations: arg.text,
+  keys: arg.members({ publicKey: arg.text, privateKey: arg.text }),
+  expected: arg.optional(arg.list(arg.object)),
 });
 
 /**
@@ -62,9 +62,9 @@ export async function adjudicateRecorded<R extends Records>(
   records: R,
   options: AdjudicateOptions,
 ): Promise<AdjudicationReport> {
-  requireForm(BENCHMARK, benchmark, 'benchmark');
-  requireForm(form.record(form.object), records, 'records');
-  requireForm(ADJUDICATE_OPTIONS, options, 'options');
+  checkArgument(BENCHMARK, benchmark, 'benchmark');
+  checkArgument(arg.record(arg.object), records, 'records');
+  checkArgument(ADJUDICATE_OPTIONS, options, 'options');
   const { store, keys, runs, escalations, signal } = options;
   const started = performance.now();
   const domain = options.mode === 'tools' ? benchmark.bare : benchmark.domain;

@@ -1,7 +1,7 @@
 /** What was recorded elsewhere and is adjudicated here: an agent's runs, the benchmark's own solutions, and what its tools made of them. */
 
 import type { Json } from 'assize/internal/base';
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { z } from 'zod';
 import type { ChangedRecords } from './records.ts';
 
@@ -36,7 +36,7 @@ export interface ExpectedRun {
  * @throws ArgumentError `bad_argument`
  */
 export function runKey(run: { readonly task_id: number; readonly trial?: number }): string {
-  requireForm(form.members({ task_id: form.number, trial: form.optional(form.number) }), run, 'run');
+  checkArgument(arg.members({ task_id: arg.number, trial: arg.optional(arg.number) }), run, 'run');
   const { task_id, trial } = run;
   return trial === undefined ? `task ${task_id}` : `task ${task_id}, trial ${trial}`;
 }

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Finding, VerificationState } from './schema.ts';
 
 /**
@@ -7,7 +7,7 @@ import type { Finding, VerificationState } from './schema.ts';
  * @throws ArgumentError `bad_argument`
  */
 export function verificationInitial(queues: Readonly<Record<string, number>> = {}): VerificationState {
-  requireForm(form.record(form.whole), queues, 'queues');
+  checkArgument(arg.record(arg.whole), queues, 'queues');
   const experts = Object.fromEntries(Object.entries(queues).map(([expert, queue]) => [expert, { queue }]));
   return { experts, findings: {} };
 }

@@ -9,9 +9,9 @@ import {
   listExperiments,
   namedExperiments,
   possible,
+  printSkipped,
   printTables,
-  refuseIdle,
-  tellLeftOut,
+  refuseUnusedOptions,
 } from './experiments.ts';
 import { runExperiments } from './in-threads.ts';
 
@@ -68,7 +68,7 @@ export function effects(program: Command): void {
         const { seed = SEED, quick, postgres } = options;
         const scale = quick === true ? QUICK : (options.scale ?? 1);
         const chosen = namedExperiments(EXPERIMENTS, names);
-        refuseIdle(EXPERIMENTS, chosen, {
+        refuseUnusedOptions(EXPERIMENTS, chosen, {
           settings: {
             ...(options.seed !== undefined && { seed: '--seed' }),
             ...(options.scale !== undefined && { scale: '--scale' }),
@@ -97,7 +97,7 @@ export function effects(program: Command): void {
           printTables(session, tables, texts);
         });
         if (session.json) session.out.document({ seed, scale, experiments: done, skipped });
-        else tellLeftOut(session, { skipped, undrawn });
+        else printSkipped(session, { skipped, undrawn });
         return EXIT.ok;
       }),
     );

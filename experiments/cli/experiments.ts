@@ -5,7 +5,7 @@ import { unwritable } from 'assize/internal/cli/files/file-faults.ts';
 import { makeFolder, requireWritable } from 'assize/internal/cli/files/folders.ts';
 import type { Session } from 'assize/internal/cli/store/session.ts';
 import { bold, line } from 'assize/internal/cli/terminal/printable.ts';
-import type { Table, Watched } from '../tables/index.ts';
+import type { ProgressListener, Table } from '../tables/index.ts';
 
 /** What a command that runs experiments knows of one. */
 export interface Listed {
@@ -104,7 +104,7 @@ export interface Typed {
 }
 
 /** An option that none of the chosen experiments goes by would come to nothing. @throws CliError `usage`, naming those that do */
-export function refuseIdle(
+export function refuseUnusedOptions(
   experiments: readonly Listed[],
   chosen: readonly Listed[],
   { settings, usual }: Typed,
@@ -127,7 +127,7 @@ function listOf(names: readonly string[]): string {
 export async function runExperiment(
   { interruption, progress }: Session,
   { name }: Listed,
-  run: (watched: Watched) => Promise<readonly Table[]>,
+  run: (watched: ProgressListener) => Promise<readonly Table[]>,
 ): Promise<readonly Table[]> {
   const tables = await run({ signal: interruption, progress: (done, of) => progress.report(name, done, of) });
   progress.end();
@@ -135,7 +135,7 @@ export async function runExperiment(
 }
 
 /** What was left out, each by its name. */
-export function tellLeftOut(
+export function printSkipped(
   { out }: Session,
   { skipped, undrawn }: { readonly skipped: readonly Skipped[]; readonly undrawn: readonly string[] },
 ): void {

@@ -10,10 +10,10 @@ import {
   listExperiments,
   namedExperiments,
   possible,
+  printSkipped,
   printTables,
-  refuseIdle,
+  refuseUnusedOptions,
   runExperiment,
-  tellLeftOut,
 } from './experiments.ts';
 
 interface Options extends StorelessOptions {
@@ -59,7 +59,7 @@ export function memory(program: Command): void {
         ]);
         const { seed = SEED, runs, postgres, peers } = options;
         const chosen = namedExperiments(EXPERIMENTS, names);
-        refuseIdle(EXPERIMENTS, chosen, {
+        refuseUnusedOptions(EXPERIMENTS, chosen, {
           settings: {
             ...(options.seed !== undefined && { seed: '--seed' }),
             ...(runs !== undefined && { runs: '--runs' }),
@@ -100,7 +100,7 @@ export function memory(program: Command): void {
             differing: differ,
           });
         else {
-          tellLeftOut(session, { skipped, undrawn });
+          printSkipped(session, { skipped, undrawn });
           if (differ > 0)
             session.out.line(line`${counted(differ, 'cell')} marked with ≠, for not being what it has to be.`);
         }

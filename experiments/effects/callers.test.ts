@@ -1,11 +1,11 @@
-import { type Call, declareTool } from 'assize/internal/effects';
+import { type CallContext, declareTool } from 'assize/internal/effects';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { callerIn, callingAtOnce, claimsOf } from './callers.ts';
+import { callerIn, claimsOf, directCaller } from './callers.ts';
 import { modeOf } from './modes.ts';
 import type { Environment } from './task.ts';
 
-const calls: Call[] = [];
+const calls: CallContext[] = [];
 const send = declareTool({
   name: 'mail.send',
   input: z.strictObject({ to: z.string(), cc: z.string().default('nobody') }),
@@ -20,7 +20,7 @@ const send = declareTool({
 });
 
 test('without a runtime a tool acts when it is called, whatever its class, under a key of its own each time', async () => {
-  const call = callingAtOnce([send]);
+  const call = directCaller([send]);
   expect(await call({ tool: 'mail.send', input: { to: 'ada' } })).toBe('ada, nobody');
   await call({ tool: 'mail.send', input: { to: 'ada' } });
   const keys = calls.splice(0).map(({ key }) => key);

@@ -6,7 +6,7 @@ import { openStage, RETRIES } from './stage.ts';
 import type { Environment, Step } from './task.ts';
 
 /** What came of a step, as its caller was told. */
-export interface Told {
+export interface StepReport {
   /** Undefined where it was done. */
   readonly error: unknown;
   /** How often it was tried again. */
@@ -26,7 +26,7 @@ export interface CallerOptions {
 
 /** Does steps one after the other, as a mode does. */
 export interface Caller {
-  step(n: number, step: Step): Promise<Told>;
+  step(n: number, step: Step): Promise<StepReport>;
   close(): Promise<void>;
 }
 
@@ -49,10 +49,10 @@ async function transactional(
   { retries, tries }: CallerOptions & { readonly retries: number },
 ): Promise<Caller> {
   const stage = await openStage({ mode, tools, retries, tries: mode.retry ? tries : undefined });
-  const step = async (n: number, { tool, input }: Step): Promise<Told> => {
+  const step = async (n: number, { tool, input }: Step): Promise<StepReport> => {
     const claims = claimsOf(toolNamed(tools, tool), input);
     let begun = 0;
-    const told = (error: unknown, waits: boolean): Told => ({ error, retries: Math.max(0, begun - 1), waits });
+    const told = (error: unknown, waits: boolean): StepReport => ({ error, retries: Math.max(0, begun - 1), waits });
     try {
       const { effects, ruling, value } = await stage.transact({ name: `step ${n}`, ...claims }, (tx) => {
         begun++;
@@ -92,7 +92,7 @@ export function claimsOf(tool: Tool, input: unknown): { reads: string[]; writes:
 
 /** What the checkpoint has is put back after a fault, and it is tried again; what went out is out. */
 function checkpointed(environment: Environment, tools: readonly Tool[], retries: number): Caller {
-  const call = callingAtOnce(tools);
+  const call = directCaller(tools);
   return {
     step: async (_, step) => {
       for (let again = 0; ; again++) {
@@ -112,7 +112,7 @@ function checkpointed(environment: Environment, tools: readonly Tool[], retries:
 
 /** Whoever calls is told what the tool throws. */
 function direct(tools: readonly Tool[]): Caller {
-  const call = callingAtOnce(tools);
+  const call = directCaller(tools);
   return {
     step: async (_, step) => {
       try {
@@ -127,7 +127,7 @@ function direct(tools: readonly Tool[]): Caller {
 }
 
 /** Without a runtime a tool acts when it is called, whatever its class, and nobody hands on a key: each call has one of its own. */
-export function callingAtOnce(tools: readonly Tool[]): (step: Step) => Promise<unknown> {
+export function directCaller(tools: readonly Tool[]): (step: Step) => Promise<unknown> {
   let calls = 0;
   return async ({ tool: name, input }) => {
     const tool = toolNamed(tools, name);

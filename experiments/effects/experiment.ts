@@ -1,7 +1,7 @@
-import type { Table, Watched } from '../tables/index.ts';
+import type { ProgressListener, Table } from '../tables/index.ts';
 
 /** How much of an experiment is done, and who is told how it goes on. */
-export interface Running extends Watched {
+export interface Running extends ProgressListener {
   /** Of all chance: the same seed gives the same faults. */
   readonly seed: number;
   /** 1: as many runs as the paper has. Less where somebody can't wait, never none. */

@@ -86,8 +86,8 @@ export async function openGated({
   mode,
   tools,
   tries,
-  callMs,
-}: Pick<StageOptions, 'mode' | 'tools' | 'tries' | 'callMs'>): Promise<GatedStage> {
+  callTimeoutMs,
+}: Pick<StageOptions, 'mode' | 'tools' | 'tries' | 'callTimeoutMs'>): Promise<GatedStage> {
   const store = new MemoryStore();
   const assize = new Assize({
     store,
@@ -96,8 +96,8 @@ export async function openGated({
     tools,
     frontier: mode.frontier ? 'derived' : 'none',
     pause: async () => {},
-    ...(tries === undefined ? {} : { tries }),
-    ...(callMs === undefined ? {} : { callMs }),
+    ...(tries === undefined ? {} : { maxAttempts: tries }),
+    ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
   });
   return {
     assize,

@@ -1,4 +1,4 @@
-import { numbersFrom } from './chance.ts';
+import { numbersFrom } from './seeded-random.ts';
 
 /** How often values are drawn anew. */
 const RESAMPLES = 1_000;

@@ -1,4 +1,4 @@
-import { breath, type Cell, partOf, type Table } from '../tables/index.ts';
+import { type Cell, partOf, type Table, yieldToEventLoop } from '../tables/index.ts';
 import type { Running } from './experiment.ts';
 import { Metrics } from './metrics.ts';
 import type { Mode } from './modes.ts';
@@ -27,7 +27,7 @@ export async function measure(running: Running, plans: readonly Plan[]): Promise
     const schedule = scheduleOf({ seed: running.seed, rate, kinds: profile.kinds(mode) });
     const metrics = new Metrics(running.seed);
     for (let run = 0; run < scaled(runs, running); run++) {
-      await breath(running);
+      await yieldToEventLoop(running);
       metrics.add(await runTask(task(run), { mode, schedule, ...options }));
       running.progress(++done, all);
     }

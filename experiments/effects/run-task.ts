@@ -2,7 +2,7 @@ import { type Caller, callerIn, toolNamed } from './callers.ts';
 import { withFaults } from './faulty.ts';
 import type { Mode } from './modes.ts';
 import type { Fault, Schedule } from './schedule.ts';
-import type { Judged, Task } from './task.ts';
+import type { Task, TaskVerdict } from './task.ts';
 
 export interface TaskOptions {
   readonly mode: Mode;
@@ -29,7 +29,7 @@ export interface TaskResult {
   readonly propagated: number;
   /** Steps of which something waits for a person. */
   readonly waiting: number;
-  readonly judged: Judged;
+  readonly judged: TaskVerdict;
 }
 
 /**

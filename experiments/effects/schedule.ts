@@ -1,5 +1,5 @@
-import { chanceOf } from './chance.ts';
 import type { Mode } from './modes.ts';
+import { seededFraction } from './seeded-random.ts';
 
 /**
  * What goes wrong with a call. `exception`: it throws before anything was done. `lost`: it was done, and the answer is lost.
@@ -50,8 +50,8 @@ export interface ScheduleOptions {
 /** One schedule for all modes: a call is hit or not by its task, its step and its try alone. Each kind is as likely. */
 export function scheduleOf({ seed, rate, kinds }: ScheduleOptions): Schedule {
   return (task, step, attempt) => {
-    if (chanceOf('fault', seed, task, step, attempt) >= rate) return 'none';
-    const kind = Math.floor(chanceOf('kind', seed, task, step, attempt) * kinds.length);
+    if (seededFraction('fault', seed, task, step, attempt) >= rate) return 'none';
+    const kind = Math.floor(seededFraction('kind', seed, task, step, attempt) * kinds.length);
     return kinds[kind] ?? 'none';
   };
 }

@@ -52,7 +52,7 @@ export interface StageOptions {
   /** Of one effect, before it is left to a person. */
   readonly tries?: number | undefined;
   /** Milliseconds after which the answer of a tool is taken for lost. */
-  readonly callMs?: number;
+  readonly callTimeoutMs?: number;
   /** Of names of what tools touch. */
   readonly resolvers?: Resolvers;
 }
@@ -76,7 +76,7 @@ export async function openStage({
   tools,
   retries = RETRIES,
   tries,
-  callMs,
+  callTimeoutMs,
   resolvers,
 }: StageOptions): Promise<Stage> {
   const store = new MemoryStore();
@@ -87,8 +87,8 @@ export async function openStage({
     tools,
     frontier: mode.frontier ? 'derived' : 'none',
     pause: async () => {},
-    ...(tries === undefined ? {} : { tries }),
-    ...(callMs === undefined ? {} : { callMs }),
+    ...(tries === undefined ? {} : { maxAttempts: tries }),
+    ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
     ...(resolvers === undefined ? {} : { resolvers }),
   });
   const trajectory = await assize.create(STEPS, { writs: [WRIT] });

@@ -25,14 +25,14 @@ export interface Environment {
    * What became of the task, read off the sinks' own logs and states. `answers`: what the caller was told of each step that it came
    * to, undefined for an error.
    */
-  judge(answers: readonly unknown[]): Judged | Promise<Judged>;
+  judge(answers: readonly unknown[]): TaskVerdict | Promise<TaskVerdict>;
   /** Does a part of what the call would do: where faults may be `torn`. */
   tear?(tool: string, input: unknown, key: string): void | Promise<void>;
   close?(): void | Promise<void>;
 }
 
 /** What a sink has of a task (seed 003 §6.1.3). */
-export interface Judged {
+export interface TaskVerdict {
   /** All is as it was to be, and there is nothing else. */
   readonly correct: boolean;
   /** Steps whose effect was to be there. */

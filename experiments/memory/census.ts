@@ -1,4 +1,4 @@
-import { breath } from '../tables/index.ts';
+import { yieldToEventLoop } from '../tables/index.ts';
 import type { Running } from './experiment.ts';
 
 /** Does each cell so many times, one run after the other, and answers with what came of its runs, in the order of the cells. */
@@ -13,7 +13,7 @@ export async function census<Cell, Made>(
   for (const cell of cells) {
     const made: Made[] = [];
     for (let run = 0; run < runs; run++) {
-      await breath(running);
+      await yieldToEventLoop(running);
       made.push(await once(cell, run));
       running.progress(++done, cells.length * runs);
     }

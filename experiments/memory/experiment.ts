@@ -1,7 +1,7 @@
-import type { Table, Watched } from '../tables/index.ts';
+import type { ProgressListener, Table } from '../tables/index.ts';
 
 /** How much of an experiment is done, and on what. */
-export interface Running extends Watched {
+export interface Running extends ProgressListener {
   /** Of all chance: the same seed gives the same figures, but for those of time. */
   readonly seed: number;
   /** How many runs, or schedules, each cell has; where it is left out as many as the paper has. */

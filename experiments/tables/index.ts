@@ -7,6 +7,6 @@
  */
 export { TableError, type TableErrorCode } from './errors.ts';
 export { plotter } from './plot.ts';
-export { breath, partOf, type Watched } from './running.ts';
+export { type ProgressListener, partOf, yieldToEventLoop } from './running.ts';
 export type { Cell, Table } from './table.ts';
 export { differing, tableText, tableTextWithin } from './text.ts';

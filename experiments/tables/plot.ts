@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type * as Charts from 'echarts';
 import { TableError } from './errors.ts';
 import type { Cell, Table } from './table.ts';
@@ -26,7 +26,7 @@ const SYMBOLS = ['circle', 'triangle', 'rect', 'diamond'];
  * @throws TableError `not_installed`; ArgumentError `bad_argument`
  */
 export async function plotter(known: readonly string[] = []): Promise<(table: Table) => string> {
-  requireForm(form.list(form.text), known, 'known');
+  checkArgument(arg.list(arg.text), known, 'known');
   const charts = await loaded();
   return (table) => drawn(charts, table, known);
 }
@@ -42,7 +42,7 @@ async function loaded(): Promise<typeof Charts> {
 
 /** @throws ArgumentError `bad_argument`; TableError `bad_input` for a table that says nothing of a plot, or a key or column that it has not */
 function drawn(charts: typeof Charts, table: Table, known: readonly string[]): string {
-  requireForm(TABLE, table, 'table');
+  checkArgument(TABLE, table, 'table');
   const chart = charts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
   try {
     chart.setOption(optionOf(table, known));

@@ -1,8 +1,8 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 
 /** Who is told how an experiment goes on, and may stop it. */
-export interface Watched {
+export interface ProgressListener {
   readonly signal: AbortSignal;
   /** Told after each part. */
   readonly progress: (done: number, of: number) => void;
@@ -12,8 +12,8 @@ export interface Watched {
  * Of an experiment in so many parts, the one that is counted from 0: it is told as that share of the whole.
  * @throws ArgumentError `bad_argument`
  */
-export function partOf<Running extends Watched>(running: Running, part: number, parts: number): Running {
-  requireForm(form.members({ progress: form.code }), running, 'running');
+export function partOf<Running extends ProgressListener>(running: Running, part: number, parts: number): Running {
+  checkArgument(arg.members({ progress: arg.code }), running, 'running');
   return { ...running, progress: (done, of) => running.progress(part * of + done, parts * of) };
 }
 
@@ -21,10 +21,10 @@ export function partOf<Running extends Watched>(running: Running, part: number, 
  * Between two runs: what waits in this process has its turn, and whoever wants to stop is heard.
  * @throws the signal's reason; ArgumentError `bad_argument`
  */
-export async function breath(watched: Pick<Watched, 'signal'>): Promise<void> {
-  requireForm(form.members({ signal: SIGNAL }), watched, 'watched');
+export async function yieldToEventLoop(watched: Pick<ProgressListener, 'signal'>): Promise<void> {
+  checkArgument(arg.members({ signal: SIGNAL }), watched, 'watched');
   await othersGoOn();
   watched.signal.throwIfAborted();
 }
 
-const SIGNAL = form.of('an AbortSignal', (value) => value instanceof AbortSignal);
+const SIGNAL = arg.of('an AbortSignal', (value) => value instanceof AbortSignal);

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import Grid from 'cli-table3';
 import type { Cell, Table } from './table.ts';
 
@@ -13,39 +13,39 @@ const BORDERLESS = Object.fromEntries(
     .map((name) => [name, '']),
 );
 
-const KEY = form.of('a text or a number', (value) => typeof value === 'string' || Number.isFinite(value));
-const CELL = form.members({
+const KEY = arg.of('a text or a number', (value) => typeof value === 'string' || Number.isFinite(value));
+const CELL = arg.members({
   measured: KEY,
-  within: form.optional(form.number),
-  paper: form.optional(KEY),
-  expected: form.optional(KEY),
-  tolerance: form.optional(form.number),
+  within: arg.optional(arg.number),
+  paper: arg.optional(KEY),
+  expected: arg.optional(KEY),
+  tolerance: arg.optional(arg.number),
 });
 
 /** As many as `toLocaleString` takes. */
-const DIGITS = form.of(
+const DIGITS = arg.of(
   'a whole number from 0 to 20',
   (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 20,
 );
 
 /** What a table has to be to be printed or drawn. */
-export const TABLE = form.members({
-  source: form.text,
-  title: form.text,
-  unit: form.optional(form.text),
-  digits: form.optional(DIGITS),
-  keys: form.list(form.text),
-  columns: form.list(form.text),
-  rows: form.list(form.members({ keys: form.list(KEY), cells: form.list(CELL) })),
-  notes: form.list(form.text),
-  plot: form.optional(
-    form.members({
-      sort: form.of("'line' or 'bar'", (value) => value === 'line' || value === 'bar'),
-      x: form.text,
-      y: form.text,
-      columns: form.optional(form.list(form.text)),
-      log: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
-      keys: form.optional(form.list(form.text)),
+export const TABLE = arg.members({
+  source: arg.text,
+  title: arg.text,
+  unit: arg.optional(arg.text),
+  digits: arg.optional(DIGITS),
+  keys: arg.list(arg.text),
+  columns: arg.list(arg.text),
+  rows: arg.list(arg.members({ keys: arg.list(KEY), cells: arg.list(CELL) })),
+  notes: arg.list(arg.text),
+  plot: arg.optional(
+    arg.members({
+      sort: arg.of("'line' or 'bar'", (value) => value === 'line' || value === 'bar'),
+      x: arg.text,
+      y: arg.text,
+      columns: arg.optional(arg.list(arg.text)),
+      log: arg.optional(arg.of('true or false', (value) => typeof value === 'boolean')),
+      keys: arg.optional(arg.list(arg.text)),
     }),
   ),
 });
@@ -56,7 +56,7 @@ export const TABLE = form.members({
  * @throws ArgumentError `bad_argument`
  */
 export function tableText(table: Table): string {
-  requireForm(TABLE, table, 'table');
+  checkArgument(TABLE, table, 'table');
   return textOf(table, [headingText(table)], gridsOf(table, Number.POSITIVE_INFINITY), WIDTH);
 }
 
@@ -66,8 +66,8 @@ export function tableText(table: Table): string {
  * @throws ArgumentError `bad_argument`
  */
 export function tableTextWithin(table: Table, width: number): string {
-  requireForm(TABLE, table, 'table');
-  requireForm(form.whole, width, 'width');
+  checkArgument(TABLE, table, 'table');
+  checkArgument(arg.whole, width, 'width');
   return textOf(table, wrapped(headingText(table), width), gridsOf(table, width), Math.min(width, WIDTH));
 }
 
@@ -140,7 +140,7 @@ function inParts(rows: readonly (readonly string[])[], keys: number, width: numb
  * @throws ArgumentError `bad_argument`
  */
 export function differing(table: Table): number {
-  requireForm(TABLE, table, 'table');
+  checkArgument(TABLE, table, 'table');
   return table.rows.flatMap(({ cells }) => cells).filter(differs).length;
 }
 

@@ -1,4 +1,4 @@
-/** `assize-experiments memory`: what needs no server. What does is in experiments/memory/experiments/on-a-server.test.ts. */
+/** `assize-experiments memory`: what needs no server. What does is in experiments/memory/experiments/postgres.test.ts. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -17,13 +17,13 @@ import {
   mergeProvenance,
   OPEN_END,
   type Plan,
+  type PlanInput,
   Polynomial,
   planAssert,
   readWitness,
   STRATEGIES,
   type Strategy,
   selectByRelation,
-  type Writing,
   writeToken,
 } from 'assize/internal/memory';
 import { checkFacts } from 'assize/internal/memory/fact.ts';
@@ -75,7 +75,7 @@ function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows
   let rows: readonly FactRow[] = [];
   const plans: Plan[] = [];
   for (const [seq, batch] of batches.entries()) {
-    const writing: Writing = {
+    const writing: PlanInput = {
       partition,
       declaration: declarePredicate({ cardinality: 'single-valued', strategy }),
       open: rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END),
@@ -201,7 +201,7 @@ test('Algorithm 1: of one incumbent a plan that keeps no remainder does what its
       });
       const first = planAssert({ ...stamp, open: [], latest: null, at: at(100), seq: 1 }, [said(0)]) as Plan;
       const [incumbent] = first.insert as [FactRow];
-      const writing: Writing = { ...stamp, open: [incumbent], latest: at(100), at: at(101), seq: 2 };
+      const writing: PlanInput = { ...stamp, open: [incumbent], latest: at(100), at: at(101), seq: 2 };
       const once = planAssert(writing, [said(1)]);
       // Whoever elects is asked first, and nothing happens before (H1).
       expect(once.kind).toBe(strategy === 'await' || strategy === 'rule' ? 'ask' : 'plan');

@@ -78,7 +78,7 @@ function print(out: Output, ontology: Ontology, derived: DerivedRoles): void {
 }
 
 function printMerges(out: Output, ontology: Ontology, { clustering, threshold }: DerivedRoles): void {
-  const { merges, next, apart, weights } = clustering;
+  const { merges, next, keptSeparate, weights } = clustering;
   const names = new Map(ontology.processes.map(({ term, process }) => [term, process]));
   const text = (group: readonly string[]): string => group.map((term) => names.get(term) ?? term).join(', ');
   const row = ({ left, right, overlap }: Merge, became: Printable): (string | Printable)[] => [
@@ -97,7 +97,7 @@ function printMerges(out: Output, ontology: Ontology, { clustering, threshold }:
   const rows = [
     ...merges.map((merge) => row(merge, line`${merge.overlap === undefined ? 'together, by policy' : 'merged'}`)),
     ...(next === undefined ? [] : [row(next, dim('not merged'))]),
-    ...apart.map((merge) => row(merge, yellow('apart, by policy'))),
+    ...keptSeparate.map((merge) => row(merge, yellow('apart, by policy'))),
   ];
   if (rows.length > 0)
     out.table([{ title: '' }, { title: 'overlap', align: 'right' }, { title: 'this' }, { title: 'and this' }], rows);

@@ -7,12 +7,12 @@ import { describe, expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';
 import { LIBRARY } from '../../tests/support/guide-files.ts';
 import { naiveDiff, rfc6902 } from '../../tests/support/naive-patch.ts';
-import { type Clustering, cluster, type Division, type Footed, OVERLAP_MIN } from '../cluster.ts';
-import { putTogether } from '../put-together.ts';
+import { type Clustering, cluster, type Division, OVERLAP_MIN, type ProcessFootprint } from '../cluster.ts';
+import { mergeUnchecked } from '../merge-unchecked.ts';
 
 const COMPONENTS = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
-const processes: fc.Arbitrary<Footed[]> = fc
+const processes: fc.Arbitrary<ProcessFootprint[]> = fc
   .array(fc.subarray([...COMPONENTS], { minLength: 1 }), { minLength: 1, maxLength: 7 })
   .map((list) => list.map((touches, i) => ({ name: `p${i}`, touches: new Set<string>(touches) })));
 
@@ -35,7 +35,7 @@ const clustered = processes.chain((list) =>
 );
 
 /** The overlap of two groups by its definition: everything is found anew from the processes each time. */
-function overlap(list: readonly Footed[], one: readonly string[], other: readonly string[]): number {
+function overlap(list: readonly ProcessFootprint[], one: readonly string[], other: readonly string[]): number {
   const weight = (names: readonly string[]): number =>
     names
       .map((name) => Math.log(list.length / list.filter(({ touches }) => touches.has(name)).length))
@@ -60,7 +60,11 @@ describe('clustering', () => {
   const EPSILON = 1e-8;
 
   /** Follows the merges that were told, and asks of each whether it was the greatest that there was. */
-  function retrace(list: readonly Footed[], division: Division, { merges }: Clustering): (readonly string[])[] {
+  function retrace(
+    list: readonly ProcessFootprint[],
+    division: Division,
+    { merges }: Clustering,
+  ): (readonly string[])[] {
     let groups: (readonly string[])[] = list.map(({ name }) => [name]);
     for (const { left, right, overlap: told } of merges) {
       expect(groups).toContainEqual(left);
@@ -142,7 +146,7 @@ describe('putting changes together', () => {
     fc.assert(
       fc.property(state, state, (was, now) => {
         const operations = naiveDiff(was as never, now as never);
-        expect(putTogether(was as Json, operations as never, [])).toEqual(rfc6902(was as never, operations));
+        expect(mergeUnchecked(was as Json, operations as never, [])).toEqual(rfc6902(was as never, operations));
       }),
       { numRuns: cases(500) },
     );
@@ -160,8 +164,8 @@ describe('putting changes together', () => {
           ({ path }) => !second.some((operation) => operation.path.slice(0, 2) === path.slice(0, 2)),
         );
         fc.pre(apart);
-        const both = putTogether(was as Json, first as never, second as never);
-        expect(both).toEqual(putTogether(was as Json, second as never, first as never));
+        const both = mergeUnchecked(was as Json, first as never, second as never);
+        expect(both).toEqual(mergeUnchecked(was as Json, second as never, first as never));
       }),
       { numRuns: cases(500) },
     );
@@ -169,14 +173,14 @@ describe('putting changes together', () => {
 
   test('lists that both begin come together; what was taken away can’t be changed', () => {
     const add = (path: string, value: Json) => [{ op: 'add' as const, path, value }];
-    expect(putTogether({}, add('/log', [1]), add('/log', [2]))).toEqual({ log: [1, 2] });
-    expect(putTogether({ log: [0] }, add('/log/1', 1), add('/log/1', 2))).toEqual({ log: [0, 2, 1] });
-    expect(putTogether({ of: {} }, add('/of/ann', { a: 1 }), add('/of/ann', { b: 2 }))).toEqual({
+    expect(mergeUnchecked({}, add('/log', [1]), add('/log', [2]))).toEqual({ log: [1, 2] });
+    expect(mergeUnchecked({ log: [0] }, add('/log/1', 1), add('/log/1', 2))).toEqual({ log: [0, 2, 1] });
+    expect(mergeUnchecked({ of: {} }, add('/of/ann', { a: 1 }), add('/of/ann', { b: 2 }))).toEqual({
       of: { ann: { a: 1, b: 2 } },
     });
     const gone = [{ op: 'remove' as const, path: '/a' }];
-    expect(putTogether({ a: 1 }, gone, [{ op: 'replace', path: '/a', value: 2 }])).toBeUndefined();
-    expect(putTogether({ a: 1 }, gone, gone)).toBeUndefined();
+    expect(mergeUnchecked({ a: 1 }, gone, [{ op: 'replace', path: '/a', value: 2 }])).toBeUndefined();
+    expect(mergeUnchecked({ a: 1 }, gone, gone)).toBeUndefined();
   });
 });
 

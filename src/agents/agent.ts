@@ -39,7 +39,7 @@ export interface AgentIntent {
 }
 
 /** An agent's question, with the function that answers it if the log has no answer. */
-export interface AgentAsking {
+export interface AgentQuestion {
   /**
    * The name of the observation, valid for `checkObservationName`; the runtime's own names are
    * refused. Default: `oracle`.
@@ -60,7 +60,7 @@ export interface AgentOracle {
    * @throws OracleError the errors of `Oracle.ask`; AgentError `too_many_asks`, `decision_over`;
    * RuntimeError `bad_intent` for an invalid observation name; the errors of `call`
    */
-  ask(asking: AgentAsking): Promise<Json>;
+  ask(asking: AgentQuestion): Promise<Json>;
   now(): Promise<Instant>;
   random(bytes: number): Promise<Uint8Array>;
 }

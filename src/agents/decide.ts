@@ -2,12 +2,12 @@ import type { Json } from '#base';
 import { contentHash, copyJson, WORLD_LIMITS } from '#canon';
 import type { ObservationInput } from '#runtime';
 import type { Agent, AgentIntent, Decision } from './agent.ts';
-import { Consulting, type Invocation, type Outside } from './consulting.ts';
+import { AgentOracleSession, type Invocation, type OracleSources } from './agent-oracle-session.ts';
 import { AgentError } from './errors.ts';
 import { frozen } from './frozen.ts';
 
 /** An agent's decision on a slice, as a turn records it. */
-export interface Decided {
+export interface RecordedDecision {
   readonly agent: string;
   readonly does: 'propose' | 'wait' | 'done';
   /** Set if the agent proposes. */
@@ -35,10 +35,10 @@ export interface Invoking extends Omit<Invocation, 'agent'> {
  * @throws AgentError `bad_decision`; RuntimeError `bad_intent` for a name of a question; the errors
  * of a `call`; OracleError, `oracle_miss` in a replay; the errors of the agent
  */
-export async function decide({ agent, slice, ...place }: Invoking, outside: Outside): Promise<Decided> {
+export async function decide({ agent, slice, ...place }: Invoking, outside: OracleSources): Promise<RecordedDecision> {
   const seen = contentHash(slice, WORLD_LIMITS);
-  const consulting = new Consulting(outside, { ...place, agent: agent.name });
-  const answer = await settled(async () => agent.decide(frozen(slice), consulting.face));
+  const consulting = new AgentOracleSession(outside, { ...place, agent: agent.name });
+  const answer = await settled(async () => agent.decide(frozen(slice), consulting.oracle));
   await consulting.end();
   if (consulting.failure !== undefined) throw consulting.failure;
   if ('error' in answer) throw answer.error;

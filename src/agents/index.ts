@@ -12,9 +12,9 @@
  */
 
 export { COORDINATOR, turnKey } from '#oracle';
-export type { Agent, AgentAsking, AgentIntent, AgentOracle, Decision } from './agent.ts';
-export { type BelievingTerms, believeMessages } from './believing.ts';
-export { ASKS_MAX } from './consulting.ts';
+export type { Agent, AgentIntent, AgentOracle, AgentQuestion, Decision } from './agent.ts';
+export { QUESTIONS_MAX } from './agent-oracle-session.ts';
+export { type AssertMessagesTerms, assertMessages } from './assert-messages.ts';
 export { AgentError, type AgentErrorCode } from './errors.ts';
 export type { ExtractedClaim } from './extraction/answer.ts';
 export { ExtractionError, type ExtractionErrorCode } from './extraction/errors.ts';
@@ -25,7 +25,7 @@ export {
   type ExtractionObservation,
   type ExtractionOptions,
   extractFacts,
-  extractThrough,
+  extractWith,
 } from './extraction/extract.ts';
 export type { Message } from './extraction/message.ts';
 export { ATTEMPTS_MAX, type ExtractionTerms, type Model } from './extraction/terms.ts';
@@ -34,10 +34,10 @@ export type { ReplayedLedger } from './replay-store.ts';
 export {
   type Arbiter,
   type Arbitration,
+  type CompletedTurn,
   type OpenPending,
   type RunOptions,
   type RunReport,
   runAgents,
-  type TurnDone,
 } from './run.ts';
 export type { AgentTurn, CounselDecision, CounselTurn, Turn } from './turn.ts';

@@ -18,7 +18,7 @@ import {
   type LogStore,
   type PartitionName,
   type PartitionState,
-  Values,
+  ValueReader,
 } from '#ledger';
 import { MemoryStore } from '#stores';
 import { AgentError } from './errors.ts';
@@ -35,14 +35,14 @@ export type ReplayedLedger = Pick<LedgerStore, 'entries' | 'head' | 'resolve' | 
  * The point of the next ruling: position and time of its entry, or the time of its turn if it left
  * no entry.
  */
-export interface Moment {
+export interface ReplayPosition {
   readonly at: Instant;
   readonly seq?: number;
   readonly id?: Hash;
 }
 
 /** A change of a partition in the replayed ledger. */
-interface Recorded {
+interface RecordedChange {
   readonly id: Hash;
   readonly trajectory_id: string;
   readonly seq: number;
@@ -64,19 +64,19 @@ const PAGE = 1_000;
 export class ReplayStore extends MemoryStore {
   readonly #source: ReplayedLedger;
   readonly #trajectoryId: string;
-  readonly #values: Values;
-  #moment: Moment = { at: '' };
-  #changes: Promise<ReadonlyMap<string, readonly Recorded[]>> | undefined;
+  readonly #values: ValueReader;
+  #moment: ReplayPosition = { at: '' };
+  #changes: Promise<ReadonlyMap<string, readonly RecordedChange[]>> | undefined;
 
   constructor(source: ReplayedLedger, trajectoryId: string) {
     super();
     this.#source = source;
     this.#trajectoryId = trajectoryId;
-    this.#values = new Values(source);
+    this.#values = new ValueReader(source);
   }
 
   /** From now on, facts are as of that moment. */
-  reach(moment: Moment): void {
+  seek(moment: ReplayPosition): void {
     this.#moment = moment;
   }
 
@@ -150,12 +150,13 @@ export class ReplayStore extends MemoryStore {
     const length = (await super.head(this.#trajectoryId))!.seq + 1;
     const made = recorded.find((change) => this.#isOwn(change) && change.seq === this.#moment.seq);
     let last = made === undefined ? recorded.length : recorded.indexOf(made);
-    while (made === undefined && last > 0 && !(await this.#isBefore(recorded[last - 1] as Recorded, length))) last--;
+    while (made === undefined && last > 0 && !(await this.#isBefore(recorded[last - 1] as RecordedChange, length)))
+      last--;
     for (const change of recorded.slice(0, last)) if (change.version > version) await this.#take(name, change);
   }
 
   /** Whether a change preceded a ruling that changed nothing in its partition. */
-  async #isBefore(change: Recorded, length: number): Promise<boolean> {
+  async #isBefore(change: RecordedChange, length: number): Promise<boolean> {
     if (this.#isOwn(change)) return change.seq < length;
     const { at, id } = this.#moment;
     const [there, here] = await Promise.all(
@@ -165,22 +166,22 @@ export class ReplayStore extends MemoryStore {
     return there !== undefined && here !== undefined ? there < here : change.system_time <= at;
   }
 
-  async #take(name: PartitionName, { trajectory_id, seq, version }: Recorded): Promise<void> {
+  async #take(name: PartitionName, { trajectory_id, seq, version }: RecordedChange): Promise<void> {
     const [row] = await this.#source.entries(trajectory_id, { from: seq, limit: 1 });
     const writes = await factWrites(checkRow(row as EntryRow), this.#values);
     const write = writes.find((one) => keyOf(one.partition) === keyOf(name) && one.version === version) as FactWrite;
     await super.commit({ entries: [], blobs: [], facts: [write] });
   }
 
-  #isOwn({ trajectory_id }: Recorded): boolean {
+  #isOwn({ trajectory_id }: RecordedChange): boolean {
     return trajectory_id === this.#trajectoryId;
   }
 
   /** By partition, in version order. Partitions with erased names are left out. */
-  async #readChanges(): Promise<ReadonlyMap<string, readonly Recorded[]>> {
+  async #readChanges(): Promise<ReadonlyMap<string, readonly RecordedChange[]>> {
     const source = this.#source;
     const names = new Map<Hash, string | undefined>();
-    const changes = new Map<string, Recorded[]>();
+    const changes = new Map<string, RecordedChange[]>();
     const all = (await source.trajectories?.()) ?? [{ trajectory_id: this.#trajectoryId }];
     for (const { trajectory_id } of all)
       for (let from = 0; ; from += PAGE) {
@@ -190,7 +191,7 @@ export class ReplayStore extends MemoryStore {
           const entry = checkRow(row) as Entry<CommitPayload>;
           for (const { partition, version, system_time } of entry.payload.delta.beliefs) {
             if (!names.has(partition.$blob)) {
-              const held = await this.#values.held<never>(entry, partition as never);
+              const held = await this.#values.read<never>(entry, partition as never);
               names.set(partition.$blob, 'value' in held ? keyOf(held.value as PartitionName) : undefined);
             }
             const key = names.get(partition.$blob);

@@ -163,7 +163,10 @@ describe('what was changed is found at the first turn that differs', () => {
     const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
     const { firstDifference } = await replayRun(source(all), newsroom, agents, { anchors: [stranger] });
     expect(firstDifference).toMatchObject({ kind: 'entry', cause: { code: 'bad_writ' } });
-    const hasty = await replayRun(source(all), newsroom, agents, { anchors: [operator.publicKey], approvalMs: 1 });
+    const hasty = await replayRun(source(all), newsroom, agents, {
+      anchors: [operator.publicKey],
+      approvalTimeoutMs: 1,
+    });
     expect(hasty.firstDifference).toMatchObject({ kind: 'entry' });
     expect(hasty.firstDifference?.detail).toContain('different in expires');
   });

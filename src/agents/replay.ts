@@ -1,17 +1,17 @@
-import { form, isAssizeError, type Json, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { canonicalize, type Instant, maxInstant } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
 import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from '#oracle';
 import { Assize, type AssizeOptions, RuntimeError, type Trajectory } from '#runtime';
 import { type Agent, type Population, populationOf } from './agent.ts';
-import type { Outside } from './consulting.ts';
-import { type Decided, decide } from './decide.ts';
+import type { OracleSources } from './agent-oracle-session.ts';
+import { decide, type RecordedDecision } from './decide.ts';
 import { AgentError } from './errors.ts';
 import { type RecordedEntry, recordedEntries } from './recorded-rows.ts';
-import { type Moment, type ReplayedLedger, ReplayStore } from './replay-store.ts';
-import { type Outcome, proposeIn, resolveIn } from './rule.ts';
+import { type ReplayedLedger, type ReplayPosition, ReplayStore } from './replay-store.ts';
 import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, type Turn } from './turn.ts';
+import { proposeIn, resolveIn, type TurnOutcome } from './turn-ruling.ts';
 
 export interface ReplaySource {
   readonly store: ReplayedLedger;
@@ -24,14 +24,14 @@ export interface ReplaySource {
  * covers the signature, and Ed25519 repeats it for the same key. `judge` is required if a judge
  * decided; it needs an oracle that replays its log, so no judge is called.
  */
-export type ReplayRunOptions = Pick<AssizeOptions, 'anchors' | 'policy' | 'signer' | 'approvalMs' | 'judge'>;
+export type ReplayRunOptions = Pick<AssizeOptions, 'anchors' | 'policy' | 'signer' | 'approvalTimeoutMs' | 'judge'>;
 
 export interface RunReplay {
   readonly trajectoryId: string;
   /** Number of equal turns. */
   readonly turns: number;
   /** Number of entries without a turn, including the first one. They are copied as recorded. */
-  readonly taken: number;
+  readonly takenAsRecorded: number;
   /** The head after the replay. */
   readonly headId: Hash;
   readonly recordedHead: Hash;
@@ -71,13 +71,9 @@ export async function replayRun(
   agents: readonly Agent[],
   options: ReplayRunOptions,
 ): Promise<RunReplay> {
-  requireForm(
-    form.members({ store: form.object, oracleStore: form.object, trajectoryId: form.text }),
-    source,
-    'source',
-  );
-  requireForm(form.members({ hash: form.text, roles: form.object }), domain, 'domain');
-  requireForm(form.members({ signer: form.optional(form.object) }), options, 'options');
+  checkArgument(arg.members({ store: arg.object, oracleStore: arg.object, trajectoryId: arg.text }), source, 'source');
+  checkArgument(arg.members({ hash: arg.text, roles: arg.object }), domain, 'domain');
+  checkArgument(arg.members({ signer: arg.optional(arg.object) }), options, 'options');
   requireOwnDomain(domain);
   const population = populationOf(agents, domain);
   const entries = await entriesOf(source);
@@ -100,7 +96,7 @@ class Replay {
   readonly #places: Map<Hash, number>;
   readonly #store: ReplayStore;
   readonly #assize: Assize;
-  readonly #outside: Outside;
+  readonly #outside: OracleSources;
   /** Number of decisions so far, by agent. */
   readonly #numbers: Map<string, number> = new Map();
   /** Each agent's slice at the end of its last turn. Concurrent agents are invoked there. */
@@ -155,7 +151,7 @@ class Replay {
     return {
       trajectoryId: this.#source.trajectoryId,
       turns,
-      taken: this.#taken,
+      takenAsRecorded: this.#taken,
       headId,
       recordedHead,
       same: difference === undefined && headId === recordedHead,
@@ -203,10 +199,10 @@ class Replay {
     return difference;
   }
 
-  async #decide(recorded: RecordedTurn, turn: AgentTurn, agent: Agent): Promise<Decided | RunDifference> {
+  async #decide(recorded: RecordedTurn, turn: AgentTurn, agent: Agent): Promise<RecordedDecision | RunDifference> {
     const number = this.#numbers.get(agent.name) ?? 0;
     this.#numbers.set(agent.name, number + 1);
-    let decided: Decided;
+    let decided: RecordedDecision;
     try {
       const slice = await this.#sliceAt(turn.invoked, agent);
       const trajectory = this.#trajectory.id;
@@ -239,7 +235,7 @@ class Replay {
     this.#seen.set(name, { head: this.#trajectory.head, slice: this.#trajectory.slice(role.name, role.params) });
   }
 
-  async #propose(recorded: RecordedTurn, agent: Agent, decided: Decided): Promise<RunDifference | undefined> {
+  async #propose(recorded: RecordedTurn, agent: Agent, decided: RecordedDecision): Promise<RunDifference | undefined> {
     const next = this.#entries.findIndex(({ turn }, seq) => seq >= this.#trajectory.length && turn !== undefined);
     const place = this.#entries[next]?.turn === recorded.number ? next : undefined;
     return this.#rule(recorded, place, () => proposeIn(this.#trajectory, agent, decided, recorded));
@@ -271,12 +267,12 @@ class Replay {
   async #rule(
     recorded: RecordedTurn,
     place: number | undefined,
-    step: () => Promise<Outcome>,
+    step: () => Promise<TurnOutcome>,
   ): Promise<RunDifference | undefined> {
     if (place === undefined && (await this.#isLeftOut(recorded))) return undefined;
     if (place !== undefined) await this.#takeAsRecorded(this.#withoutExpired(recorded, place));
     const from = this.#trajectory.length;
-    this.#store.reach(this.#momentOf(recorded, place));
+    this.#store.seek(this.#momentOf(recorded, place));
     try {
       const { ruling, refused } = await step();
       const isRuled = ruling !== undefined && ruling.ruling !== 'frozen';
@@ -296,7 +292,7 @@ class Replay {
     return undefined;
   }
 
-  #momentOf({ turn }: RecordedTurn, place: number | undefined): Moment {
+  #momentOf({ turn }: RecordedTurn, place: number | undefined): ReplayPosition {
     if (place === undefined) return { at: turn.at };
     const { id, payload } = (this.#entries[place] as RecordedEntry).entry;
     return { at: payload.at, seq: place, id };

@@ -14,10 +14,10 @@ import {
   type Agent,
   type AgentOracle,
   type Arbiter,
+  type CompletedTurn,
   type Decision,
   replayRun,
   runAgents,
-  type TurnDone,
   turnKey,
 } from './index.ts';
 import { recordTurn } from './turn.ts';
@@ -198,7 +198,7 @@ describe('a run', () => {
   test('while something is pending the others are told so; they are asked again when it is resolved', async () => {
     const { run, store, trajectory, replay } = await desk();
     const rulings: (Ruling | undefined)[] = [];
-    const onTurn = ({ ruling }: TurnDone) => void rulings.push(ruling);
+    const onTurn = ({ ruling }: CompletedTurn) => void rulings.push(ruling);
     const [author, checker, editor] = [
       writer(({ drafts }) => (drafts['a'] === undefined ? write('a', 'Ms Doe slept') : write('b'))),
       {
@@ -230,7 +230,7 @@ describe('a run', () => {
   test('that a counselor may not say so is an outcome of the turn, and is so again', async () => {
     const { run, replay } = await desk({}, 4);
     let said = 0;
-    const turns: TurnDone[] = [];
+    const turns: CompletedTurn[] = [];
     const counsel = () => ({ do: 'approve', principal: said++ === 0 ? 'stranger' : 'chief', method: 'test' }) as const;
     await run({ counsel, onTurn: (turn) => turns.push(turn) });
     expect(turns.some(({ refused }) => (refused as { code?: string })?.code === 'unauthorised_counselor')).toBe(true);
@@ -294,7 +294,7 @@ describe('arbitration', () => {
     const { run, replay } = await desk();
     const agents = ['a', 'b', 'c'].map((name) => writer(() => write(name), name));
     const order: string[] = [];
-    const onTurn = ({ turn }: TurnDone) => void order.push('agent' in turn ? turn.agent : 'counsel');
+    const onTurn = ({ turn }: CompletedTurn) => void order.push('agent' in turn ? turn.agent : 'counsel');
     await run({ maxTurns: 4, onTurn }, agents);
     expect(order.splice(0)).toEqual(['a', 'b', 'c', 'a']);
     const drawn: string[] = [];

@@ -1,14 +1,13 @@
-import { form, refuseOtherCopy, requireForm } from '#base';
+import { arg, checkArgument, refuseDuplicatePackage } from '#base';
 import { contentHash, WORLD_LIMITS } from '#canon';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
 import type { Trajectory } from '#runtime';
 import { type Agent, type AgentOracle, type Population, populationOf } from './agent.ts';
-import { Consulting, type Outside } from './consulting.ts';
-import { type Decided, decide, type Invoking } from './decide.ts';
+import { AgentOracleSession, type OracleSources } from './agent-oracle-session.ts';
+import { ConcurrentDecisions, type Invoked } from './concurrent-decisions.ts';
+import { decide, type Invoking, type RecordedDecision } from './decide.ts';
 import { AgentError } from './errors.ts';
-import { type Outcome, proposeIn, resolveIn } from './rule.ts';
-import { type Invoked, Thinking } from './thinking.ts';
 import {
   type AgentTurn,
   type CounselDecision,
@@ -19,6 +18,7 @@ import {
   type Turn,
   type TurnPlace,
 } from './turn.ts';
+import { proposeIn, resolveIn, type TurnOutcome } from './turn-ruling.ts';
 
 export interface RunOptions {
   /** The runtime's oracle log, in record mode. */
@@ -39,7 +39,7 @@ export interface RunOptions {
   readonly maxTurns?: number;
   /** Ends the run after the turn in progress. */
   readonly signal?: AbortSignal;
-  readonly onTurn?: (done: TurnDone) => void;
+  readonly onTurn?: (done: CompletedTurn) => void;
   /**
    * The clock for turns and `AgentOracle.now` if the log has no time yet. Default: the system
    * clock.
@@ -67,7 +67,7 @@ export interface OpenPending {
 }
 
 /** A finished turn. */
-export interface TurnDone extends Outcome {
+export interface CompletedTurn extends TurnOutcome {
   readonly number: number;
   readonly turn: Turn;
   readonly head: Hash;
@@ -101,14 +101,14 @@ export async function runAgents(
   agents: readonly Agent[],
   options: RunOptions,
 ): Promise<RunReport> {
-  requireForm(form.object, options, 'options');
-  refuseOtherCopy(trajectory, 'The trajectory');
-  refuseOtherCopy(options.oracle, 'The option oracle');
+  checkArgument(arg.object, options, 'options');
+  refuseDuplicatePackage(trajectory, 'The trajectory');
+  refuseDuplicatePackage(options.oracle, 'The option oracle');
   return new Run(trajectory, populationOf(agents, trajectory.domain), options).go();
 }
 
 /** An agent's status after its last turn. */
-interface Standing {
+interface AgentStatus {
   /** Number of its decisions so far. */
   number: number;
   /** `wait`: the hash of the slice that must change. */
@@ -124,10 +124,10 @@ class Run {
   readonly #trajectory: Trajectory;
   readonly #agents: Population;
   readonly #options: RunOptions;
-  readonly #outside: Outside;
+  readonly #outside: OracleSources;
   readonly #ended: AbortController = new AbortController();
-  readonly #standings: Map<string, Standing> = new Map();
-  readonly #thinking: Thinking = new Thinking();
+  readonly #standings: Map<string, AgentStatus> = new Map();
+  readonly #thinking: ConcurrentDecisions = new ConcurrentDecisions();
   /** The head at which a counselor answered `later`, by pending proposal. */
   readonly #putOff: Map<Hash, Hash> = new Map();
   #turn: number = 0;
@@ -166,7 +166,7 @@ class Run {
       }
       const next = await this.#next();
       if (next === 'aborted') break;
-      if (next === undefined) return this.#report(this.#whyNobody());
+      if (next === undefined) return this.#report(this.#endReason());
       await this.#take(next);
     }
     return this.#report('aborted');
@@ -191,7 +191,7 @@ class Run {
     if (last !== undefined) this.#note(last, await this.#again(last));
   }
 
-  async #again(recorded: RecordedTurn): Promise<Outcome> {
+  async #again(recorded: RecordedTurn): Promise<TurnOutcome> {
     const { turn, number } = recorded;
     if ('counsel' in turn) {
       const isOpen = this.#trajectory.pending().some(({ id }) => id === turn.counsel.pending);
@@ -230,8 +230,9 @@ class Run {
     for (const name of this.#candidates()) {
       if (!thinking.has(name)) thinking.begin(name, this.#invoke(name));
     }
-    if (!(await thinking.someone(this.#options.signal))) return this.#options.signal?.aborted ? 'aborted' : undefined;
-    const name = await this.#arbitrate(thinking.arrived(), ([first]) => first as string);
+    if (!(await thinking.waitForAny(this.#options.signal)))
+      return this.#options.signal?.aborted ? 'aborted' : undefined;
+    const name = await this.#arbitrate(thinking.finished(), ([first]) => first as string);
     return thinking.take(name);
   }
 
@@ -248,8 +249,8 @@ class Run {
     const { arbiter } = this.#options;
     if (arbiter === undefined) return otherwise(candidates);
     const invocation = { trajectory: this.#trajectory.id, agent: 'assize.arbiter', number: this.#turn, anyName: true };
-    const oracle = new Consulting(this.#outside, invocation);
-    const chosen = await arbiter(candidates, { turn: this.#turn, last: this.#last, oracle: oracle.face });
+    const oracle = new AgentOracleSession(this.#outside, invocation);
+    const chosen = await arbiter(candidates, { turn: this.#turn, last: this.#last, oracle: oracle.oracle });
     await oracle.end();
     if (candidates.includes(chosen)) return chosen;
     throw new AgentError('bad_decision', `The arbiter chose ${chosen}, who is none of ${candidates.join(', ')}.`);
@@ -262,7 +263,7 @@ class Run {
     return inTurn.find((name) => names.includes(name)) as string;
   }
 
-  #whyNobody(): RunReport['ended'] {
+  #endReason(): RunReport['ended'] {
     if ([...this.#agents.keys()].every((name) => this.#standing(name).isDone)) return 'done';
     return this.#trajectory.pending().length > 0 ? 'pending' : 'waiting';
   }
@@ -274,7 +275,7 @@ class Run {
     return { decided: await this.#decide(this.#agents.get(name) as Agent, this.#slice(name)), invoked };
   }
 
-  #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<Decided> {
+  #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<RecordedDecision> {
     const { number } = this.#standing(agent.name);
     return decide({ agent, trajectory: this.#trajectory.id, number, slice, ...how }, this.#outside);
   }
@@ -307,14 +308,14 @@ class Run {
     return recordTurn(oracle, this.#trajectory.id, this.#turn, made);
   }
 
-  #over(recorded: RecordedTurn, outcome: Outcome): void {
+  #over(recorded: RecordedTurn, outcome: TurnOutcome): void {
     this.#turn++;
     this.#note(recorded, outcome);
     const { number, turn } = recorded;
     this.#options.onTurn?.({ number, turn, head: this.#trajectory.head, ...outcome });
   }
 
-  #note({ turn, hash }: RecordedTurn, { ruling }: Outcome): void {
+  #note({ turn, hash }: RecordedTurn, { ruling }: TurnOutcome): void {
     this.#previous = hash;
     if ('counsel' in turn) return;
     this.#last = turn.agent;
@@ -325,7 +326,7 @@ class Run {
     standing.frozenBy = ruling?.ruling === 'frozen' ? ruling.by : undefined;
   }
 
-  #standing(name: string): Standing {
+  #standing(name: string): AgentStatus {
     let standing = this.#standings.get(name);
     if (standing === undefined) {
       standing = { number: 0, waits: undefined, frozenBy: undefined, isDone: false };
@@ -354,8 +355,8 @@ function changed(turn: number, agent: string, what: string): AgentError {
 
 /** @throws AgentError `bad_option` */
 function checkOptions({ oracle, clock, random, maxTurns = TURNS_MAX }: RunOptions): void {
-  requireForm(form.optional(form.members({ now: form.code })), clock, 'options.clock');
-  requireForm(form.optional(form.members({ bytes: form.code })), random, 'options.random');
+  checkArgument(arg.optional(arg.members({ now: arg.code })), clock, 'options.clock');
+  checkArgument(arg.optional(arg.members({ bytes: arg.code })), random, 'options.random');
   if (oracle?.mode !== 'record')
     throw new AgentError('bad_option', 'A run needs an oracle that records; replayRun is what replays.');
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 0)

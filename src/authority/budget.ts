@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Amounts, costItems } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type Writ, writId } from './writ.ts';
@@ -61,7 +61,7 @@ export class BudgetLedger {
   }
 
   /** Reserved units, by each account that would pay for them. */
-  #kept(reserved: readonly Reservation[]): Kept | undefined {
+  #kept(reserved: readonly Reservation[]): ReservationsByUnit | undefined {
     if (reserved.length === 0) return undefined;
     const kept = new Map<Account, Map<string, number>>();
     for (const { writId: id, cost } of reserved) {
@@ -187,7 +187,7 @@ export class BudgetLedger {
    * `bad_argument`
    */
   restore(state: Readonly<Record<string, Amounts>>): void {
-    requireForm(form.object, state, 'state');
+    checkArgument(arg.object, state, 'state');
     const read = Object.entries(state).map(([id, spent]) => ({ account: this.#account(id), items: costItems(spent) }));
     for (const { account, items } of read) {
       const over = items.find(([unit, amount]) => amount > (account.granted.get(unit) ?? 0));
@@ -202,7 +202,7 @@ export class BudgetLedger {
   #account(id: string): Account {
     const account = this.#accounts.get(id);
     if (account !== undefined) return account;
-    requireForm(form.text, id, 'id');
+    checkArgument(arg.text, id, 'id');
     throw new AuthorityError('unknown_writ', `No budget was granted under writ ${id}.`, { evidence: { writ_id: id } });
   }
 }
@@ -218,9 +218,9 @@ const COVERED: BudgetAnswer = Object.freeze({ ok: true });
 
 type Items = readonly (readonly [unit: string, amount: number])[];
 
-type Kept = ReadonlyMap<Account, ReadonlyMap<string, number>>;
+type ReservationsByUnit = ReadonlyMap<Account, ReadonlyMap<string, number>>;
 
-function shortfall(account: Account, items: Items, kept?: Kept): BudgetShortfall | undefined {
+function shortfall(account: Account, items: Items, kept?: ReservationsByUnit): BudgetShortfall | undefined {
   for (let payer: Account | undefined = account; payer !== undefined; payer = payer.parent) {
     for (const [unit, cost] of items) {
       const left = free(payer, unit, kept);
@@ -234,7 +234,7 @@ function shortfall(account: Account, items: Items, kept?: Kept): BudgetShortfall
  * The remainder without the reservations. Reservations can exceed the remainder if another spender
  * used it.
  */
-function free(account: Account, unit: string, kept: Kept | undefined): number {
+function free(account: Account, unit: string, kept: ReservationsByUnit | undefined): number {
   return Math.max(0, rest(account, unit) - (kept?.get(account)?.get(unit) ?? 0));
 }
 

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { assertPublicKey, type Instant, isInstant } from '#canon';
 import { crosses, widening, wideningElsewhere } from './attenuate.ts';
 import { AuthorityError } from './errors.ts';
@@ -139,17 +139,17 @@ export function createWritVerifier(options: WritVerifierOptions): WritVerifier {
   return new Verifier(options);
 }
 
-const CHAIN = form.list(form.any);
-const WRIT_USE = form.members({ chain: CHAIN, scopes: form.list(form.any), revoked: form.object });
+const CHAIN = arg.list(arg.any);
+const WRIT_USE = arg.members({ chain: CHAIN, scopes: arg.list(arg.any), revoked: arg.object });
 
 class Verifier implements WritVerifier {
   readonly #anchors: ReadonlySet<string>;
   readonly #maxDepth: number;
   readonly #cacheSize: number;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, VerifiedChain>();
 
   constructor(options: WritVerifierOptions) {
-    requireForm(form.members({ anchors: form.iterable }), options, 'options');
+    checkArgument(arg.members({ anchors: arg.iterable }), options, 'options');
     const { anchors, cacheSize = DEFAULT_CACHE_SIZE, maxDepth = MAX_DEPTH } = options;
     this.#anchors = new Set(anchors);
     for (const anchor of this.#anchors) assertPublicKey(anchor);
@@ -158,7 +158,7 @@ class Verifier implements WritVerifier {
   }
 
   check(use: WritUse): WritCheck {
-    requireForm(WRIT_USE, use, 'use');
+    checkArgument(WRIT_USE, use, 'use');
     const held = this.#hold(use.writ, use.chain);
     return 'code' in held ? held : judge(held, use);
   }
@@ -174,7 +174,7 @@ class Verifier implements WritVerifier {
   }
 
   checkDelegation(delegation: WritDelegation): VerifiedWrit | WritRefusal {
-    requireForm(form.members({ chain: CHAIN, revoked: form.object }), delegation, 'delegation');
+    checkArgument(arg.members({ chain: CHAIN, revoked: arg.object }), delegation, 'delegation');
     const { writ, chain, trajectory, child, at, revoked, delegated } = delegation;
     checkInstant(at);
     const [above, ...rest] = chain;
@@ -198,8 +198,8 @@ class Verifier implements WritVerifier {
    * The verified chain, from the cache if it was valid before. In either case the given writs must
    * form the chain.
    */
-  #hold(writ: Writ, chain: readonly Writ[]): Held | WritRefusal {
-    if (!Array.isArray(chain)) requireForm(CHAIN, chain, 'chain');
+  #hold(writ: Writ, chain: readonly Writ[]): VerifiedChain | WritRefusal {
+    if (!Array.isArray(chain)) checkArgument(CHAIN, chain, 'chain');
     if (chain.length > this.#maxDepth) {
       return refuse('too_deep', `The writ stands ${chain.length} links below its root; ${this.#maxDepth} are allowed.`);
     }
@@ -218,7 +218,7 @@ class Verifier implements WritVerifier {
     return held;
   }
 
-  #verifyLinks(links: readonly Writ[]): Held | WritRefusal {
+  #verifyLinks(links: readonly Writ[]): VerifiedChain | WritRefusal {
     const root = links.at(-1)!;
     if (!this.#anchors.has(root.issuer)) {
       return refuse('unknown_anchor', `The root's issuer ${root.issuer} is not a key of the configuration.`);
@@ -235,14 +235,14 @@ class Verifier implements WritVerifier {
     return undefined;
   }
 
-  #keep(held: Held): void {
+  #keep(held: VerifiedChain): void {
     this.#held.set(held.lineage[0]!, held);
     if (this.#held.size > this.#cacheSize) this.#held.delete(this.#held.keys().next().value!);
   }
 }
 
 /** A verified writ with parsed patterns. */
-interface Held {
+interface VerifiedChain {
   readonly writ: Writ;
   /** The lowest link that crosses into another trajectory, if one does. */
   readonly crossing: string | undefined;
@@ -295,7 +295,7 @@ function unattenuated(links: readonly Writ[]): WritRefusal | undefined {
   return undefined;
 }
 
-function compile(links: readonly Writ[]): Held {
+function compile(links: readonly Writ[]): VerifiedChain {
   const writ = links[0]!;
   const crossing = links.find((link, index) => index + 1 < links.length && crosses(links[index + 1]!, link));
   return {
@@ -312,7 +312,7 @@ function compile(links: readonly Writ[]): Held {
  * The checks that depend on the time and the request. Every child is narrower, so the leaf
  * represents its chain.
  */
-function judge(held: Held, use: WritUse): WritCheck {
+function judge(held: VerifiedChain, use: WritUse): WritCheck {
   const { writ, lineage, actions, scopes, approvals } = held;
   checkInstant(use.at);
   const stray = astray(held, use.delegated);
@@ -337,7 +337,7 @@ function judge(held: Held, use: WritUse): WritCheck {
   return { ok: true, writ_id: lineage[0]!, requiresApproval: approvals.contain(action) };
 }
 
-function astray({ crossing }: Held, delegated: string | undefined): WritRefusal | undefined {
+function astray({ crossing }: VerifiedChain, delegated: string | undefined): WritRefusal | undefined {
   if (crossing === undefined || crossing === delegated) return undefined;
   return refuse(
     'not_attenuated',
@@ -345,7 +345,7 @@ function astray({ crossing }: Held, delegated: string | undefined): WritRefusal 
   );
 }
 
-function misplaced({ writ }: Held, trajectory: string): WritRefusal | undefined {
+function misplaced({ writ }: VerifiedChain, trajectory: string): WritRefusal | undefined {
   if (writ.trajectory === undefined || writ.trajectory === trajectory) return undefined;
   return refuse('wrong_trajectory', `The writ is for trajectory ${writ.trajectory}, not for ${quoted(trajectory)}.`);
 }
@@ -357,17 +357,17 @@ function checkInstant(at: Instant): void {
   });
 }
 
-function early({ writ }: Held, at: Instant): WritRefusal | undefined {
+function early({ writ }: VerifiedChain, at: Instant): WritRefusal | undefined {
   if (at >= writ.not_before) return undefined;
   return refuse('not_yet_valid', `The writ holds from ${writ.not_before}, not at ${at}.`);
 }
 
-function late({ writ }: Held, at: Instant): WritRefusal | undefined {
+function late({ writ }: VerifiedChain, at: Instant): WritRefusal | undefined {
   if (at < writ.expires) return undefined;
   return refuse('expired', `The writ expired at ${writ.expires}; it is ${at}.`);
 }
 
-function revocation({ lineage }: Held, revoked: ReadonlySet<string>): WritRefusal | undefined {
+function revocation({ lineage }: VerifiedChain, revoked: ReadonlySet<string>): WritRefusal | undefined {
   const found = revoked.size === 0 ? undefined : lineage.find((id) => revoked.has(id));
   return found === undefined ? undefined : refuse('revoked', `Writ ${found} was revoked.`);
 }

@@ -10,7 +10,7 @@
  * repaired. A text that could name one thing in two ways (`..`, `.`, `//`, `\`, escaped separators)
  * is refused.
  */
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { AuthorityError } from './errors.ts';
 
 /** Longest accepted text, in UTF-16 units. */
@@ -91,7 +91,7 @@ export function normalizeAction(text: string): string {
  * @throws ArgumentError `bad_argument`
  */
 export function segment(text: string): string {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   if (text === '') return '~';
   if (text === '.' || text === '..') return text.replaceAll('.', '~2e');
   // Most texts need no escape, and the search costs a third.

@@ -41,7 +41,7 @@ export {
   readScope,
   segment,
 } from './grammar.ts';
-export { type Policy, type PolicyDecision, type PolicyQuery, safely, type Verdict } from './policy.ts';
+export { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery, type Verdict } from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
 export { mayRevoke, revokeScope } from './revoke.ts';
 export type { Condition, Rule, RuleTable } from './rule.ts';

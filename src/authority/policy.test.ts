@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Policy, type PolicyQuery, safely } from './policy.ts';
+import { failClosedPolicy, type Policy, type PolicyQuery } from './policy.ts';
 import { ruleTable } from './rule-table.ts';
 
 const query: PolicyQuery = {
@@ -21,7 +21,7 @@ const allowed = { decision: 'allow', rule: 'r1', reasons: ['why'], errors: [] };
 
 describe('safely', () => {
   test('passes a well-formed decision on, with the policy’s id and digest', () => {
-    const policy = safely(policyOf(() => ({ ...allowed, extra: 1 })));
+    const policy = failClosedPolicy(policyOf(() => ({ ...allowed, extra: 1 })));
     expect(policy).toMatchObject({ id: 'p', digest: 'd'.repeat(64) });
     expect(policy.evaluate(query)).toEqual(allowed);
   });
@@ -105,7 +105,7 @@ describe('safely', () => {
     ],
   ])('%s denies, says so, and changes nothing', async (_what, evaluate) => {
     const before = structuredClone(query);
-    const decision = safely(policyOf(evaluate)).evaluate(query);
+    const decision = failClosedPolicy(policyOf(evaluate)).evaluate(query);
     expect(decision.decision).toBe('deny');
     expect(decision.errors).not.toHaveLength(0);
     expect(decision.errors.every((error) => error.isWellFormed())).toBe(true);
@@ -116,20 +116,22 @@ describe('safely', () => {
 
   test('a denial and a question for approval stay what they are', () => {
     for (const decision of ['deny', 'needs_approval']) {
-      expect(safely(policyOf(() => ({ decision, reasons: [], errors: [] }))).evaluate(query).decision).toBe(decision);
+      expect(failClosedPolicy(policyOf(() => ({ decision, reasons: [], errors: [] }))).evaluate(query).decision).toBe(
+        decision,
+      );
     }
   });
 
   test('twice is once, and the rule table needs none', () => {
-    const wrapped = safely(policyOf(() => allowed));
-    expect(safely(wrapped)).toBe(wrapped);
+    const wrapped = failClosedPolicy(policyOf(() => allowed));
+    expect(failClosedPolicy(wrapped)).toBe(wrapped);
     const table = ruleTable({ id: 't', rules: [], otherwise: 'deny' });
-    expect(safely(table)).toBe(table);
+    expect(failClosedPolicy(table)).toBe(table);
   });
 
   test('the digest is read once: a policy can’t change it afterwards', () => {
     const policy = { id: 'p', digest: 'one', evaluate: () => allowed } as { id: string; digest: string } & Policy;
-    const wrapped = safely(policy);
+    const wrapped = failClosedPolicy(policy);
     (policy as { digest: string }).digest = 'two';
     expect(wrapped.digest).toBe('one');
   });

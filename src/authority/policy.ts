@@ -47,7 +47,7 @@ export interface Policy {
  * answer or any reported error is a denial that names the fault in `errors`. The policy receives a
  * frozen copy of the query, so it cannot change the action.
  */
-export function safely(policy: Policy): Policy {
+export function failClosedPolicy(policy: Policy): Policy {
   if (closed.has(policy)) return policy;
   const { id, digest } = policy;
   return closedPolicy({

@@ -1,13 +1,13 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Writ, writId } from './writ.ts';
 
 /** A writ with its ancestors, the parent first. */
-interface Line {
+interface WritWithAncestors {
   readonly writ: Writ;
   readonly chain: readonly Writ[];
 }
 
-const LINE = form.members({ writ: form.object, chain: form.list(form.object) });
+const LINE = arg.members({ writ: arg.object, chain: arg.list(arg.object) });
 
 /**
  * The resource that a writ must cover to revoke another: `writ:ID`. For future writs: `writ:**`.
@@ -15,7 +15,7 @@ const LINE = form.members({ writ: form.object, chain: form.list(form.object) });
  * @throws ArgumentError `bad_argument`
  */
 export function revokeScope(id: string): string {
-  requireForm(form.text, id, 'id');
+  checkArgument(arg.text, id, 'id');
   return `writ:${id}`;
 }
 
@@ -28,9 +28,9 @@ export function revokeScope(id: string): string {
  *
  * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
  */
-export function mayRevoke(by: Line, line: Line): boolean {
-  requireForm(LINE, by, 'by');
-  requireForm(LINE, line, 'line');
+export function mayRevoke(by: WritWithAncestors, line: WritWithAncestors): boolean {
+  checkArgument(LINE, by, 'by');
+  checkArgument(LINE, line, 'line');
   const { writ, chain } = line;
   const [mine, id] = [writId(by.writ), writId(writ)];
   if (mine === id) return false;

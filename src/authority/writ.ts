@@ -1,4 +1,4 @@
-import { isAssizeError, type Json, RecentMap } from '#base';
+import { GenerationalMap, isAssizeError, type Json } from '#base';
 import { canonicalize, copyJson, hashText, type Instant, isInstant, signText, verifyText } from '#canon';
 import { type Amounts, isAmount } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
@@ -158,7 +158,7 @@ export function signatureHolds(writ: Writ): boolean {
  * Ids of writs with a valid signature, which the id covers. Each trajectory that is opened presents
  * them again.
  */
-const signed = new RecentMap<string, true>(1_000);
+const signed = new GenerationalMap<string, true>(1_000);
 
 const NO_SIGNATURE = '0'.repeat(128);
 

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { form, requireForm } from './check-arguments.ts';
+import { arg, checkArgument } from './check-arguments.ts';
 
 interface Options {
   readonly size: number;
   readonly name?: string;
 }
 
-const OPTIONS = form.options<Options>({ size: form.whole, name: form.optional(form.text) });
+const OPTIONS = arg.options<Options>({ size: arg.whole, name: arg.optional(arg.text) });
 
 describe('options', () => {
   test.each([{ size: 1 }, { size: 1, name: 'a' }, { size: 1, name: undefined }, Object.create({ size: 1 })])(
     'are what they say: %j',
     (given) => {
-      expect(() => requireForm(OPTIONS, given, 'options')).not.toThrow();
+      expect(() => checkArgument(OPTIONS, given, 'options')).not.toThrow();
     },
   );
 
@@ -27,13 +27,13 @@ describe('options', () => {
     [[], 'options'],
     ['size', 'options'],
   ])('have no other members, and each of its form: %j', (given, argument) => {
-    expect(() => requireForm(OPTIONS, given, 'options')).toThrow(
+    expect(() => checkArgument(OPTIONS, given, 'options')).toThrow(
       expect.objectContaining({ code: 'bad_argument', evidence: { argument } }),
     );
   });
 
   test('a member that there is not is told with those that there are', () => {
-    expect(() => requireForm(OPTIONS, { sice: 1 }, 'options')).toThrow(
+    expect(() => checkArgument(OPTIONS, { sice: 1 }, 'options')).toThrow(
       'The argument options.sice must be left out, since there is no such member: there are size, name; nothing was done.',
     );
   });

@@ -20,28 +20,28 @@ export class ArgumentError extends AssizeError<ArgumentErrorCode> {
  * Checks a value's form. Returns `undefined` if the value fits. Otherwise returns the expected
  * form, and the place of the fault.
  */
-export type Form = (value: unknown) => Unfit | undefined;
+export type ArgumentSchema = (value: unknown) => ArgumentIssue | undefined;
 
-interface Unfit {
+interface ArgumentIssue {
   /** '' for the value itself, or `.member` and so on. */
   readonly at: string;
   readonly wanted: string;
 }
 
-function formOf(wanted: string, fits: (value: unknown) => boolean): Form {
-  const unfit: Unfit = { at: '', wanted };
+function formOf(wanted: string, fits: (value: unknown) => boolean): ArgumentSchema {
+  const unfit: ArgumentIssue = { at: '', wanted };
   return (value) => (fits(value) ? undefined : unfit);
 }
 
-function below(name: string | number, { at, wanted }: Unfit): Unfit {
+function below(name: string | number, { at, wanted }: ArgumentIssue): ArgumentIssue {
   return { at: `.${name}${at}`, wanted };
 }
 
 /**
- * Forms of arguments, for `requireForm`. They check types alone. The function that uses a value
+ * Forms of arguments, for `checkArgument`. They check types alone. The function that uses a value
  * checks its meaning.
  */
-export const form = Object.freeze({
+export const arg = Object.freeze({
   /** Any value, for an argument that has its own check. */
   any: formOf('anything', () => true),
   text: formOf('a text', (value) => typeof value === 'string'),
@@ -61,12 +61,12 @@ export const form = Object.freeze({
   /** A custom form, if no other form fits. */
   of: formOf,
 
-  optional(of: Form): Form {
+  optional(of: ArgumentSchema): ArgumentSchema {
     return (value) => (value === undefined ? undefined : of(value));
   },
 
   /** An array whose items all have this form. */
-  list(of: Form): Form {
+  list(of: ArgumentSchema): ArgumentSchema {
     return (value) => {
       if (!Array.isArray(value)) return { at: '', wanted: 'a list' };
       // Not `find`, because holes must be checked too.
@@ -79,7 +79,7 @@ export const form = Object.freeze({
   },
 
   /** An object whose members all have this form. */
-  record(of: Form): Form {
+  record(of: ArgumentSchema): ArgumentSchema {
     return (value) => (isObject(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
   },
 
@@ -88,7 +88,7 @@ export const form = Object.freeze({
    * whose absence widens the effect, so a typing error or an unset variable cannot omit one.
    * `needed`: the required members.
    */
-  only(names: readonly string[], needed: readonly string[] = []): Form {
+  only(names: readonly string[], needed: readonly string[] = []): ArgumentSchema {
     return (value) => {
       if (!isObject(value)) return NO_OBJECT;
       // Inherited members too: they are read like own members.
@@ -106,31 +106,40 @@ export const form = Object.freeze({
    * absent. The type parameter is the type of the options, so a member that is added there must be
    * added here. Each form decides whether its member is required.
    */
-  options<Options extends object = never>(forms: { readonly [Name in keyof Options]-?: Form }): Form {
-    const known: Readonly<Record<string, Form>> = forms;
+  options<Options extends object = never>(
+    forms: { readonly [Name in keyof Options]-?: ArgumentSchema },
+  ): ArgumentSchema {
+    const known: Readonly<Record<string, ArgumentSchema>> = forms;
     const names = Object.keys(known);
-    const unknown: Unfit = { at: '', wanted: `left out, since there is no such member: there are ${names.join(', ')}` };
+    const unknown: ArgumentIssue = {
+      at: '',
+      wanted: `left out, since there is no such member: there are ${names.join(', ')}`,
+    };
     return (value) => {
       if (!isObject(value)) return NO_OBJECT;
       // Inherited members too: they are read like own members.
       for (const name in value) if (!Object.hasOwn(known, name)) return below(name, unknown);
-      return unfitAmong(value, names, (name) => known[name] as Form);
+      return unfitAmong(value, names, (name) => known[name] as ArgumentSchema);
     };
   },
 
   /** An object with these members. Other members are not checked. */
-  members(forms: Readonly<Record<string, Form>>): Form {
+  members(forms: Readonly<Record<string, ArgumentSchema>>): ArgumentSchema {
     const names = Object.keys(forms);
-    return (value) => (isObject(value) ? unfitAmong(value, names, (name) => forms[name] as Form) : NO_OBJECT);
+    return (value) => (isObject(value) ? unfitAmong(value, names, (name) => forms[name] as ArgumentSchema) : NO_OBJECT);
   },
 });
 
-const NO_OBJECT: Unfit = { at: '', wanted: 'an object' };
-const NO_MEMBER: Unfit = { at: '', wanted: 'left out, since there is no such member' };
-const NEEDED_MEMBER: Unfit = { at: '', wanted: 'given' };
-const UNDEFINED_MEMBER: Unfit = { at: '', wanted: 'left out, or something else than undefined' };
+const NO_OBJECT: ArgumentIssue = { at: '', wanted: 'an object' };
+const NO_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, since there is no such member' };
+const NEEDED_MEMBER: ArgumentIssue = { at: '', wanted: 'given' };
+const UNDEFINED_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, or something else than undefined' };
 
-function unfitAmong(object: object, names: readonly string[], formOfMember: (name: string) => Form): Unfit | undefined {
+function unfitAmong(
+  object: object,
+  names: readonly string[],
+  formOfMember: (name: string) => ArgumentSchema,
+): ArgumentIssue | undefined {
   for (const name of names) {
     const unfit = formOfMember(name)((object as Readonly<Record<string, unknown>>)[name]);
     if (unfit !== undefined) return below(name, unfit);
@@ -144,7 +153,7 @@ function unfitAmong(object: object, names: readonly string[], formOfMember: (nam
  *
  * @throws ArgumentError `bad_argument`
  */
-export function requireForm(of: Form, value: unknown, argument: string): void {
+export function checkArgument(of: ArgumentSchema, value: unknown, argument: string): void {
   const unfit = of(value);
   if (unfit === undefined) return;
   const place = `${argument}${unfit.at}`;

@@ -9,12 +9,18 @@
 import './node-version.ts';
 
 export { isComputed } from './annex-b.ts';
-export { ArgumentError, type ArgumentErrorCode, type Form, form, requireForm } from './check-arguments.ts';
-export { setOwn } from './define-own.ts';
+export { ArgumentError, type ArgumentErrorCode, type ArgumentSchema, arg, checkArgument } from './check-arguments.ts';
+export { defineOwn } from './define-own.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
-export { BoundedCache } from './fifo-cache.ts';
-export { RecentMap } from './lru-map.ts';
+export { GenerationalMap } from './generational-map.ts';
+export { LruCache } from './lru-cache.ts';
 export { NodeError, type NodeErrorCode } from './node-version.ts';
-export { CopyError, type CopyErrorCode, madeHere, refuseOtherCopy, requireMadeHere } from './package-identity.ts';
-export { thrownOf } from './thrown.ts';
-export { ChurnMap } from './transient-map.ts';
+export {
+  DuplicatePackageError,
+  type DuplicatePackageErrorCode,
+  markOwnPackage,
+  refuseDuplicatePackage,
+  requireOwnPackage,
+} from './package-identity.ts';
+export { toError } from './thrown.ts';
+export { TransientMap } from './transient-map.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { oddErrors } from '../../tests/support/odd-errors.ts';
-import { thrownOf } from './thrown.ts';
+import { toError } from './thrown.ts';
 
 test.each(oddErrors())('what can’t be looked at is an error that can: %s', (_, odd) => {
-  const thrown = thrownOf(odd);
+  const thrown = toError(odd);
   expect(thrown).toBeInstanceOf(Error);
   expect(thrown).toMatchObject({ message: 'what was thrown can’t be looked at' });
 });
@@ -11,6 +11,6 @@ test.each(oddErrors())('what can’t be looked at is an error that can: %s', (_,
 test.each([[undefined], [null], ['text'], [0], [{}], [Symbol('odd')], [new Error('as it is')], [new TypeError('too')]])(
   'all else is what it is: %s',
   (thrown) => {
-    expect(thrownOf(thrown)).toBe(thrown);
+    expect(toError(thrown)).toBe(thrown);
   },
 );

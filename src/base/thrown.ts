@@ -4,7 +4,7 @@
  * changes. The result can be tested with `instanceof Error`. An error's code can be read, and its
  * message is a string.
  */
-export function thrownOf(thrown: unknown): unknown {
+export function toError(thrown: unknown): unknown {
   try {
     if (!(thrown instanceof Error)) return thrown;
     const { message, code: _ } = thrown as Error & { readonly code?: unknown };

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ChurnMap } from './index.ts';
+import { TransientMap } from './index.ts';
 
 type Step = { readonly set: number; readonly value: number } | { readonly delete: number } | { readonly clear: true };
 
@@ -16,7 +16,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 test('it has what a Map has, in the same order, however much comes and goes', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 1_000, size: 'max' }), (steps) => {
-      const map = new ChurnMap<number, number>();
+      const map = new TransientMap<number, number>();
       const model = new Map<number, number>();
       for (const each of steps) {
         if ('set' in each) {
@@ -44,7 +44,7 @@ test('it has what a Map has, in the same order, however much comes and goes', ()
 test('what was deleted is gone with the next minor collections, however long the map lives', () => {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as (options: { type: 'minor' | 'major'; execution: 'sync' }) => void;
-  const map = new ChurnMap<number, unknown[]>();
+  const map = new TransientMap<number, unknown[]>();
   let n = 0;
   const add = (count: number): void => {
     for (let i = 0; i < count; i++, n++) {

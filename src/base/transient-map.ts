@@ -13,7 +13,7 @@ const RENEWED_AFTER = 128;
  *
  * Do not iterate while entries are added: an iterator may miss them.
  */
-export class ChurnMap<Key, Value> {
+export class TransientMap<Key, Value> {
   #entries: Map<Key, Value> = new Map();
   /** Since the last rebuild. */
   #added = 0;

@@ -52,4 +52,4 @@ export { parseStrict } from './json/parse-strict.ts';
 export { plainText } from './json/plain-text.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './json/pointer.ts';
 export { readCanonical } from './json/read-canonical.ts';
-export { issueText, issueWords, type Misfits, type RawIssue } from './json/schema-issues.ts';
+export { issueText, issueWords, type RawIssue, type SchemaIssues } from './json/schema-issues.ts';

@@ -1,4 +1,4 @@
-import { type Place, ScopeTrie } from './scope-trie.ts';
+import { ScopeTrie, type TrieNode } from './scope-trie.ts';
 import type { Access, Claim } from './scopes.ts';
 
 /** Number of acts after which the index searches for entries that no work needs any more. */
@@ -11,7 +11,7 @@ const SWEEP_AFTER = 1_024;
 export class ActIndex {
   readonly #trie = new ScopeTrie<Latest>(() => ({ read: 0, write: 0 }));
   /** Places with acts, ordered by the last act. */
-  readonly #places = new Set<Place<Latest>>();
+  readonly #places = new Set<TrieNode<Latest>>();
   #limit = SWEEP_AFTER;
 
   /** Records an act. Acts of epochs up to `oldest` are evicted eventually. */
@@ -37,7 +37,7 @@ export class ActIndex {
     for (const place of this.#places) {
       if (latestOf(place.below) > oldest) continue;
       this.#places.delete(place);
-      for (let at: Place<Latest> | undefined = place; at !== undefined; at = at.parent) {
+      for (let at: TrieNode<Latest> | undefined = place; at !== undefined; at = at.parent) {
         if (latestOf(at.below) > oldest) break;
         this.#trie.cut(at);
       }

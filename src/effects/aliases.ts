@@ -3,7 +3,7 @@ import { EffectError } from './errors.ts';
 import type { Access, Claim } from './scopes.ts';
 
 /** The context that a resolver receives with the scope. */
-export interface Asked {
+export interface ResolverContext {
   readonly access: Access;
   /**
    * Whether the scope contains stars. The returned names must then cover every resource that the
@@ -22,7 +22,7 @@ export interface Asked {
  */
 export type Resolver = (
   scope: string,
-  asked: Asked,
+  asked: ResolverContext,
 ) => string | readonly string[] | Promise<string | readonly string[]>;
 
 /**
@@ -112,7 +112,7 @@ export async function canonicalNames(
 }
 
 /** The claims without duplicates. */
-export function claimedOnce(claims: readonly Claim[]): readonly Claim[] {
+export function uniqueClaims(claims: readonly Claim[]): readonly Claim[] {
   const known = new Map(claims.map((claim) => [`${claim.access} ${claim.scope.text}`, claim]));
   return known.size === claims.length ? claims : [...known.values()];
 }

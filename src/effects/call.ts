@@ -1,7 +1,7 @@
 import type { Json } from '#base';
 
 /** The context that a tool receives with a call. */
-export interface Call {
+export interface CallContext {
   /**
    * The effect's idempotency key, to be passed to the sink. Every retry of the same effect has the
    * same key.
@@ -22,7 +22,7 @@ export interface Call {
 }
 
 /** The extent of a compensation. */
-export type Undone =
+export type CompensationResult =
   | { readonly undone: 'all' }
   /** The residue that could not be reverted, as text for humans and as data. */
   | { readonly undone: 'partly'; readonly residue: Json };

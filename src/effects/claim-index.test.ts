@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { readScope } from '#authority';
 import { cases } from '../../tests/support/cases.ts';
 import { ClaimIndex, type Registration } from './claim-index.ts';
-import { type Claim, conflicts, scopesMeet } from './scopes.ts';
+import { type Claim, conflicts, scopesOverlap } from './scopes.ts';
 
-const meets = (left: string, right: string): boolean => scopesMeet(readScope(left), readScope(right));
+const meets = (left: string, right: string): boolean => scopesOverlap(readScope(left), readScope(right));
 
 describe('two scopes', () => {
   test.each([

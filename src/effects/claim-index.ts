@@ -1,4 +1,4 @@
-import { type Place, ScopeTrie } from './scope-trie.ts';
+import { ScopeTrie, type TrieNode } from './scope-trie.ts';
 import type { Access, Claim } from './scopes.ts';
 
 /** A claim in an index, with the epoch of its work. */
@@ -70,7 +70,7 @@ export class ClaimIndex {
 interface Entry extends Registration {
   isLive: boolean;
   /** The place at which the claim's scope ends. */
-  place: Place<Queues> | undefined;
+  place: TrieNode<Queues> | undefined;
 }
 
 /** Stands for "no epoch". A small integer is stored in the field without a box. */

@@ -38,7 +38,7 @@ test('covers what a look at all of them finds covered, few or many, as they come
           all.push(each.add);
         } else if ('take' in each) {
           const at = all.findIndex((one) => isSame(one, each.take));
-          const taken = set.take(each.take);
+          const taken = set.remove(each.take);
           expect(taken && textOf(taken)).toBe(at === -1 ? undefined : textOf(each.take));
           if (at !== -1) all.splice(at, 1);
         } else expect(set.covers(each.ask)).toBe(covers(all, each.ask));
@@ -82,7 +82,7 @@ test('however many claims there are, what one lies inside of is found on its own
     looks = 0;
     const asked = (path: string): Claim => ({ access: 'write', scope: readScope(`fs:/repo/${path}`) });
     expect([asked('7/a/b'), asked('none/a'), asked('7')].map((each) => set.covers(each))).toEqual([true, false, false]);
-    expect(set.take({ access: 'write', scope: readScope('fs:/repo/7/**') })).toBe(claims[7]);
+    expect(set.remove({ access: 'write', scope: readScope('fs:/repo/7/**') })).toBe(claims[7]);
     expect(set.covers(asked('7/a/b'))).toBe(false);
     looked.push(looks);
   }

@@ -30,8 +30,8 @@ export class ClaimSet implements Iterable<Claim> {
   }
 
   /** Removes and returns an identical claim. Undefined if there is none. */
-  take(claim: Claim): Claim | undefined {
-    const same = this.#tree === undefined ? sameAmong(this.#all, claim) : this.#tree.take(claim);
+  remove(claim: Claim): Claim | undefined {
+    const same = this.#tree === undefined ? sameAmong(this.#all, claim) : this.#tree.remove(claim);
     if (same !== undefined) this.#all.delete(same);
     return same;
   }
@@ -53,8 +53,8 @@ function sameAmong(claims: Iterable<Claim>, { access, scope }: Claim): Claim | u
 }
 
 /** The place of scopes with the same first segments. */
-interface Place {
-  readonly below: Map<string, Place>;
+interface ScopeNode {
+  readonly below: Map<string, ScopeNode>;
   /** Claims whose scopes end here, by the form of their end. */
   readonly ends: Map<Name['rest'], Ends>;
 }
@@ -66,7 +66,7 @@ type Ends = Readonly<Record<Access, Claim[]>>;
  * next to it at a star.
  */
 class Tree {
-  readonly #root: Place = newPlace();
+  readonly #root: ScopeNode = newPlace();
 
   add(claim: Claim): void {
     let place = this.#root;
@@ -87,8 +87,8 @@ class Tree {
     ends[claim.access].push(claim);
   }
 
-  take({ access, scope }: Claim): Claim | undefined {
-    let place: Place | undefined = this.#root;
+  remove({ access, scope }: Claim): Claim | undefined {
+    let place: ScopeNode | undefined = this.#root;
     for (const token of scope.tokens) place = place?.below.get(token);
     return place?.ends.get(scope.rest)?.[access].pop();
   }
@@ -98,12 +98,12 @@ class Tree {
   }
 }
 
-function newPlace(): Place {
+function newPlace(): ScopeNode {
   return { below: new Map(), ends: new Map() };
 }
 
 /** `depth`: number of segments that lead to the place. */
-function coversFrom(place: Place, depth: number, claim: Claim): boolean {
+function coversFrom(place: ScopeNode, depth: number, claim: Claim): boolean {
   const { tokens, rest } = claim.scope;
   const next = tokens[depth];
   for (const [end, { read, write }] of place.ends)

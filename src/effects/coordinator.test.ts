@@ -68,7 +68,7 @@ describe('work', () => {
     const coordinator = new Coordinator();
     const one = coordinator.begin([b]);
     const two = coordinator.begin([a]);
-    coordinator.acts(two, a);
+    coordinator.recordAct(two, a);
     coordinator.end(two);
     const wide = claimOf('fs:/**');
     expect(coordinator.expand(one, [claimOf('fs:/c'), wide])).toEqual({ epoch: 1, by: 2, claim: wide });
@@ -80,7 +80,7 @@ describe('work', () => {
   test('that comes late where younger work was just let in is stale: there is no moment between', async () => {
     const coordinator = new Coordinator();
     const [oldest, older, younger] = [coordinator.begin([a]), coordinator.begin([b]), coordinator.begin([a])];
-    const entered = coordinator.enter(younger, [a]);
+    const entered = coordinator.acquire(younger, [a]);
     coordinator.end(oldest);
     // In the very turn in which the younger one is woken.
     const late = Promise.resolve().then(() => coordinator.expand(older, [a]));
@@ -186,7 +186,7 @@ test('who waits for whom, and who is stale, is what a look at all that ever was 
           const by = coordinator.blocker(work, given);
           expect(by).toBe(naive.blocker(work.epoch, given));
           if (by !== undefined) continue;
-          coordinator.acts(work, given);
+          coordinator.recordAct(work, given);
           naive.history.push({ epoch: work.epoch, claim: given });
         } else if ('expand' in each) {
           const [work, model] = pick(each.expand) ?? [];
@@ -227,7 +227,7 @@ test('whatever work claims, waits for and does: all of it ends, and what conflic
           await scheduler.schedule(Promise.resolve());
           if (when === 'later' && coordinator.expand(work, [one]) !== undefined) break;
           await coordinator.whenClear(work, [one]);
-          coordinator.acts(work, one);
+          coordinator.recordAct(work, one);
           done.push({ epoch: work.epoch, claim: one });
         }
         await scheduler.schedule(Promise.resolve());

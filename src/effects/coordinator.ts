@@ -1,4 +1,4 @@
-import { ChurnMap } from '#base';
+import { TransientMap } from '#base';
 import { ActIndex } from './act-index.ts';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import type { Claim } from './scopes.ts';
@@ -35,9 +35,9 @@ export class Coordinator {
   readonly #claims = new ClaimIndex();
   /** Acts on scopes that active work with a lower epoch may still claim. */
   readonly #acts = new ActIndex();
-  readonly #live = new ChurnMap<number, LiveWork>();
+  readonly #live = new TransientMap<number, LiveWork>();
   /** Callbacks to run when work ends or releases claims, by its epoch. */
-  readonly #waiting = new ChurnMap<number, Set<() => void>>();
+  readonly #waiting = new TransientMap<number, Set<() => void>>();
   readonly #isOrdered: boolean;
   #last: number;
   /** The lowest epoch of active work is not lower than this. */
@@ -117,7 +117,7 @@ export class Coordinator {
    * Same as `whenClear`, and records the acts (`acts`) in the same step, so work with a lower epoch
    * cannot claim in between. @throws the signal's reason
    */
-  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
+  acquire(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
     return this.#inOrder(work, claims, signal, () => this.#act(work, claims));
   }
 
@@ -125,7 +125,7 @@ export class Coordinator {
    * Same as `enter` without waiting. Returns false and records nothing if other work blocks a
    * claim.
    */
-  enterNow(work: Work, claims: readonly Claim[]): boolean {
+  tryAcquire(work: Work, claims: readonly Claim[]): boolean {
     const isClear = this.#blockerOf(work, claims) === undefined;
     if (isClear) this.#act(work, claims);
     return isClear;
@@ -146,14 +146,14 @@ export class Coordinator {
   }
 
   #act(work: Work, claims: readonly Claim[]): void {
-    for (const claim of claims) this.acts(work, claim);
+    for (const claim of claims) this.recordAct(work, claim);
   }
 
   /**
    * Records that the work acts by a granted claim. Work with a lower epoch that claims the scope
    * later is stale.
    */
-  acts(work: Work, claim: Claim): void {
+  recordAct(work: Work, claim: Claim): void {
     if (this.#oldest < work.epoch) this.#acts.add(work.epoch, claim, this.#oldest);
   }
 

@@ -248,9 +248,9 @@ function sharing(plant: (shared: SharedWork) => Partial<SharedWork>): Rules['sha
 function leavingLive(shared: SharedWork): Partial<SharedWork> {
   const { coordinator } = shared;
   return {
-    leave: (epoch, kept) => {
+    park: (epoch, kept) => {
       Object.assign(coordinator, { end: () => undefined });
-      SharedWork.prototype.leave.call(shared, epoch, kept);
+      SharedWork.prototype.park.call(shared, epoch, kept);
       Object.assign(coordinator, { end: Coordinator.prototype.end });
     },
   };
@@ -263,8 +263,8 @@ describe('what is planted in the coordinator is found by a look at everything', 
   const untold = IN_TWO['what nobody can tell']!;
   const original = Coordinator.prototype;
   const PLANTED: readonly [what: string, plans: readonly Plan[], shared: Rules['shared'], processes?: number][] = [
-    ['everybody may act', releasing, coordinating(() => ({ enterNow: () => true }))],
-    ['nobody is seen to act', expanding, coordinating(() => ({ acts: () => undefined }))],
+    ['everybody may act', releasing, coordinating(() => ({ tryAcquire: () => true }))],
+    ['nobody is seen to act', expanding, coordinating(() => ({ recordAct: () => undefined }))],
     ['who comes to claim does not', expanding, coordinating(() => ({ claim: () => undefined }))],
     [
       'who comes too late is let',
@@ -282,7 +282,7 @@ describe('what is planted in the coordinator is found by a look at everything', 
       'what another has begun is not taken for done',
       late,
       sharing((it) => ({
-        begun: (epoch, fence, claims) => SharedWork.prototype.begun.call(it, epoch, fence, claims, true),
+        register: (epoch, fence, claims) => SharedWork.prototype.register.call(it, epoch, fence, claims, true),
       })),
       2,
     ],
@@ -293,28 +293,28 @@ describe('what is planted in the coordinator is found by a look at everything', 
         { ...commit(act('y', queryable)), by: 1 },
       ],
       sharing((it) => ({
-        grown: (epoch, claims) => {
-          const stale = SharedWork.prototype.grown.call(it, epoch, claims);
-          if (stale !== undefined) it.given(epoch, claims);
+        claim: (epoch, claims) => {
+          const stale = SharedWork.prototype.claim.call(it, epoch, claims);
+          if (stale !== undefined) it.release(epoch, claims);
           return stale;
         },
       })),
       2,
     ],
-    ['nobody goes on with what was another’s', late, sharing(() => ({ taken: () => undefined })), 2],
+    ['nobody goes on with what was another’s', late, sharing(() => ({ reassign: () => undefined })), 2],
     [
       'what waits for a person is free',
       untold,
-      sharing((it) => ({ leave: (epoch) => SharedWork.prototype.leave.call(it, epoch, []) })),
+      sharing((it) => ({ park: (epoch) => SharedWork.prototype.park.call(it, epoch, []) })),
       2,
     ],
     [
       'what waits for a person keeps all',
       [commit(act('x', heldBlind), act('y')), commit(act('x'))],
-      sharing((it) => ({ leave: (epoch) => SharedWork.prototype.leave.call(it, epoch) })),
+      sharing((it) => ({ park: (epoch) => SharedWork.prototype.park.call(it, epoch) })),
     ],
     ['what waits for a person holds others up', untold, sharing(leavingLive), 2],
-    ['nobody goes on with what was left', untold, sharing(() => ({ owned: () => false })), 2],
+    ['nobody goes on with what was left', untold, sharing(() => ({ adopt: () => false })), 2],
   ];
 
   test.each(PLANTED)('%s', (_, plans, shared, processes = 1) => {

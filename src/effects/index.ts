@@ -10,20 +10,29 @@
 
 export { segment } from '#authority';
 export {
-  type Asked,
   badResolver,
   canonicalNames,
-  claimedOnce,
   kindOf,
   NAMES_MAX,
   namesGiven,
   type Resolver,
+  type ResolverContext,
   type Resolvers,
   type ResolversByKind,
   readResolvers,
   resolversOf,
+  uniqueClaims,
 } from './aliases.ts';
-export type { Call, Undone } from './call.ts';
+export {
+  type AtomicBatch,
+  type BatchedCall,
+  type BatchOf,
+  batchesOf,
+  type StagedCall,
+  type StagedReads,
+  type StagedTransaction,
+} from './atomic-batch.ts';
+export type { CallContext, CompensationResult } from './call.ts';
 export { ClaimIndex, type Registration } from './claim-index.ts';
 export { ClaimSet } from './claim-set.ts';
 export { Coordinator, type Stale, type Work } from './coordinator.ts';
@@ -42,8 +51,8 @@ export {
   type LogRecord,
   protocolOf,
   readClaims,
-  readNaming,
   readTransaction,
+  readWithCommittedKeys,
   recordsText,
   type TransactionBody,
   textsOf,
@@ -52,14 +61,16 @@ export {
   BEGUN,
   type Decision,
   type Delivery,
+  EFFECT_ATTEMPTS,
+  EFFECT_ATTEMPTS_MAX,
   type EffectClass,
   type EffectPhase,
   type EffectRecord,
   type EffectState,
   type Failing,
-  isLeft,
   isPivot,
-  type Knowing,
+  isUnresolved,
+  type LocalKnowledge,
   mayCostUndoing,
   nextStep,
   type Reversibility,
@@ -67,28 +78,17 @@ export {
   retryOf,
   type Sink,
   type Step,
-  TRIES,
-  TRIES_MAX,
   type TransactionPhase,
   type TransactionState,
   unfinished,
 } from './protocol.ts';
-export { type Access, type Claim, conflicts, covers, readClaim, scopesMeet } from './scopes.ts';
+export { type Access, type Claim, conflicts, covers, readClaim, scopesOverlap } from './scopes.ts';
 export { SharedWork } from './shared-work.ts';
-export {
-  type HeldCall,
-  type Holding,
-  type Mates,
-  type Sees,
-  type Together,
-  type TogetherCall,
-  togetherBy,
-} from './together.ts';
 export {
   declareTool,
   inputMembers,
-  type Planned,
-  type Reconciled,
+  type PlannedCalls,
+  type ReconcileResult,
   requireOwnTool,
   type Scopes,
   type Tool,

@@ -199,7 +199,7 @@ export function claimTexts(claims: readonly Claim[]): TransactionBody['claims'] 
  * @throws EffectError `log_damaged` if it has no record, or an impossible one
  */
 export function readTransaction(logged: LoggedTransaction): KnownTransaction {
-  return readNaming(logged).known;
+  return readWithCommittedKeys(logged).known;
 }
 
 /**
@@ -207,9 +207,9 @@ export function readTransaction(logged: LoggedTransaction): KnownTransaction {
  * The commit names effects that were executed and kept, and effects that were planned. @throws the
  * errors of `readTransaction`
  */
-export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransaction): {
+export function readWithCommittedKeys({ epoch, trajectory_id, body, records }: LoggedTransaction): {
   readonly known: KnownTransaction;
-  readonly named: readonly Hash[];
+  readonly committedKeys: readonly Hash[];
 } {
   // The store writes a transaction with its first record.
   if (records.length === 0) throw damaged(epoch, 'has no record');
@@ -229,7 +229,7 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
     state = recorded(state, protocolOf(record));
     if (record.is === 'intended') effects.push(effectOf(record));
     else if (record.is === 'committed') effects.push(...record.planned);
-    else if ('n' in record) effects[record.n] = { ...(effects[record.n] as KnownEffect), ...learnt(record) };
+    else if ('n' in record) effects[record.n] = { ...(effects[record.n] as KnownEffect), ...recordedFields(record) };
     if (record.is === 'committed') {
       ruled = { entry: record.entry };
       const { effects: states } = state;
@@ -247,7 +247,7 @@ export function readNaming({ epoch, trajectory_id, body, records }: LoggedTransa
     ...ruled,
     length: records.length,
   };
-  return { known: read, named };
+  return { known: read, committedKeys: named };
 }
 
 /**
@@ -262,7 +262,7 @@ export function textsOf({ records }: LoggedTransaction): LoggedText[] {
     if (record.is === 'intended' || record.is === 'committed')
       for (const { payload } of record.is === 'intended' ? [record] : record.planned)
         texts.push({ n: calls++, hash: payload.$blob, is: 'payload' });
-    for (const is of LEARNT) {
+    for (const is of RECORDED_FIELDS) {
       const { [is]: text, n } = record as { readonly [text in typeof is]?: BlobRef } & { readonly n?: number };
       if (text !== undefined && n !== undefined) texts.push({ n, hash: text.$blob, is });
     }
@@ -298,7 +298,7 @@ function isOf(record: LogRecord, effects: number): boolean {
 const OF_ALL: ReadonlySet<LogRecord['is']> = new Set(['intended', 'aborting', 'settled', 'aborted'] as const);
 
 /** The fields of records that refer to texts, besides payloads. */
-const LEARNT = ['result', 'residue', 'differs', 'evidence'] as const;
+const RECORDED_FIELDS = ['result', 'residue', 'differs', 'evidence'] as const;
 
 /** The phases of effects that a commit names. */
 const STANDS: ReadonlySet<EffectPhase> = new Set(['applied', 'due']);
@@ -309,7 +309,7 @@ function effectOf({ key, tool, class: kind, payload, undo_cost, branch }: Logged
 }
 
 /** The fields of a record about an effect, besides its phase. */
-function learnt(record: LogRecord & { readonly n: number }): Partial<KnownEffect> {
+function recordedFields(record: LogRecord & { readonly n: number }): Partial<KnownEffect> {
   switch (record.is) {
     case 'executed':
     case 'applied':

@@ -140,8 +140,8 @@ export type EffectRecord =
   | { readonly is: 'settled' | 'aborted' };
 
 /** Default and maximum number of failed calls before an effect is abandoned. */
-export const TRIES = 3;
-export const TRIES_MAX = 100;
+export const EFFECT_ATTEMPTS = 3;
+export const EFFECT_ATTEMPTS_MAX = 100;
 
 export const BEGUN: TransactionState = { phase: 'open', effects: [] };
 
@@ -291,7 +291,7 @@ export function mayCostUndoing(state: TransactionState, n: number): boolean {
     case 'undone':
       return effect.isCompensated === true;
     default:
-      return isLeft(effect.phase) && (mayFail(state) || !isWanted(transaction, effect));
+      return isUnresolved(effect.phase) && (mayFail(state) || !isWanted(transaction, effect));
   }
 }
 
@@ -321,27 +321,27 @@ export type Step =
   | { readonly do: 'nothing' };
 
 /** The process's knowledge in addition to the log. */
-export interface Knowing {
+export interface LocalKnowledge {
   /** Whether the transaction's body is still running. */
   readonly hasBody: boolean;
   /**
    * Whether a call of this process is in flight or was answered, so that its outcome is not lost.
    */
-  readonly isUnderWay: (n: number) => boolean;
+  readonly isInFlight: (n: number) => boolean;
   /**
    * Number of failed calls before an effect is unresolved. The log records that it is, because
    * other processes may use another number.
    */
-  readonly tries: number;
+  readonly maxAttempts: number;
   /**
    * The effects that run and compensate in one batch with that effect, itself included, in any
    * phase. All effects of a batch return the same list, so the list is inspected once. Default:
    * each effect runs alone.
    */
-  readonly together?: (n: number) => readonly number[];
+  readonly batchOf?: (n: number) => readonly number[];
 }
 
-export function nextStep(state: TransactionState, knowing: Knowing): Step {
+export function nextStep(state: TransactionState, knowing: LocalKnowledge): Step {
   switch (state.phase) {
     case 'open': {
       const n = state.effects.findIndex(({ phase }) => phase === 'intended');
@@ -366,24 +366,24 @@ export function nextStep(state: TransactionState, knowing: Knowing): Step {
  * Compensates discarded effects, then applies due effects: reversible ones first, irreversible ones
  * last.
  */
-function forward(state: TransactionState, knowing: Knowing): Step {
+function forward(state: TransactionState, knowing: LocalKnowledge): Step {
   const { effects } = state;
   const step = undone(effects, knowing, isDiscarded);
   if (step !== undefined) return step;
   const n = firstDue(effects, knowing);
   if (n === undefined) return ended(effects, 'settled');
-  const failed = givenUp(effects, n, 'due', knowing);
+  const failed = exhaustedIn(effects, n, 'due', knowing);
   const { phase } = effects[n]!;
   if (phase === 'applying' && failed === undefined) return finish(effects[n]!, n, knowing, 'call');
   // The pivot runs last, so unresolved effects are decided first.
-  if (isPivot(effects[n]!.class) && effects.some((effect) => isLeft(effect.phase)))
+  if (isPivot(effects[n]!.class) && effects.some((effect) => isUnresolved(effect.phase)))
     return { do: 'wait', for: 'person' };
   if (failed === undefined) return { do: 'log', record: { is: 'applying', n } };
   if (state.hasOnFailure !== true) return { do: 'log', record: { is: 'unresolved', n: failed } };
   // If an operator decided on this effect earlier, other effects may have been called.
   const called = effects.flatMap(({ phase: is }, at) => (is === 'applying' ? [at] : []));
-  const apart = called.filter((at) => !withIt(failed, knowing).includes(at));
-  const isHeldBack = heldBackIn(effects, knowing);
+  const apart = called.filter((at) => !batchWith(failed, knowing).includes(at));
+  const isHeldBack = blockedIn(effects, knowing);
   const open = apart.find((at) => !isHeldBack(at));
   if (open !== undefined) return finish(effects[open]!, open, knowing, 'call');
   // The outcome of calls made together with an unresolved effect is unknown.
@@ -393,30 +393,33 @@ function forward(state: TransactionState, knowing: Knowing): Step {
 }
 
 /** The batch of an effect, itself included. */
-function withIt(n: number, { together }: Knowing): readonly number[] {
-  return together === undefined ? [n] : together(n);
+function batchWith(n: number, { batchOf }: LocalKnowledge): readonly number[] {
+  return batchOf === undefined ? [n] : batchOf(n);
 }
 
 /** An effect of the batch that is not retried. None of the batch is then called. */
-function givenUp(
+function exhaustedIn(
   effects: readonly EffectState[],
   n: number,
   phase: 'due' | 'executed',
-  knowing: Knowing,
+  knowing: LocalKnowledge,
 ): number | undefined {
-  return withIt(n, knowing).find((each) => effects[each]!.phase === phase && isGivenUp(effects[each]!, knowing));
+  return batchWith(n, knowing).find((each) => effects[each]!.phase === phase && isExhausted(effects[each]!, knowing));
 }
 
 /**
  * A batch runs completely or not at all. If one effect needs a human decision, the others wait for
  * that decision. Each batch is inspected once.
  */
-function heldBackIn(effects: readonly EffectState[], { together }: Pick<Knowing, 'together'>): (n: number) => boolean {
-  if (together === undefined) return NEVER;
+function blockedIn(
+  effects: readonly EffectState[],
+  { batchOf }: Pick<LocalKnowledge, 'batchOf'>,
+): (n: number) => boolean {
+  if (batchOf === undefined) return NEVER;
   const known = new Map<readonly number[], boolean>();
-  const isAnyLeft = (ns: readonly number[]): boolean => ns.some((each) => isLeft(effects[each]!.phase));
+  const isAnyLeft = (ns: readonly number[]): boolean => ns.some((each) => isUnresolved(effects[each]!.phase));
   return (n) => {
-    const all = together(n);
+    const all = batchOf(n);
     if (all.length === 1) return isAnyLeft(all);
     let isHeldBack = known.get(all);
     if (isHeldBack === undefined) {
@@ -429,8 +432,8 @@ function heldBackIn(effects: readonly EffectState[], { together }: Pick<Knowing,
 
 const NEVER = (): boolean => false;
 
-function isGivenUp({ failures, isFinal }: EffectState, { tries }: Knowing): boolean {
-  return isFinal === true || failures >= tries;
+function isExhausted({ failures, isFinal }: EffectState, { maxAttempts }: LocalKnowledge): boolean {
+  return isFinal === true || failures >= maxAttempts;
 }
 
 /**
@@ -447,14 +450,14 @@ const MAY_HAVE_HAPPENED: ReadonlySet<EffectPhase> = new Set(['applied', 'in_doub
  * A batch takes the position of its least reversible effect. All effects that are easier to
  * compensate run before it.
  */
-function firstDue(effects: readonly EffectState[], knowing: Knowing): number | undefined {
+function firstDue(effects: readonly EffectState[], knowing: LocalKnowledge): number | undefined {
   let first: number | undefined;
-  const { together } = knowing;
-  const isHeldBack = heldBackIn(effects, knowing);
-  const seen = together && new Set<readonly number[]>();
+  const { batchOf } = knowing;
+  const isHeldBack = blockedIn(effects, knowing);
+  const seen = batchOf && new Set<readonly number[]>();
   for (const [n, effect] of effects.entries()) {
     if (!isDue(effect) || isHeldBack(n)) continue;
-    const all = together?.(n);
+    const all = batchOf?.(n);
     if (all !== undefined && seen?.has(all)) continue;
     if (all !== undefined && all.length > 1) seen?.add(all);
     const last = all === undefined ? n : lastOf(effects, all);
@@ -484,14 +487,14 @@ function rank({ class: kind }: EffectState): number {
 }
 
 /** Compensates all effects, last first, and waits for the answers. */
-function failing({ effects, failing }: TransactionState, knowing: Knowing): Step {
+function failing({ effects, failing }: TransactionState, knowing: LocalKnowledge): Step {
   const step = undone(effects, knowing, () => true);
   if (step !== undefined) return step;
   const end = ended(effects, 'settled');
   return end.do === 'wait' || failing?.isWaived === true ? end : { do: 'propose' };
 }
 
-function backward({ effects }: TransactionState, knowing: Knowing): Step {
+function backward({ effects }: TransactionState, knowing: LocalKnowledge): Step {
   return undone(effects, knowing, () => true) ?? ended(effects, 'aborted');
 }
 
@@ -501,16 +504,16 @@ function backward({ effects }: TransactionState, knowing: Knowing): Step {
  */
 function undone(
   effects: readonly EffectState[],
-  knowing: Knowing,
+  knowing: LocalKnowledge,
   isUnwanted: (effect: EffectState) => boolean,
 ): Step | undefined {
-  const isHeldBack = heldBackIn(effects, knowing);
+  const isHeldBack = blockedIn(effects, knowing);
   for (let n = effects.length - 1; n >= 0; n--) {
     const effect = effects[n]!;
     const { phase } = effect;
     if (!isUnwanted(effect) || isHeldBack(n)) continue;
     if (phase === 'executed') {
-      const failed = givenUp(effects, n, 'executed', knowing);
+      const failed = exhaustedIn(effects, n, 'executed', knowing);
       return { do: 'log', record: failed === undefined ? { is: 'undoing', n } : { is: 'unresolved', n: failed } };
     }
     if (phase === 'intended') return finish(effect, n, knowing, 'call');
@@ -524,15 +527,15 @@ function isDiscarded(effect: EffectState): boolean {
 }
 
 /** The next step for a call that started and has no recorded end. */
-function finish({ class: { sink } }: EffectState, n: number, knowing: Knowing, how: 'call' | 'undo'): Step {
-  if (knowing.isUnderWay(n)) return { do: 'wait', for: 'answer' };
+function finish({ class: { sink } }: EffectState, n: number, knowing: LocalKnowledge, how: 'call' | 'undo'): Step {
+  if (knowing.isInFlight(n)) return { do: 'wait', for: 'answer' };
   if (sink === 'keyed') return { do: how, n };
   if (sink === 'queryable') return { do: 'ask', n };
   return { do: 'log', record: { is: 'in_doubt', n } };
 }
 
 function ended(effects: readonly EffectState[], is: 'settled' | 'aborted'): Step {
-  if (effects.some(({ phase }) => isLeft(phase))) return { do: 'wait', for: 'person' };
+  if (effects.some(({ phase }) => isUnresolved(phase))) return { do: 'wait', for: 'person' };
   return { do: 'log', record: { is } };
 }
 
@@ -549,6 +552,6 @@ export function unfinished(state: TransactionState): number[] {
 const FINISHED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
 
 /** Whether the effect needs a human decision. */
-export function isLeft(phase: EffectPhase): boolean {
+export function isUnresolved(phase: EffectPhase): boolean {
   return phase === 'in_doubt' || phase === 'unresolved';
 }

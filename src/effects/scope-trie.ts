@@ -1,17 +1,17 @@
 import type { Name } from '#authority';
-import { ChurnMap } from '#base';
+import { TransientMap } from '#base';
 import { isOfPath, isStar } from './scopes.ts';
 
 /** The place of scopes with the same first segments, and the data stored there. */
-export interface Place<Slot> {
-  readonly parent: Place<Slot> | undefined;
+export interface TrieNode<Slot> {
+  readonly parent: TrieNode<Slot> | undefined;
   /** The segment that leads to this place. */
   readonly token: string;
   /** Most places have no children. */
-  children: ChurnMap<string, Place<Slot>> | undefined;
+  children: TransientMap<string, TrieNode<Slot>> | undefined;
   /** The child that is a star, cached to avoid a lookup. */
-  pathStar: Place<Slot> | undefined;
-  nameStar: Place<Slot> | undefined;
+  pathStar: TrieNode<Slot> | undefined;
+  nameStar: TrieNode<Slot> | undefined;
   /** Data of scopes that end here or below. */
   readonly below: Slot;
   /** Data of scopes that end here and include all scopes below. */
@@ -26,7 +26,7 @@ export interface Place<Slot> {
  */
 export class ScopeTrie<Slot> {
   readonly #make: () => Slot;
-  #root: Place<Slot>;
+  #root: TrieNode<Slot>;
 
   constructor(make: () => Slot) {
     this.#make = make;
@@ -34,14 +34,14 @@ export class ScopeTrie<Slot> {
   }
 
   /** Shows all slots on the path of this scope, and returns the place at which the scope ends. */
-  enter({ tokens, rest }: Name, show: (slot: Slot) => void): Place<Slot> {
+  enter({ tokens, rest }: Name, show: (slot: Slot) => void): TrieNode<Slot> {
     let place = this.#root;
     show(place.below);
     for (const token of tokens) {
       let child = place.children?.get(token);
       if (child === undefined) {
         child = this.#place(place, token);
-        place.children ??= new ChurnMap();
+        place.children ??= new TransientMap();
         place.children.set(token, child);
         setStar(place, token, child);
       }
@@ -58,14 +58,14 @@ export class ScopeTrie<Slot> {
     return place;
   }
 
-  /** Shows slots that together cover exactly the scopes that overlap this one (`scopesMeet`). */
+  /** Shows slots that together cover exactly the scopes that overlap this one (`scopesOverlap`). */
   visit({ tokens, rest }: Name, show: (slot: Slot) => void): void {
     this.#descend(this.#root, tokens, 0, rest, show);
   }
 
   /** `from`: number of tokens that lead to the place. */
   #descend(
-    from: Place<Slot>,
+    from: TrieNode<Slot>,
     tokens: readonly string[],
     depth: number,
     rest: Name['rest'],
@@ -98,7 +98,7 @@ export class ScopeTrie<Slot> {
   }
 
   /** Removes a place and all places below it from the trie. */
-  cut(place: Place<Slot>): void {
+  cut(place: TrieNode<Slot>): void {
     if (place.parent === undefined) {
       this.#root = this.#place(undefined, '');
       return;
@@ -107,7 +107,7 @@ export class ScopeTrie<Slot> {
     setStar(place.parent, place.token, undefined);
   }
 
-  #place(parent: Place<Slot> | undefined, token: string): Place<Slot> {
+  #place(parent: TrieNode<Slot> | undefined, token: string): TrieNode<Slot> {
     return {
       parent,
       token,
@@ -121,7 +121,7 @@ export class ScopeTrie<Slot> {
   }
 }
 
-function setStar<Slot>(parent: Place<Slot>, token: string, child: Place<Slot> | undefined): void {
+function setStar<Slot>(parent: TrieNode<Slot>, token: string, child: TrieNode<Slot> | undefined): void {
   if (!isStar(token)) return;
   if (isOfPath(token)) parent.pathStar = child;
   else parent.nameStar = child;

@@ -19,14 +19,14 @@ export function readClaim(access: Access, scope: string): Claim {
  * overlaps `fs:/repo/src/**` and `fs:/repo/a`, because moving a folder moves its content. `*`
  * stands for one whole segment.
  */
-export function scopesMeet(left: Name, right: Name): boolean {
+export function scopesOverlap(left: Name, right: Name): boolean {
   const shared = Math.min(left.tokens.length, right.tokens.length);
-  for (let i = 0; i < shared; i++) if (!tokensMeet(left.tokens[i]!, right.tokens[i]!)) return false;
+  for (let i = 0; i < shared; i++) if (!tokensOverlap(left.tokens[i]!, right.tokens[i]!)) return false;
   return goesOn(left, right.tokens[shared]) && goesOn(right, left.tokens[shared]);
 }
 
 export function conflicts(left: Claim, right: Claim): boolean {
-  return (left.access === 'write' || right.access === 'write') && scopesMeet(left.scope, right.scope);
+  return (left.access === 'write' || right.access === 'write') && scopesOverlap(left.scope, right.scope);
 }
 
 /**
@@ -61,7 +61,7 @@ function goesOn({ rest }: Name, token: string | undefined): boolean {
   return token === undefined || rest !== '/**' || isOfPath(token);
 }
 
-function tokensMeet(a: string, b: string): boolean {
+function tokensOverlap(a: string, b: string): boolean {
   return a === b || (isStar(a) && a[0] === b[0]) || (isStar(b) && a[0] === b[0]);
 }
 

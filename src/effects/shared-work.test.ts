@@ -14,107 +14,107 @@ describe('work that is shared', () => {
   test('waits for older work of whomever, in the view of each', () => {
     const [one, two] = [new SharedWork(1), new SharedWork(2)];
     for (const shared of [one, two]) {
-      shared.begun(1, 1, [a]);
-      const work = shared.begun(2, 2, [a, b]);
+      shared.register(1, 1, [a]);
+      const work = shared.register(2, 2, [a, b]);
       expect([shared.coordinator.blocker(work, a), shared.coordinator.blocker(work, b)]).toEqual([1, undefined]);
-      shared.ended(1);
+      shared.end(1);
       expect(shared.coordinator.blocker(work, a)).toBeUndefined();
     }
   });
 
   test('of another one is taken for done where it may act: who is older and comes later is stale', () => {
     const shared = new SharedWork(1);
-    shared.begun(1, 1, [b]);
-    shared.begun(2, 2, [a]);
-    expect(shared.grown(1, [a])).toEqual({ epoch: 1, by: 2, claim: a });
-    expect(shared.grown(1, [claimOf('r:/c')])).toBeUndefined();
+    shared.register(1, 1, [b]);
+    shared.register(2, 2, [a]);
+    expect(shared.claim(1, [a])).toEqual({ epoch: 1, by: 2, claim: a });
+    expect(shared.claim(1, [claimOf('r:/c')])).toBeUndefined();
   });
 
   test('of another one that is heard of as one’s own, because it was taken over since, is taken for done as well', () => {
     const shared = new SharedWork(1);
-    shared.begun(1, 1, [b], true);
-    shared.begun(2, 1, [a], false);
-    shared.taken(2, 1);
-    expect(shared.grown(1, [a])).toEqual({ epoch: 1, by: 2, claim: a });
+    shared.register(1, 1, [b], true);
+    shared.register(2, 1, [a], false);
+    shared.reassign(2, 1);
+    expect(shared.claim(1, [a])).toEqual({ epoch: 1, by: 2, claim: a });
   });
 
   test('of another one that is heard of as one’s own has claimed what its member was let claim', () => {
     const shared = new SharedWork(1);
-    shared.begun(1, 1, [b], false);
-    shared.begun(2, 1, [a], false);
-    const work = shared.begun(3, 1, [a], true);
-    expect(shared.grown(1, [a])).toBeUndefined();
-    shared.ended(2);
+    shared.register(1, 1, [b], false);
+    shared.register(2, 1, [a], false);
+    const work = shared.register(3, 1, [a], true);
+    expect(shared.claim(1, [a])).toBeUndefined();
+    shared.end(2);
     expect(shared.coordinator.blocker(work, a)).toBe(1);
   });
 
   test('that gives up what it claimed too late keeps what it had before', () => {
     const shared = new SharedWork(1);
-    shared.begun(1, 1, [a]);
-    shared.begun(2, 2, [b]);
-    const work = shared.begun(3, 1, [a]);
+    shared.register(1, 1, [a]);
+    shared.register(2, 2, [b]);
+    const work = shared.register(3, 1, [a]);
     const again = claimOf('r:/a');
-    expect(shared.grown(1, [again, b])).toMatchObject({ by: 2 });
-    shared.given(1, [claimOf('r:/a'), claimOf('r:/b')]);
+    expect(shared.claim(1, [again, b])).toMatchObject({ by: 2 });
+    shared.release(1, [claimOf('r:/a'), claimOf('r:/b')]);
     expect(shared.coordinator.blocker(work, a)).toBe(1);
-    shared.given(1, [claimOf('r:/a')]);
+    shared.release(1, [claimOf('r:/a')]);
     expect(shared.coordinator.blocker(work, a)).toBeUndefined();
   });
 
   test('that claims again what it has is not stale because somebody waits for it', () => {
     const shared = new SharedWork(1);
-    shared.begun(1, 1, [claimOf('r:/**')]);
-    shared.begun(2, 2, [a]);
-    expect(shared.grown(1, [claimOf('r:/a', 'read'), claimOf('r:/a/x')])).toBeUndefined();
+    shared.register(1, 1, [claimOf('r:/**')]);
+    shared.register(2, 2, [a]);
+    expect(shared.claim(1, [claimOf('r:/a', 'read'), claimOf('r:/a/x')])).toBeUndefined();
   });
 
   test('that is left holds nobody up and lets nobody in, until it has ended, whoever goes on with it', () => {
     const shared = new SharedWork(2);
-    shared.begun(1, 1, [a]);
-    const work = shared.begun(2, 2, [a]);
-    shared.leave(1);
-    expect([shared.coordinator.blocker(work, a), shared.doubtAt(a), shared.left()]).toEqual([undefined, 1, [1]]);
-    expect([shared.owned(1, 2), shared.owned(1, 1)]).toEqual([true, false]);
-    expect([shared.doubtAt(a), shared.isLeft(1), [...shared.mine()]]).toEqual([1, false, [1, 2]]);
-    shared.leave(1);
-    shared.taken(2, 3);
-    expect([shared.doubtAt(a), [...shared.mine()]]).toEqual([1, []]);
-    shared.ended(1);
-    expect([shared.doubtAt(a), shared.left(), shared.workOf(1)]).toEqual([undefined, [], undefined]);
+    shared.register(1, 1, [a]);
+    const work = shared.register(2, 2, [a]);
+    shared.park(1);
+    expect([shared.coordinator.blocker(work, a), shared.doubtAt(a), shared.parked()]).toEqual([undefined, 1, [1]]);
+    expect([shared.adopt(1, 2), shared.adopt(1, 1)]).toEqual([true, false]);
+    expect([shared.doubtAt(a), shared.isParked(1), [...shared.ownEpochs()]]).toEqual([1, false, [1, 2]]);
+    shared.park(1);
+    shared.reassign(2, 3);
+    expect([shared.doubtAt(a), [...shared.ownEpochs()]]).toEqual([1, []]);
+    shared.end(1);
+    expect([shared.doubtAt(a), shared.parked(), shared.workOf(1)]).toEqual([undefined, [], undefined]);
   });
 
   test('that is left keeps what it is said to keep, which is less each time, and all else is free', () => {
     const shared = new SharedWork(1);
     const c = claimOf('r:/c');
-    shared.begun(1, 1, [claimOf('r:/**'), c]);
-    const work = shared.begun(2, 2, [a, b, c]);
+    shared.register(1, 1, [claimOf('r:/**'), c]);
+    const work = shared.register(2, 2, [a, b, c]);
     const doubts = (): unknown[] => [a, b, c].map((each) => shared.doubtAt(each));
-    shared.leave(1, [a, b]);
+    shared.park(1, [a, b]);
     expect([a, b, c].map((each) => shared.coordinator.blocker(work, each))).toEqual([undefined, undefined, undefined]);
     expect(doubts()).toEqual([1, 1, undefined]);
-    shared.owned(1, 1);
+    shared.adopt(1, 1);
     expect(doubts()).toEqual([1, 1, undefined]);
-    shared.leave(1, [b]);
+    shared.park(1, [b]);
     expect(doubts()).toEqual([undefined, 1, undefined]);
     // Without `kept`: all claims that it still has.
-    shared.owned(1, 1);
-    shared.leave(1);
+    shared.adopt(1, 1);
+    shared.park(1);
     expect(doubts()).toEqual([undefined, 1, undefined]);
-    shared.ended(1);
+    shared.end(1);
     expect(doubts()).toEqual([undefined, undefined, undefined]);
   });
 
   test('that is not known any more is nobody’s', () => {
     const shared = new SharedWork(1);
-    shared.begun(1, 1, [a]);
+    shared.register(1, 1, [a]);
     for (const told of [0, 1]) {
-      shared.ended(1);
-      expect([shared.grown(1, [a]), shared.owned(1, 1), told]).toEqual([undefined, false, told]);
-      shared.given(1, [a]);
-      shared.leave(1);
-      shared.taken(1, 2);
+      shared.end(1);
+      expect([shared.claim(1, [a]), shared.adopt(1, 1), told]).toEqual([undefined, false, told]);
+      shared.release(1, [a]);
+      shared.park(1);
+      shared.reassign(1, 2);
     }
-    expect([shared.doubtAt(a), shared.left(), [...shared.mine()]]).toEqual([undefined, [], []]);
+    expect([shared.doubtAt(a), shared.parked(), [...shared.ownEpochs()]]).toEqual([undefined, [], []]);
   });
 });
 
@@ -222,26 +222,26 @@ class Peer {
     const { shared } = this;
     switch (event.is) {
       case 'begun':
-        shared.begun(event.epoch, event.now, event.claims, isMine);
+        shared.register(event.epoch, event.now, event.claims, isMine);
         return undefined;
       case 'grown':
-        return shared.grown(event.epoch, event.claims);
+        return shared.claim(event.epoch, event.claims);
       case 'given':
-        shared.given(
+        shared.release(
           event.epoch,
           event.claims.map((claim) => ({ ...claim })),
         );
         return undefined;
       case 'left':
-        shared.leave(event.epoch, event.kept);
+        shared.park(event.epoch, event.kept);
         return undefined;
       case 'own':
-        return shared.owned(event.epoch, event.now);
+        return shared.adopt(event.epoch, event.now);
       case 'ended':
-        shared.ended(event.epoch);
+        shared.end(event.epoch);
         return undefined;
       case 'taken':
-        shared.taken(event.gone, event.now);
+        shared.reassign(event.gone, event.now);
         return undefined;
     }
   }
@@ -299,7 +299,7 @@ class World {
       this.#hear(one, Number.POSITIVE_INFINITY);
       this.#hear(one, Number.POSITIVE_INFINITY);
       const mine = this.#works(one).filter(({ fence, isLeft }) => fence === one.fence && !isLeft);
-      expect([...one.shared.mine()]).toEqual(mine.map(({ epoch }) => epoch));
+      expect([...one.shared.ownEpochs()]).toEqual(mine.map(({ epoch }) => epoch));
     }
   }
 
@@ -317,7 +317,7 @@ class World {
     );
     if (work === undefined || !one.shared.workOf(work.epoch)) return;
     const { epoch } = work;
-    if (![...one.shared.mine()].includes(epoch)) return;
+    if (![...one.shared.ownEpochs()].includes(epoch)) return;
     const isBody = one.bodies.has(epoch);
     const acted = (one: Claim): boolean => this.#history.some((act) => act.epoch === epoch && act.claim === one);
     const given = pick(isBody ? work.claims : work.claims.filter(acted), by);
@@ -327,7 +327,7 @@ class World {
     const isAgain = acted(given);
     if (!isAgain && (coordinator.blocker(mine, given) !== undefined || one.shared.doubtAt(given) !== undefined)) return;
     this.#expectMayAct(epoch, given);
-    coordinator.acts(mine, given);
+    coordinator.recordAct(mine, given);
     this.#history.push({ epoch, claim: given });
   }
 
@@ -383,7 +383,7 @@ class World {
   }
 
   #own(one: Peer, n: number): void {
-    const epoch = pick(one.shared.left(), n);
+    const epoch = pick(one.shared.parked(), n);
     if (epoch === undefined) return;
     const isLeft = this.#works(one).some((work) => work.epoch === epoch && work.isLeft);
     expect(this.#say(one, { is: 'own', epoch })).toBe(isLeft);
@@ -469,7 +469,7 @@ class World {
 
   /** Of what is its own by what it has heard. */
   #goingOn(one: Peer): PlainWork[] {
-    const mine = new Set(one.shared.mine());
+    const mine = new Set(one.shared.ownEpochs());
     return this.#works(one).filter(
       ({ epoch, fence, isLeft }) => mine.has(epoch) && fence === one.fence && !isLeft && !this.#done.has(epoch),
     );
@@ -479,7 +479,7 @@ class World {
   #expectAgreed(one: Peer): void {
     const works = this.#at(one);
     const isLive = ({ epoch, hasBeenLeft }: PlainWork): boolean => !hasBeenLeft && !one.over.has(epoch);
-    expect(one.shared.left().toSorted((x, y) => x - y)).toEqual(
+    expect(one.shared.parked().toSorted((x, y) => x - y)).toEqual(
       works.filter(({ isLeft }) => isLeft).map(({ epoch }) => epoch),
     );
     const last = { epoch: Number.POSITIVE_INFINITY, claims: [] };

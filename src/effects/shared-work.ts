@@ -1,4 +1,4 @@
-import { ChurnMap } from '#base';
+import { TransientMap } from '#base';
 import { ClaimIndex, type Registration } from './claim-index.ts';
 import { ClaimSet } from './claim-set.ts';
 import { Coordinator, type Stale, type Work } from './coordinator.ts';
@@ -14,7 +14,7 @@ interface Shared {
   /** The fence of the owner. */
   fence: number;
   /** The work needs a human decision, and no process resumes it. */
-  isLeft: boolean;
+  isParked: boolean;
   /** Claims that stay blocked until the human decision is made and carried out. */
   doubts: Registration[];
 }
@@ -34,7 +34,7 @@ export class SharedWork {
   readonly coordinator: Coordinator;
   readonly #fence: number;
   readonly #doubts = new ClaimIndex();
-  readonly #works = new ChurnMap<number, Shared>();
+  readonly #works = new TransientMap<number, Shared>();
 
   /** `fence`: the owner of the view. `last`, `isOrdered`: same as for `Coordinator`. */
   constructor(fence: number, last = 0, isOrdered = true) {
@@ -43,17 +43,17 @@ export class SharedWork {
   }
 
   /** Epochs that this member must continue. */
-  *mine(): Iterable<number> {
-    for (const [epoch, { fence, isLeft }] of this.#works) if (fence === this.#fence && !isLeft) yield epoch;
+  *ownEpochs(): Iterable<number> {
+    for (const [epoch, { fence, isParked }] of this.#works) if (fence === this.#fence && !isParked) yield epoch;
   }
 
   /** Epochs that need a human decision, of any owner. */
-  left(): number[] {
-    return [...this.#works].filter(([, { isLeft }]) => isLeft).map(([epoch]) => epoch);
+  parked(): number[] {
+    return [...this.#works].filter(([, { isParked }]) => isParked).map(([epoch]) => epoch);
   }
 
-  isLeft(epoch: number): boolean {
-    return this.#works.get(epoch)?.isLeft === true;
+  isParked(epoch: number): boolean {
+    return this.#works.get(epoch)?.isParked === true;
   }
 
   workOf(epoch: number): Work | undefined {
@@ -71,11 +71,11 @@ export class SharedWork {
    * Applies the start of work. `isHere`: this member started it. Work of an ended member that this
    * member adopted before it applied the start counts as its own.
    */
-  begun(epoch: number, fence: number, claims: readonly Claim[], isHere = fence === this.#fence): Work {
+  register(epoch: number, fence: number, claims: readonly Claim[], isHere = fence === this.#fence): Work {
     const work = this.coordinator.resume(epoch, claims);
-    const shared = { work, claims: new ClaimSet(claims), late: undefined, isHere, fence, isLeft: false, doubts: [] };
+    const shared = { work, claims: new ClaimSet(claims), late: undefined, isHere, fence, isParked: false, doubts: [] };
     this.#works.set(epoch, shared);
-    if (!isHere) this.#takeForDone(work, claims);
+    if (!isHere) this.#assumeActed(work, claims);
     return work;
   }
 
@@ -84,7 +84,7 @@ export class SharedWork {
    * released. Claims that the work already has never become stale, even if a higher epoch waits for
    * it.
    */
-  grown(epoch: number, claims: readonly Claim[]): Stale | undefined {
+  claim(epoch: number, claims: readonly Claim[]): Stale | undefined {
     const shared = this.#works.get(epoch);
     if (shared === undefined) return undefined;
     const { work, isHere } = shared;
@@ -98,17 +98,17 @@ export class SharedWork {
       }
     }
     this.coordinator.claim(work, claims);
-    if (!isHere) this.#takeForDone(work, claims);
+    if (!isHere) this.#assumeActed(work, claims);
     for (const claim of claims) shared.claims.add(claim);
     return undefined;
   }
 
-  given(epoch: number, claims: readonly Claim[]): void {
+  release(epoch: number, claims: readonly Claim[]): void {
     const shared = this.#works.get(epoch);
     if (shared === undefined) return;
     const released = claims.flatMap((claim) => {
-      const isLate = shared.late?.take(claim) !== undefined;
-      return isLate ? [] : (shared.claims.take(claim) ?? []);
+      const isLate = shared.late?.remove(claim) !== undefined;
+      return isLate ? [] : (shared.claims.remove(claim) ?? []);
     });
     this.coordinator.release(shared.work, released);
   }
@@ -117,10 +117,10 @@ export class SharedWork {
    * Marks the work as unresolved. Other work no longer waits for it, and its claims are blocked.
    * `kept`: the claims to keep, inside its present claims; all others are released.
    */
-  leave(epoch: number, kept?: readonly Claim[]): void {
+  park(epoch: number, kept?: readonly Claim[]): void {
     const shared = this.#works.get(epoch);
     if (shared === undefined) return;
-    shared.isLeft = true;
+    shared.isParked = true;
     if (kept !== undefined) shared.claims = new ClaimSet(kept);
     for (const doubt of shared.doubts) this.#doubts.delete(doubt);
     shared.doubts = Array.from(shared.claims, (claim) => this.#doubts.add(epoch, claim));
@@ -128,15 +128,15 @@ export class SharedWork {
   }
 
   /** Resumes unresolved work, unless another member already does. */
-  owned(epoch: number, fence: number): boolean {
+  adopt(epoch: number, fence: number): boolean {
     const shared = this.#works.get(epoch);
-    if (shared?.isLeft !== true) return false;
-    shared.isLeft = false;
+    if (shared?.isParked !== true) return false;
+    shared.isParked = false;
     shared.fence = fence;
     return true;
   }
 
-  ended(epoch: number): void {
+  end(epoch: number): void {
     const shared = this.#works.get(epoch);
     if (shared === undefined) return;
     this.coordinator.end(shared.work);
@@ -145,11 +145,11 @@ export class SharedWork {
   }
 
   /** All work of the member `gone` now belongs to another member. */
-  taken(gone: number, fence: number): void {
+  reassign(gone: number, fence: number): void {
     for (const shared of this.#works.values()) if (shared.fence === gone) shared.fence = fence;
   }
 
-  #takeForDone(work: Work, claims: readonly Claim[]): void {
-    for (const claim of claims) this.coordinator.acts(work, claim);
+  #assumeActed(work: Work, claims: readonly Claim[]): void {
+    for (const claim of claims) this.coordinator.recordAct(work, claim);
   }
 }

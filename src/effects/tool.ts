@@ -1,19 +1,19 @@
 import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
-import { isAssizeError, type Json, madeHere, requireMadeHere, thrownOf } from '#base';
+import { isAssizeError, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
 import { copyJson, DEFAULT_LIMITS, issueText, issueWords } from '#canon';
-import type { Call, Undone } from './call.ts';
+import { type AtomicBatch, batchProblem, type StagedReads } from './atomic-batch.ts';
+import type { CallContext, CompensationResult } from './call.ts';
 import { EffectError } from './errors.ts';
 import { type Delivery, type EffectClass, isPivot, type Reversibility, type Sink } from './protocol.ts';
 import { type Access, type Claim, readClaim } from './scopes.ts';
-import { problemOfTogether, type Sees, type Together } from './together.ts';
 
 /**
  * The buffered effects of a transaction, in call order, for reads that must see their own writes.
  */
-export type Planned = readonly { readonly tool: string; readonly input: Json }[];
+export type PlannedCalls = readonly { readonly tool: string; readonly input: Json }[];
 /** The sink's answer about a key. */
-export type Reconciled = { readonly happened: true; readonly result: Json } | { readonly happened: false };
+export type ReconcileResult = { readonly happened: true; readonly result: Json } | { readonly happened: false };
 
 /**
  * Resources in the grammar of scopes: fixed, with `{member}` for a field of the input, or a
@@ -40,14 +40,18 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
   /** Same form as `reads`. */
   readonly writes?: Scopes<z.infer<Schema>>;
   /** The caller's answer while the effect is only planned. Default: null. */
-  readonly plan?: (input: z.infer<Schema>, planned: Planned) => unknown;
+  readonly plan?: (input: z.infer<Schema>, planned: PlannedCalls) => unknown;
   /**
    * Executes the effect. Throws `DidNothing` if certainly nothing happened. Any other error counts
    * as a lost answer.
    */
-  readonly execute: (input: z.infer<Schema>, call: Call, planned: Planned) => unknown;
+  readonly execute: (input: z.infer<Schema>, call: CallContext, planned: PlannedCalls) => unknown;
   /** Compensates the effect if its result is unchanged. Must be safe to repeat under one key. */
-  readonly compensate?: (input: z.infer<Schema>, result: any, call: Call) => Promise<Undone> | Undone;
+  readonly compensate?: (
+    input: z.infer<Schema>,
+    result: any,
+    call: CallContext,
+  ) => Promise<CompensationResult> | CompensationResult;
   /**
    * Handles the residue of a compensation: a cancellation by mail for a booking that stands is one
    * example. Called after each compensation with residue, under the same key, and must be safe to
@@ -57,12 +61,12 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
    * decides instead. It is not called if the answer to the compensation was lost and the residue is
    * unknown (docs/decisions/016-effect-outcomes.md; Atomix §3.2).
    */
-  readonly mitigate?: (input: z.infer<Schema>, residue: any, call: Call) => unknown;
+  readonly mitigate?: (input: z.infer<Schema>, residue: any, call: CallContext) => unknown;
   /**
    * For a queryable sink: whether the effect of that key has happened. After a compensation the
    * answer must be no.
    */
-  readonly reconcile?: (input: z.infer<Schema>, call: Call) => Promise<Reconciled> | Reconciled;
+  readonly reconcile?: (input: z.infer<Schema>, call: CallContext) => Promise<ReconcileResult> | ReconcileResult;
   /**
    * The reason why a reversible effect has no compensation. The effect is left in place and listed
    * for review.
@@ -91,14 +95,14 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
    */
   readonly undoCost?: (input: z.infer<Schema>) => Amounts;
   /** For a buffered effect at a keyed sink: batches the effect with others at the same place. */
-  readonly together?: Together;
+  readonly batch?: AtomicBatch;
   /** For a read tool: the place at which it sees its transaction's staged writes. */
-  readonly sees?: Sees;
+  readonly readsStaged?: StagedReads;
   /**
    * The reason why this tool cannot be used together with another tool, or undefined. Called for
    * all tools of a runtime. Return a reason if both tools call the same function under one key.
    */
-  readonly problemBeside?: (other: Tool) => string | undefined;
+  readonly conflictWith?: (other: Tool) => string | undefined;
 }
 
 /** A tool ready for use, made by `declareTool`. Immutable. */
@@ -157,16 +161,16 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
     parse: (input: unknown) => parsed(name, declared.input, input),
     claims: (input: Json) => [...claimsOf(name, 'read', reads, input), ...claimsOf(name, 'write', writes, input)],
   };
-  return Object.freeze(madeHere(made));
+  return Object.freeze(markOwnPackage(made));
 }
 
 /**
  * Refuses a tool from another copy of the package, which may have other guarantees.
  *
- * @throws CopyError `other_copy`
+ * @throws DuplicatePackageError `other_copy`
  */
 export function requireOwnTool(tool: Tool): void {
-  requireMadeHere(tool, `The tool ${tool?.name}`);
+  requireOwnPackage(tool, `The tool ${tool?.name}`);
 }
 
 /**
@@ -190,9 +194,9 @@ const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or fa
   channel: 'any',
   cost: 'any',
   undoCost: 'any',
-  together: 'any',
-  sees: 'any',
-  problemBeside: 'function',
+  batch: 'any',
+  readsStaged: 'any',
+  conflictWith: 'function',
 };
 
 function checkMembers(name: string, spec: ToolSpec<any>): void {
@@ -239,10 +243,13 @@ function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
 }
 
 function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {
-  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel, together, sees } = spec;
-  const odd = together === undefined ? undefined : problemOfTogether(together, spec, sort);
+  const { compensate, mitigate, reconcile, uncompensated, writes, cost, undoCost, channel, batch, readsStaged } = spec;
+  const odd = batch === undefined ? undefined : batchProblem(batch, spec, sort);
   if (odd !== undefined) throw invalid(name, odd);
-  if (sees !== undefined && (sort !== undefined || typeof sees?.at !== 'object' || sees.at === null))
+  if (
+    readsStaged !== undefined &&
+    (sort !== undefined || typeof readsStaged?.at !== 'object' || readsStaged.at === null)
+  )
     throw invalid(name, 'it only reads, and names a place, where it sees what is held there (`sees`)');
   const amounts = Object.entries({ cost, undoCost }).find(([, part]) => !(part === undefined || isFunction(part)));
   if (amounts !== undefined)
@@ -325,7 +332,7 @@ function scopesOf(
   scopes: Scopes<any> = [],
   members: ReadonlySet<string> | undefined,
 ): Template {
-  if (typeof scopes === 'function') return (input) => scopesTold(name, member, scopes, input);
+  if (typeof scopes === 'function') return (input) => declaredScopes(name, member, scopes, input);
   if (!Array.isArray(scopes))
     throw invalid(name, `${member} is a list of scopes, or a function of the input that gives one`);
   for (const scope of scopes) {
@@ -341,7 +348,7 @@ function scopesOf(
 }
 
 /** A write tool must declare scopes: without claims it never waits, and no writ is checked. */
-function scopesTold(
+function declaredScopes(
   name: string,
   member: 'reads' | 'writes',
   scopes: (input: any) => readonly string[],
@@ -432,7 +439,7 @@ function invalid(name: string, what: string): EffectError {
 
 /** Wraps an error from the declaration's code, which may throw any value. */
 function threw(name: string, what: string, thrown: unknown): EffectError {
-  const cause = thrownOf(thrown);
+  const cause = toError(thrown);
   return badInput(name, `${what}: ${cause instanceof Error ? cause.message : 'it threw what is no error'}`, cause);
 }
 

@@ -1,7 +1,7 @@
 import { AssizeError } from '#base';
 
 /** What is left where something that waits can't be approved. The key or name that it has is answered with the rejection from then on. */
-export const PROPOSE_ANEW =
+export const PROPOSE_AGAIN_HINT =
   'Reject it and let it be proposed again, under another name or idempotency key where it has one';
 
 export type KernelErrorCode =

@@ -61,9 +61,9 @@ export {
 } from './domain/invariant.ts';
 export { escalate, type InvariantResult, pass, reject } from './domain/invariant-result.ts';
 export { BELIEVE_ACTION } from './domain/memory-shape.ts';
-export type { MemorySpec, PredicateSpec, Saying } from './domain/memory-spec.ts';
-export type { Part, Partly } from './domain/part-types.ts';
-export type { At, Place } from './domain/path-types.ts';
+export type { MemorySpec, MemoryStatement, PredicateSpec } from './domain/memory-spec.ts';
+export type { DeepPartial, StatePart } from './domain/part-types.ts';
+export type { ValidPointer, ValueAt } from './domain/path-types.ts';
 export { faultOfName } from './domain/principal-name.ts';
 export type { Observed, Process, Role, RoleParams } from './domain/role.ts';
 export { keepsValues, stateFault } from './domain/schema.ts';
@@ -77,7 +77,7 @@ export type {
   RoleName,
   SliceOf,
 } from './domain/typed-names.ts';
-export { KernelError, type KernelErrorCode, PROPOSE_ANEW } from './errors.ts';
+export { KernelError, type KernelErrorCode, PROPOSE_AGAIN_HINT } from './errors.ts';
 export {
   type Approved,
   adjudicate,
@@ -86,12 +86,12 @@ export {
   type Rejected,
   type Ruling,
 } from './judge/adjudicate.ts';
-export { type Counsel, type CounselorCommit, counsel, type Waiting } from './judge/approve.ts';
+export { approvePending, type CounselorApproval, type CounselorCommit, type PendingProposal } from './judge/approve.ts';
 export {
   memoryScope,
-  SAYING_TEXTS,
-  SAYINGS_MAX,
-  sayingsOf,
+  STATEMENT_TEXTS,
+  STATEMENTS_MAX,
+  statementsOf,
 } from './judge/beliefs.ts';
 export { type Candidate, candidateOf, type Inputs } from './judge/candidate.ts';
 export { counselorKind } from './judge/channel.ts';
@@ -99,12 +99,12 @@ export {
   compile,
   roleScope,
 } from './judge/compile.ts';
-export type { Authority, Compiled, Cost, HeldBack, Intent, PolicyRuling, Refusal } from './judge/compiled.ts';
+export type { ApprovalDemand, Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './judge/compiled.ts';
 export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './judge/erase.ts';
-export type { Finding, Judged } from './judge/finding.ts';
+export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export { initialState, World } from './judge/world.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
-export { Premise } from './state/read-set.ts';
+export { ReadSet } from './state/read-set.ts';

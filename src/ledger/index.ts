@@ -19,10 +19,10 @@ export type {
   EffectRefusal,
   EffectTransactionRow,
   EffectWrite,
-  Happening,
   LoggedTransaction,
+  MembershipEvent,
   OpenEffectPage,
-  Said,
+  OrderedEvent,
 } from './entry/effect-rows.ts';
 export type {
   ActionRecord,
@@ -95,7 +95,7 @@ export type { BlobRef, Erased, Hash, Stored } from './entry/hash.ts';
 export { isHash } from './entry/is-hash.ts';
 export type { Patch } from './entry/patch.ts';
 export { placedProvenance } from './entry/placed-provenance.ts';
-export { saltedBy } from './entry/references.ts';
+export { erasableHashesOf } from './entry/references.ts';
 export {
   isRevocation,
   REVOKE_ACTION,
@@ -104,21 +104,23 @@ export {
   revocationArgs,
   revokedBy,
 } from './entry/revocation.ts';
-export type { Run } from './entry/run.ts';
+export type { VerifiedRun } from './entry/run.ts';
 export {
   type AbandonedArgs,
   type AbandonedEffect,
   abandonedArgs,
   type DecidedAs,
   type EffectPendingPayload,
-  effectWaitingIn,
   isAbandonment,
   isCauseCode,
+  isEffectEntry,
   isEffectPending,
-  isOfEffects,
   isSettlement,
   OPERATOR,
   outcomeOf,
+  type PendingEffectArgs,
+  pendingEffectIn,
+  pendingEffectOf,
   SETTLE_ACTION,
   type SettledAs,
   type SettledCommit,
@@ -128,8 +130,6 @@ export {
   settlementArgs,
   type UndoingCosts,
   undoingCostsOf,
-  type WaitingEffect,
-  waitingEffectOf,
 } from './entry/settlement.ts';
 export { isPayload, payloadFault } from './entry/shape.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
@@ -149,20 +149,20 @@ export {
 } from './export/index.ts';
 export {
   askNodes,
+  compareWithHead,
+  comparisonFault,
   type IntegrateOptions,
   integrateLog,
+  type LogComparison,
   type LogHead,
   logHead,
-  type Standing,
-  standingFault,
-  standingOf,
 } from './log/index.ts';
 export {
   type EffectStore,
   isEffectStore,
+  type Lease,
   type Membership,
   type SharedEffectStore,
-  type Tenure,
 } from './ports/effect-store.ts';
 export type { FactReads, FactStore } from './ports/fact-store.ts';
 export { isFactStore } from './ports/fact-store.ts';
@@ -177,7 +177,7 @@ export type {
   SnapshotStore,
   TrajectoryInfo,
 } from './ports/ledger-store.ts';
-export { type Ahead, PAGE, pageAt, type RowRange } from './ports/parallel-reader.ts';
+export { PAGE, type ParallelReader, pageAt, type RowRange } from './ports/parallel-reader.ts';
 export {
   beliefChange,
   factWrites,
@@ -197,7 +197,7 @@ export {
   verifyTrajectory,
 } from './replay/replay.ts';
 export { runsOf } from './replay/run.ts';
-export { type Held, Values } from './replay/values.ts';
+export { type ReadValue, ValueReader } from './replay/values.ts';
 export { approvalsOf, isSamePrincipal } from './rules/approvals.ts';
 export { Chain, type ChainState } from './rules/chain.ts';
-export type { OpenFollower } from './rules/open-approvals.ts';
+export type { OpenApprovalListener } from './rules/open-approvals.ts';

@@ -1,4 +1,4 @@
-import { form, isAssizeError, type Json, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { hashText, parseCanonical, plainText, WORLD_LIMITS } from '#canon';
 import { placedProvenance } from '#ledger';
 import { MemoryError } from './errors.ts';
@@ -117,7 +117,7 @@ export function readWitness(row: FactRow): Witness {
     throw badWitness('its object is not canonical JSON', cause);
   }
   try {
-    requireForm(WITNESS, witness, 'witness');
+    checkArgument(WITNESS, witness, 'witness');
   } catch (cause) {
     throw badWitness('its object lacks members', cause);
   }
@@ -133,15 +133,15 @@ function placedWitness(witness: Witness, entryId: string): Witness {
   return { ...witness, members };
 }
 
-const ROW = form.members({ entry_id: form.text, provenance_id: form.text });
+const ROW = arg.members({ entry_id: arg.text, provenance_id: arg.text });
 
-const WITNESS = form.members({
-  resolution_id: form.text,
-  strategy: form.text,
-  request: form.text,
-  winner: form.text,
-  loser: form.text,
-  members: form.list(form.members({ claim: form.text, object: form.text, rows: form.list(ROW) })),
+const WITNESS = arg.members({
+  resolution_id: arg.text,
+  strategy: arg.text,
+  request: arg.text,
+  winner: arg.text,
+  loser: arg.text,
+  members: arg.list(arg.members({ claim: arg.text, object: arg.text, rows: arg.list(ROW) })),
 });
 
 function badWitness(why: string, cause?: unknown): MemoryError {

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { keyedHash, plainText } from '#canon';
 import { requireText } from './fact.ts';
 import { type Period, readPeriod } from './period.ts';
@@ -27,7 +27,7 @@ export interface Claim {
  * `bad_argument`, also for a key of less than 16 bytes
  */
 export function claimId(key: Uint8Array, claim: Claim): string {
-  requireForm(form.object, claim, 'claim');
+  checkArgument(arg.object, claim, 'claim');
   const { space, subject, predicate, object, sourceEventId } = claim;
   for (const [name, text] of Object.entries({ space, subject, predicate, object })) requireText(text, name);
   requireText(sourceEventId, 'sourceEventId', 'source of a claim, its sourceEventId,');

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Instant, isInstant } from '#canon';
 import { MemoryError } from './errors.ts';
 import { normalForm } from './normal-form.ts';
@@ -111,7 +111,7 @@ const BEYOND_LATIN = /[\u0300-\uffff]/;
  * @throws ArgumentError `bad_argument`
  */
 export function objectKey(object: string): string {
-  requireForm(form.text, object, 'object');
+  checkArgument(arg.text, object, 'object');
   return BEYOND_LATIN.test(object) ? normalForm(object, 'NFC') : object;
 }
 
@@ -139,7 +139,7 @@ export function contradicts(a: FactRow, b: FactRow): boolean {
  * `unknown_strategy`, `no_instant`, `empty_period`, `reversed_period`; ArgumentError `bad_argument`
  */
 export function checkFact(row: FactRow): void {
-  requireForm(form.object, row, 'row');
+  checkArgument(arg.object, row, 'row');
   for (const name of COLUMNS) if (!Object.hasOwn(row, name)) throw badRow(name, 'is missing');
   if (Object.keys(row).length !== COLUMNS.length) {
     const unknown = Object.keys(row).find((name) => !COLUMNS.includes(name))!;
@@ -168,7 +168,7 @@ export function checkFact(row: FactRow): void {
  */
 export function checkFacts(rows: readonly FactRow[]): void {
   if (relations.has(rows)) return;
-  requireForm(form.list(form.object), rows, 'rows');
+  checkArgument(arg.list(arg.object), rows, 'rows');
   for (const row of rows) checkFact(row);
   requireKeysApart(rows);
 }
@@ -180,7 +180,7 @@ export function checkFacts(rows: readonly FactRow[]): void {
  */
 export function checkedFacts(rows: readonly FactRow[]): readonly FactRow[] {
   if (relations.has(rows)) return rows;
-  requireForm(form.list(form.object), rows, 'rows');
+  checkArgument(arg.list(arg.object), rows, 'rows');
   // The check reads the copies, so a row with changing getters is read only once.
   const copies = rows.map((row) => ({ ...row }));
   checkFacts(copies);

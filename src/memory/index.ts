@@ -33,16 +33,16 @@ export {
 export { type OpenKey, OpenSet } from './open-set.ts';
 export { OPEN_END, OPEN_START, type Period, period } from './period.ts';
 export {
-  type Ask,
   type Assertion,
   checkOpen,
   type Plan,
+  type PlanInput,
   planAssert,
   planChange,
   planCorrect,
   planRetract,
+  type QuestionPlan,
   systemTime,
-  type Writing,
 } from './plan.ts';
 export { type Cardinality, declarePredicate, type PredicateDeclaration, type Remainder } from './predicate.ts';
 export { mergeProvenance, Polynomial, writeToken } from './provenance/index.ts';
@@ -67,8 +67,8 @@ export {
   forgetWords,
   fuse,
   OCCURRENCES_MAX,
+  type QueryTerm,
   rounded,
-  type Sought,
   wordsOf,
   wordsOfDocument,
 } from './retrieval/index.ts';

@@ -13,13 +13,15 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
   readonly #byKey: Map<string, Row>;
   readonly #inOrder: Row[];
   /** Whether no rows overlap. Not computed again after a removal. */
-  #isApart: boolean;
+  #isNonOverlapping: boolean;
 
   /** Accepts rows in any order, with distinct keys. */
   constructor(rows: Iterable<Row> = []) {
     this.#byKey = new Map(Array.from(rows, (row) => [keyText(row), row]));
     this.#inOrder = [...this.#byKey.values()].sort(byBeginning);
-    this.#isApart = this.#inOrder.every((row, n) => n === 0 || this.#inOrder[n - 1]!.valid_to <= row.valid_from);
+    this.#isNonOverlapping = this.#inOrder.every(
+      (row, n) => n === 0 || this.#inOrder[n - 1]!.valid_to <= row.valid_from,
+    );
   }
 
   get size(): number {
@@ -38,7 +40,7 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
   /** The rows that overlap the period, in order of their start. */
   overlapping(period: Period): Row[] {
     const end = this.#firstThat(({ valid_from }) => valid_from >= period.to);
-    if (!this.#isApart) return this.#inOrder.slice(0, end).filter((row) => overlaps(validOf(row), period));
+    if (!this.#isNonOverlapping) return this.#inOrder.slice(0, end).filter((row) => overlaps(validOf(row), period));
     return this.#inOrder.slice(
       this.#firstThat(({ valid_to }) => valid_to > period.from),
       end,
@@ -50,7 +52,7 @@ export class OpenSet<Row extends OpenKey> implements Iterable<Row> {
     const at = this.#firstThat(({ valid_from }) => valid_from > row.valid_from);
     const [before, after] = [this.#inOrder[at - 1], this.#inOrder[at]];
     if ((before && before.valid_to > row.valid_from) || (after && after.valid_from < row.valid_to))
-      this.#isApart = false;
+      this.#isNonOverlapping = false;
     this.#inOrder.splice(at, 0, row);
     this.#byKey.set(keyText(row), row);
   }

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Instant, isInstant } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { MemoryError } from './errors.ts';
@@ -38,7 +38,7 @@ export function period(from: Instant, to: Instant): Period {
  * @throws ArgumentError `bad_argument` for a value that is not an object; the errors of `period`
  */
 export function readPeriod(given: Period, argument: string): Period {
-  requireForm(form.object, given, argument);
+  checkArgument(arg.object, given, argument);
   return period(given.from, given.to);
 }
 

@@ -4,16 +4,16 @@ import { readWitness } from './audit.ts';
 import type { FactRow } from './fact.ts';
 import { OPEN_END } from './period.ts';
 import {
-  type Ask,
   type Assertion,
   checkOpen,
   type Plan,
+  type PlanInput,
   planAssert,
   planChange,
   planCorrect,
   planRetract,
+  type QuestionPlan,
   systemTime,
-  type Writing,
 } from './plan.ts';
 import { declarePredicate, type Remainder } from './predicate.ts';
 import { answerOf } from './question.ts';
@@ -36,7 +36,7 @@ class Notebook {
     this.#declaration = declarePredicate({ cardinality: 'single-valued', strategy, ...more });
   }
 
-  writing(at: string, more: Partial<Writing> = {}): Writing {
+  writing(at: string, more: Partial<PlanInput> = {}): PlanInput {
     return {
       partition,
       declaration: this.#declaration,
@@ -53,7 +53,7 @@ class Notebook {
     return this.rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
   }
 
-  write(at: string, planned: (writing: Writing) => Plan | Ask): Plan {
+  write(at: string, planned: (writing: PlanInput) => Plan | QuestionPlan): Plan {
     const plan = planned(this.writing(at));
     if (plan.kind === 'ask') throw new Error('it asks');
     this.rows = applyPlan(this.rows, plan);
@@ -180,7 +180,7 @@ describe('where a person or a policy decides', () => {
     'it is asked once for each distinct set of members, and nothing happens before: %s',
     (strategy) => {
       const notebook = opened(strategy);
-      const ask = planAssert(notebook.writing(date('04-20')), contrary) as Ask;
+      const ask = planAssert(notebook.writing(date('04-20')), contrary) as QuestionPlan;
       // Amoxicillin and penicillin meet before and after the other, which is one question.
       expect(ask.questions.map(({ members }) => members.map(({ object }) => object))).toEqual([
         ['amoxicillin', 'penicillin'],
@@ -205,14 +205,14 @@ describe('where a person or a policy decides', () => {
         request: ask.questions[0]!.request,
       });
       // With some answers missing, the other questions remain.
-      const partly = planAssert({ ...later, answers: answers.slice(1) }, contrary) as Ask;
+      const partly = planAssert({ ...later, answers: answers.slice(1) }, contrary) as QuestionPlan;
       expect(partly.questions.map(({ request }) => request)).toEqual([ask.questions[0]!.request]);
     },
   );
 
   test('an answer to what is not in question any more is refused', () => {
     const notebook = opened('await');
-    const { questions } = planAssert(notebook.writing(date('04-20')), contrary.slice(0, 1)) as Ask;
+    const { questions } = planAssert(notebook.writing(date('04-20')), contrary.slice(0, 1)) as QuestionPlan;
     const answers = [answerOf(questions[0]!, 0)];
     notebook.write(date('04-20'), (writing) => planCorrect(writing, say('penicillin', date('03-01'), OPEN_END, 1)));
     const stale = { ...notebook.writing(date('04-21')), answers };
@@ -223,7 +223,7 @@ describe('where a person or a policy decides', () => {
 
   test('an answer elects a member', () => {
     const writing = opened('rule').writing(date('04-20'));
-    const { questions } = planAssert(writing, contrary.slice(0, 1)) as Ask;
+    const { questions } = planAssert(writing, contrary.slice(0, 1)) as QuestionPlan;
     for (const index of [-1, 2, 0.5, Number.NaN])
       expect(codeOf(() => answerOf(questions[0]!, index))).toBe('unknown_member');
     const twice = [answerOf(questions[0]!, 0), answerOf(questions[0]!, 1)];
@@ -234,7 +234,7 @@ describe('where a person or a policy decides', () => {
 
   test('what a judge sees makes another question when it is another, and time does not', () => {
     const requestOf = (at: string, ...said: Assertion[]): string =>
-      (planAssert(opened('await').writing(at), said) as Ask).questions[0]!.request;
+      (planAssert(opened('await').writing(at), said) as QuestionPlan).questions[0]!.request;
     const said = contrary[0]!;
     expect(requestOf(date('04-20'), said)).toBe(requestOf(date('04-25'), said));
     const others = [{ confidence: 0.1 }, { claim: 'other' }, { valid: { from: date('04-15'), to: date('06-01') } }];
@@ -274,7 +274,7 @@ describe('much that contradicts each other at once', () => {
     expect(plan.insert.filter(({ row_kind }) => row_kind === 'audit')).toHaveLength(29 * 29);
     const few = new Notebook('lww').assert(date('03-01'), ...together(50));
     expect(few.insert.map(({ row_kind }) => row_kind).sort()).toEqual([...Array(49).fill('audit'), 'current']);
-    const { questions } = planAssert(new Notebook('await').writing(date('03-01')), together(200)) as Ask;
+    const { questions } = planAssert(new Notebook('await').writing(date('03-01')), together(200)) as QuestionPlan;
     expect(questions.map(({ members }) => members.length)).toEqual([200]);
   });
 });

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { addMicros, type Instant, maxInstant } from '#canon';
 import { auditRows, confirmedProvenance } from './audit.ts';
 import { MemoryError } from './errors.ts';
@@ -26,7 +26,7 @@ import { type Belief, settle } from './settle.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
 
 /** The starting point and the stamps of a change of one partition. */
-export interface Writing {
+export interface PlanInput {
   readonly partition: Partition;
   readonly declaration: PredicateDeclaration;
   /**
@@ -75,7 +75,7 @@ export interface Plan {
  * Questions that must be answered before the plan, one for each distinct conflict set. The current
  * facts stay until then.
  */
-export interface Ask {
+export interface QuestionPlan {
   readonly kind: 'ask';
   readonly questions: readonly Question[];
   /** Maximum number of characters of an entry for the result of the answers. */
@@ -103,8 +103,8 @@ export function systemTime(at: Instant, latest: Instant | null): Instant {
  * `overlaps_open`, `duplicate_key`, and the errors of `declarePredicate` and `checkFact`;
  * CanonError `bad_instant`; ArgumentError `bad_argument`
  */
-export function planAssert(writing: Writing, assertions: readonly Assertion[]): Plan | Ask {
-  requireForm(form.list(form.object), assertions, 'assertions');
+export function planAssert(writing: PlanInput, assertions: readonly Assertion[]): Plan | QuestionPlan {
+  checkArgument(arg.list(arg.object), assertions, 'assertions');
   const work = begin(writing);
   return work.plan(
     assertions.map((assertion) => work.asserted(assertion, readPeriod(assertion.valid, 'valid'))),
@@ -120,10 +120,10 @@ export function planAssert(writing: Writing, assertions: readonly Assertion[]): 
  * previous one; the errors of `planAssert`
  */
 export function planChange(
-  writing: Writing,
+  writing: PlanInput,
   change: Omit<Assertion, 'valid'> & { readonly from: Instant },
-): Plan | Ask {
-  requireForm(form.object, change, 'change');
+): Plan | QuestionPlan {
+  checkArgument(arg.object, change, 'change');
   const work = begin(writing);
   if (work.declaration.cardinality !== 'single-valued') {
     throw new MemoryError(
@@ -143,8 +143,11 @@ export function planChange(
  * requires a single-valued predicate, and the new object holds in the whole period.
  * @throws MemoryError `not_single_valued`, and the errors of `planAssert`
  */
-export function planCorrect(writing: Writing, correction: Assertion & { readonly was?: string }): Plan | Ask {
-  requireForm(form.object, correction, 'correction');
+export function planCorrect(
+  writing: PlanInput,
+  correction: Assertion & { readonly was?: string },
+): Plan | QuestionPlan {
+  checkArgument(arg.object, correction, 'correction');
   const work = begin(writing);
   const { was } = correction;
   if (was === undefined && work.declaration.cardinality !== 'single-valued') {
@@ -163,30 +166,30 @@ export function planCorrect(writing: Writing, correction: Assertion & { readonly
  * @throws MemoryError the errors of `planAssert`
  */
 export function planRetract(
-  writing: Writing,
+  writing: PlanInput,
   retraction: { readonly valid: Period; readonly object?: string },
-): Plan | Ask {
-  requireForm(form.object, retraction, 'retraction');
+): Plan | QuestionPlan {
+  checkArgument(arg.object, retraction, 'retraction');
   const work = begin(writing);
   work.withdraw(readPeriod(retraction.valid, 'valid'), retraction.object);
   return work.plan([], { ...work.declaration, remainder: 'keep' });
 }
 
-function begin(writing: Writing): Work {
-  requireForm(WRITING, writing, 'writing');
-  return new Work(writing);
+function begin(writing: PlanInput): PlanBuilder {
+  checkArgument(WRITING, writing, 'writing');
+  return new PlanBuilder(writing);
 }
 
-const WRITING = form.members({
-  partition: form.object,
-  declaration: form.object,
-  open: form.list(form.object),
-  seq: form.whole,
-  merge: form.code,
+const WRITING = arg.members({
+  partition: arg.object,
+  declaration: arg.object,
+  open: arg.list(arg.object),
+  seq: arg.whole,
+  merge: arg.code,
 });
 
 /** A plan under construction. */
-class Work {
+class PlanBuilder {
   readonly declaration: PredicateDeclaration;
   readonly #partition: Partition;
   readonly #systemTime: Instant;
@@ -197,7 +200,7 @@ class Work {
   #open: readonly Item[];
   #withdrawn: Period | undefined;
 
-  constructor({ partition, declaration, open, latest, at, seq, merge, answers = [] }: Writing) {
+  constructor({ partition, declaration, open, latest, at, seq, merge, answers = [] }: PlanInput) {
     const { space, subject, predicate } = partition;
     for (const [name, text] of Object.entries({ space, subject, predicate })) requireText(text, name);
     this.#partition = { space, subject, predicate };
@@ -207,7 +210,7 @@ class Work {
     this.#answers = readAnswers(answers);
     checkFacts(open);
     for (const row of open) requireOpenIn(this.#partition, row);
-    requireApart(open, this.declaration);
+    requireNonOverlapping(open, this.declaration);
     const earlier = [latest, ...open.map((row) => row.system_time_start)];
     this.#systemTime = earlier.map((before) => systemTime(at, before)).reduce((a, b) => maxInstant(a, b));
     this.#open = open.map((row) => ({ row, isNew: false, parts: [validOf(row)] }));
@@ -276,7 +279,7 @@ class Work {
     return meant.flatMap((whole) => intersection(whole, valid) ?? []);
   }
 
-  plan(asserted: readonly Item[], declaration: PredicateDeclaration): Plan | Ask {
+  plan(asserted: readonly Item[], declaration: PredicateDeclaration): Plan | QuestionPlan {
     // The other rows neither overlap nor change.
     const met = [
       ...asserted.map(({ row }) => validOf(row)),
@@ -292,7 +295,7 @@ class Work {
     if (questions.length > 0) return { kind: 'ask', questions, most };
     const stay = new Set(beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row));
     const close = open.map(({ row }) => row).filter((row) => !stay.has(row));
-    const names = new Names(this.#systemTime, stay);
+    const names = new FactIds(this.#systemTime, stay);
     const believed = beliefs.filter(({ head }) => !stay.has(head.row)).map((belief) => this.#rowOf(belief, names));
     const lost = contests.flatMap((contest, i) => auditRows(contest, i, this.#stamp(), this.#merge));
     const insert = [...believed, ...lost].sort(byTime);
@@ -315,7 +318,7 @@ class Work {
     return !isNew && items.length === 1 && row.valid_from === from && row.valid_to === to;
   }
 
-  #rowOf(belief: Belief, names: Names): FactRow {
+  #rowOf(belief: Belief, names: FactIds): FactRow {
     const { row, isNew } = belief.head;
     const { resolution_strategy_id, ...stamp } = this.#stamp();
     return {
@@ -345,7 +348,7 @@ class Work {
 /**
  * Ids for the rows of one plan. The first row of a fact keeps its id, and the others are numbered.
  */
-class Names {
+class FactIds {
   readonly #systemTime: Instant;
   readonly #taken: Set<string>;
   readonly #numbers = new Map<string, number>();
@@ -380,11 +383,11 @@ function requireOpenIn({ space, subject, predicate }: Partition, row: FactRow): 
  */
 export function checkOpen(open: readonly FactRow[], declaration: PredicateDeclaration): void {
   checkFacts(open);
-  requireApart(open.filter(isOpen), declarePredicate(declaration));
+  requireNonOverlapping(open.filter(isOpen), declarePredicate(declaration));
 }
 
 /** Compares exact objects. With object keys, stores with older rows could refuse every addition. */
-function requireApart(open: readonly FactRow[], { cardinality }: PredicateDeclaration): void {
+function requireNonOverlapping(open: readonly FactRow[], { cardinality }: PredicateDeclaration): void {
   const ends = new Map<string, FactRow>();
   for (const row of [...open].sort((a, b) => (a.valid_from < b.valid_from ? -1 : 1))) {
     const { space, subject, predicate, object } = row;

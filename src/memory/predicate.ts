@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { MemoryError } from './errors.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
 
@@ -29,7 +29,7 @@ export interface PredicateDeclaration {
 export function declarePredicate(
   given: Pick<PredicateDeclaration, 'cardinality' | 'strategy'> & { readonly remainder?: Remainder },
 ): PredicateDeclaration {
-  requireForm(form.object, given, 'declaration');
+  checkArgument(arg.object, given, 'declaration');
   const { cardinality, strategy, remainder = 'keep' } = given;
   if (cardinality !== 'single-valued' && cardinality !== 'multi-valued')
     throw new MemoryError('unknown_cardinality', 'A predicate is single-valued or multi-valued.');

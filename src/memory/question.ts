@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { hashText, plainText } from '#canon';
 import { MemoryError } from './errors.ts';
 import { type FactRow, type Partition, requireText, validOf } from './fact.ts';
@@ -59,8 +59,8 @@ export function answerOf(
   index: number,
   by: Pick<Answer, 'theta' | 'judge' | 'policy'> = {},
 ): Answer {
-  requireForm(QUESTION, question, 'question');
-  requireForm(form.object, by, 'by');
+  checkArgument(QUESTION, question, 'question');
+  checkArgument(arg.object, by, 'by');
   const member = Number.isInteger(index) ? question.members[index] : undefined;
   if (member === undefined) {
     throw new MemoryError('unknown_member', `A vote is an index from 0 to ${question.members.length - 1}.`);
@@ -73,7 +73,7 @@ export function answerOf(
  * @throws MemoryError `bad_text`, `repeated_answer`; ArgumentError `bad_argument`
  */
 export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
-  requireForm(form.list(form.object), given, 'answers');
+  checkArgument(arg.list(arg.object), given, 'answers');
   const answers = new Map<string, Answer>();
   for (const { request, winner, theta, judge, policy } of given) {
     for (const [name, text] of Object.entries({ request, winner })) requireText(text, name);
@@ -112,4 +112,4 @@ function byPeriod(a: Period, b: Period): number {
   return compare(a.from, b.from) || compare(a.to, b.to);
 }
 
-const QUESTION = form.members({ request: form.text, members: form.list(form.members({ claim: form.text })) });
+const QUESTION = arg.members({ request: arg.text, members: arg.list(arg.members({ claim: arg.text })) });

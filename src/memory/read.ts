@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Instant, isInstant } from '#canon';
 import { type AllenRelation, allenRelation, requireRelation } from './allen.ts';
 import { MemoryError } from './errors.ts';
@@ -55,7 +55,7 @@ export function history(
   kind: RowSelection = 'current',
 ): FactRow[] {
   checkFacts(rows);
-  requireForm(form.object, of, 'of');
+  checkArgument(arg.object, of, 'of');
   requireSelection(kind);
   const { space, subject, predicate } = of;
   return rows
@@ -106,7 +106,7 @@ export function selectByRelation(
   valid: Period,
 ): FactRow[] {
   checkFacts(rows);
-  requireForm(form.list(form.text), relations, 'relations');
+  checkArgument(arg.list(arg.text), relations, 'relations');
   for (const relation of relations) requireRelation(relation);
   const to = readPeriod(valid, 'valid');
   return rows.filter((row) => relations.includes(allenRelation(validOf(row), to)));
@@ -120,7 +120,7 @@ export function selectByRelation(
  */
 export function applyPlan(rows: readonly FactRow[], plan: Plan): readonly FactRow[] {
   const before = checkedFacts(rows);
-  requireForm(PLAN, plan, 'plan');
+  checkArgument(PLAN, plan, 'plan');
   const open = new Map(before.filter(isUnended).map((row) => [keyText(row), row]));
   const closing = new Set(plan.close.map((key) => open.get(keyText(key)) ?? notOpen(key)));
   const closed = (row: FactRow): FactRow => (closing.has(row) ? { ...row, system_time_end: plan.systemTime } : row);
@@ -131,10 +131,10 @@ function isUnended({ system_time_end }: FactRow): boolean {
   return system_time_end === OPEN_END;
 }
 
-const PLAN = form.members({
-  systemTime: form.of('an instant', isInstant),
-  close: form.list(form.members({ fact_id: form.text, system_time_start: form.text })),
-  insert: form.list(form.object),
+const PLAN = arg.members({
+  systemTime: arg.of('an instant', isInstant),
+  close: arg.list(arg.members({ fact_id: arg.text, system_time_start: arg.text })),
+  insert: arg.list(arg.object),
 });
 
 function saidBy({ space, subject, predicate, object }: FactRow): string {
@@ -146,7 +146,7 @@ function isOfKind({ row_kind }: FactRow, kind: RowSelection): boolean {
 }
 
 function readPoint(point: Point): Point {
-  requireForm(form.object, point, 'point');
+  checkArgument(arg.object, point, 'point');
   const { valid, system } = point;
   if (valid !== OPEN_START && !isInstant(valid)) throw noInstant('valid');
   if (!isInstant(system)) throw noInstant('system');

@@ -1,10 +1,10 @@
+import { EntrySizeBudget } from './entry-size-budget.ts';
 import { MemoryError } from './errors.ts';
 import { type FactRow, objectKey, type Partition, validOf } from './fact.ts';
 import type { Group, Item } from './group.ts';
 import { atomicSegments, coalesce, type Period } from './period.ts';
 import type { PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, questionOf } from './question.ts';
-import { Room } from './room.ts';
 import { type Candidate, compare, isSelection, preferred, type Strategy } from './strategy.ts';
 
 /** A group that holds in a period. */
@@ -49,11 +49,11 @@ export function settle(
   const contests: Contest[] = [];
   const asked = new Map<string, Question>();
   const open = new Map<string, Question>();
-  const room = new Room();
+  const room = new EntrySizeBudget();
   const settled: { readonly segment: Period; readonly groups: readonly Group[] }[] = [];
   for (const { segment, held } of segmentsOf(items)) {
     const groups = groupsOf(held, strategy);
-    if (cardinality === 'single-valued') room.take(groups);
+    if (cardinality === 'single-valued') room.reserve(groups);
     settled.push({ segment, groups });
   }
   for (const { segment, groups } of settled) {

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
 import { isHashBytes } from './hash.ts';
@@ -30,8 +30,8 @@ export const REQUEST_BYTES_MAX: number = NOTE_BYTES_MAX + 4_000;
  * `parseAddCheckpoint` would refuse; ArgumentError `bad_argument`
  */
 export function formatAddCheckpoint(old: Size, proof: readonly Uint8Array[], signed: string): string {
-  requireForm(form.list(form.any), proof, 'proof');
-  requireForm(form.text, signed, 'signed');
+  checkArgument(arg.list(arg.any), proof, 'proof');
+  checkArgument(arg.text, signed, 'signed');
   const size = wideSize(old);
   if (size === undefined) throw malformed('bad_request', 'the old size is not a whole number from 0 to 2^64-1');
   if (!proof.every(isHashBytes)) throw malformed('bad_request', 'a hash of the proof is not 32 bytes');

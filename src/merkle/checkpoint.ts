@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { malformed } from './errors.ts';
 import { emptyRoot, isHashBytes, sameHash } from './hash.ts';
 import { isKeyName } from './note-key.ts';
@@ -37,9 +37,9 @@ export interface CheckpointDraft {
  * empty or more than a line; ArgumentError `bad_argument`
  */
 export function formatCheckpoint(draft: CheckpointDraft): string {
-  requireForm(form.object, draft, 'draft');
+  checkArgument(arg.object, draft, 'draft');
   const { origin, size, root, extensions = [] } = draft;
-  requireForm(form.list(form.text), extensions, 'draft.extensions');
+  checkArgument(arg.list(arg.text), extensions, 'draft.extensions');
   if (!isKeyName(origin)) throw malformed('bad_checkpoint', 'an origin is not empty and has no space, + or newline');
   const leaves = wideSize(size);
   if (leaves === undefined) throw malformed('bad_checkpoint', 'a size is a whole number from 0 to 2^64-1');

@@ -1,4 +1,4 @@
-import { requireForm } from '#base';
+import { checkArgument } from '#base';
 import { signBytes, verifyBytes } from '#canon';
 import { parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
@@ -20,7 +20,7 @@ const TIME_MAX = 2n ** 63n - 1n;
  * @throws MerkleError `wrong_key`, `bad_time`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function cosign(text: string, signer: SignerKey, timeSeconds: Size): NoteSignature {
-  requireForm(SIGNER_KEY, signer, 'signer');
+  checkArgument(SIGNER_KEY, signer, 'signer');
   requireUse(signer, 'cosignature');
   parseCheckpoint(text);
   const time = wideSize(timeSeconds);
@@ -40,8 +40,8 @@ export function cosign(text: string, signer: SignerKey, timeSeconds: Size): Note
  * @throws MerkleError `wrong_key`; ArgumentError `bad_argument`
  */
 export function cosignedAt(text: string, signature: NoteSignature, witness: VerifierKey): bigint | undefined {
-  requireForm(NOTE_SIGNATURE, signature, 'signature');
-  requireForm(VERIFIER_KEY, witness, 'witness');
+  checkArgument(NOTE_SIGNATURE, signature, 'signature');
+  checkArgument(VERIFIER_KEY, witness, 'witness');
   requireUse(witness, 'cosignature');
   const value = Buffer.from(signature.value);
   if (value.length !== TIME_BYTES + SIGNATURE_BYTES) return undefined;

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { MerkleError } from './errors.ts';
 import { joined, nodeHash, requireHash } from './hash.ts';
 import { countOf } from './size.ts';
@@ -36,7 +36,7 @@ export class Frontier {
    * @throws MerkleError `bad_frontier`, `bad_size`, `bad_hash`; ArgumentError `bad_argument`
    */
   constructor(state: FrontierState = { size: 0, hashes: [] }) {
-    requireForm(form.members({ hashes: form.list(form.any) }), state, 'state');
+    checkArgument(arg.members({ hashes: arg.list(arg.any) }), state, 'state');
     this.#size = countOf(state.size, 'The size of the log');
     if (state.hashes.length !== subtreesIn(this.#size)) {
       const evidence = { size: this.#size, hashes: state.hashes.length };
@@ -61,7 +61,7 @@ export class Frontier {
    * ArgumentError `bad_argument`
    */
   append(leafHashes: readonly Uint8Array[]): TreeNode[] {
-    requireForm(form.list(form.any), leafHashes, 'leafHashes');
+    checkArgument(arg.list(arg.any), leafHashes, 'leafHashes');
     countOf(this.#size + leafHashes.length, 'The size of the log');
     for (const hash of leafHashes) requireHash(hash, 'the hash of a leaf');
     const full: TreeNode[] = [];

@@ -1,4 +1,4 @@
-import { requireForm } from '#base';
+import { checkArgument } from '#base';
 import { assertPublicKey, generateKeys, hashBytes } from '#canon';
 import { MerkleError } from './errors.ts';
 import { SIGNER_KEY, VERIFIER_KEY } from './forms.ts';
@@ -72,7 +72,7 @@ export function signerKey(name: string, use: KeyUse, privateKey: string): Signer
  * `bad_argument`
  */
 export function formatVerifierKey(key: VerifierKey): string {
-  requireForm(VERIFIER_KEY, key, 'key');
+  checkArgument(VERIFIER_KEY, key, 'key');
   own(verifierKey(key.name, key.use, key.publicKey), key.id);
   return `${key.name}+${key.id}+${writeBase64(typed(key.use, key.publicKey))}`;
 }
@@ -96,7 +96,7 @@ export function parseVerifierKey(text: string): VerifierKey {
  * `bad_argument`
  */
 export function formatSignerKey(key: SignerKey): string {
-  requireForm(SIGNER_KEY, key, 'key');
+  checkArgument(SIGNER_KEY, key, 'key');
   own(signerKey(key.name, key.use, key.privateKey), key.id);
   return `${PRIVATE}${key.name}+${key.id}+${writeBase64(typed(key.use, key.privateKey))}`;
 }

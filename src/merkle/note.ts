@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { malformed } from './errors.ts';
 import { isKeyName } from './note-key.ts';
 import { isNoteText, readBase64, readText, writeBase64 } from './strict-text.ts';
@@ -70,7 +70,7 @@ export function parseSignatures(text: string): NoteSignature[] {
  * `bad_argument`
  */
 export function formatNote(note: Note): string {
-  requireForm(form.object, note, 'note');
+  checkArgument(arg.object, note, 'note');
   if (!isNoteText(note.text) || !note.text.endsWith('\n')) {
     throw malformed('bad_note', 'the text must end with a newline and have no other control character');
   }
@@ -85,7 +85,7 @@ export function formatNote(note: Note): string {
  * @throws MerkleError `bad_note`; ArgumentError `bad_argument`
  */
 export function formatSignatures(signatures: readonly NoteSignature[]): string {
-  requireForm(form.list(form.object), signatures, 'signatures');
+  checkArgument(arg.list(arg.object), signatures, 'signatures');
   const text = signatures.map(formatSignature).join('');
   parseSignatures(text);
   return text;

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
 import { KNOWN_LOG, VERIFIER_KEY, VERIFIER_KEYS } from './forms.ts';
@@ -46,8 +46,8 @@ export function openCheckpoint(
   log: KnownLog,
   witnesses: readonly VerifierKey[] = [],
 ): CheckpointVerdict {
-  requireForm(KNOWN_LOG, log, 'log');
-  requireForm(VERIFIER_KEYS, witnesses, 'witnesses');
+  checkArgument(KNOWN_LOG, log, 'log');
+  checkArgument(VERIFIER_KEYS, witnesses, 'witnesses');
   for (const witness of witnesses) requireUse(witness, 'cosignature');
   const note = openNote(source, [...log.keys, ...witnesses]);
   if (!note.valid) return note;
@@ -71,7 +71,7 @@ export function openCheckpoint(
  * @throws ArgumentError `bad_argument`
  */
 export function witnessCount(cosignatures: readonly VerifiedSignature[]): number {
-  requireForm(form.list(form.members({ key: VERIFIER_KEY })), cosignatures, 'cosignatures');
+  checkArgument(arg.list(arg.members({ key: VERIFIER_KEY })), cosignatures, 'cosignatures');
   return new Set(cosignatures.map(({ key }) => key.publicKey)).size;
 }
 
@@ -83,7 +83,7 @@ export function witnessCount(cosignatures: readonly VerifiedSignature[]): number
  * the configuration; ArgumentError `bad_argument`
  */
 export function addCosignatures(signed: string, answer: string, witnesses: readonly VerifierKey[]): string {
-  requireForm(VERIFIER_KEYS, witnesses, 'witnesses');
+  checkArgument(VERIFIER_KEYS, witnesses, 'witnesses');
   for (const witness of witnesses) requireUse(witness, 'cosignature');
   const note = parseNote(signed);
   const signatures = new Map(note.signatures.map((signature) => [keyOf(signature), signature]));

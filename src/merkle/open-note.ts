@@ -1,4 +1,4 @@
-import { requireForm } from '#base';
+import { checkArgument } from '#base';
 import { signBytes, verifyBytes } from '#canon';
 import { cosignedAt } from './cosignature.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
@@ -36,7 +36,7 @@ export type NoteVerdict =
  * attack, in the configuration; ArgumentError `bad_argument`
  */
 export function openNote(source: string | Uint8Array, keys: readonly VerifierKey[]): NoteVerdict {
-  requireForm(VERIFIER_KEYS, keys, 'keys');
+  checkArgument(VERIFIER_KEYS, keys, 'keys');
   const known = byNameAndId(keys);
   const note = attempt(() => parseNote(source));
   if (note instanceof MerkleError) return { valid: false, reason: 'malformed', detail: note.message };
@@ -61,7 +61,7 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
  * @throws MerkleError `wrong_key`, `bad_note`; ArgumentError `bad_argument`
  */
 export function signNote(text: string, signer: SignerKey): NoteSignature {
-  requireForm(SIGNER_KEY, signer, 'signer');
+  checkArgument(SIGNER_KEY, signer, 'signer');
   requireUse(signer, 'note');
   if (!isNoteText(text) || !text.endsWith('\n')) throw malformed('bad_note', 'the text does not end with a newline');
   const value = Buffer.from(signBytes(Buffer.from(text), signer.privateKey), 'hex');

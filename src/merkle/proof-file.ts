@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { parseCheckpoint } from './checkpoint.ts';
 import { attempt, MerkleError, malformed } from './errors.ts';
 import { isHashBytes } from './hash.ts';
@@ -29,10 +29,10 @@ export interface ProofFileDraft extends Omit<ProofFile, 'index'> {
 /** Larger files are refused. The limit holds a signed checkpoint, and `extra` of about 70 kB. */
 export const PROOF_FILE_BYTES_MAX: number = NOTE_BYTES_MAX + 100_000;
 
-const PROOF_DRAFT = form.members({
-  proof: form.list(form.any),
-  signed: form.text,
-  extra: form.optional(form.bytes),
+const PROOF_DRAFT = arg.members({
+  proof: arg.list(arg.any),
+  signed: arg.text,
+  extra: arg.optional(arg.bytes),
 });
 
 const HEADER = 'c2sp.org/tlog-proof@v1';
@@ -46,7 +46,7 @@ const PATH_MAX = 64;
  * ArgumentError `bad_argument`
  */
 export function formatProofFile(draft: ProofFileDraft): string {
-  requireForm(PROOF_DRAFT, draft, 'draft');
+  checkArgument(PROOF_DRAFT, draft, 'draft');
   const { index, proof, signed, extra } = draft;
   const place = wideSize(index);
   if (place === undefined) throw malformed('bad_proof_file', 'the index is not a whole number from 0 to 2^64-1');

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { formatCheckpoint } from './checkpoint.ts';
 import { SIGNER_KEY } from './forms.ts';
 import { formatNote } from './note.ts';
@@ -13,8 +13,8 @@ import type { TreeHead } from './verify.ts';
  * @throws MerkleError `wrong_key`, `bad_checkpoint`; ArgumentError `bad_argument`
  */
 export function signCheckpoint(head: TreeHead, signer: SignerKey): string {
-  requireForm(form.object, head, 'head');
-  requireForm(SIGNER_KEY, signer, 'signer');
+  checkArgument(arg.object, head, 'head');
+  checkArgument(SIGNER_KEY, signer, 'signer');
   const { size, root } = head;
   const text = formatCheckpoint({ origin: signer.name, size, root });
   return formatNote({ text, signatures: [signNote(text, signer)] });

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { Checkpoint } from './checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
 import { KNOWN_LOG, VERIFIER_KEYS } from './forms.ts';
@@ -48,7 +48,7 @@ export function verifyProofFile(
   leaf: Uint8Array | string,
   trust: ProofTrust,
 ): ProofVerdict {
-  requireForm(PROOF_TRUST, trust, 'trust');
+  checkArgument(PROOF_TRUST, trust, 'trust');
   const { log, witnesses, quorum } = trust;
   requireQuorum(quorum, witnesses);
   const hash = leafHash(leaf);
@@ -66,7 +66,7 @@ export function verifyProofFile(
   return { valid: true, index, checkpoint, cosignatures, ...(extra === undefined ? {} : { extra }) };
 }
 
-const PROOF_TRUST = form.members({ log: KNOWN_LOG, witnesses: VERIFIER_KEYS, quorum: form.any });
+const PROOF_TRUST = arg.members({ log: KNOWN_LOG, witnesses: VERIFIER_KEYS, quorum: arg.any });
 
 function requireQuorum(quorum: number, witnesses: readonly VerifierKey[]): void {
   const distinct = new Set(witnesses.map(({ publicKey }) => publicKey)).size;

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type AddCheckpoint, parseAddCheckpoint } from './add-checkpoint.ts';
 import { attempt, MerkleError } from './errors.ts';
 import { emptyRoot, sameHash } from './hash.ts';
@@ -74,7 +74,7 @@ export type WitnessDecision =
  * for an invalid record; ArgumentError `bad_argument`
  */
 export function decideCheckpoint(body: string | Uint8Array, memory: WitnessMemory): WitnessDecision {
-  requireForm(form.members({ log: form.code, recorded: form.code }), memory, 'memory');
+  checkArgument(arg.members({ log: arg.code, recorded: arg.code }), memory, 'memory');
   const request = attempt(() => parseAddCheckpoint(body));
   if (request instanceof MerkleError) return refusal('malformed', request.message);
   const { checkpoint, signed, old } = request;

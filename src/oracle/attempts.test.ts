@@ -9,14 +9,14 @@ import { openStore } from '#stores';
 import { expectFewAttempts } from '../../tests/support/many-attempts.ts';
 import { ATTEMPTS_KEPT } from './attempts.ts';
 import {
-  type Asking,
   attemptsOf,
   createOracle,
   fixedClock,
+  listingKeyOf,
+  type OracleCall,
   OracleError,
   oracleKey,
   type Question,
-  withinOf,
 } from './index.ts';
 
 const question: Question = { scope: { kind: 'memory', space: 's' }, request: { judge: 'r' }, theta: { seed: 1 } };
@@ -31,7 +31,7 @@ const begun = async () => {
 const isText = (answer: Json): void => {
   if (typeof answer !== 'string') throw new RangeError('a text is wanted');
 };
-const asked = (call: Asking['call']): Asking => ({ ...question, call, accept: isText, keepAttempts: true });
+const asked = (call: OracleCall['call']): OracleCall => ({ ...question, call, accept: isText, keepAttempts: true });
 
 describe('attempts', () => {
   test('are kept in their order, and none of them is the answer', async () => {
@@ -110,7 +110,7 @@ describe('attempts', () => {
       () => ({ [secret]: secret }),
     ];
     for (const call of said) await oracle.ask(asked(call)).catch(() => undefined);
-    const rows = await store.oracleWithin!(withinOf(question.scope), { limit: 100 });
+    const rows = await store.oracleWithin!(listingKeyOf(question.scope), { limit: 100 });
     expect(rows).toHaveLength(said.length);
     expect(JSON.stringify(rows)).not.toContain('Zelda');
     const before = { outcome: 'failed', error: { message: 'no connection' } };

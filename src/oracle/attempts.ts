@@ -1,4 +1,4 @@
-import { AssizeError, form, type Json, requireForm } from '#base';
+import { AssizeError, arg, checkArgument, type Json } from '#base';
 import { canonicalize, contentHash, parseCanonical } from '#canon';
 import { OracleError } from './errors.ts';
 import { ORACLE_LIMITS } from './question.ts';
@@ -30,7 +30,7 @@ export interface Attempt {
 }
 
 /** A question, and the key of the list of its answers. */
-export interface Asked {
+export interface ListedQuestion {
   readonly key: string;
   readonly within: string;
 }
@@ -46,8 +46,8 @@ export const ATTEMPTS_KEPT = 32;
  * @throws OracleError `oracle_corrupt`; ArgumentError `bad_argument`
  */
 export async function attemptsOf(store: OracleStore, key: string): Promise<readonly Attempt[]> {
-  requireForm(STORE, store, 'store');
-  requireForm(KEY, key, 'key');
+  checkArgument(STORE, store, 'store');
+  checkArgument(KEY, key, 'key');
   const attempts: Attempt[] = [];
   for (let n = 0; ; n++) {
     const at = attemptKey(key, n);
@@ -64,8 +64,8 @@ export async function attemptsOf(store: OracleStore, key: string): Promise<reado
  * @throws ArgumentError `bad_argument`
  */
 export async function recordedUnder(store: Pick<OracleStore, 'oracleGet'>, key: string): Promise<readonly string[]> {
-  requireForm(form.members({ oracleGet: form.code }), store, 'store');
-  requireForm(KEY, key, 'key');
+  checkArgument(arg.members({ oracleGet: arg.code }), store, 'store');
+  checkArgument(KEY, key, 'key');
   const keys: string[] = [];
   const answer = await store.oracleGet(key);
   if (answer !== undefined && answer.erased_by === undefined) keys.push(key);
@@ -83,7 +83,7 @@ export async function recordedUnder(store: Pick<OracleStore, 'oracleGet'>, key: 
  */
 export async function keepAttempt(
   store: OracleStore,
-  { key, within }: Asked,
+  { key, within }: ListedQuestion,
   { at, ...attempt }: Attempt,
 ): Promise<void> {
   if ((await store.oracleGet(key))?.erased_by !== undefined) return;
@@ -123,14 +123,14 @@ function attemptKey(key: string, n: number): string {
 /** The form of this package's error codes. */
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const ERASED = { outcome: 'erased' } as const;
-const KEY = form.of('64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value));
-const STORE = form.members({ oracleGet: form.code, oraclePut: form.code });
-const ATTEMPT = form.members({ outcome: form.text, error: form.optional(form.object) });
+const KEY = arg.of('64 hex digits', (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value));
+const STORE = arg.members({ oracleGet: arg.code, oraclePut: arg.code });
+const ATTEMPT = arg.members({ outcome: arg.text, error: arg.optional(arg.object) });
 
 function attemptIn(key: string, text: string): Omit<Attempt, 'at'> {
   try {
     const attempt = parseCanonical(text, ORACLE_LIMITS);
-    requireForm(ATTEMPT, attempt, 'attempt');
+    checkArgument(ATTEMPT, attempt, 'attempt');
     return attempt as unknown as Omit<Attempt, 'at'>;
   } catch (cause) {
     if (!(cause instanceof AssizeError)) throw cause;

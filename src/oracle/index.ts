@@ -13,10 +13,11 @@
 export { type Attempt, attemptsOf, recordedUnder } from './attempts.ts';
 export { type Clock, fixedClock, systemClock } from './clock.ts';
 export { OracleError, type OracleErrorCode } from './errors.ts';
-export { type Asking, createOracle, type Oracle, type OracleAnswer, type OracleOptions } from './oracle.ts';
+export { createOracle, type Oracle, type OracleAnswer, type OracleCall, type OracleOptions } from './oracle.ts';
 export { type Pause, systemPause } from './pause.ts';
 export {
   type CallScope,
+  listingKeyOf,
   type MemoryScope,
   ORACLE_LIMITS,
   type OracleScope,
@@ -24,7 +25,6 @@ export {
   type Question,
   type Theta,
   thetaHash,
-  withinOf,
 } from './question.ts';
 export { MAX_RANDOM_BYTES, type Random, seededRandom, systemRandom } from './random.ts';
 export {
@@ -37,5 +37,5 @@ export {
   type RecordedRandom,
 } from './recorded.ts';
 export type { OracleRow, OracleStore } from './store.ts';
-export { COORDINATOR, nameOfTurn, turnKey, turnNamedBy, turnQuestion } from './turns.ts';
-export { unfenced } from './unfenced.ts';
+export { stripFence } from './strip-fence.ts';
+export { COORDINATOR, turnKey, turnNamedBy, turnObservationName, turnQuestion } from './turns.ts';

@@ -1,14 +1,30 @@
-import { AssizeError, form, isAssizeError, type Json, madeHere, refuseOtherCopy, requireForm, thrownOf } from '#base';
+import {
+  AssizeError,
+  arg,
+  checkArgument,
+  isAssizeError,
+  type Json,
+  markOwnPackage,
+  refuseDuplicatePackage,
+  toError,
+} from '#base';
 import { canonicalize, hashText, parseCanonical } from '#canon';
-import { type Asked, faultOf, keepAttempt } from './attempts.ts';
+import { faultOf, keepAttempt, type ListedQuestion } from './attempts.ts';
 import type { Clock } from './clock.ts';
 import { OracleError } from './errors.ts';
-import { type FullQuestion, fullQuestion, hashQuestion, ORACLE_LIMITS, type Question, withinOf } from './question.ts';
+import { PendingAnswer } from './pending-answer.ts';
+import {
+  type FullQuestion,
+  fullQuestion,
+  hashQuestion,
+  listingKeyOf,
+  ORACLE_LIMITS,
+  type Question,
+} from './question.ts';
 import type { OracleRow, OracleStore } from './store.ts';
-import { Answering } from './waiting.ts';
 
 /** A question with the call that answers it if the log has no answer yet. */
-export interface Asking extends Question {
+export interface OracleCall extends Question {
   /**
    * Calls the outside world. At most one call per question and process runs at a time, and none in
    * replay.
@@ -47,9 +63,9 @@ export interface Oracle {
    * @throws OracleError `oracle_miss` (replay only), `erased`, `bad_question`, `bad_answer`,
    * `asks_itself`, `oracle_corrupt`; the errors of `call` and `accept`
    */
-  ask(asking: Asking): Promise<Json>;
+  ask(asking: OracleCall): Promise<Json>;
   /** Same as `ask`, with the key and hash that an observation needs. */
-  consult(asking: Asking): Promise<OracleAnswer>;
+  consult(asking: OracleCall): Promise<OracleAnswer>;
 }
 
 export interface OracleOptions {
@@ -60,23 +76,23 @@ export interface OracleOptions {
   readonly mode: 'record' | 'replay';
 }
 
-const ORACLE_OPTIONS = form.members({ store: form.object, clock: form.object, mode: form.text });
+const ORACLE_OPTIONS = arg.members({ store: arg.object, clock: arg.object, mode: arg.text });
 
 /**
- * @throws ArgumentError `bad_argument`; CopyError `other_copy` for a store of another copy of the
+ * @throws ArgumentError `bad_argument`; DuplicatePackageError `other_copy` for a store of another copy of the
  * package
  */
 export function createOracle(options: OracleOptions): Oracle {
-  requireForm(ORACLE_OPTIONS, options, 'options');
-  refuseOtherCopy(options.store, 'The option store');
+  checkArgument(ORACLE_OPTIONS, options, 'options');
+  refuseDuplicatePackage(options.store, 'The option store');
   const { store, clock, mode } = options;
-  const underWay = new Map<string, { readonly answering: Answering; readonly text: Promise<string> }>();
+  const underWay = new Map<string, { readonly answering: PendingAnswer; readonly text: Promise<string> }>();
 
-  const settle = async (key: string, question: FullQuestion, asking: Way): Promise<string> => {
+  const settle = async (key: string, question: FullQuestion, asking: CallOptions): Promise<string> => {
     const known = await store.oracleGet(key);
     if (known !== undefined) return answerText(key, known);
     if (mode === 'replay') throw miss(key, question);
-    const within = withinOf(question.scope);
+    const within = listingKeyOf(question.scope);
     const answer = await answered({ key, within }, asking);
     const at = clock.now();
     const row = await store.oraclePut({ key, answer, at }, within);
@@ -90,7 +106,10 @@ export function createOracle(options: OracleOptions): Oracle {
     return text;
   };
 
-  const answered = async ({ key, within }: Asked, { call, accept, keepAttempts = false }: Way): Promise<string> => {
+  const answered = async (
+    { key, within }: ListedQuestion,
+    { call, accept, keepAttempts = false }: CallOptions,
+  ): Promise<string> => {
     let length: number | undefined;
     try {
       const answer = await call();
@@ -99,7 +118,7 @@ export function createOracle(options: OracleOptions): Oracle {
       accept?.(answer);
       return text;
     } catch (thrown) {
-      const error = thrownOf(thrown);
+      const error = toError(thrown);
       const outcome = length === undefined && !isAssizeError(error, 'bad_answer') ? 'failed' : 'refused';
       if (keepAttempts) {
         const refused = length === undefined ? {} : { length };
@@ -109,33 +128,33 @@ export function createOracle(options: OracleOptions): Oracle {
     }
   };
 
-  const consult = async (asking: Asking): Promise<OracleAnswer> => {
-    requireForm(ASKING, asking, 'asking');
+  const consult = async (asking: OracleCall): Promise<OracleAnswer> => {
+    checkArgument(ASKING, asking, 'asking');
     const { call, accept, keepAttempts, ...asked } = asking;
     const way = { call, ...(accept && { accept }), ...(keepAttempts !== undefined && { keepAttempts }) };
     const question = fullQuestion(asked);
     const key = hashQuestion(question);
     let pending = underWay.get(key);
     if (pending === undefined) {
-      const answering = new Answering(key);
+      const answering = new PendingAnswer(key);
       const text = answering.run(() => settle(key, question, way)).finally(() => underWay.delete(key));
       pending = { answering, text };
       underWay.set(key, pending);
     }
-    const text = await pending.answering.awaited(pending.text);
+    const text = await pending.answering.wait(pending.text);
     return { value: parseCanonical(text, ORACLE_LIMITS), oracle_key: key, hash: hashText(text) };
   };
 
-  return madeHere({ mode, consult, ask: async (asking: Asking) => (await consult(asking)).value });
+  return markOwnPackage({ mode, consult, ask: async (asking: OracleCall) => (await consult(asking)).value });
 }
 
 /** The parts of an `Asking` that do not belong to the question. */
-type Way = Omit<Asking, keyof Question>;
+type CallOptions = Omit<OracleCall, keyof Question>;
 
-const ASKING = form.members({
-  call: form.code,
-  accept: form.optional(form.code),
-  keepAttempts: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
+const ASKING = arg.members({
+  call: arg.code,
+  accept: arg.optional(arg.code),
+  keepAttempts: arg.optional(arg.of('true or false', (value) => typeof value === 'boolean')),
 });
 
 function canonicalAnswer(key: string, answer: Json): string {

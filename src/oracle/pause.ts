@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { systemRandom } from './random.ts';
 
 /**
@@ -9,16 +9,16 @@ import { systemRandom } from './random.ts';
 export type Pause = (from: number, to: number, signal?: AbortSignal) => Promise<void>;
 
 /** Node reduces longer ones to one millisecond. */
-const MILLISECONDS = form.of(
+const MILLISECONDS = arg.of(
   'a number of milliseconds',
   (value) => typeof value === 'number' && value >= 0 && value < 2 ** 31,
 );
 
 /** @throws ArgumentError `bad_argument` */
 export const systemPause: Pause = async (from, to, signal) => {
-  requireForm(MILLISECONDS, from, 'from');
-  requireForm(MILLISECONDS, to, 'to');
-  requireForm(form.optional(form.object), signal, 'signal');
+  checkArgument(MILLISECONDS, from, 'from');
+  checkArgument(MILLISECONDS, to, 'to');
+  checkArgument(arg.optional(arg.object), signal, 'signal');
   const ms = from + ((to - from) * systemRandom.bytes(1)[0]!) / 255;
   try {
     await sleep(ms, undefined, signal === undefined ? {} : { signal });

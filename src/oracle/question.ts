@@ -1,4 +1,4 @@
-import { AssizeError, form, type Json, requireForm } from '#base';
+import { AssizeError, arg, checkArgument, type Json } from '#base';
 import { type CanonLimits, contentHash, copyJson } from '#canon';
 import { OracleError } from './errors.ts';
 
@@ -101,8 +101,8 @@ export function fullQuestion(question: Question): FullQuestion {
  *
  * @throws ArgumentError `bad_argument`; CanonError
  */
-export function withinOf(scope: MemoryScope | Pick<CallScope, 'kind' | 'trajectory'>): string {
-  requireForm(form.members({ kind: form.text }), scope, 'scope');
+export function listingKeyOf(scope: MemoryScope | Pick<CallScope, 'kind' | 'trajectory'>): string {
+  checkArgument(arg.members({ kind: arg.text }), scope, 'scope');
   const { kind } = scope;
   return contentHash(kind === 'memory' ? { kind, space: scope.space } : { kind, trajectory: scope.trajectory });
 }

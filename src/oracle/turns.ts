@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { oracleKey, type Question } from './question.ts';
 
 /** The name under which the coordinator requests turns of a run of agents. */
@@ -26,8 +26,8 @@ export function turnKey(trajectory: string, turn: number): string {
  *
  * @throws ArgumentError `bad_argument`
  */
-export function nameOfTurn(number: number): string {
-  requireForm(form.whole, number, 'number');
+export function turnObservationName(number: number): string {
+  checkArgument(arg.whole, number, 'number');
   return `turn ${number}`;
 }
 
@@ -40,11 +40,11 @@ export function turnNamedBy(
   trajectory: string,
   observation: { readonly name: string; readonly oracle_key?: string },
 ): number | undefined {
-  requireForm(OBSERVATION, observation, 'observation');
+  checkArgument(OBSERVATION, observation, 'observation');
   const { name, oracle_key: key } = observation;
   const number = Number(/^turn (\d{1,15})$/.exec(name)?.[1] ?? -1);
-  const isTurn = number >= 0 && name === nameOfTurn(number) && key === turnKey(trajectory, number);
+  const isTurn = number >= 0 && name === turnObservationName(number) && key === turnKey(trajectory, number);
   return isTurn ? number : undefined;
 }
 
-const OBSERVATION = form.members({ name: form.text });
+const OBSERVATION = arg.members({ name: arg.text });

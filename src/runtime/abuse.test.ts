@@ -113,7 +113,7 @@ test('who is frozen is told nothing of what waits', async () => {
 });
 
 test('an approval that expired is recorded as such by the next proposal, which is then judged', async () => {
-  const { store, clock, trajectory } = await begun(desk, { approvalMs: 60_000 });
+  const { store, clock, trajectory } = await begun(desk, { approvalTimeoutMs: 60_000 });
   const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
   clock.forward(59_999);
   expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen' });
@@ -135,10 +135,10 @@ test('an approval that expired is recorded as such by the next proposal, which i
 describe('options that would make a ledger nobody can use are bad_option', () => {
   const anchors = [operator.publicKey];
   test.each<[string, object]>([
-    ['approvals open for no time', { anchors, approvalMs: 0 }],
-    ['for less than none', { anchors, approvalMs: -5 }],
-    ['for no number', { anchors, approvalMs: Number.NaN }],
-    ['for ever', { anchors, approvalMs: Number.POSITIVE_INFINITY }],
+    ['approvals open for no time', { anchors, approvalTimeoutMs: 0 }],
+    ['for less than none', { anchors, approvalTimeoutMs: -5 }],
+    ['for no number', { anchors, approvalTimeoutMs: Number.NaN }],
+    ['for ever', { anchors, approvalTimeoutMs: Number.POSITIVE_INFINITY }],
     ['no anchor', { anchors: [] }],
     ['no anchors', {}],
   ])('%s', (_what, options) => {

@@ -1,45 +1,45 @@
-import { createWritVerifier, parseWrit, safely } from '#authority';
-import { form, isAssizeError, madeHere, requireForm } from '#base';
+import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
+import { arg, checkArgument, isAssizeError, markOwnPackage } from '#base';
 import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
 import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
 import { forgetWords } from '#memory';
 import { systemClock, systemPause, systemRandom } from '#oracle';
-import { type OpenPending, type PendingQuery, pendingIn } from './approve/list-pending.ts';
+import { listPending, type OpenPending, type PendingQuery } from './approve/list-pending.ts';
 import type { TrajectoryContext } from './context.ts';
 import {
-  Beginnings,
-  type Begun,
   type BranchOptions,
+  type CreatedTrajectory,
   type CreateOptions,
   newTrajectoryId,
+  TrajectoryFactory,
   trajectoryName,
 } from './create.ts';
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
-import { checkDomainOf, domainAmong } from './domain-registry.ts';
+import { checkDomainOf, findDomain } from './domain-registry.ts';
 import { RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
-import { Beliefs, requireBeliefs } from './memory/plan/plan-beliefs.ts';
-import { type DerivedEntry, derivedFrom } from './memory/recall/derived.ts';
+import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
+import { type DependentEntry, dependentsOf } from './memory/recall/derived.ts';
 import { MemoryView } from './memory/recall/recall.ts';
 import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './options.ts';
 import { Trajectory } from './trajectory.ts';
-import { awaitedAnswers, type EffectAnswer } from './transactions/body/await-outcome.ts';
-import type { LeftEffect } from './transactions/engine/engine.ts';
-import type { Effects } from './transactions/engine/engines.ts';
+import { awaitOutcomes, type EffectOutcome } from './transactions/body/await-outcome.ts';
+import type { UnresolvedEffect } from './transactions/engine/engine.ts';
+import type { TransactionEngines } from './transactions/engine/engines.ts';
 import {
   checkedEffectResolution,
   type EffectResolution,
   type ResolvedEffect,
 } from './transactions/engine/human-decision.ts';
-import { ClosedBooks } from './transactions/settle/closed-ledgers.ts';
-import type { Book } from './transactions/settle/ledger-writer.ts';
-import type { Failure, FailureAnswer } from './transactions/settle/on-failure.ts';
+import { ClosedLedgers } from './transactions/settle/closed-ledgers.ts';
+import type { LedgerWriter } from './transactions/settle/ledger-writer.ts';
+import type { FailedCommit, OnFailureOutcome } from './transactions/settle/on-failure.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
-import { Reading, unmade } from './writer/load.ts';
-import { Notices } from './writer/notifications.ts';
-import type { Base, TrajectoryParts } from './writer/ports.ts';
+import { TrajectoryLoader, unmade } from './writer/load.ts';
+import { Notifications } from './writer/notifications.ts';
+import type { ReplayBase, TrajectoryState } from './writer/ports.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
 import { partsRead } from './writer/state.ts';
 
@@ -60,9 +60,9 @@ export class Assize {
   readonly #context: TrajectoryContext;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
-  readonly #reading: Reading;
-  readonly #effects: Effects | undefined;
-  readonly #beginnings: Beginnings;
+  readonly #reading: TrajectoryLoader;
+  readonly #effects: TransactionEngines | undefined;
+  readonly #beginnings: TrajectoryFactory;
   readonly #strict: boolean;
   readonly #open: Map<string, Promise<Trajectory>> = new Map();
   /**
@@ -70,15 +70,15 @@ export class Assize {
    * completed.
    */
   readonly #writing: Map<string, Trajectory> = new Map();
-  readonly #closedBooks: ClosedBooks;
+  readonly #closedBooks: ClosedLedgers;
 
   static {
-    madeHere(Assize.prototype);
+    markOwnPackage(Assize.prototype);
   }
 
   /**
    * @throws AssizeError for an anchor that is not a public key; RuntimeError `bad_option`;
-   * CopyError `other_copy` for a domain, tool or store from another copy of the package;
+   * DuplicatePackageError `other_copy` for a domain, tool or store from another copy of the package;
    * ArgumentError `bad_argument`
    */
   constructor(options: AssizeOptions) {
@@ -87,11 +87,11 @@ export class Assize {
     this.#store = options.store;
     this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed);
     this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
-    this.#reading = new Reading(options.store, this.#replayer, this.#snapshots);
-    const policy = options.policy === undefined ? undefined : safely(options.policy);
+    this.#reading = new TrajectoryLoader(options.store, this.#replayer, this.#snapshots);
+    const policy = options.policy === undefined ? undefined : failClosedPolicy(options.policy);
     this.#effects = effectsFor(options, {
-      bookOf: (trajectoryId) => this.#bookOf(trajectoryId),
-      answer: (failure) => this.#answer(failure),
+      ledgerWriterOf: (trajectoryId) => this.#ledgerWriterOf(trajectoryId),
+      proposeOnFailure: (failure) => this.#proposeOnFailure(failure),
     });
     this.#context = {
       store: options.store,
@@ -100,24 +100,24 @@ export class Assize {
       verifier,
       policy,
       signer: options.signer,
-      approvalMs: options.approvalMs,
+      approvalTimeoutMs: options.approvalTimeoutMs,
       replayer: this.#replayer,
       oracle: options.oracle,
       nameFor: (given) => trajectoryName(given, this.#context.random),
-      domainOf: (ref) => domainAmong(options.domains, ref),
+      domainOf: (ref) => findDomain(options.domains, ref),
       pause: options.pause ?? systemPause,
-      notices: new Notices(options),
+      notifications: new Notifications(options),
       effects: this.#effects,
-      reservedFor: (trajectoryId, committing) => this.#effects?.reserved.of(trajectoryId, committing) ?? [],
-      beliefs: Beliefs.of(options.store, options.random ?? systemRandom, options.judge),
+      reservedFor: (trajectoryId, committing) => this.#effects?.reserved.reservedFor(trajectoryId, committing) ?? [],
+      beliefs: BeliefPlanner.forStore(options.store, options.random ?? systemRandom, options.judge),
       embedder: options.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
-      erased: (trajectoryId) => this.#forgetErased(trajectoryId),
+      forgetErased: (trajectoryId) => this.#forgetErased(trajectoryId),
     };
     const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
-    this.#closedBooks = new ClosedBooks({ ...this.#context, read });
+    this.#closedBooks = new ClosedLedgers({ ...this.#context, read });
     this.#strict = options.strict === true;
-    this.#beginnings = new Beginnings(this.#context, this.#strict, (trajectoryId, entryId) =>
+    this.#beginnings = new TrajectoryFactory(this.#context, this.#strict, (trajectoryId, entryId) =>
       this.#durable(trajectoryId, entryId),
     );
   }
@@ -137,7 +137,7 @@ export class Assize {
   pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
     const names = async (): Promise<string[]> =>
       (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id);
-    return pendingIn(query, this.#reading, names);
+    return listPending(query, this.#reading, names);
   }
 
   /**
@@ -147,7 +147,7 @@ export class Assize {
    * @throws RuntimeError `bad_option` if the store keeps no facts
    */
   memory(space: string, trajectoryId?: string): MemoryView {
-    requireBeliefs(this.#context.beliefs);
+    requireFactStore(this.#context.beliefs);
     return new MemoryView(space, this.#context, trajectoryId);
   }
 
@@ -157,9 +157,9 @@ export class Assize {
    *
    * @throws RuntimeError `not_found`; LedgerFault for a missing blob; ArgumentError `bad_argument`
    */
-  async derived(entryId: Hash): Promise<readonly DerivedEntry[]> {
-    requireForm(form.text, entryId, 'entryId');
-    return derivedFrom({ store: this.#store, replayer: this.#replayer }, entryId);
+  async dependents(entryId: Hash): Promise<readonly DependentEntry[]> {
+    checkArgument(arg.text, entryId, 'entryId');
+    return dependentsOf({ store: this.#store, replayer: this.#replayer }, entryId);
   }
 
   /** An unused trajectory name, for writs that must name their trajectory before it is created. */
@@ -192,7 +192,7 @@ export class Assize {
   /** An entry of the store. If the entry is still being written, resolves once it is durable. */
   #durable(trajectoryId: string, entryId: Hash): Promise<EntryRow | undefined> {
     const writing = this.#writing.get(trajectoryId);
-    return writing === undefined ? this.#store.resolve(entryId) : Trajectory.durable(writing, entryId);
+    return writing === undefined ? this.#store.resolve(entryId) : Trajectory.findDurable(writing, entryId);
   }
 
   /**
@@ -219,15 +219,15 @@ export class Assize {
   /** The work of an opening besides reading. A runtime that may not write skips it. */
   protected async complete(trajectory: Trajectory): Promise<void> {
     await trajectory.completeDelegations();
-    this.#effects?.takeUpLeft(trajectory.id);
+    this.#effects?.resumeAbandoned(trajectory.id);
   }
 
   #opened(trajectoryId: string): Promise<Trajectory> {
     let opened = this.#open.get(trajectoryId);
     if (opened === undefined) {
-      opened = this.#openedAnew(trajectoryId);
+      opened = this.#reopened(trajectoryId);
       this.#open.set(trajectoryId, opened);
-      opened.catch(() => this.#letGo(trajectoryId));
+      opened.catch(() => this.#release(trajectoryId));
     }
     return opened;
   }
@@ -242,7 +242,7 @@ export class Assize {
    * `open` and `Trajectory.revoke`; ArgumentError `bad_argument`
    */
   async revoke(options: RevocationInput & { readonly trajectoryId?: string }): Promise<Revocation> {
-    requireForm(form.object, options, 'input');
+    checkArgument(arg.object, options, 'input');
     const { trajectoryId, ...input } = options;
     const where = trajectoryId ?? trajectoryOf(input.by) ?? trajectoryOf(input.writ);
     if (where === undefined)
@@ -250,21 +250,21 @@ export class Assize {
     return (await this.open(where)).revoke(input);
   }
 
-  async #openedAnew(trajectoryId: string): Promise<Trajectory> {
-    const { folded, erasures, made: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
+  async #reopened(trajectoryId: string): Promise<Trajectory> {
+    const { folded, erasures, result: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
     const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
     // Not if the trajectory was released in the meantime.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
     await this.complete(trajectory);
-    Trajectory.opened(trajectory);
+    Trajectory.openingCompleted(trajectory);
     return trajectory;
   }
 
   /** Releases an open trajectory and frees its memory. Writes a snapshot if one is due. */
   release(trajectoryId: string): void {
     const opened = this.#open.get(trajectoryId);
-    this.#letGo(trajectoryId);
+    this.#release(trajectoryId);
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
@@ -277,7 +277,7 @@ export class Assize {
   }
 
   /**
-   * Aborts uncommitted transactions, which compensates them. Waits at most `holdMs` for that, for
+   * Aborts uncommitted transactions, which compensates them. Waits at most `blockTimeoutMs` for that, for
    * calls in flight, and for committed work. Releases all open trajectories, and waits for the
    * snapshots being written. The store may be closed after that.
    *
@@ -289,7 +289,7 @@ export class Assize {
    * @throws ArgumentError `bad_argument`
    */
   async close(options: CloseOptions = {}): Promise<void> {
-    requireForm(CLOSE_OPTIONS, options, 'options');
+    checkArgument(CLOSE_OPTIONS, options, 'options');
     // The effect engine reports outcomes to open trajectories, so they are released after it
     // closes.
     await this.#effects?.close(options.recover);
@@ -306,12 +306,12 @@ export class Assize {
    * @throws RuntimeError `bad_option` without tools; while another process holds the effects, the
    * signal's reason, and `closed` when this runtime is closed
    */
-  async recoverEffects(signal?: AbortSignal): Promise<LeftEffect[]> {
+  async recoverEffects(signal?: AbortSignal): Promise<UnresolvedEffect[]> {
     if (this.#effects === undefined) throw badOption('there are no tools; give some');
-    const held = await this.#effects.held(signal);
+    const held = await this.#effects.engine(signal);
     await held.recovered();
-    await held.told();
-    return held.left();
+    await held.recorded();
+    return held.unresolved();
   }
 
   /**
@@ -328,12 +328,12 @@ export class Assize {
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);
     if (this.#effects === undefined) throw badOption('there are no tools; give some');
-    const held = await this.#effects.held(signal);
+    const held = await this.#effects.engine(signal);
     await held.recovered(checked.epoch);
     try {
       return await held.resolve(checked);
     } catch (error) {
-      if (error instanceof EffectError && error.code === 'tenure_lost') await this.#effects.beginAnew(held, error);
+      if (error instanceof EffectError && error.code === 'tenure_lost') await this.#effects.restart(held, error);
       throw error;
     }
   }
@@ -347,7 +347,7 @@ export class Assize {
    * these is requested; ArgumentError `bad_argument`
    */
   async effects(query: EffectsQuery = {}): Promise<EffectTransaction[]> {
-    requireForm(EFFECTS_QUERY, query, 'query');
+    checkArgument(EFFECTS_QUERY, query, 'query');
     const { all = false, epoch, limit, before } = query;
     if (all ? epoch !== undefined : limit !== undefined || before !== undefined)
       throw badOption('limit and before are for all transactions, and an epoch is for one');
@@ -367,28 +367,28 @@ export class Assize {
    * clock reaches `until`, `bad_option` if the store keeps no effect log; ArgumentError
    * `bad_argument`; the signal's reason
    */
-  async awaitEffects(commitId: Hash, options: AwaitOptions = {}): Promise<EffectAnswer[]> {
+  async awaitEffects(commitId: Hash, options: AwaitOptions = {}): Promise<EffectOutcome[]> {
     const { clock, pause } = this.#context;
-    const told = async (): Promise<void> => this.#effects?.told();
-    return awaitedAnswers(commitId, options, { store: effectLogOf(this.#store), clock, pause, told });
+    const told = async (): Promise<void> => this.#effects?.recorded();
+    return awaitOutcomes(commitId, options, { store: effectLogOf(this.#store), clock, pause, recorded: told });
   }
 
   /**
    * Recording outcomes of effects needs no domain. A trajectory that is not open here is read for
    * it and released.
    */
-  #bookOf(trajectoryId: string): Book {
+  #ledgerWriterOf(trajectoryId: string): LedgerWriter {
     // Not awaited: the completion of an opening may wait for these outcomes.
     const writing = this.#writing.get(trajectoryId);
-    if (writing !== undefined) return Trajectory.bookOf(writing);
-    return this.#closedBooks.of(trajectoryId);
+    if (writing !== undefined) return Trajectory.ledgerWriter(writing);
+    return this.#closedBooks.writerOf(trajectoryId);
   }
 
   /**
    * A trajectory that is not open here is opened if its domain is here, because its proposal must
    * be adjudicated.
    */
-  async #answer(failure: Failure): Promise<FailureAnswer | undefined> {
+  async #proposeOnFailure(failure: FailedCommit): Promise<OnFailureOutcome | undefined> {
     const { trajectoryId } = failure;
     let trajectory = this.#writing.get(trajectoryId);
     try {
@@ -397,16 +397,16 @@ export class Assize {
       if (isAssizeError(error, 'domain_mismatch') || isAssizeError(error, 'invalid_ledger')) return undefined;
       throw error;
     }
-    return Trajectory.answerFailure(trajectory, failure);
+    return Trajectory.proposeOnFailure(trajectory, failure);
   }
 
-  #letGo(trajectoryId: string): void {
+  #release(trajectoryId: string): void {
     this.#open.delete(trajectoryId);
     this.#writing.delete(trajectoryId);
   }
 
   /** From now on this runtime writes the new trajectory. */
-  #writes({ trajectoryId, parts }: Begun): Trajectory {
+  #writes({ trajectoryId, parts }: CreatedTrajectory): Trajectory {
     const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
     this.#open.set(trajectoryId, Promise.resolve(trajectory));
     this.#writing.set(trajectoryId, trajectory);
@@ -421,7 +421,7 @@ export class Assize {
       if (name === trajectoryId) continue;
       // A trajectory that cannot be opened has nothing to evict, and its opener got the error.
       const trajectory = await opened.catch(() => undefined);
-      await trajectory?.forget();
+      await trajectory?.reload();
     }
   }
 
@@ -429,28 +429,28 @@ export class Assize {
    * For a writer under contention. Keeps the folded entries as the base of the next reload, and
    * gives the writer a copy that shares the state.
    */
-  async #reload(trajectoryId: string, before: Base | undefined): Promise<TrajectoryParts> {
+  async #reload(trajectoryId: string, before: ReplayBase | undefined): Promise<TrajectoryState> {
     const base = await this.#reading.readOn(trajectoryId, before, this.#partsOf);
     return { ...this.#partsOf(copyOf(base)), base };
   }
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
-  readonly #partsOf = (folded: FoldedTrajectory): TrajectoryParts =>
+  readonly #partsOf = (folded: FoldedTrajectory): TrajectoryState =>
     partsRead(folded, this.#context.domainOf(folded.domain), this.#strict);
 }
 
-const FROM_ONE = form.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
+const FROM_ONE = arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);
 
-const BOOLEAN = form.of('true or false', (value) => typeof value === 'boolean');
+const BOOLEAN = arg.of('true or false', (value) => typeof value === 'boolean');
 
-const CLOSE_OPTIONS = form.options<CloseOptions>({ recover: form.optional(BOOLEAN) });
+const CLOSE_OPTIONS = arg.options<CloseOptions>({ recover: arg.optional(BOOLEAN) });
 
-const EFFECTS_QUERY = form.options<EffectsQuery>({
-  trajectoryId: form.optional(form.text),
-  epoch: form.optional(FROM_ONE),
-  all: form.optional(BOOLEAN),
-  limit: form.optional(FROM_ONE),
-  before: form.optional(FROM_ONE),
+const EFFECTS_QUERY = arg.options<EffectsQuery>({
+  trajectoryId: arg.optional(arg.text),
+  epoch: arg.optional(FROM_ONE),
+  all: arg.optional(BOOLEAN),
+  limit: arg.optional(FROM_ONE),
+  before: arg.optional(FROM_ONE),
 });
 
 function trajectoryOf(given: RevocationInput['writ']): string | undefined {

@@ -1,13 +1,13 @@
 import type { Embedder } from '#memory';
-import type { Beliefs } from './memory/plan/plan-beliefs.ts';
-import type { Effects } from './transactions/engine/engines.ts';
+import type { BeliefPlanner } from './memory/plan/plan-beliefs.ts';
+import type { TransactionEngines } from './transactions/engine/engines.ts';
 import type { WriterContext } from './writer/ports.ts';
 
 /** The services that the trajectories of one runtime share. */
 export interface TrajectoryContext extends WriterContext {
   /** Memory; undefined where the store keeps no facts. */
-  readonly beliefs: Beliefs | undefined;
+  readonly beliefs: BeliefPlanner | undefined;
   /** The tool transactions; undefined where the runtime has no tools. */
-  readonly effects: Effects | undefined;
+  readonly effects: TransactionEngines | undefined;
   readonly embedder: Embedder | undefined;
 }

@@ -1,5 +1,5 @@
 import type { Writ } from '#authority';
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { maxInstant } from '#canon';
 import { type Domain, initialState, requireOwnDomain, type World } from '#kernel';
 import {
@@ -17,12 +17,12 @@ import { RuntimeError } from './errors.ts';
 import { DOMAIN } from './option-names.ts';
 import { badOption } from './options.ts';
 import { COMPILER_VERSION } from './records/entry-payloads.ts';
-import { Kept, saltsAt } from './records/payload-blobs.ts';
+import { PayloadBlobs, positionedSalts } from './records/payload-blobs.ts';
 import { randomHex } from './records/random-hex.ts';
-import { begunWith, checkWrits, policyHash, refOf, rootPayload, vectorOf } from './records/root-payload.ts';
+import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf } from './records/root-payload.ts';
 import { valid } from './writer/load.ts';
-import type { TrajectoryParts, WriterContext } from './writer/ports.ts';
-import { writtenAfterAll } from './writer/resolve-unknown-commit.ts';
+import type { TrajectoryState, WriterContext } from './writer/ports.ts';
+import { resolveUnknownCommit } from './writer/resolve-unknown-commit.ts';
 import { partsToBegin, worldOf } from './writer/state.ts';
 
 export interface CreateOptions {
@@ -45,9 +45,9 @@ export interface BranchOptions extends Omit<CreateOptions, 'initial' | 'note'> {
 }
 
 /** A trajectory whose first entry is durable. */
-export interface Begun {
+export interface CreatedTrajectory {
   readonly trajectoryId: string;
-  readonly parts: TrajectoryParts;
+  readonly parts: TrajectoryState;
 }
 
 export type BeginningContext = Pick<
@@ -56,7 +56,7 @@ export type BeginningContext = Pick<
 >;
 
 /** Writes the first entries of trajectories: a root, or a branch of another trajectory. */
-export class Beginnings {
+export class TrajectoryFactory {
   readonly #context: BeginningContext;
   readonly #strict: boolean;
   readonly #durable: (trajectoryId: string, entryId: Hash) => Promise<EntryRow | undefined>;
@@ -73,16 +73,16 @@ export class Beginnings {
   }
 
   /** Same as `Assize.create`. */
-  async create(domain: Domain, options: CreateOptions): Promise<Begun> {
-    requireForm(DOMAIN, domain, 'domain');
+  async create(domain: Domain, options: CreateOptions): Promise<CreatedTrajectory> {
+    checkArgument(DOMAIN, domain, 'domain');
     requireOwnDomain(domain);
-    requireForm(CREATE_OPTIONS, options, 'options');
+    checkArgument(CREATE_OPTIONS, options, 'options');
     this.#context.domainOf(refOf(domain));
     const trajectoryId = this.#context.nameFor(options.trajectoryId);
     const state = initialState(domain, options.initial);
     const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
-    const kept = new Kept(saltsAt(this.#context.random, trajectoryId));
-    const { initial_state, sensitive } = begunWith(domain, state as Json, kept);
+    const kept = new PayloadBlobs(positionedSalts(this.#context.random, trajectoryId));
+    const { initial_state, sensitive } = splitInitialState(domain, state as Json, kept);
     const payload = rootPayload({
       trajectoryId,
       at: this.#context.clock.now(),
@@ -98,10 +98,10 @@ export class Beginnings {
   }
 
   /** Same as `Assize.branch`. */
-  async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Begun> {
-    requireForm(form.text, sourceTrajectoryId, 'sourceTrajectoryId');
-    requireForm(form.text, sourceEntryId, 'sourceEntryId');
-    requireForm(BRANCH_OPTIONS, options, 'options');
+  async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<CreatedTrajectory> {
+    checkArgument(arg.text, sourceTrajectoryId, 'sourceTrajectoryId');
+    checkArgument(arg.text, sourceEntryId, 'sourceEntryId');
+    checkArgument(BRANCH_OPTIONS, options, 'options');
     const row = await this.#durable(sourceTrajectoryId, sourceEntryId);
     if (row === undefined || row.trajectory_id !== sourceTrajectoryId) {
       throw new RuntimeError('not_found', `${sourceTrajectoryId} has no entry ${sourceEntryId} to branch from.`);
@@ -143,7 +143,7 @@ export class Beginnings {
     blobs: BlobRow[],
     world: World,
     revoked: ReadonlySet<Hash> = new Set(),
-  ): Promise<Begun> {
+  ): Promise<CreatedTrajectory> {
     const { store, signer } = this.#context;
     const row = entryRow(payload, signer);
     const malformed = payloadFault(payload);
@@ -157,7 +157,7 @@ export class Beginnings {
     }
     if (result.status === 'unknown') {
       const says = `The store could not tell whether ${trajectoryId} was begun; open it anew and look.`;
-      await writtenAfterAll(store, row.id, { says, cause: result.cause });
+      await resolveUnknownCommit(store, row.id, { says, cause: result.cause });
     }
     const parts = partsToBegin(trajectoryId, world);
     parts.chain.accept({ ...row, payload });
@@ -192,6 +192,6 @@ export function trajectoryName(given: string | undefined, random: Random): strin
   );
 }
 
-const BEGINNING = { trajectoryId: form.any, writs: form.any, note: form.any, override: form.any };
-const CREATE_OPTIONS = form.options<CreateOptions>({ ...BEGINNING, initial: form.any });
-const BRANCH_OPTIONS = form.options<BranchOptions>(BEGINNING);
+const BEGINNING = { trajectoryId: arg.any, writs: arg.any, note: arg.any, override: arg.any };
+const CREATE_OPTIONS = arg.options<CreateOptions>({ ...BEGINNING, initial: arg.any });
+const BRANCH_OPTIONS = arg.options<BranchOptions>(BEGINNING);

@@ -5,7 +5,7 @@ import { refOf } from './records/root-payload.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /** The given domain that a ledger names. @throws RuntimeError `domain_mismatch` */
-export function domainAmong(domains: readonly Domain[], ref: DomainRef): Domain {
+export function findDomain(domains: readonly Domain[], ref: DomainRef): Domain {
   const found = domains.find(({ hash }) => hash === ref.hash);
   if (found !== undefined) return found;
   const isChanged = domains.some(({ name, version }) => name === ref.name && version === ref.version);
@@ -14,7 +14,7 @@ export function domainAmong(domains: readonly Domain[], ref: DomainRef): Domain 
     : 'Give it (on the command line: --domain FILE).';
   throw new RuntimeError(
     'domain_mismatch',
-    `The trajectory is of the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${givenBeside(ref.name, domains)}. ${todo}`,
+    `The trajectory is of the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${todo}`,
     { evidence: { domain: ref } },
   );
 }
@@ -40,7 +40,7 @@ const LISTED_MAX = 3;
  * The given domains for an error message. If many are given, only domains with the same name are
  * listed.
  */
-function givenBeside(name: string, domains: readonly Domain[]): string {
+function otherDomains(name: string, domains: readonly Domain[]): string {
   if (domains.length === 0) return 'no domain is given';
   const namesakes = domains.filter((domain) => domain.name === name);
   const listed = namesakes.length > 0 || domains.length > LISTED_MAX ? namesakes : domains;

@@ -14,7 +14,7 @@ export { Assize, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';
 export type { BranchOptions, CreateOptions } from './create.ts';
 export type { OpenDelegation, Origin } from './delegate/delegate.ts';
-export type { Carried, Revocation, RevocationInput } from './delegate/revoke.ts';
+export type { PropagatedRevocation, Revocation, RevocationInput } from './delegate/revoke.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export {
@@ -49,7 +49,7 @@ export {
   type Witness,
 } from './inspect/checkpoints/index.ts';
 export {
-  type Broken,
+  type BrokenInvariant,
   type DeepReplayOptions,
   type DeepReplayReport,
   type DeepReplayStoreOptions,
@@ -60,7 +60,7 @@ export {
   domainToRun,
   type TakenAsRecorded,
 } from './inspect/deep-replay/index.ts';
-export { madeElsewhere } from './inspect/effects/foreign-effects.ts';
+export { isForeignEntry } from './inspect/effects/foreign-effects.ts';
 export type { EffectNeeds, EffectsQuery, EffectTransaction, ListedEffect } from './inspect/effects/list.ts';
 export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
 export { type VerifyOptions, verifyStore } from './inspect/verify.ts';
@@ -71,7 +71,7 @@ export {
   type CheckMemoryOptions,
   type CorrectInput,
   checkMemory,
-  type DerivedEntry,
+  type DependentEntry,
   type Explained,
   type ExplainingEntry,
   type FactDifference,
@@ -82,24 +82,24 @@ export {
   type MemoryOptions,
   type MemoryReport,
   MemoryView,
-  type RankedBy,
   type RebuildOptions,
   type RebuiltMemory,
   type Recalled,
   type RecallQuery,
   type RetractInput,
   rebuildMemory,
-  type SayingOptions,
   type Score,
-  type UnreadPartition,
+  type SearchMode,
+  type StatementOptions,
+  type UnverifiedPartition,
 } from './memory/index.ts';
 export type { AssizeOptions } from './options.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 export {
   checkObservationName,
-  type IfUnchanged,
   type ObservationInput,
+  type PreconditionInput,
   type Proposal,
   type ProposalInput,
 } from './records/intent.ts';
@@ -112,16 +112,16 @@ export {
   rulingOf,
 } from './records/ruling.ts';
 export { Trajectory } from './trajectory.ts';
-export type { EffectAnswer } from './transactions/body/await-outcome.ts';
+export type { EffectOutcome } from './transactions/body/await-outcome.ts';
 export type { TransactionIntent } from './transactions/body/branch.ts';
 export type { TransactionOutcome } from './transactions/body/run-transaction.ts';
-export type { Transaction, Tried } from './transactions/body/transaction.ts';
+export type { BranchResult, Transaction } from './transactions/body/transaction.ts';
 export type { TransactionOptions } from './transactions/body/transaction-options.ts';
-export type { LeftEffect } from './transactions/engine/engine.ts';
+export type { UnresolvedEffect } from './transactions/engine/engine.ts';
 export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
 export type { AwaitOptions } from './writer/await-options.ts';
-export type { NoticeListeners, PendingNotice, ResolvedNotice } from './writer/notifications.ts';
+export type { NotificationListeners, PendingNotification, ResolvedNotification } from './writer/notifications.ts';
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 export type { SliceListener } from './writer/subscriptions.ts';
 export type { TurnPorts } from './writer/turn-ports.ts';

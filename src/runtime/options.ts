@@ -1,7 +1,7 @@
 import type { Policy } from '#authority';
-import { form, refuseOtherCopy, requireForm } from '#base';
+import { arg, checkArgument, refuseDuplicatePackage } from '#base';
 import { signText, verifyText } from '#canon';
-import { type Resolvers, type Tool, TRIES, TRIES_MAX } from '#effects';
+import { EFFECT_ATTEMPTS, EFFECT_ATTEMPTS_MAX, type Resolvers, type Tool } from '#effects';
 import type { Domain } from '#kernel';
 import { type EffectStore, type EntrySigner, type Hash, isHash, type LedgerStore, type SnapshotStore } from '#ledger';
 import type { Embedder } from '#memory';
@@ -9,11 +9,11 @@ import { type Clock, type OracleStore, type Pause, type Random, systemPause, sys
 import { RuntimeError } from './errors.ts';
 import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
-import { Effects, type EffectsOptions, type Frontier } from './transactions/engine/engines.ts';
-import type { NoticeListeners } from './writer/notifications.ts';
+import { type EngineOptions, type Frontier, TransactionEngines } from './transactions/engine/engines.ts';
+import type { NotificationListeners } from './writer/notifications.ts';
 import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 
-export interface AssizeOptions extends NoticeListeners {
+export interface AssizeOptions extends NotificationListeners {
   readonly store: LedgerStore;
   /** The oracle log of observations by key; usually the same store. */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
@@ -40,7 +40,7 @@ export interface AssizeOptions extends NoticeListeners {
    */
   readonly strict?: boolean;
   /** Milliseconds until a pending approval expires. Default: never. */
-  readonly approvalMs?: number;
+  readonly approvalTimeoutMs?: number;
   readonly clock?: Clock;
   readonly random?: Random;
   /**
@@ -73,21 +73,21 @@ export interface AssizeOptions extends NoticeListeners {
   /**
    * The lease of a transaction: milliseconds for which a transaction that does not respond may
    * block overlapping transactions. Half of it is for a silent body, unless the transaction sets
-   * `idleMs`. Half is for tool calls, to execute and to compensate, that get no answer, over all
+   * `idleTimeoutMs`. Half is for tool calls, to execute and to compensate, that get no answer, over all
    * attempts. An outcome still unknown then needs a human decision. Default 120,000.
    */
-  readonly holdMs?: number;
+  readonly blockTimeoutMs?: number;
   /**
-   * Milliseconds after which the answer of a tool counts as lost. At most a quarter of `holdMs`;
+   * Milliseconds after which the answer of a tool counts as lost. At most a quarter of `blockTimeoutMs`;
    * default a sixth of it, 20,000.
    */
-  readonly callMs?: number;
+  readonly callTimeoutMs?: number;
   /**
    * Failed or lost attempts per effect, after the commit or to compensate, before the effect is
    * marked unresolved. Pauses between attempts grow from some milliseconds to some ten seconds.
    * From 1 to 100. Default 3.
    */
-  readonly tries?: number;
+  readonly maxAttempts?: number;
   /**
    * Milliseconds of silence after which other processes adopt this process's unfinished effects.
    * Only for stores that can be shared, as on PostgreSQL; otherwise the lease lasts until the
@@ -108,43 +108,43 @@ export interface AssizeOptions extends NoticeListeners {
 }
 
 /**
- * @throws RuntimeError `bad_option`; CopyError `other_copy` for a value from another copy of the
+ * @throws RuntimeError `bad_option`; DuplicatePackageError `other_copy` for a value from another copy of the
  * package; ArgumentError `bad_argument`
  */
 export function checkOptions(options: AssizeOptions): void {
-  requireForm(ASSIZE_OPTIONS, options, 'options');
+  checkArgument(ASSIZE_OPTIONS, options, 'options');
   refuseOtherCopies(options);
   checkEntryOptions(options);
 }
 
 /** Values marked `any` here are checked below, or by the component that receives them. */
-const ASSIZE_OPTIONS = form.options<AssizeOptions>({
-  store: form.object,
-  oracle: form.any,
-  snapshots: form.any,
+const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
+  store: arg.object,
+  oracle: arg.any,
+  snapshots: arg.any,
   domains: DOMAINS,
-  anchors: form.any,
-  policy: form.optional(form.members({ evaluate: form.code })),
-  signer: form.optional(form.object),
-  strict: form.any,
-  approvalMs: form.any,
-  clock: form.any,
-  random: form.any,
-  pause: form.any,
-  judge: form.any,
-  embedder: form.optional(form.members({ id: form.text, dimensions: form.whole, embed: form.code })),
-  tools: form.any,
-  holdMs: form.any,
-  callMs: form.any,
-  tries: form.any,
-  leaseMs: form.any,
-  resolvers: form.any,
-  frontier: form.any,
-  onSnapshotFailed: form.any,
-  onRecoveryFailed: form.any,
-  onPending: form.any,
-  onResolved: form.any,
-  onNotifyFailed: form.any,
+  anchors: arg.any,
+  policy: arg.optional(arg.members({ evaluate: arg.code })),
+  signer: arg.optional(arg.object),
+  strict: arg.any,
+  approvalTimeoutMs: arg.any,
+  clock: arg.any,
+  random: arg.any,
+  pause: arg.any,
+  judge: arg.any,
+  embedder: arg.optional(arg.members({ id: arg.text, dimensions: arg.whole, embed: arg.code })),
+  tools: arg.any,
+  blockTimeoutMs: arg.any,
+  callTimeoutMs: arg.any,
+  maxAttempts: arg.any,
+  leaseMs: arg.any,
+  resolvers: arg.any,
+  frontier: arg.any,
+  onSnapshotFailed: arg.any,
+  onRecoveryFailed: arg.any,
+  onPending: arg.any,
+  onResolved: arg.any,
+  onNotificationFailed: arg.any,
 });
 
 /**
@@ -154,18 +154,21 @@ const ASSIZE_OPTIONS = form.options<AssizeOptions>({
 function refuseOtherCopies({ store, oracle, snapshots, domains }: AssizeOptions): void {
   requireOwnDomains(domains);
   for (const [name, given] of Object.entries({ store, oracle, snapshots }))
-    refuseOtherCopy(given, `The option ${name}`);
+    refuseDuplicatePackage(given, `The option ${name}`);
 }
 
 /**
  * These values are stored in every entry. An invalid value would make a ledger that never opens
  * again.
  */
-function checkEntryOptions({ signer, policy, anchors, approvalMs, embedder }: AssizeOptions): void {
+function checkEntryOptions({ signer, policy, anchors, approvalTimeoutMs, embedder }: AssizeOptions): void {
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('anchors must name the public key of at least one root, or no writ would ever count');
-  if (approvalMs !== undefined && !(Number.isSafeInteger(approvalMs) && approvalMs > 0 && approvalMs < 10 ** 12))
-    throw badOption('approvalMs must be a whole number of milliseconds above 0');
+  if (
+    approvalTimeoutMs !== undefined &&
+    !(Number.isSafeInteger(approvalTimeoutMs) && approvalTimeoutMs > 0 && approvalTimeoutMs < 10 ** 12)
+  )
+    throw badOption('approvalTimeoutMs must be a whole number of milliseconds above 0');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy is no hash');
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
     throw badOption('the embedder needs an id that names its model');
@@ -183,33 +186,33 @@ export function effectsFor(
     store,
     random = systemRandom,
     pause = systemPause,
-    holdMs = HOLD_MS,
-    callMs = Math.max(1, Math.floor(holdMs / 6)),
-    tries = TRIES,
+    blockTimeoutMs = HOLD_MS,
+    callTimeoutMs = Math.max(1, Math.floor(blockTimeoutMs / 6)),
+    maxAttempts = EFFECT_ATTEMPTS,
     leaseMs = LEASE_MS,
     frontier = 'derived',
     resolvers,
     onRecoveryFailed,
   }: AssizeOptions,
-  trajectories: Pick<EffectsOptions, 'bookOf' | 'answer'>,
-): Effects | undefined {
+  trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
+): TransactionEngines | undefined {
   if (tools === undefined) return undefined;
   if (!Array.isArray(tools)) throw badOption('tools must be a list of what `declareTool` makes');
   const log = effectLogOf(store);
-  if (!(Number.isSafeInteger(holdMs) && holdMs >= HOLD_MS_MIN && holdMs < 2 ** 31))
-    throw badOption(`holdMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`);
-  if (!(Number.isSafeInteger(callMs) && callMs > 0 && callMs <= holdMs / 4))
+  if (!(Number.isSafeInteger(blockTimeoutMs) && blockTimeoutMs >= HOLD_MS_MIN && blockTimeoutMs < 2 ** 31))
+    throw badOption(`blockTimeoutMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`);
+  if (!(Number.isSafeInteger(callTimeoutMs) && callTimeoutMs > 0 && callTimeoutMs <= blockTimeoutMs / 4))
     throw badOption(
-      `callMs must be a whole number of milliseconds above 0, and at most a quarter of holdMs, which is ${holdMs}: a call that hangs holds others up`,
+      `callTimeoutMs must be a whole number of milliseconds above 0, and at most a quarter of blockTimeoutMs, which is ${blockTimeoutMs}: a call that hangs holds others up`,
     );
-  if (!(Number.isSafeInteger(tries) && tries >= 1 && tries <= TRIES_MAX))
-    throw badOption(`tries must be a whole number from 1 to ${TRIES_MAX}`);
+  if (!(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= EFFECT_ATTEMPTS_MAX))
+    throw badOption(`maxAttempts must be a whole number from 1 to ${EFFECT_ATTEMPTS_MAX}`);
   if (!(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31))
     throw badOption(`leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
   if (frontier !== 'derived' && frontier !== 'none') throw badOption('frontier is derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
-  const times = { callMs, tries, holdMs, leaseMs };
-  return new Effects({
+  const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
+  return new TransactionEngines({
     ...{ store: log, tools, random, pause, frontier, resolvers, blob, onRecoveryFailed },
     ...times,
     ...trajectories,
@@ -218,7 +221,7 @@ export function effectsFor(
 
 /** @throws RuntimeError `bad_option` */
 export function effectLogOf(store: LedgerStore): LedgerStore & EffectStore {
-  if (typeof (store as Partial<EffectStore>).holdEffects === 'function') return store as LedgerStore & EffectStore;
+  if (typeof (store as Partial<EffectStore>).leaseEffects === 'function') return store as LedgerStore & EffectStore;
   throw badOption('tools need a store that keeps an effect log');
 }
 

@@ -376,7 +376,7 @@ describe('what is no intent', () => {
     ],
     [
       'a condition with more',
-      add(1, { ifUnchanged: { since: 'a'.repeat(64), places: ['/n'], place: '/data' } as never }),
+      add(1, { precondition: { since: 'a'.repeat(64), places: ['/n'], place: '/data' } as never }),
       'bad_intent',
     ],
   ];

@@ -1,4 +1,4 @@
-import { form, type Json, madeHere, requireForm } from '#base';
+import { arg, checkArgument, type Json, markOwnPackage } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
 import type { EntryRow, Hash, PendingPayload } from '#ledger';
@@ -9,23 +9,23 @@ import { Delegations, type OpenDelegation, type Origin } from './delegate/delega
 import { type Revocation, type RevocationInput, Revocations } from './delegate/revoke.ts';
 import type { Conclusion, DelegationInput } from './delegate/terms.ts';
 import { Erasures } from './erase/erase.ts';
-import { Memory, type MemoryActs, type MemoryOptions } from './memory/memory.ts';
-import { requireBeliefs } from './memory/plan/plan-beliefs.ts';
+import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts';
+import { requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { readQuestions } from './memory/plan/questions.ts';
 import { Proposals } from './propose/propose.ts';
 import type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
 import type { AskedQuestion } from './records/questions.ts';
 import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './records/ruling.ts';
-import { type TransactionOutcome, Transactions } from './transactions/body/run-transaction.ts';
+import { type TransactionOutcome, TransactionRunner } from './transactions/body/run-transaction.ts';
 import type { Transaction } from './transactions/body/transaction.ts';
 import type { TransactionOptions } from './transactions/body/transaction-options.ts';
-import { type Book, OpenBook } from './transactions/settle/ledger-writer.ts';
-import { answerFailure, type Failure, type FailureAnswer } from './transactions/settle/on-failure.ts';
+import { type LedgerWriter, OpenLedgerWriter } from './transactions/settle/ledger-writer.ts';
+import { type FailedCommit, type OnFailureOutcome, proposeOnFailure } from './transactions/settle/on-failure.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
-import type { TrajectoryParts } from './writer/ports.ts';
+import type { TrajectoryState } from './writer/ports.ts';
 import type { SliceListener } from './writer/subscriptions.ts';
-import { Ports, type TurnPorts } from './writer/turn-ports.ts';
+import { type TurnPorts, TurnScopedPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
 
 /**
@@ -42,18 +42,18 @@ import { Writer } from './writer/writer.ts';
  */
 export class Trajectory<D extends Domain = Domain> {
   static {
-    madeHere(Trajectory.prototype);
+    markOwnPackage(Trajectory.prototype);
   }
 
   readonly id: string;
-  readonly #ports: Ports;
+  readonly #ports: TurnScopedPorts;
   readonly #writer: Writer;
   readonly #context: TrajectoryContext;
   readonly #open: (trajectoryId: string) => Promise<Trajectory>;
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
   readonly #decisions: Decisions;
-  readonly #transactions: Transactions;
+  readonly #transactions: TransactionRunner;
   readonly #delegations: Delegations;
   readonly #erasures: Erasures;
   readonly #revocations: Revocations;
@@ -61,48 +61,48 @@ export class Trajectory<D extends Domain = Domain> {
   /** `open` opens another trajectory of the same runtime: a child of this trajectory. */
   constructor(
     id: string,
-    parts: TrajectoryParts,
+    parts: TrajectoryState,
     context: TrajectoryContext,
     open: (trajectoryId: string) => Promise<Trajectory>,
   ) {
     this.id = id;
-    this.#ports = new Ports(id, context.clock, context.random, () => this.head);
-    const { clock, random, saltsOf } = this.#ports;
-    this.#writer = new Writer(id, parts, { ...context, clock, random, saltsOf });
+    this.#ports = new TurnScopedPorts(id, context.clock, context.random, () => this.head);
+    const { clock, random, saltGenerator } = this.#ports;
+    this.#writer = new Writer(id, parts, { ...context, clock, random, saltGenerator: saltGenerator });
     this.#context = context;
     this.#open = open;
     const { beliefs, effects } = context;
-    const children = { open, effectsSettled: async () => void (await effects?.told()) };
+    const children = { open, effectsSettled: async () => void (await effects?.recorded()) };
     this.#resolutions = new Resolutions(this.#writer, beliefs, effects);
     this.#decisions = new Decisions(this.#writer, this.#resolutions);
     this.#proposals = new Proposals(this.#writer, beliefs, this.#resolutions, this.#ports);
-    this.#transactions = new Transactions(this.#writer, this.#proposals, effects);
+    this.#transactions = new TransactionRunner(this.#writer, this.#proposals, effects);
     this.#delegations = new Delegations(this.#writer, this.#resolutions, children);
     this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, this.#resolutions);
     this.#revocations = new Revocations(this.#writer, this.#delegations, children);
   }
 
   /** The ledger writer through which the runtime records the outcomes of effects. */
-  static bookOf(trajectory: Trajectory): Book {
-    return new OpenBook(trajectory.#writer);
+  static ledgerWriter(trajectory: Trajectory): LedgerWriter {
+    return new OpenLedgerWriter(trajectory.#writer);
   }
 
   /**
    * Proposes the change that the domain declares for failed effects. @throws the errors of
    * `answerFailure`
    */
-  static answerFailure(trajectory: Trajectory, failure: Failure): Promise<FailureAnswer | undefined> {
-    return answerFailure(trajectory.#writer, trajectory.#proposals, failure);
+  static proposeOnFailure(trajectory: Trajectory, failure: FailedCommit): Promise<OnFailureOutcome | undefined> {
+    return proposeOnFailure(trajectory.#writer, trajectory.#proposals, failure);
   }
 
   /** An entry of the store. If the entry is still being written, resolves once it is durable. */
-  static durable(trajectory: Trajectory, entryId: Hash): Promise<EntryRow | undefined> {
-    return trajectory.#writer.durable(entryId);
+  static findDurable(trajectory: Trajectory, entryId: Hash): Promise<EntryRow | undefined> {
+    return trajectory.#writer.findDurable(entryId);
   }
 
   /** Marks the work of opening this trajectory as complete. */
-  static opened(trajectory: Trajectory): void {
-    trajectory.#writer.opened();
+  static openingCompleted(trajectory: Trajectory): void {
+    trajectory.#writer.openingCompleted();
   }
 
   get domain(): D {
@@ -113,7 +113,7 @@ export class Trajectory<D extends Domain = Domain> {
    * The id of the last entry. It may not be durable yet while rulings are awaited. `sliceAt` and
    * `Assize.branch` in this process wait until the entry is durable. The entry never becomes
    * durable if another process appended first. Read in the same turn as a slice, it is the start of
-   * `ifUnchanged`.
+   * `precondition`.
    */
   get head(): Hash {
     return this.#writer.parts.chain.head as Hash;
@@ -147,7 +147,7 @@ export class Trajectory<D extends Domain = Domain> {
    */
   async sliceAt(entryId: Hash, role: string, params: RoleParams = {}): Promise<unknown> {
     if (entryId === this.head) return this.#writer.parts.world.slice(role, params);
-    await this.#writer.durable(entryId);
+    await this.#writer.findDurable(entryId);
     const { state, owned } = await this.#writer.context.replayer.stateAt(this.id, entryId);
     return new World(this.domain, state as never, owned).slice(role, params);
   }
@@ -167,7 +167,7 @@ export class Trajectory<D extends Domain = Domain> {
    * @throws RuntimeError `not_pending`, `erased`; ArgumentError `bad_argument`
    */
   async questionsOf(pendingId: Hash): Promise<readonly AskedQuestion[]> {
-    requireForm(form.text, pendingId, 'pendingId');
+    checkArgument(arg.text, pendingId, 'pendingId');
     return readQuestions(this.#writer, pendingId);
   }
 
@@ -194,7 +194,7 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `observation_missing`,
    * `idempotency_conflict`, `conflict`, `commit_unknown`, `clock_behind`, `concluded`, `not_found`
-   * for an `ifUnchanged.since` that names no entry of this trajectory; CanonError for arguments
+   * for an `precondition.since` that names no entry of this trajectory; CanonError for arguments
    * that are not JSON
    */
   async propose(input: Proposal<D>): Promise<Ruling> {
@@ -235,8 +235,8 @@ export class Trajectory<D extends Domain = Domain> {
    * @throws RuntimeError `bad_option` if the store keeps no facts; ArgumentError `bad_argument`
    */
   memory(options: MemoryOptions): Memory {
-    const beliefs = requireBeliefs(this.#context.beliefs);
-    const acts: MemoryActs = {
+    const beliefs = requireFactStore(this.#context.beliefs);
+    const acts: MemoryPorts = {
       domain: this.domain,
       propose: (input) => this.propose(input as Proposal<D>),
       erase: this.erase.bind(this),
@@ -251,8 +251,8 @@ export class Trajectory<D extends Domain = Domain> {
    * proposals here also get the turn's time and randomness. Names of observations by oracle key are
    * not checked (`checkObservationName`), because a recorded turn is proposed as it was recorded.
    */
-  during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
-    return this.#ports.during(turn, step);
+  withTurn<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
+    return this.#ports.withTurn(turn, step);
   }
 
   /**
@@ -284,7 +284,7 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * @throws RuntimeError `never_pending`, `conflict`
    */
-  resolutionOf(pendingId: Hash): Promise<PendingStatus> {
+  statusOf(pendingId: Hash): Promise<PendingStatus> {
     return this.#decisions.statusOf(pendingId);
   }
 
@@ -298,8 +298,8 @@ export class Trajectory<D extends Domain = Domain> {
    * `concluded` when the trajectory gave its final answer first, `conflict`, `clock_behind`;
    * ArgumentError `bad_argument`; the signal's reason
    */
-  awaitCounselor(pendingId: Hash, options?: AwaitOptions): Promise<FinalRuling> {
-    return this.#decisions.awaited(pendingId, options);
+  awaitDecision(pendingId: Hash, options?: AwaitOptions): Promise<FinalRuling> {
+    return this.#decisions.awaitDecision(pendingId, options);
   }
 
   /**
@@ -378,8 +378,8 @@ export class Trajectory<D extends Domain = Domain> {
    * @throws RuntimeError `not_found` if the entry revokes no ancestor of this trajectory's writ,
    * and the errors of `revoke`
    */
-  takeOverRevocation(entryId: Hash): Promise<EntryRow | undefined> {
-    return this.#revocations.takeOver(entryId);
+  adoptRevocation(entryId: Hash): Promise<EntryRow | undefined> {
+    return this.#revocations.adopt(entryId);
   }
 
   /**
@@ -435,8 +435,8 @@ export class Trajectory<D extends Domain = Domain> {
    * Reloads the trajectory, so that values erased in another trajectory and inherited here are
    * evicted from memory.
    */
-  forget(): Promise<void> {
-    return this.#writer.forget();
+  reload(): Promise<void> {
+    return this.#writer.reload();
   }
 
   /**

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Askers } from './callers-in-flight.ts';
+import { CallersInFlight } from './callers-in-flight.ts';
 
 test('one who asks alone waits for nobody', () => {
-  const askers = new Askers();
+  const askers = new CallersInFlight();
   for (let i = 0; i < 10; i++) {
     askers.asking(1);
     expect(askers.half).toBe(1);
@@ -14,7 +14,7 @@ test('one who asks alone waits for nobody', () => {
 test('as many as ask at a time are sent in halves', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 1_000 }), (callers) => {
-      const askers = new Askers();
+      const askers = new CallersInFlight();
       askers.asking(callers);
       expect(askers.half).toBe(Math.floor(callers / 2));
       // An occasional extra caller does not change an even number.
@@ -22,7 +22,7 @@ test('as many as ask at a time are sent in halves', () => {
       askers.asking(even + 1);
       expect(askers.half).toBe(even / 2);
       // A caller that asks a little later does not change it either.
-      const others = new Askers();
+      const others = new CallersInFlight();
       others.asking(even);
       others.answered(even - 1);
       expect(others.half).toBe(even / 2);
@@ -33,7 +33,7 @@ test('as many as ask at a time are sent in halves', () => {
 test('how many there were is forgotten: those who are left do not wait for more than there are', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (before, now) => {
-      const askers = new Askers();
+      const askers = new CallersInFlight();
       askers.asking(before);
       for (let i = 0; i < 200; i++) {
         askers.asking(now);

@@ -8,7 +8,7 @@ const FORGOTTEN = 1 / 16;
  * other half during the write, so neither side waits for the other. Smaller groups cause more
  * syncs. Larger groups make both sides wait in turns.
  */
-export class Askers {
+export class CallersInFlight {
   #seen = 1;
 
   /** Records the number of unanswered calls now. */

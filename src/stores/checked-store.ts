@@ -20,6 +20,7 @@ import type {
   FactVersion,
   FactWrite,
   Hash,
+  Lease,
   LedgerStore,
   LoggedTransaction,
   LogStep,
@@ -29,7 +30,6 @@ import type {
   PartitionState,
   SnapshotRow,
   SnapshotStore,
-  Tenure,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
@@ -62,7 +62,7 @@ import {
   checkWithin,
   isEmpty,
 } from './input.ts';
-import { type Access, COMMITTED } from './native-port.ts';
+import { COMMITTED, type NativePort } from './native-port.ts';
 
 /**
  * The ports over any storage of rows. The class rejects arguments that no row can hold before they
@@ -72,11 +72,11 @@ import { type Access, COMMITTED } from './native-port.ts';
 export abstract class CheckedStore
   implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore
 {
-  readonly #access: Access;
+  readonly #access: NativePort;
 
   abstract readonly readonly: boolean;
 
-  constructor(access: Access) {
+  constructor(access: NativePort) {
     this.#access = access;
   }
 
@@ -201,7 +201,7 @@ export abstract class CheckedStore
     return this.#access.writes().dropSnapshots();
   }
 
-  async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+  async leaseEffects(signal?: AbortSignal): Promise<Lease> {
     const writes = this.#access.writes();
     checkSignal(signal);
     return writes.holdEffects(signal);
@@ -235,7 +235,7 @@ export abstract class CheckedStore
     return this.#access.read((reads) => reads.effectKey(key));
   }
 
-  async wereEffectsHeld(): Promise<boolean> {
+  async hasEffectLog(): Promise<boolean> {
     return this.#access.read((reads) => reads.wereEffectsHeld());
   }
 

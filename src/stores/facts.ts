@@ -94,7 +94,7 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
         throw misuse(write, 'has a row to insert that is there already', row);
       versions.add(key);
     }
-    requireApart(write, from, close);
+    requireNonOverlapping(write, from, close);
     const { names, version, system_time, repeats = [], reads = [] } = write;
     const ended = new Set(inherited.length === 0 ? [] : close.map(factKey));
     const insert = [...inherited, ...write.insert].map((row) => {
@@ -251,9 +251,9 @@ function closed(write: FactWrite, state: FactState | undefined): OpenKey[] {
  * Rejects a fact whose valid time overlaps another fact of a single-valued partition.
  * @throws {StoreError}
  */
-function requireApart(write: FactWrite, state: FactState | undefined, close: readonly OpenKey[]): void {
+function requireNonOverlapping(write: FactWrite, state: FactState | undefined, close: readonly OpenKey[]): void {
   const gone = new Set(close.map(factKey));
-  requireBegunApart(write, gone);
+  requireInheritedNonOverlapping(write, gone);
   if (write.insert[0]?.cardinality !== 'single-valued') return;
   const inserted = write.insert.filter(({ row_kind }) => row_kind === 'current');
   for (const [n, row] of inserted.entries()) {
@@ -265,7 +265,7 @@ function requireApart(write: FactWrite, state: FactState | undefined, close: rea
 }
 
 /** Inherited rows overlapped before the branch, so they can still overlap. @throws {StoreError} */
-function requireBegunApart(write: FactWrite, gone: ReadonlySet<string>): void {
+function requireInheritedNonOverlapping(write: FactWrite, gone: ReadonlySet<string>): void {
   const begun = (write.inherit?.rows ?? [])
     .filter((row) => row.cardinality === 'single-valued' && !gone.has(factKey(row)))
     .sort((a, b) => compareCodePoints(a.valid_from, b.valid_from));

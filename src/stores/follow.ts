@@ -1,5 +1,5 @@
 /** The events that a follower of a store receives. */
-export type News =
+export type StoreEvent =
   /** A trajectory has grown to this seq or beyond. */
   | { readonly kind: 'appended'; readonly trajectory_id: string; readonly seq: number }
   /** The store may have missed commits. The follower must read the store again. */
@@ -11,5 +11,5 @@ export interface Followable {
    * Calls `listener` after every commit of any process, including this one, from when the promise
    * resolves until `stop`. One call can cover several commits. The listener must not throw.
    */
-  follow(listener: (news: News) => void): Promise<() => Promise<void>>;
+  follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>>;
 }

@@ -3,7 +3,7 @@
 // commit is never lost. Of two commits for one position, exactly one succeeds. The stores neither
 // read nor adjudicate the contents of rows.
 export { StoreError, type StoreErrorCode } from './errors.ts';
-export type { Followable, News } from './follow.ts';
+export type { Followable, StoreEvent } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';
 export { checkpointFile, openStore, type Store } from './open.ts';
 export type { Durability, OpenMode, Scrubbing, VectorSearch } from './options.ts';

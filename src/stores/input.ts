@@ -355,7 +355,7 @@ export function checkSignal(signal: AbortSignal | undefined): void {
 }
 
 /** Throws `store_invalid_input` unless the options of a group membership are valid. */
-export function checkSharing(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): void {
+export function checkMembership(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): void {
   if (typeof options !== 'object' || options === null) refuse('who shares effects says for how long a lease is', {});
   const { leaseMs, signal } = options;
   if (!isNumberFrom(1, leaseMs) || leaseMs >= 2 ** 31) refuse('leaseMs must be whole milliseconds from 1', { leaseMs });
@@ -363,7 +363,7 @@ export function checkSharing(options: { readonly leaseMs: number; readonly signa
 }
 
 /** Throws `store_invalid_input` unless the arguments of a snapshot read are valid. */
-export function checkMoment(read: unknown, options: { readonly byText?: boolean } | undefined): void {
+export function checkSnapshotRead(read: unknown, options: { readonly byText?: boolean } | undefined): void {
   if (typeof read !== 'function') refuse('what is read at one moment is a function of the reads', {});
   if (options === undefined) return;
   if (typeof options !== 'object' || options === null) refuse('the options of a moment are an object', {});

@@ -15,19 +15,19 @@ import type {
   FactVersion,
   FactWrite,
   Hash,
+  Lease,
   LoggedTransaction,
   LogStep,
   OpenEffectPage,
   PartitionName,
   PartitionState,
   SnapshotRow,
-  Tenure,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow } from '#oracle';
 
 /** The access to one kind of store. `CheckedStore` implements the ports with it. */
-export interface Access {
+export interface NativePort {
   /** @throws {StoreError} if the store cannot be read, and for failures of `step` */
   read<T>(step: (reads: Reads) => Answer<T>): Answer<T>;
   /** @throws {StoreError} if the store cannot be written */
@@ -41,7 +41,7 @@ export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 type Answer<T> = T | Promise<T>;
 
 /** A query whose defaults are filled in. */
-type Whole<Query> = Query & { readonly limit: number };
+type WithDefaults<Query> = Query & { readonly limit: number };
 
 type AnswerPage = { readonly after?: string; readonly limit: number };
 
@@ -70,13 +70,13 @@ export interface Reads {
   effectKey(key: Hash): Answer<EffectKeyRow | undefined>;
   wereEffectsHeld(): Answer<boolean>;
   partition(name: PartitionName): Answer<PartitionState | undefined>;
-  facts(query: Whole<FactQuery>): Answer<FactVersion[]>;
+  facts(query: WithDefaults<FactQuery>): Answer<FactVersion[]>;
   claimKey(): Answer<Uint8Array | undefined>;
   spaces(): Answer<string[]>;
   branches(): Answer<{ readonly space: string; readonly branch: string }[]>;
-  branchPartitions(query: Whole<BranchPartitionQuery>): Answer<BranchPartition[]>;
-  factsByText(query: Whole<FactTextQuery>): Answer<FactHit[]>;
-  factsByVector(query: Whole<FactVectorQuery>): Answer<FactHit[]>;
+  branchPartitions(query: WithDefaults<BranchPartitionQuery>): Answer<BranchPartition[]>;
+  factsByText(query: WithDefaults<FactTextQuery>): Answer<FactHit[]>;
+  factsByVector(query: WithDefaults<FactVectorQuery>): Answer<FactHit[]>;
   textsToEmbed(embedder: string, space: string, limit: number): Answer<FactText[]>;
 }
 
@@ -88,7 +88,7 @@ export interface Writes {
   integrate(step: LogStep): Promise<boolean>;
   putSnapshot(row: SnapshotRow, erasures: number): Promise<void>;
   dropSnapshots(): Promise<void>;
-  holdEffects(signal: AbortSignal | undefined): Promise<Tenure>;
+  holdEffects(signal: AbortSignal | undefined): Promise<Lease>;
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
   putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /** `rebuild` checks the contents of the pages. */

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { EffectStore, FactStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
 import { StoreError } from './errors.ts';
@@ -35,8 +35,8 @@ export type Store = LedgerStore &
  *   `openPostgres`; ArgumentError `bad_argument`
  */
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
-  requireForm(form.text, url, 'url');
-  requireForm(STORE_OPTIONS, given, 'options');
+  checkArgument(arg.text, url, 'url');
+  checkArgument(STORE_OPTIONS, given, 'options');
   const { checkpoint, ...options } = given;
   const store = await openByUrl(url, options);
   const file = checkpoint ?? checkpointFile(url);
@@ -55,7 +55,7 @@ export async function openStore(url: string, given: StoreOptions = {}): Promise<
  * @throws ArgumentError `bad_argument`
  */
 export function checkpointFile(url: string): string | undefined {
-  requireForm(form.text, url, 'url');
+  checkArgument(arg.text, url, 'url');
   return url.startsWith('sqlite:') ? `${url.slice('sqlite:'.length)}.checkpoint` : undefined;
 }
 

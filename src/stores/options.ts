@@ -33,7 +33,7 @@ export type Scrubbing = 'at_once' | 'later';
  * The longest wait for the write lock. After it the writer continues without the lock, because
  * other writers hold it far shorter.
  */
-export const TURN_WAIT_MS = 1_000;
+export const WRITE_LOCK_WAIT_MS = 1_000;
 
 const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
 const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { checkRow, type Entry, type EntryRow, LedgerFault, PAGE, type RowRange, runsOf } from '#ledger';
 import { openStore } from './open.ts';
-import { type AheadTask, type CheckedPage, FAR } from './parallel-reader.ts';
+import { type CheckedPage, type ParallelReadTask, READER_DONE } from './parallel-reader.ts';
 
 /**
  * The number of entries between the reader and the furthest checked page, at most doubled. Checked
@@ -16,7 +16,7 @@ interface Page {
   readonly position: number;
 }
 
-const { url, ranges, reached, port } = workerData as AheadTask;
+const { url, ranges, reached, port } = workerData as ParallelReadTask;
 const store = await openStore(url, { mode: 'readonly', checkpoint: false });
 try {
   for (const [start, pages] of windowsOf(ranges)) {
@@ -59,7 +59,7 @@ function* windowsOf(all: readonly RowRange[]): Generator<readonly [start: number
 function isAwaited(start: number): boolean {
   for (;;) {
     const at = Atomics.load(reached, 0);
-    if (at >= FAR) return false;
+    if (at >= READER_DONE) return false;
     if (at >= start - WINDOW) return true;
     Atomics.wait(reached, 0, at);
   }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { form, requireForm } from '#base';
-import { type Ahead, PAGE, pageAt, type RowRange, type Run } from '#ledger';
+import { arg, checkArgument } from '#base';
+import { PAGE, type ParallelReader, pageAt, type RowRange, type VerifiedRun } from '#ledger';
 
 /** The input of the worker. */
-export interface AheadTask {
+export interface ParallelReadTask {
   /** The URL of the store, which the worker opens as read-only. */
   readonly url: string;
   readonly ranges: readonly RowRange[];
@@ -17,10 +17,10 @@ export interface AheadTask {
 export interface CheckedPage {
   readonly trajectoryId: string;
   readonly from: number;
-  readonly runs: Run[];
+  readonly runs: VerifiedRun[];
 }
 
-const RANGE = form.members({ trajectory_id: form.text, entries: form.whole, position: form.whole });
+const RANGE = arg.members({ trajectory_id: arg.text, entries: arg.whole, position: arg.whole });
 
 /**
  * Checks a store in a worker thread (`parallel-reader-worker.ts`) while this thread reads the store
@@ -28,21 +28,21 @@ const RANGE = form.members({ trajectory_id: form.text, entries: form.whole, posi
  *
  * @throws ArgumentError `bad_argument`
  */
-export function checkAhead(url: string, ranges: readonly RowRange[]): Ahead {
-  requireForm(form.list(RANGE), ranges, 'ranges');
-  return new AheadThread(url, ranges);
+export function readInParallel(url: string, ranges: readonly RowRange[]): ParallelReader {
+  checkArgument(arg.list(RANGE), ranges, 'ranges');
+  return new ParallelReaderThread(url, ranges);
 }
 
-class AheadThread implements Ahead {
+class ParallelReaderThread implements ParallelReader {
   readonly #reached: Int32Array = new Int32Array(new SharedArrayBuffer(4));
   readonly #port: MessagePort;
   readonly #ended: Promise<unknown>;
-  readonly #pages: Map<string, Run[]> = new Map();
+  readonly #pages: Map<string, VerifiedRun[]> = new Map();
 
   constructor(url: string, ranges: readonly RowRange[]) {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
-    const task: AheadTask = { url, ranges, reached: this.#reached, port: port2 };
+    const task: ParallelReadTask = { url, ranges, reached: this.#reached, port: port2 };
     const worker = new Worker(workerFile(), {
       workerData: task,
       transferList: [port2],
@@ -54,7 +54,7 @@ class AheadThread implements Ahead {
     this.#ended = once(worker, 'exit').catch(() => undefined);
   }
 
-  at(trajectoryId: string, seq: number): Run | number {
+  at(trajectoryId: string, seq: number): VerifiedRun | number {
     this.#receive();
     const place = pageKey(trajectoryId, pageStart(seq));
     const runs = this.#pages.get(place);
@@ -68,12 +68,12 @@ class AheadThread implements Ahead {
   }
 
   reached(position: number): void {
-    Atomics.store(this.#reached, 0, Math.min(position, FAR));
+    Atomics.store(this.#reached, 0, Math.min(position, READER_DONE));
     Atomics.notify(this.#reached, 0);
   }
 
   async close(): Promise<void> {
-    this.reached(FAR);
+    this.reached(READER_DONE);
     await this.#ended;
     this.#port.close();
   }
@@ -93,7 +93,7 @@ class AheadThread implements Ahead {
 const YOUNG_MB = 24;
 
 /** A position beyond every entry: the reader has ended. */
-export const FAR: number = 2 ** 31 - 1;
+export const READER_DONE: number = 2 ** 31 - 1;
 
 function pageKey(trajectoryId: string, from: number): string {
   return `${from} ${trajectoryId}`;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { isAssizeError } from '#base';
-import { type LogStore, standingFault, standingOf } from '#ledger';
+import { compareWithHead, comparisonFault, type LogStore } from '#ledger';
 import { type Checkpoint, parseCheckpoint, parseNote } from '#merkle';
 import { StoreError } from './errors.ts';
 
@@ -17,8 +17,8 @@ import { StoreError } from './errors.ts';
 export async function requireCheckpoint(store: LogStore, file: string): Promise<void> {
   const checkpoint = await readCheckpoint(file);
   if (checkpoint === undefined) return;
-  const standing = await standingOf(store, checkpoint);
-  const fault = standingFault(standing, checkpoint);
+  const standing = await compareWithHead(store, checkpoint);
+  const fault = comparisonFault(standing, checkpoint);
   if (fault === undefined) return;
   throw new StoreError(
     standing.stands === 'behind' ? 'store_behind_checkpoint' : 'store_apart_from_checkpoint',

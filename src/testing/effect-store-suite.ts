@@ -2,7 +2,7 @@ import { effectBatchLaws } from './laws/effect-batches.ts';
 import { effectModelLaws } from './laws/effect-model.ts';
 import { effectRefusalLaws } from './laws/effect-refusals.ts';
 import { effectLaws } from './laws/effects.ts';
-import { tenureLaws } from './laws/tenures.ts';
+import { leaseLaws } from './laws/leases.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';
 import type { EffectLedger } from './suite-types.ts';
 
@@ -22,5 +22,5 @@ export const EFFECT_LAWS: readonly ((bench: Bench<EffectLedger>) => void)[] = [
   effectRefusalLaws,
   effectBatchLaws,
   effectModelLaws,
-  tenureLaws,
+  leaseLaws,
 ];

@@ -15,7 +15,6 @@ import type {
   PartitionState,
 } from '#ledger';
 import {
-  type Ask,
   type Assertion,
   answerOf,
   type Cardinality,
@@ -23,12 +22,13 @@ import {
   OPEN_END,
   OPEN_START,
   type Plan,
+  type PlanInput,
   planAssert,
   planChange,
   planCorrect,
   planRetract,
+  type QuestionPlan,
   type Strategy,
-  type Writing,
 } from '#memory';
 import { changeOfPlan, day, keyOfRow, namesOf, rowOf } from './fact-rows.ts';
 import { blobOf, entryAfter, entryAt } from './store-rows.ts';
@@ -318,7 +318,7 @@ export class FactModel {
     const seq = Math.max(0, ...(open ?? []).map((row) => row.seq));
     const state = known ?? (source && { ...source, open: open!, version: seq });
     const version = (state?.version ?? 0) + 1;
-    const writing: Writing = {
+    const writing: PlanInput = {
       partition,
       declaration: {
         cardinality: CARDINALITIES[drawn.predicate] ?? drawn.cardinality,
@@ -351,7 +351,7 @@ export class FactModel {
     return { partition, version: Math.max(0, (this.state(partition)?.version ?? 0) + drawn.off) };
   }
 
-  #plan(drawn: GeneratedChange, writing: Writing): Plan | undefined {
+  #plan(drawn: GeneratedChange, writing: PlanInput): Plan | undefined {
     const said = drawn.said.map(({ object, from, days, confidence }): Assertion => {
       const claim = `claim ${this.#claims++}`;
       const valid = { from: from === 0 ? OPEN_START : day(from), to: from + days > DAYS ? OPEN_END : day(from + days) };
@@ -360,7 +360,7 @@ export class FactModel {
       return { claim, object: text, valid, confidence, provenance: `w:${claim}` };
     });
     const [first] = said as [Assertion];
-    const plan = (): Plan | Ask => planBy(drawn.verb, writing, said, first);
+    const plan = (): Plan | QuestionPlan => planBy(drawn.verb, writing, said, first);
     try {
       const planned = plan();
       if (planned.kind === 'plan') return planned;
@@ -476,10 +476,10 @@ export async function exportFacts(store: FactStore): Promise<string[]> {
 
 function planBy(
   verb: GeneratedChange['verb'],
-  writing: Writing,
+  writing: PlanInput,
   said: readonly Assertion[],
   first: Assertion,
-): Plan | Ask {
+): Plan | QuestionPlan {
   switch (verb) {
     case 'assert':
       return planAssert(writing, said);

@@ -22,7 +22,7 @@ export function namesOf({ space, subject, predicate, branch }: PartitionName): C
   return contentOf(JSON.stringify([space, subject, predicate, ...branches]));
 }
 
-export interface SaidRow extends Partial<Omit<FactVersion, keyof PartitionName | 'content'>> {
+export interface AssertedRow extends Partial<Omit<FactVersion, keyof PartitionName | 'content'>> {
   readonly fact_id: string;
 }
 
@@ -34,7 +34,7 @@ export function changeOf(
   partition: PartitionName,
   version: number,
   at: number,
-  said: readonly SaidRow[],
+  said: readonly AssertedRow[],
   close: readonly FactKey[] = [],
 ): FactWrite {
   return {

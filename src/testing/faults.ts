@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 /**
  * A fault in one call to a store. If the commit of a batch is uncertain, the answer is `unknown`.
  */
@@ -49,8 +49,8 @@ export interface StoreCall {
  */
 export type FaultSchedule = (call: StoreCall) => StoreFault | undefined;
 
-const FAULT = form.members({ kind: form.text });
-const SEEDED_FAULTS = form.members({ seed: form.number, perMille: form.number, faults: form.list(FAULT) });
+const FAULT = arg.members({ kind: arg.text });
+const SEEDED_FAULTS = arg.members({ seed: arg.number, perMille: arg.number, faults: arg.list(FAULT) });
 
 /**
  * The fault at the n-th call, or at the n-th call of one method.
@@ -58,7 +58,7 @@ const SEEDED_FAULTS = form.members({ seed: form.number, perMille: form.number, f
  * @throws ArgumentError `bad_argument`
  */
 export function faultAt(n: number, fault: StoreFault, operation?: string): FaultSchedule {
-  requireForm(FAULT, fault, 'fault');
+  checkArgument(FAULT, fault, 'fault');
   return (call) => {
     const at = operation === undefined ? call.n : call.operation === operation ? call.nth : 0;
     return at === n ? fault : undefined;
@@ -80,7 +80,7 @@ export interface SeededFaults {
  * @throws ArgumentError `bad_argument`
  */
 export function seededFaults(options: SeededFaults): FaultSchedule {
-  requireForm(SEEDED_FAULTS, options, 'options');
+  checkArgument(SEEDED_FAULTS, options, 'options');
   const { seed, perMille, faults } = options;
   const next = seededNumbers(seed);
   return () => {
@@ -96,7 +96,7 @@ export function seededFaults(options: SeededFaults): FaultSchedule {
  * @throws ArgumentError `bad_argument`
  */
 export function seededDelays(options: SeededDelays): FaultSchedule {
-  requireForm(form.members({ seed: form.number, turnsMax: form.whole }), options, 'options');
+  checkArgument(arg.members({ seed: arg.number, turnsMax: arg.whole }), options, 'options');
   const { seed, turnsMax, overtaking = false } = options;
   const next = seededNumbers(seed);
   return () => {

@@ -135,7 +135,7 @@ describe('each fault', () => {
 
   test.each(table)('$fault, at a write of effects and at a tenure', async ({ fault, read, written, alive }) => {
     const below = new LastingMemory();
-    const { fence, release } = await below.holdEffects();
+    const { fence, release } = await below.leaseEffects();
     const store = faultyStore(below, faultAt(1, fault, 'logEffects'));
     const [answer] = await Promise.allSettled([store.logEffects(writeOf(fence, 1))]);
     expect(answer).toMatchObject(read === error || read === dead ? read : { value: { status: 'written' } });
@@ -145,7 +145,7 @@ describe('each fault', () => {
     expect(await below.openEffects()).toEqual(written ? [loggedOf(1)] : []);
     await release();
     const holding = faultyStore(below, faultAt(1, fault, 'holdEffects'));
-    const [held] = await Promise.allSettled([holding.holdEffects()]);
+    const [held] = await Promise.allSettled([holding.leaseEffects()]);
     expect(held.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
     await holding.close();
     // The lease was granted, although its caller may not know it.
@@ -189,9 +189,9 @@ test('a handle that dies leaves all that was under way in doubt, and what was se
 
 test('close ends a wait for a tenure, and does not wait for it', async () => {
   const below = await sqliteAt('waiting');
-  await below.holdEffects();
+  await below.leaseEffects();
   const store = faultyStore(below, () => undefined);
-  const waiting = Promise.allSettled([store.holdEffects()]);
+  const waiting = Promise.allSettled([store.leaseEffects()]);
   await store.head('t');
   await store.close();
   expect(await waiting).toMatchObject([{ status: 'rejected', reason: { code: 'store_closed' } }]);
@@ -233,7 +233,7 @@ test('everything else is the store’s own', async () => {
   expect(store.path).toBe(below.path);
   expect(store.readonly).toBe(false);
   expect(store.commit).toBe(store.commit);
-  const ahead = store.checkAhead([]);
+  const ahead = store.readInParallel([]);
   await ahead.close();
   await store.close();
 });

@@ -28,7 +28,7 @@ type Method = (...args: unknown[]) => unknown;
 const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'holdEffects', 'shareEffects', 'rebuildFacts']);
 
 /** Synchronous methods, which go to the store directly. */
-const SYNCHRONOUS: ReadonlySet<string> = new Set(['checkAhead', 'toString']);
+const SYNCHRONOUS: ReadonlySet<string> = new Set(['readInParallel', 'toString']);
 
 class FaultyHandle {
   readonly #store: object;

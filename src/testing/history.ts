@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type Form, form, requireForm } from '#base';
+import { type ArgumentSchema, arg, checkArgument } from '#base';
 import type { EntryRow, Hash } from '#ledger';
 
 /**
@@ -77,12 +77,12 @@ export interface HistoryReport {
   readonly unknownWritten: number;
 }
 
-const SPAN = { operation: form.text, client: form.text, invoked: form.number, returned: form.number };
-const APPEND = form.members({ ...SPAN, ids: form.list(form.text) });
-const READ = form.members({ ...SPAN, trajectory_id: form.text, ids: form.optional(form.list(form.text)) });
-const OPERATION: Form = (value) =>
+const SPAN = { operation: arg.text, client: arg.text, invoked: arg.number, returned: arg.number };
+const APPEND = arg.members({ ...SPAN, ids: arg.list(arg.text) });
+const READ = arg.members({ ...SPAN, trajectory_id: arg.text, ids: arg.optional(arg.list(arg.text)) });
+const OPERATION: ArgumentSchema = (value) =>
   ((value as Partial<Operation> | null | undefined)?.operation === 'append' ? APPEND : READ)(value);
-const ROW = form.members({ id: form.text, trajectory_id: form.text, seq: form.whole, payload: form.text });
+const ROW = arg.members({ id: arg.text, trajectory_id: arg.text, seq: arg.whole, payload: arg.text });
 
 /**
  * Checks whether a ledger can result from the calls that its callers saw. `entries`: all entries of
@@ -94,8 +94,8 @@ const ROW = form.members({ id: form.text, trajectory_id: form.text, seq: form.wh
  * @throws ArgumentError `bad_argument`
  */
 export function checkHistory(history: readonly Operation[], entries: readonly EntryRow[]): HistoryReport {
-  requireForm(form.list(OPERATION), history, 'history');
-  requireForm(form.list(ROW), entries, 'entries');
+  checkArgument(arg.list(OPERATION), history, 'history');
+  checkArgument(arg.list(ROW), entries, 'entries');
   const violations: Violation[] = [];
   const report = (code: Violation['code'], detail: string): void => void violations.push({ code, detail });
   const appends = history.filter((operation) => operation.operation === 'append');

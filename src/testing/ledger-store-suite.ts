@@ -8,7 +8,7 @@ import { modelLaws } from './laws/model.ts';
 import { readingLaws } from './laws/reading.ts';
 import { refusalLaws } from './laws/refusals.ts';
 import { rowLaws } from './laws/rows.ts';
-import { turnLaws } from './laws/turns.ts';
+import { writeLockLaws } from './laws/write-locks.ts';
 import { type Bench, runSuite, type StoreSuite } from './suite.ts';
 
 export type LedgerStoreSuite = StoreSuite<LedgerStore>;
@@ -32,5 +32,5 @@ export const LEDGER_LAWS: readonly ((bench: Bench<LedgerStore>) => void)[] = [
   closingLaws,
   erasingLaws,
   handleLaws,
-  turnLaws,
+  writeLockLaws,
 ];

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { type EntryRow, integrateLog, type LedgerStore, type LogStore, logHead, standingOf } from '#ledger';
+import { compareWithHead, type EntryRow, integrateLog, type LedgerStore, type LogStore, logHead } from '#ledger';
 import { batchOf, chainOf } from './store-rows.ts';
 
 export interface LogStoreSuite {
@@ -85,14 +85,17 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
         expect([head.size, hex(head.root)]).toEqual([to, hex(naiveRoot(logged))]);
         for (const size of [0, 1, 5, 8, 63, 64].filter((count) => count <= to)) {
           const root = naiveRoot(chain.slice(0, size));
-          expect(await standingOf(store, { size, root })).toEqual({ stands: size === to ? 'at' : 'ahead', size: to });
+          expect(await compareWithHead(store, { size, root })).toEqual({
+            stands: size === to ? 'at' : 'ahead',
+            size: to,
+          });
         }
       }
       expect(await store.logged(0, 100)).toEqual(chain);
       expect(await store.logged(60, 3)).toEqual(chain.slice(60, 63));
       for (const [index, { id }] of chain.entries()) expect(await store.logIndex(id)).toBe(index);
-      expect(await standingOf(store, { size: 71, root: naiveRoot([]) })).toEqual({ stands: 'behind', size: 70 });
-      expect(await standingOf(store, { size: 9, root: naiveRoot([]) })).toEqual({ stands: 'apart', size: 70 });
+      expect(await compareWithHead(store, { size: 71, root: naiveRoot([]) })).toEqual({ stands: 'behind', size: 70 });
+      expect(await compareWithHead(store, { size: 9, root: naiveRoot([]) })).toEqual({ stands: 'apart', size: 70 });
     });
 
     test('an entry that is committed and not logged has no place', async () => {

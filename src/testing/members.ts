@@ -1,5 +1,5 @@
 import { type Claim, claimsText, readClaim, readClaims, SharedWork } from '#effects';
-import type { Happening, Membership, Said } from '#ledger';
+import type { Membership, MembershipEvent, OrderedEvent } from '#ledger';
 
 // Group members of a shared effect log, for tests of stores. Each member stores the applied events
 // and derives the live work.
@@ -13,7 +13,7 @@ export const SHORT_MS = 100;
 /** A membership that stores all applied events. */
 export class Member {
   readonly membership: Membership;
-  readonly heard: Happening[] = [];
+  readonly heard: OrderedEvent[] = [];
 
   constructor(membership: Membership) {
     this.membership = membership;
@@ -26,30 +26,30 @@ export class Member {
   /**
    * Publishes events and returns the new ones, its own last. Undefined if the membership has ended.
    */
-  async say(...said: readonly Said[]): Promise<readonly Happening[] | undefined> {
+  async say(...said: readonly MembershipEvent[]): Promise<readonly OrderedEvent[] | undefined> {
     return this.#exchange(said, false);
   }
 
   /** Same as `say`, and adopts the work of ended members. */
-  async look(...said: readonly Said[]): Promise<readonly Happening[] | undefined> {
+  async look(...said: readonly MembershipEvent[]): Promise<readonly OrderedEvent[] | undefined> {
     return this.#exchange(said, true);
   }
 
   /** Starts work on the scopes, and returns its epoch. */
   async begin(...scopes: readonly string[]): Promise<number> {
-    const last = (await this.say(begun(...scopes)))?.at(-1);
+    const last = (await this.say(startedEvent(...scopes)))?.at(-1);
     if (last?.is !== 'begun') throw new Error(`it was to begin, and heard ${JSON.stringify(last)}`);
     return last.epoch;
   }
 
-  async #exchange(said: readonly Said[], look: boolean): Promise<readonly Happening[] | undefined> {
+  async #exchange(said: readonly MembershipEvent[], look: boolean): Promise<readonly OrderedEvent[] | undefined> {
     const news = await this.membership.exchange(this.heard.at(-1)?.seq ?? 0, said, look);
     this.heard.push(...(news ?? []));
     return news;
   }
 }
 
-export function begun(...scopes: readonly string[]): Said {
+export function startedEvent(...scopes: readonly string[]): MembershipEvent {
   return { is: 'begun', claims: claimsAt(...scopes) };
 }
 
@@ -71,10 +71,10 @@ export interface Live {
 /**
  * The live work that the events give, from the view of another process and of each given member.
  */
-export function liveWork(heard: readonly Happening[], fences: readonly number[]): Live[] {
+export function liveWork(heard: readonly OrderedEvent[], fences: readonly number[]): Live[] {
   const somebody = foldOf(heard, 0);
   const owners = new Map<number, number>();
-  for (const fence of fences) for (const epoch of foldOf(heard, fence).mine()) owners.set(epoch, fence);
+  for (const fence of fences) for (const epoch of foldOf(heard, fence).ownEpochs()) owners.set(epoch, fence);
   const epochs = new Set(heard.flatMap((each) => ('epoch' in each ? [each.epoch] : [])));
   return [...epochs]
     .sort((a, b) => a - b)
@@ -83,42 +83,42 @@ export function liveWork(heard: readonly Happening[], fences: readonly number[])
       if (work === undefined) return [];
       const isInDoubt = work.claims.length > 0 && work.claims.every((claim) => somebody.doubtAt(claim) !== undefined);
       const claims = work.claims.map(textOf).sort();
-      return [{ epoch, fence: somebody.isLeft(epoch) ? undefined : owners.get(epoch), claims, isInDoubt }];
+      return [{ epoch, fence: somebody.isParked(epoch) ? undefined : owners.get(epoch), claims, isInDoubt }];
     });
 }
 
-function foldOf(heard: readonly Happening[], fence: number): SharedWork {
+function foldOf(heard: readonly OrderedEvent[], fence: number): SharedWork {
   const shared = new SharedWork(fence);
   for (const each of heard) hear(shared, each);
   return shared;
 }
 
-function hear(shared: SharedWork, each: Happening): void {
+function hear(shared: SharedWork, each: OrderedEvent): void {
   switch (each.is) {
     case 'begun':
-      shared.begun(each.epoch, each.fence, readClaims(each.claims));
+      shared.register(each.epoch, each.fence, readClaims(each.claims));
       return;
     case 'resumed':
       // Its claims are in the log, which tests of stores fill with placeholders.
-      shared.begun(each.epoch, each.fence, []);
+      shared.register(each.epoch, each.fence, []);
       return;
     case 'grown':
-      shared.grown(each.epoch, readClaims(each.claims));
+      shared.claim(each.epoch, readClaims(each.claims));
       return;
     case 'given':
-      shared.given(each.epoch, readClaims(each.claims));
+      shared.release(each.epoch, readClaims(each.claims));
       return;
     case 'left':
-      shared.leave(each.epoch, each.claims === undefined ? undefined : readClaims(each.claims));
+      shared.park(each.epoch, each.claims === undefined ? undefined : readClaims(each.claims));
       return;
     case 'own':
-      shared.owned(each.epoch, each.fence);
+      shared.adopt(each.epoch, each.fence);
       return;
     case 'ended':
-      shared.ended(each.epoch);
+      shared.end(each.epoch);
       return;
     case 'taken':
-      shared.taken(each.gone, each.fence);
+      shared.reassign(each.gone, each.fence);
   }
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { canonicalize } from '#canon';
 import type { Batch, BlobRow, EntryRow, Hash } from '#ledger';
 
@@ -13,7 +13,7 @@ import type { Batch, BlobRow, EntryRow, Hash } from '#ledger';
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */
 export function entryAfter(parent: EntryRow | undefined, trajectoryId: string, note: unknown = null): EntryRow {
-  requireForm(form.optional(form.members({ id: form.text, seq: form.whole })), parent, 'parent');
+  checkArgument(arg.optional(arg.members({ id: arg.text, seq: arg.whole })), parent, 'parent');
   const seq = parent === undefined ? 0 : parent.seq + 1;
   return entryAt(trajectoryId, seq, parent?.id ?? null, note);
 }
@@ -24,9 +24,9 @@ export function entryAfter(parent: EntryRow | undefined, trajectoryId: string, n
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */
 export function entryAt(trajectoryId: string, seq: number, parent: Hash | null, note: unknown = null): EntryRow {
-  requireForm(form.text, trajectoryId, 'trajectoryId');
-  requireForm(form.whole, seq, 'seq');
-  if (parent !== null) requireForm(form.text, parent, 'parent');
+  checkArgument(arg.text, trajectoryId, 'trajectoryId');
+  checkArgument(arg.whole, seq, 'seq');
+  if (parent !== null) checkArgument(arg.text, parent, 'parent');
   canonicalize(note);
   const kind = seq === 0 ? 'root' : 'commit';
   const payload = JSON.stringify({ kind, note, parent, seq, trajectory_id: trajectoryId });
@@ -39,7 +39,7 @@ export function entryAt(trajectoryId: string, seq: number, parent: Hash | null, 
  * @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON
  */
 export function chainOf(trajectoryId: string, count: number, note: unknown = null): EntryRow[] {
-  requireForm(form.whole, count, 'count');
+  checkArgument(arg.whole, count, 'count');
   const rows: EntryRow[] = [];
   for (let seq = 0; seq < count; seq += 1) rows.push(entryAfter(rows.at(-1), trajectoryId, note));
   return rows;
@@ -47,7 +47,7 @@ export function chainOf(trajectoryId: string, count: number, note: unknown = nul
 
 /** @throws ArgumentError `bad_argument`; CanonError for a note that is not JSON */
 export function blobOf(text: string): BlobRow {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   return { hash: hash('sha256', text), text };
 }
 

@@ -14,7 +14,7 @@ export const zodSchema = z.custom<z.ZodType>((value) => value instanceof z.ZodTy
 export const scopes = z.union([z.array(z.string()), callback]);
 
 /** Options that every tool has. */
-export const SAID = {
+export const COMMON_OPTIONS = {
   name: z.string(),
   description: z.string().optional(),
   cost: callback.optional(),
@@ -23,8 +23,8 @@ export const SAID = {
 };
 
 /** Options that every tool with effects also has. */
-export const SAID_OF_ACTS = {
-  ...SAID,
+export const ACTING_OPTIONS = {
+  ...COMMON_OPTIONS,
   reads: scopes.optional(),
   writes: scopes.optional(),
   plan: callback.optional(),
@@ -34,14 +34,22 @@ export const SAID_OF_ACTS = {
   mitigate: callback.optional(),
 };
 
-export type Said<Schema extends z.ZodType = z.ZodType> = Pick<ToolSpec<Schema>, keyof typeof SAID>;
+export type CommonToolOptions<Schema extends z.ZodType = z.ZodType> = Pick<
+  ToolSpec<Schema>,
+  keyof typeof COMMON_OPTIONS
+>;
 
-export type SaidOfActs<Schema extends z.ZodType = z.ZodType> = Pick<ToolSpec<Schema>, keyof typeof SAID_OF_ACTS>;
+export type ActingToolOptions<Schema extends z.ZodType = z.ZodType> = Pick<
+  ToolSpec<Schema>,
+  keyof typeof ACTING_OPTIONS
+>;
 
 /** The common options of a tool, for its declaration. */
-export function said<Options extends object>(options: Options): Pick<Options, keyof Options & keyof SaidOfActs> {
-  const there = Object.entries(options).filter(([name]) => Object.hasOwn(SAID_OF_ACTS, name));
-  return Object.fromEntries(there) as ReturnType<typeof said<Options>>;
+export function pickToolOptions<Options extends object>(
+  options: Options,
+): Pick<Options, keyof Options & keyof ActingToolOptions> {
+  const there = Object.entries(options).filter(([name]) => Object.hasOwn(ACTING_OPTIONS, name));
+  return Object.fromEntries(there) as ReturnType<typeof pickToolOptions<Options>>;
 }
 
 /**

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { tally } from '../../tests/support/effects-stage.ts';
+import { tally } from '../../tests/support/effect-sink.ts';
 import { newFolder, put } from '../../tests/support/files-stage.ts';
 import { allEntries } from '../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
@@ -82,7 +82,7 @@ test.each<[string, (root: string, sensitive: boolean | undefined) => Made]>([
     const { tools, read } = make(root, sensitive);
     for (const { spec } of tools) expect(spec.sensitive ?? false).toBe(sensitive === true);
     const store = new MemoryStore();
-    const assize = runtimeOver(store, [tally], { tools, holdMs: 240_000, callMs: 60_000 });
+    const assize = runtimeOver(store, [tally], { tools, blockTimeoutMs: 240_000, callTimeoutMs: 60_000 });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const writes = [`fs:${root}/**`];
     await trajectory.transaction({ writ: writFor('alice'), writes, reads: [`fs:${root}`] } as never, async (tx) => {

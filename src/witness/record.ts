@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { WitnessRecord } from '#merkle';
 
-const WITNESS_RECORD = form.members({ size: form.number, root: form.bytes });
+const WITNESS_RECORD = arg.members({ size: arg.number, root: arg.bytes });
 
 /**
  * The cosigned trees of a witness, in one SQLite file: the latest tree of each log, and its note.
@@ -16,7 +16,7 @@ export class WitnessFile {
    * @throws the errors of node:sqlite; ArgumentError `bad_argument`
    */
   constructor(path: string) {
-    requireForm(form.text, path, 'path');
+    checkArgument(arg.text, path, 'path');
     const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
     this.#db = new DatabaseSync(path, { timeout: 5_000 });
     // The record must be durable before the answer: a witness that loses it can be made to cosign a
@@ -32,16 +32,16 @@ export class WitnessFile {
    * @throws ArgumentError `bad_argument`
    */
   recorded(origin: string): WitnessRecord | undefined {
-    requireForm(form.text, origin, 'origin');
+    checkArgument(arg.text, origin, 'origin');
     const row = this.#db.prepare('SELECT size, root FROM tree WHERE origin = ?').get(origin);
     return row && { size: BigInt(row['size'] as string), root: row['root'] as Uint8Array };
   }
 
   /** @throws ArgumentError `bad_argument` */
   record(origin: string, record: WitnessRecord, note: string): void {
-    requireForm(form.text, origin, 'origin');
-    requireForm(WITNESS_RECORD, record, 'record');
-    requireForm(form.text, note, 'note');
+    checkArgument(arg.text, origin, 'origin');
+    checkArgument(WITNESS_RECORD, record, 'record');
+    checkArgument(arg.text, note, 'note');
     const { size, root } = record;
     this.#db
       .prepare('INSERT OR REPLACE INTO tree (origin, size, root, note) VALUES (?, ?, ?, ?)')

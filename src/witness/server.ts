@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { hashText } from '#canon';
 import {
   cosign,
@@ -26,11 +26,11 @@ export interface WitnessOptions {
   readonly onError?: (error: unknown) => void;
 }
 
-const WITNESS_OPTIONS = form.members({
-  logs: form.list(form.members({ origin: form.text, keys: form.list(form.object) })),
-  signer: form.members({ name: form.text, privateKey: form.text }),
-  file: form.object,
-  now: form.code,
+const WITNESS_OPTIONS = arg.members({
+  logs: arg.list(arg.members({ origin: arg.text, keys: arg.list(arg.object) })),
+  signer: arg.members({ name: arg.text, privateKey: arg.text }),
+  file: arg.object,
+  now: arg.code,
 });
 
 /** Maximum time for a request to arrive. */
@@ -47,7 +47,7 @@ const REQUEST_MS = 10_000;
  * @throws ArgumentError `bad_argument`
  */
 export function witnessServer(options: WitnessOptions): Server {
-  requireForm(WITNESS_OPTIONS, options, 'options');
+  checkArgument(WITNESS_OPTIONS, options, 'options');
   const logs = new Map(options.logs.map((log) => [log.origin, log]));
   const ended = new WeakSet<Socket>();
   const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, requireHostHeader: false };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALONE, LEAVES, TOGETHER } from '../support/together.ts';
+import { ALONE, LEAVES, TOGETHER } from '../support/run-alone.ts';
 
 test.each([
   ["vi.mock('node:fs')", true],

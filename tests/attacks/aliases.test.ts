@@ -15,7 +15,7 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { MemoryStore } from '#stores';
 import { fileResolver } from '#tools/files';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { newFolder } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 

@@ -13,8 +13,8 @@ import { writeAnchors } from '../../src/cli/store/anchors.ts';
 import { runProcess } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 import { allEntries, deskOf, soundState } from '../support/ledger-runtime.ts';
+import { codeOf, doctor, pendingOf, severalOf } from '../support/multi-approval.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../support/runtime.ts';
-import { codeOf, doctor, pendingOf, severalOf } from '../support/several.ts';
 import { onEveryDatabase, onEveryStore } from '../support/stores.ts';
 
 const MINUTE = 60_000;
@@ -23,7 +23,7 @@ const one = deskOf();
 const two = severalOf(2);
 
 async function begun(store: LedgerStore, domain: Domain, clock = new HandClock()): Promise<Trajectory> {
-  const assize = runtimeOver(store, [domain], { clock, approvalMs: 10 * MINUTE });
+  const assize = runtimeOver(store, [domain], { clock, approvalTimeoutMs: 10 * MINUTE });
   return assize.create(domain, { trajectoryId: 't', writs: [worker] });
 }
 
@@ -103,7 +103,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
       const [open] = trajectory.pending();
       // In what was shown: nobody else has that.
       Object.assign((open as never as any).payload.proposal.action.args, { amount: 500 });
-      expect(await trajectory.resolutionOf(id)).toMatchObject({
+      expect(await trajectory.statusOf(id)).toMatchObject({
         payload: { proposal: { action: { args: { amount: 5 } } } },
       });
       // In another proposal, with the digest of this one.
@@ -150,7 +150,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
       await Promise.all(
         processes.map(async (trajectory, n) => {
           for (;;) {
-            const now = await trajectory.resolutionOf(first);
+            const now = await trajectory.statusOf(first);
             if (now.status !== 'pending') return;
             const answer = await trajectory.approve(now.id, doctor(people[n] as string)).catch((error) => error);
             if (answer.code === 'not_pending' || answer.code === 'conflict') continue;

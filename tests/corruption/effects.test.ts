@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, type LedgerStore, type LogStore } from '#ledger';
-import { madeElsewhere, verifyStore } from '#runtime';
+import { isForeignEntry, verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
 import { runCommand } from '../support/command.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../support/effect-sink.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
@@ -32,7 +32,7 @@ beforeAll(async () => {
     const left = [...faults];
     const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => left.shift() ?? 'none' };
     const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-    const assize = runtimeOver(store, [tally], { tools, tries: 1 });
+    const assize = runtimeOver(store, [tally], { tools, maxAttempts: 1 });
     const trajectory = await assize.create(tally, { trajectoryId });
     const claims = { writes: [`test:${trajectoryId}`] };
     await trajectory
@@ -234,7 +234,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
     await store.close();
     expect(await invalid(copy)).toEqual({});
     // Nor when it comes to have one.
-    await (await copy.holdEffects()).release();
+    await (await copy.leaseEffects()).release();
     expect(await invalid(copy)).toEqual({});
   });
 
@@ -265,7 +265,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       const fault = (_: unknown, what: string): Fault => (what === 'lost' ? 'lose' : 'none');
       const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault };
       const tools = [toolFor(outside, 'irreversible', 'buffered')];
-      const assize = runtimeOver(store, [tally], { tools, tries: 1 });
+      const assize = runtimeOver(store, [tally], { tools, maxAttempts: 1 });
       const writ = writFor('alice');
       const here = await assize.create(tally, { trajectoryId: 'here' });
       const thrown = await assize.open('thrown');
@@ -321,7 +321,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       await foundIn(sql(unmarked));
       const store = await openSqlite({ path: changed });
       const from = await openSqlite({ path: whole });
-      const again = { cameBefore: madeElsewhere(store) };
+      const again = { cameBefore: isForeignEntry(store) };
       expect((await importLines(store, linesOf(from))).marked).toBe(0);
       expect(Object.keys(await invalid(store))).toEqual(['doubt', 'thrown', 'stuck']);
       const { imported, marked } = await importLines(store, linesOf(from), again);

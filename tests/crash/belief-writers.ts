@@ -9,7 +9,7 @@ import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { clinic } from '../support/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { say } from './words.ts';
+import { say } from './process-output.ts';
 
 const [url, writers, round] = process.argv.slice(2) as [string, string, string];
 

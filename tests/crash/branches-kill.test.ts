@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { BranchFolders } from '#tools/branches';
 import { fileTools } from '#tools/files';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { listing, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 

@@ -3,7 +3,7 @@
 import { openStore } from '#stores';
 import { BranchFolders } from '#tools/branches';
 import { fileTools } from '#tools/files';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const [url = '', root = ''] = process.argv.slice(2);

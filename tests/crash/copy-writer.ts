@@ -3,7 +3,7 @@
 import { openSqlite } from '#stores';
 import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
 import { textOf } from './long-text.ts';
-import { say } from './words.ts';
+import { say } from './process-output.ts';
 
 const CALLERS = 4;
 

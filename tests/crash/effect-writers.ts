@@ -5,7 +5,7 @@
 import { openSqlite } from '../../src/stores/sqlite/index.ts';
 import { writeOf } from '../../src/testing/effect-rows.ts';
 import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
-import { say } from './words.ts';
+import { say } from './process-output.ts';
 
 const [path, writers] = process.argv.slice(2) as [string, string];
 
@@ -14,7 +14,7 @@ process.stdin.on('end', () => process.exit());
 process.stdin.resume();
 
 const store = await openSqlite({ path });
-const { fence, lastEpoch } = await store.holdEffects();
+const { fence, lastEpoch } = await store.leaseEffects();
 say(`held ${fence} ${lastEpoch}`);
 let epoch = lastEpoch;
 

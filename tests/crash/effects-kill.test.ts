@@ -77,7 +77,7 @@ test(`a killed process’s tenure is free and its fence is over, and what was an
     expect(life.fence).toBeGreaterThan(lastFence);
     expect(life.lastEpoch).toBe(lastEpoch);
     const store = await openSqlite({ path });
-    const tenure = await store.holdEffects();
+    const tenure = await store.leaseEffects();
     expect(tenure.fence).toBe(life.fence + 1);
     expect(await store.logEffects(writeOf(life.fence, tenure.lastEpoch + 1))).toEqual({ status: 'fenced' });
     const there: number[] = [];

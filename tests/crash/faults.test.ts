@@ -10,8 +10,8 @@ import { faultyStore } from '../../src/testing/faulty-store.ts';
 import { cases } from '../support/cases.ts';
 import { LastingMemory } from '../support/stores.ts';
 import { Caller } from './caller.ts';
+import { AT_ONCE, expectSpent, liveThrough, type Outcomes, SPENT } from './full-ledger-run.ts';
 import { entriesOf } from './ledger-check.ts';
-import { AT_ONCE, expectSpent, liveThrough, type Outcomes, SPENT } from './life.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-faults-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const [url = '', path = '', seed = '', orders = '', effects = ''] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { EntryRow, LedgerStore } from '#ledger';
 import { openStore } from '#stores';
 import { bundled } from '../support/bundled.ts';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { runtimeOver } from '../support/runtime.ts';
 

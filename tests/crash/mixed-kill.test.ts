@@ -10,7 +10,7 @@ import { Assize, deepReplay, fsck, rebuildMemory } from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
-import { checkTold } from '../support/effects-told.ts';
+import { expectEffectLogMatches } from '../support/check-effect-log.ts';
 import { payloads } from '../support/ledger-runtime.ts';
 import { operator } from '../support/runtime.ts';
 import { onEveryDatabase } from '../support/stores.ts';
@@ -18,10 +18,10 @@ import {
   mixed,
   ON_PURPOSE,
   type Plan,
+  type ProcessLine,
   planOf,
   SPACE,
   standingOf,
-  type Told,
   TRAJECTORIES,
   writOf,
 } from './mixed-orders.ts';
@@ -56,13 +56,13 @@ const ALL = 100_000;
 const program = await bundled(join(import.meta.dirname, 'mixed-process.ts'));
 
 /** One life of a process; killed when it has begun and hung now and then, by these numbers, or let live. */
-async function life(args: readonly string[], next?: (below: number) => number): Promise<Told[]> {
+async function life(args: readonly string[], next?: (below: number) => number): Promise<ProcessLine[]> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
-  const told: Told[] = [];
+  const told: ProcessLine[] = [];
   const exited = once(child, 'exit');
   for await (const line of createInterface({ input: child.stdout })) {
-    told.push(JSON.parse(line) as Told);
+    told.push(JSON.parse(line) as ProcessLine);
     if (next !== undefined && told.length === 1) void harass(child, next);
   }
   const [code, signal] = await exited;
@@ -165,10 +165,10 @@ async function expectSound(store: Store): Promise<void> {
   const before = await factsOf(store);
   await rebuildMemory(store);
   expect(await factsOf(store)).toEqual(before);
-  const { release, lastEpoch } = await store.holdEffects();
+  const { release, lastEpoch } = await store.leaseEffects();
   await release();
   for (const trajectory of TRAJECTORIES) {
-    await checkTold(store, trajectory, [], lastEpoch);
+    await expectEffectLogMatches(store, trajectory, [], lastEpoch);
     expect(await deepReplay(store, trajectory, { domains: [mixed] })).toMatchObject({ same: true });
   }
 }

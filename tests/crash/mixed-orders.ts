@@ -131,7 +131,7 @@ function numberOf(name: string): number {
 }
 
 /** One line of what a process says. */
-export type Told =
+export type ProcessLine =
   | { readonly open: true }
   | { readonly number: number; readonly ruling: string }
   | { readonly number: number; readonly failed: string }

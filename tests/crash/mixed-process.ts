@@ -5,9 +5,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { isAssizeError } from '#base';
-import { type Call, declareTool, type Tool } from '#effects';
+import { type CallContext, declareTool, type Tool } from '#effects';
 import { createOracle } from '#oracle';
-import { Assize, type LeftEffect, type Memory, type Ruling, type Trajectory, type Transaction } from '#runtime';
+import { Assize, type Memory, type Ruling, type Trajectory, type Transaction, type UnresolvedEffect } from '#runtime';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { operator } from '../support/runtime.ts';
@@ -19,13 +19,13 @@ import {
   mixed,
   ON_PURPOSE,
   type Plan,
+  type ProcessLine,
   planOf,
   SPACE,
   TOOLS,
-  type Told,
   writOf,
 } from './mixed-orders.ts';
-import { say } from './words.ts';
+import { say } from './process-output.ts';
 
 const [url = '', port = '', seed = '', from = '', to = '', atOnce = '', leaseMs = ''] = process.argv.slice(2);
 /** What is retried at most, at so many milliseconds. */
@@ -37,7 +37,7 @@ const TIDY_MS = 5;
 /** Where what is asked has changed before it was answered. */
 const ASKED_ANEW = ['stale_answer', 'answers_needed'];
 
-const tell = (told: Told): void => say(JSON.stringify(told));
+const tell = (told: ProcessLine): void => say(JSON.stringify(told));
 
 async function ask(sort: string, does: 'do' | 'undo' | 'has' | 'look', body: object): Promise<{ has: boolean }> {
   const answer = await fetch(`http://127.0.0.1:${port}/${sort}/${does}`, {
@@ -59,7 +59,7 @@ function toolOf([name, sink, reversibility, delivery]: (typeof TOOLS)[number]): 
     ...(reversibility === 'irreversible'
       ? {}
       : {
-          compensate: async ({ what }: { what: string }, _: unknown, { key }: Call) => {
+          compensate: async ({ what }: { what: string }, _: unknown, { key }: CallContext) => {
             await ask(sink, 'undo', { key, what });
             return { undone: 'all' as const };
           },
@@ -67,7 +67,7 @@ function toolOf([name, sink, reversibility, delivery]: (typeof TOOLS)[number]): 
     ...(reversibility === 'with_cost' ? { undoCost: () => ({ usd: 1 }) } : {}),
     ...(sink === 'queryable'
       ? {
-          reconcile: async (_: unknown, { key }: Call) =>
+          reconcile: async (_: unknown, { key }: CallContext) =>
             (await ask(sink, 'has', { key })).has
               ? { happened: true as const, result: null }
               : { happened: false as const },
@@ -95,7 +95,7 @@ const assize = new Assize({
 tell({ open: true });
 
 /** As a person does who looks at what came; somebody beside may have done so just now. */
-async function resolve({ epoch, n, tool, key }: LeftEffect): Promise<void> {
+async function resolve({ epoch, n, tool, key }: UnresolvedEffect): Promise<void> {
   const isBlind = tool.startsWith('blind');
   const has = isBlind && (await ask('blind', 'look', { key })).has;
   const found = { by: 'ops', evidence: 'looked', ...(isBlind && !has ? { confirm: true } : {}) };
@@ -106,7 +106,7 @@ async function resolve({ epoch, n, tool, key }: LeftEffect): Promise<void> {
   }
 }
 
-async function tidy(): Promise<readonly LeftEffect[]> {
+async function tidy(): Promise<readonly UnresolvedEffect[]> {
   for (const each of await retried(() => assize.recoverEffects())) await resolve(each);
   return retried(() => assize.recoverEffects());
 }

@@ -9,7 +9,7 @@ import { openPostgres, type PostgresStore } from '../../src/stores/postgres/inde
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { batchOf, blobOf } from '../../src/testing/store-rows.ts';
 import { rejectionMembers, rootMembers, second } from '../support/ledger-rows.ts';
-import { now, say } from './words.ts';
+import { now, say } from './process-output.ts';
 
 const [url, writers] = process.argv.slice(2) as [string, string];
 

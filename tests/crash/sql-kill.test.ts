@@ -13,12 +13,21 @@ import { readSalted } from '../../src/runtime/transactions/settle/quarantine.ts'
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
 import { bundled } from '../support/bundled.ts';
+import { expectEffectLogMatches } from '../support/check-effect-log.ts';
 import { orders } from '../support/effects-failing.ts';
-import { checkTold } from '../support/effects-told.ts';
 import { allEntries } from '../support/ledger-runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { runtimeOver } from '../support/runtime.ts';
-import { ACCOUNTS, BEGINNING, type Left, type Op, orderOf, SHARED, type Told, type Wanted } from './sql-orders.ts';
+import {
+  ACCOUNTS,
+  BEGINNING,
+  type ExpectedRows,
+  type Op,
+  orderOf,
+  type ProcessLine,
+  SHARED,
+  type UnresolvedTransaction,
+} from './sql-orders.ts';
 
 // Random bodies on a real server, with statements that are held in its open transactions, in processes that are killed whenever it may be,
 // also while they recover. What the server's tables have is compared with what the ledger has committed, each time that all is recovered.
@@ -59,18 +68,18 @@ type Query = (text: string) => Promise<Record<string, any>[]>;
 
 /** What the ledger has committed, and of it what has failed and was undone for that. */
 interface Ruled {
-  readonly committed: ReadonlyMap<string, Wanted>;
+  readonly committed: ReadonlyMap<string, ExpectedRows>;
   readonly failed: ReadonlySet<string>;
 }
 
 async function ruledIn(store: Store): Promise<Ruled> {
-  const committed = new Map<string, Wanted>();
+  const committed = new Map<string, ExpectedRows>();
   const failed = new Set<string>();
   for (const { kind, payload } of await allEntries(store, 't')) {
     const { action } = JSON.parse(payload);
     if (kind !== 'commit' || action.name === 'assize.settle') continue;
     const isFailure = action.args.startsWith('no ');
-    const wanted = JSON.parse(isFailure ? action.args.slice(3) : action.args) as Wanted;
+    const wanted = JSON.parse(isFailure ? action.args.slice(3) : action.args) as ExpectedRows;
     if (isFailure) failed.add(wanted.name);
     else {
       expect(committed.has(wanted.name)).toBe(false);
@@ -127,7 +136,7 @@ async function checkNothingUnruled(query: Query, { committed }: Ruled): Promise<
 }
 
 /** What does not stand as it was told, with all that is one step with it; and what may not be there. */
-function checkWhy(left: readonly Left[]): void {
+function checkWhy(left: readonly UnresolvedTransaction[]): void {
   for (const { tool, why, epoch } of left) {
     const isRefused = tool === 'post' && why === 'sql_23514';
     const isOther = why === 'answers_otherwise' && left.some((each) => each.epoch === epoch && each.tool === 'number');
@@ -161,7 +170,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
   await begun.close();
   const next = seededNumbers(SEED);
   const seen: Record<string, number> = {};
-  const told: Told[] = [];
+  const told: ProcessLine[] = [];
   const looked = async <T>(look: (store: Store) => Promise<T>): Promise<T> => {
     const store = await openStore(url);
     try {
@@ -171,7 +180,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
     }
   };
   let lastEpoch = 0;
-  const judge = async (left: readonly Left[] | undefined): Promise<void> => {
+  const judge = async (left: readonly UnresolvedTransaction[] | undefined): Promise<void> => {
     await looked(async (store) => {
       const ruled = await ruledIn(store);
       await checkNothingUnruled(query, ruled);
@@ -192,7 +201,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
     const kill = (): void => void child.kill('SIGKILL');
     if (startMs !== undefined) void sleep(startMs).then(kill);
     for await (const line of createInterface({ input: child.stdout })) {
-      const each = JSON.parse(line) as Told;
+      const each = JSON.parse(line) as ProcessLine;
       told.push(each);
       if (!('left' in each)) continue;
       // Where it is killed meanwhile, nobody else changes anything either.
@@ -239,7 +248,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
       seen[`left ${tool} ${why}`] = (seen[`left ${tool} ${why}`] ?? 0) + 1;
   }
   await looked(async (store) => {
-    await checkTold(store, 't', [], lastEpoch);
+    await expectEffectLogMatches(store, 't', [], lastEpoch);
     const { committed, failed } = await ruledIn(store);
     for (const each of told)
       if ('ruling' in each && each.ruling === 'committed')

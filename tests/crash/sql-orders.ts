@@ -71,13 +71,13 @@ export function orderOf(seed: number, n: number): Order {
 }
 
 /** What a commit says of an order: each row that is to be there, by its table. */
-export interface Wanted {
+export interface ExpectedRows {
   readonly name: string;
   readonly rows: readonly string[];
 }
 
 /** What waits for a person, by the name of its transaction. */
-export interface Left {
+export interface UnresolvedTransaction {
   readonly epoch: number;
   readonly n: number;
   readonly key: string;
@@ -87,8 +87,8 @@ export interface Left {
 }
 
 /** One line of what the process says. */
-export type Told =
-  | { readonly left: readonly Left[] }
+export type ProcessLine =
+  | { readonly left: readonly UnresolvedTransaction[] }
   | { readonly order: string; readonly ruling: string; readonly effects: string }
   | { readonly order: string; readonly threw: string }
   | { readonly closed: true };

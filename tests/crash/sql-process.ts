@@ -24,7 +24,7 @@ import {
 } from '../../src/tools/sql/index.ts';
 import { orders } from '../support/effects-failing.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
-import { AT_ONCE, type Left, type Op, orderOf, type Told } from './sql-orders.ts';
+import { AT_ONCE, type Op, orderOf, type ProcessLine, type UnresolvedTransaction } from './sql-orders.ts';
 
 const [url = '', bank = '', seed = '', from = '', to = '', end = ''] = process.argv.slice(2);
 const [nth = '', when = ''] = end.split(':');
@@ -78,7 +78,7 @@ let opened = 0;
 const held: SqlDatabase = {
   placeholders: '$1',
   // Now and then it is let go while its body runs.
-  get heldMs() {
+  get stagedTimeoutMs() {
     return ++opened % 7 === 0 ? 15 : 1_500;
   },
   connect,
@@ -100,7 +100,7 @@ function writing(name: string, database: SqlDatabase, more: Partial<SqlToolOptio
     writes: [`db:${name}:{order}`],
     database,
     statements: (input) => [did(name, input)],
-    isPassing,
+    isTransient: isPassing,
     ...more,
   });
 }
@@ -202,7 +202,7 @@ async function run(tx: Transaction, order: string, ops: readonly Op[], notes: nu
   return rows;
 }
 
-const tell = (told: Told): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
+const tell = (told: ProcessLine): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
 const store = await openStore(url);
 const assize = runtimeOver(store, [orders], {
   clock: { now: () => new Date().toISOString().replace('Z', '000Z') },
@@ -211,7 +211,7 @@ const assize = runtimeOver(store, [orders], {
 });
 const trajectory = await assize.open('t');
 
-async function waiting(): Promise<Left[]> {
+async function waiting(): Promise<UnresolvedTransaction[]> {
   const left = await assize.recoverEffects();
   const transactions = await assize.effects();
   return left.map(({ epoch, n, key, tool, why }) => ({
@@ -235,7 +235,7 @@ function accountsOf(ops: readonly Op[]): string[] {
 }
 
 /** What a person finds of it: whether its row is there. */
-async function decide({ epoch, n, tool }: Left): Promise<void> {
+async function decide({ epoch, n, tool }: UnresolvedTransaction): Promise<void> {
   const { payload } = readTransaction((await store.effectsOf(epoch))!).effects[n]!;
   const { input } = (await readSalted((hash) => store.blob(hash), payload)) as {
     input: { order: string; row: string };
@@ -252,7 +252,8 @@ async function decide({ epoch, n, tool }: Left): Promise<void> {
 const left = await waiting();
 tell({ left });
 await once(createInterface({ input: process.stdin }), 'line');
-for (let each: Left | undefined = left[0]; each !== undefined; [each] = await waiting()) await decide(each);
+for (let each: UnresolvedTransaction | undefined = left[0]; each !== undefined; [each] = await waiting())
+  await decide(each);
 let next = Number(from);
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {

@@ -9,12 +9,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
-import { tally } from '../support/effects-stage.ts';
-import { checkTold } from '../support/effects-told.ts';
+import { expectEffectLogMatches } from '../support/check-effect-log.ts';
+import { tally } from '../support/effect-sink.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { runtimeOver } from '../support/runtime.ts';
 import { Outside } from './outside.ts';
-import type { Told } from './tools-orders.ts';
+import type { ProcessLine } from './tools-orders.ts';
 
 /** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
 const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '12');
@@ -26,12 +26,12 @@ const LIFE_MS_MAX = 120;
 const program = await bundled(join(import.meta.dirname, 'tools-process.ts'));
 
 /** One life of the process; killed so long after it has recovered, or let live. */
-async function life(args: readonly string[], lifeMs: number | undefined): Promise<Told[]> {
+async function life(args: readonly string[], lifeMs: number | undefined): Promise<ProcessLine[]> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const told: Told[] = [];
+  const told: ProcessLine[] = [];
   const exited = once(child, 'exit');
   for await (const line of createInterface({ input: child.stdout })) {
-    told.push(JSON.parse(line) as Told);
+    told.push(JSON.parse(line) as ProcessLine);
     if (lifeMs !== undefined && told.length === 1) void sleep(lifeMs).then(() => child.kill('SIGKILL'));
   }
   const [code] = await exited;
@@ -68,9 +68,9 @@ async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
     entries.push(...page);
     at += page.length;
   }
-  const tenure = await store.holdEffects();
+  const tenure = await store.leaseEffects();
   await tenure.release();
-  await checkTold(store, 't', left, tenure.lastEpoch);
+  await expectEffectLogMatches(store, 't', left, tenure.lastEpoch);
   await store.close();
   const committed = new Map<string, number>();
   for (const { kind, payload } of entries) {

@@ -3,7 +3,7 @@
 export const ORDERS_AT_ONCE = 3;
 
 /** One line of what the process says. */
-export type Told =
+export type ProcessLine =
   | { readonly left: readonly { readonly epoch: number; readonly key: string; readonly tool: string }[] }
   | { readonly order: string; readonly ruling: string }
   | { readonly closed: true };

@@ -3,11 +3,11 @@
  * that lives on.
  */
 import { z } from 'zod';
-import { type Call, declareTool, type Sink, type Tool } from '#effects';
+import { type CallContext, declareTool, type Sink, type Tool } from '#effects';
 import { openStore } from '#stores';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
-import { ORDERS_AT_ONCE, orderScope, type Told } from './tools-orders.ts';
+import { ORDERS_AT_ONCE, orderScope, type ProcessLine } from './tools-orders.ts';
 
 const [url = '', port = '', from = '', to = ''] = process.argv.slice(2);
 
@@ -35,7 +35,7 @@ function tool(
     execute: ({ order }, { key }) => ask(sort, 'do', { key, what: order }),
     ...(reversibility === 'reversible'
       ? {
-          compensate: async ({ order }: { order: string }, _: unknown, { key }: Call) => {
+          compensate: async ({ order }: { order: string }, _: unknown, { key }: CallContext) => {
             await ask(sort, 'undo', { key, what: order });
             return { undone: 'all' as const };
           },
@@ -43,7 +43,7 @@ function tool(
       : {}),
     ...(sort === 'queryable'
       ? {
-          reconcile: async (_: unknown, { key }: Call) =>
+          reconcile: async (_: unknown, { key }: CallContext) =>
             (await ask(sort, 'has', { key })).has
               ? { happened: true as const, result: null }
               : { happened: false as const },
@@ -52,7 +52,7 @@ function tool(
   });
 }
 
-const tell = (told: Told): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
+const tell = (told: ProcessLine): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
 const store = await openStore(url);
 const assize = runtimeOver(store, [tally], {
   clock: { now: () => new Date().toISOString().replace('Z', '000Z') },

@@ -2,6 +2,6 @@
 import { openStore } from '#stores';
 
 const store = await openStore(process.argv[2]!);
-const end = await store.turn!('t');
+const end = await store.acquireWriteLock!('t');
 console.log(end === undefined ? 'none' : 'has it');
 process.stdin.on('data', () => end?.());

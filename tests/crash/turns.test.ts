@@ -18,11 +18,11 @@ async function turnOfAKilledProcess(url: string): Promise<void> {
   onTestFinished(() => void holder.kill('SIGKILL'));
   const [said] = await once(holder.stdout, 'data');
   expect(String(said)).toBe('has it\n');
-  expect(await store.turn!('t')).toBeUndefined();
+  expect(await store.acquireWriteLock!('t')).toBeUndefined();
   const exited = once(holder, 'exit');
   holder.kill('SIGKILL');
   await exited;
-  const end = await store.turn!('t');
+  const end = await store.acquireWriteLock!('t');
   expect(end).toBeTypeOf('function');
   end!();
 }

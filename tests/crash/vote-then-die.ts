@@ -7,7 +7,7 @@ import type { AssertInput } from '#runtime';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { say } from './words.ts';
+import { say } from './process-output.ts';
 
 const [url, text] = process.argv.slice(2) as [string, string];
 const claim = JSON.parse(text) as AssertInput;

@@ -7,7 +7,7 @@ import type { Batch, CommitResult, EntryRow } from '#ledger';
 import { openSqlite, type SqliteStore } from '../../src/stores/sqlite/index.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
-import { now, say } from './words.ts';
+import { now, say } from './process-output.ts';
 
 const [path, writers] = process.argv.slice(2) as [string, string];
 

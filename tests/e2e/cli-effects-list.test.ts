@@ -8,10 +8,10 @@ import { declareTool } from '#effects';
 import { openSqlite } from '#stores';
 import { sqlTool } from '#tools/sql';
 import { runCommand } from '../support/command.ts';
+import { tally } from '../support/effect-sink.ts';
 import { inEffectsFolder, mail, wide } from '../support/effects-folder.ts';
-import { tally } from '../support/effects-stage.ts';
 import { operator, runtimeOver, writFor } from '../support/runtime.ts';
-import { treated, ZOE } from '../support/treated.ts';
+import { treated, ZOE } from '../support/treatment-trajectory.ts';
 
 const here = inEffectsFolder();
 const { assize, json, send, written, inDoubt } = here;
@@ -174,7 +174,7 @@ describe('list', () => {
       await runtime.close();
       await store.close();
       const [domain, key] = [join(here.folder, 'treated.ts'), join(here.folder, 'operator.key')];
-      writeFileSync(domain, `export { treatments } from '${join(root, 'tests/support/treated.ts')}';`);
+      writeFileSync(domain, `export { treatments } from '${join(root, 'tests/support/treatment-trajectory.ts')}';`);
       writeFileSync(key, operator.privateKey, { mode: 0o600 });
       writeFileSync(join(here.folder, 'world.db.anchors.json'), JSON.stringify([operator.publicKey]));
       const erase = (...args: string[]) =>
@@ -242,7 +242,7 @@ describe('list', () => {
       name: 'bank.book',
       input: z.object({ what: z.string() }),
       writes: ['db:bank'],
-      database: { connect: () => connection, writers: 'one', heldMs: 50 },
+      database: { connect: () => connection, writers: 'one', stagedTimeoutMs: 50 },
       statements: ({ what }) => [{ text: 'INSERT INTO booking (what) VALUES (?) RETURNING n', values: [what] }],
       result: ([rows]) => rows?.[0],
     });

@@ -7,9 +7,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { DidNothing, declareTool, NoAnswer } from '#effects';
 import { openSqlite, openStore } from '#stores';
 import { endOf, runCommand, startCommand } from '../support/command.ts';
+import { tally } from '../support/effect-sink.ts';
 import { orders } from '../support/effects-failing.ts';
 import { inEffectsFolder, mail } from '../support/effects-folder.ts';
-import { tally } from '../support/effects-stage.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { operator, runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -109,7 +109,7 @@ describe('recover', () => {
     await inDoubt(true);
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     try {
-      const tenure = await store.holdEffects();
+      const tenure = await store.leaseEffects();
       const { code, err } = await assize('recover', '--wait', '1');
       expect([code, err]).toEqual([2, expect.stringContaining('Another process works on the effects of this store')]);
       expect((await assize('list')).code).toBe(0);
@@ -129,7 +129,7 @@ describe('recover', () => {
         called.resolve();
         return answer.promise;
       });
-      const worker = runtimeOver(store, [tally], { tools: [tool], holdMs: 600_000 });
+      const worker = runtimeOver(store, [tally], { tools: [tool], blockTimeoutMs: 600_000 });
       try {
         const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
         const options = { writ: writFor('alice'), writes: ['mail:**'] };
@@ -329,7 +329,7 @@ describe('Ctrl-C to an approval', () => {
     const line = await waiting();
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     try {
-      const tenure = await store.holdEffects();
+      const tenure = await store.leaseEffects();
       const child = startCommand(here.folder, here.url, ...line, '--tools', toolsFile('keyed'), '--wait', '600');
       const ended = endOf(child);
       const [said] = await once(child.stderr!, 'data');

@@ -9,9 +9,9 @@ import { seededRandom } from '#oracle';
 import type { Assize } from '#runtime';
 import { openSqlite } from '#stores';
 import { runCommand } from '../support/command.ts';
+import { tally } from '../support/effect-sink.ts';
 import { orders } from '../support/effects-failing.ts';
 import { inEffectsFolder, mail, wide } from '../support/effects-folder.ts';
-import { tally } from '../support/effects-stage.ts';
 import { operator, runtimeOver, writFor } from '../support/runtime.ts';
 
 const here = inEffectsFolder();

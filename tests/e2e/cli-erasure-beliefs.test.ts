@@ -8,9 +8,9 @@ import { segment, writId } from '#authority';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
 import { type Ended, runCommand } from '../support/command.ts';
+import { committed, SECRETS, told, WHO } from '../support/mentions-of-patient.ts';
 import { HandClock, operator, runtimeOver, writFor } from '../support/runtime.ts';
 import { scales } from '../support/scales.ts';
-import { committed, SECRETS, told, WHO } from '../support/told-of-her.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'assize-cli-erasure-beliefs-'));

@@ -7,8 +7,8 @@ import { type Delivery, declareTool, type Reversibility, readTransaction, type S
 import { defineDomain } from '#kernel';
 import { listWrits, type Ruling, type Trajectory, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, toolFor } from '../support/effect-sink.ts';
 import { attended } from '../support/effects-ledger.ts';
-import { OutsideSink, Steps, toolFor } from '../support/effects-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/design/effects.md'), 'utf8');

@@ -6,7 +6,7 @@ import { type EffectPayload, readTransaction } from '#effects';
 import type { Hash, LoggedTransaction } from '#ledger';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../support/effect-sink.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ASKS_MAX } from '#agents';
+import { QUESTIONS_MAX } from '#agents';
 import * as kernel from '#kernel';
 import { Assize, Trajectory } from '#runtime';
 import {
@@ -131,7 +131,7 @@ test('what is called is there, and the numbers are those of the sources', () => 
   const numberIn = (file: string, name: string): string =>
     Number(new RegExp(`const ${name} = ([\\d_]+);`).exec(read(file))?.[1]?.replaceAll('_', '')).toLocaleString('en');
   expect(page).toContain(`1 to ${kernel.APPROVALS_MAX} different people`);
-  expect(page).toContain(`more than ${ASKS_MAX.toLocaleString('en')} questions`);
+  expect(page).toContain(`more than ${QUESTIONS_MAX.toLocaleString('en')} questions`);
   expect(page).toContain(`at ${numberIn('src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
   expect(page).toContain(`at most ${numberIn('src/runtime/writer/prepared.ts', 'TRIES_MAX')} times`);
 });

@@ -143,9 +143,9 @@ describe.skipIf(!python)('with python3', () => {
     const store = new MemoryStore();
     const writ = writFor('agent');
     const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [writ] });
-    const ifUnchanged = { since: trajectory.head, places: ['/data'] };
+    const ifUnchanged = { since: trajectory.head, paths: ['/data'] };
     await trajectory.propose(intent('keep', { value: 1 }, writ));
-    const refused = await trajectory.propose(intent('keep', { value: 2 }, writ, { ifUnchanged }));
+    const refused = await trajectory.propose(intent('keep', { value: 2 }, writ, { precondition: ifUnchanged }));
     expect(refused).toMatchObject({ reason: 'conflict' });
     await integrateLog(store);
     let text = '';

@@ -26,7 +26,7 @@ const FREE = {
   sensitive: true,
   parallel: true,
   description: 'x',
-  problemBeside: () => undefined,
+  conflictWith: () => undefined,
 };
 
 const SINKS = ['keyed', 'queryable', 'blind'];

@@ -26,7 +26,7 @@ export function file(trajectory: Trajectory, paper: string, bytes = 0): Promise<
 }
 
 /** What callers were told: entries by what they asked for, and errors. */
-export class Told {
+export class CallerReport {
   readonly answered: Map<string, string> = new Map();
   readonly errors: unknown[] = [];
 
@@ -55,7 +55,7 @@ export class Told {
 }
 
 /** Nothing lost: every answer is there. Nothing doubled: every paper is in the box once, by one entry. */
-export async function expectOnce(store: Store, told: Told, papers: readonly string[]): Promise<void> {
+export async function expectOnce(store: Store, told: CallerReport, papers: readonly string[]): Promise<void> {
   const rows = await allEntries(store, 't');
   const ids = new Set(rows.map(({ id }) => id));
   expect([...told.answered.values()].filter((id) => !ids.has(id))).toEqual([]);

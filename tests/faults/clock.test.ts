@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { deskOf, payloads, soundState } from '../support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
-import { begun, expectOnce, file, processOver, Told } from './callers.ts';
+import { begun, CallerReport, expectOnce, file, processOver } from './callers.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -14,7 +14,7 @@ onEveryStore((stores) => {
     const store = await place.open();
     const clock = new HandClock();
     const trajectory = await begun(store, { clock });
-    const told = new Told();
+    const told = new CallerReport();
     clock.forward(10 * MINUTE);
     await told.hear('first', file(trajectory, 'first'));
     clock.forward(-5 * MINUTE);
@@ -34,7 +34,7 @@ onEveryStore((stores) => {
     const store = await place.open();
     const clock = new HandClock();
     const trajectory = await begun(store, { clock });
-    const told = new Told();
+    const told = new CallerReport();
     await told.hear('first', file(trajectory, 'first'));
     for (const behind of [60 * MINUTE, 5 * MINUTE + 1]) {
       clock.forward(-behind);
@@ -61,7 +61,7 @@ onEveryStore((stores) => {
     const worker = writFor('agent');
     const brief = writFor('guest', { expires: START.replace('09:00:00', '09:01:00'), nonce: 'brief' });
     const desk = deskOf('footprint');
-    const options = { clock, approvalMs: MINUTE };
+    const options = { clock, approvalTimeoutMs: MINUTE };
     const assize = runtimeOver(store, [desk], options);
     const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker, brief] });
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));

@@ -8,11 +8,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
-import { asNobody } from '../support/as-nobody.ts';
+import { asUnprivilegedUser } from '../support/as-unprivileged-user.ts';
 import type { DeskState } from '../support/ledger-runtime.ts';
 import { holdTable } from '../support/postgres/index.ts';
 import { type Databases, onEveryDatabase, type Place } from '../support/stores.ts';
-import { begun, expectOnce, file, papersOf, processOver, Told } from './callers.ts';
+import { begun, CallerReport, expectOnce, file, papersOf, processOver } from './callers.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -25,7 +25,7 @@ onEveryDatabase((stores) => {
     const store = await place.open();
     const trajectory = await begun(store);
     const papers = papersOf(40);
-    const told = new Told();
+    const told = new CallerReport();
     for (const paper of papers.slice(0, 5)) await told.hear(paper, file(trajectory, paper, 5_000));
     await disk.fill();
     for (const some of [papers.slice(5, 20), papers.slice(20)]) {
@@ -55,7 +55,7 @@ onEveryDatabase((stores) => {
     // What was judged and could not be written is not shown.
     expect((trajectory.state() as DeskState).boxes).toEqual({});
     expect((await verifyStore(store)).map(({ valid, entries }) => [valid, entries])).toEqual([[true, 1]]);
-    const told = new Told();
+    const told = new CallerReport();
     await told.hear('paper', file(await processOver(await place.open()).open('t'), 'paper'));
     await expectOnce(store, told, ['paper']);
   });
@@ -66,7 +66,7 @@ onEveryDatabase((stores) => {
       const store = await place.open({ lockTimeoutMs: 60_000 });
       const trajectory = await begun(store);
       const release = await hold(stores, place);
-      const told = new Told();
+      const told = new CallerReport();
       const papers = papersOf(10);
       const hearing = papers.map((paper) => told.hear(paper, file(trajectory, paper)));
       await release();
@@ -80,7 +80,7 @@ onEveryDatabase((stores) => {
       const store = await place.open({ lockTimeoutMs: 100 });
       const trajectory = await begun(store);
       const release = await hold(stores, place);
-      const told = new Told();
+      const told = new CallerReport();
       const papers = papersOf(10);
       await Promise.all(papers.map((paper) => told.hear(paper, file(trajectory, paper))));
       expect(told.answered.size).toBe(0);
@@ -121,7 +121,7 @@ describe.skipIf(process.platform === 'win32')(
         message: expect.stringMatching(/can't be written: .*; open it with mode readonly/),
       };
       try {
-        await asNobody(async () => {
+        await asUnprivilegedUser(async () => {
           await expect(openStore(`sqlite:${path}`)).rejects.toMatchObject(refusal);
           const reader = await openStore(`sqlite:${path}`, { mode: 'readonly' });
           await expect(file(await processOver(reader).open('t'), 'paper')).rejects.toMatchObject({

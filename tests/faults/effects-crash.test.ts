@@ -1,13 +1,21 @@
 import { describe, expect, test, vi } from 'vitest';
-import { type Decision, type EffectPhase, isLeft, nextStep, readTransaction, type Sink, TRIES } from '#effects';
+import {
+  type Decision,
+  EFFECT_ATTEMPTS,
+  type EffectPhase,
+  isUnresolved,
+  nextStep,
+  readTransaction,
+  type Sink,
+} from '#effects';
 import type { Domain } from '#kernel';
-import { type Assize, type LeftEffect, type TransactionOutcome, verifyStore } from '#runtime';
+import { type Assize, type TransactionOutcome, type UnresolvedEffect, verifyStore } from '#runtime';
 import type { MemoryStore } from '#stores';
+import { expectEffectLogMatches } from '../support/check-effect-log.ts';
+import { tally } from '../support/effect-sink.ts';
 import { orders } from '../support/effects-failing.ts';
-import { tally } from '../support/effects-stage.ts';
-import { checkTold } from '../support/effects-told.ts';
-import { crashedTwice, OutlivingWorld } from '../support/effects-world.ts';
 import { writFor } from '../support/runtime.ts';
+import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
 
 // A crash at every step of a transaction with effects of every class but the pivot's (effects-pivot.test.ts), and again at every step of what recovers from it. What
 // became of them is read off the sink's own log, and has to be what the ledger says.
@@ -56,8 +64,8 @@ class World extends OutlivingWorld {
   }
 
   /** Judged from the sink alone, but for what waits for a person. */
-  async check(left: readonly LeftEffect[], crashes = 1): Promise<void> {
-    await checkTold(this.store, 't', left);
+  async check(left: readonly UnresolvedEffect[], crashes = 1): Promise<void> {
+    await expectEffectLogMatches(this.store, 't', left);
     const committed = await this.isCommitted();
     if (this.sink.sort !== 'blind') {
       expect(left).toEqual([]);
@@ -80,16 +88,17 @@ class World extends OutlivingWorld {
 async function canGoOn(store: MemoryStore): Promise<boolean> {
   const open = (await store.openEffects()).map(readTransaction);
   return open.some(
-    ({ state }) => nextStep(state, { hasBody: false, isUnderWay: () => false, tries: TRIES }).do !== 'wait',
+    ({ state }) =>
+      nextStep(state, { hasBody: false, isInFlight: () => false, maxAttempts: EFFECT_ATTEMPTS }).do !== 'wait',
   );
 }
 
 /** What waits for a person, by the log alone. */
-async function leftIn(assize: Assize): Promise<LeftEffect[]> {
+async function leftIn(assize: Assize): Promise<UnresolvedEffect[]> {
   const open = await assize.effects();
   return open.flatMap(({ epoch, trajectoryId, effects }) =>
     effects.flatMap(({ n, tool, key, phase }) =>
-      isLeft(phase as EffectPhase) ? [{ epoch, trajectoryId, n, tool, key, phase, claims: [] }] : [],
+      isUnresolved(phase as EffectPhase) ? [{ epoch, trajectoryId, n, tool, key, phase, claims: [] }] : [],
     ),
   );
 }
@@ -141,7 +150,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
         await vi.waitFor(async () => expect(await canGoOn(world.store)).toBe(false), { interval: 1, timeout: 300_000 });
         return leftIn(assize);
       });
-      await world.check(left as readonly LeftEffect[]);
+      await world.check(left as readonly UnresolvedEffect[]);
       if (wasOpen) recoveries++;
     }
     expect(recoveries).toBeGreaterThan(10);
@@ -223,7 +232,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
       const entries = await world.store.entries('t');
       expect(entries.filter(({ payload }) => payload.includes('"args":"order"'))).toHaveLength(1);
-      await checkTold(world.store, 't', []);
+      await expectEffectLogMatches(world.store, 't', []);
       for (const what of [...ACTED, ...HELD]) expect([what, world.sink.standing(what)]).toEqual([what, 1]);
     }
   });
@@ -270,8 +279,8 @@ class FailingWorld extends World {
    * Nothing stands, and it is answered for once; but for what waits for a person. Only who can be asked tells after a crash whether a
    * call has come to it before it was refused.
    */
-  async checkFailed(left: readonly LeftEffect[], crashes = 1): Promise<void> {
-    await checkTold(this.store, 't', left);
+  async checkFailed(left: readonly UnresolvedEffect[], crashes = 1): Promise<void> {
+    await expectEffectLogMatches(this.store, 't', left);
     expect(left.length).toBeLessThanOrEqual(this.sink.sort === 'queryable' ? 0 : crashes);
     const isLeft = left.length > 0;
     expect(await this.answers('no o1')).toBe((await this.isCommitted()) && !isLeft ? 1 : 0);
@@ -340,7 +349,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
       await world.begin();
       const { isDead } = await world.process(endAt, (assize) => world.transact(assize, 'order', undefined, 'bad'));
       const left = await world.recovered();
-      await checkTold(world.store, 't', left);
+      await expectEffectLogMatches(world.store, 't', left);
       expect(await world.answers('forbidden')).toBe(0);
       if ((await world.answers('bad')) > 0) expect(left.length).toBeGreaterThan(0);
       const isInDoubt = left.some(({ phase }) => phase === 'in_doubt');
@@ -369,7 +378,7 @@ test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
         assize.resolveEffect({ ...found, epoch, n, as, confirm: true }),
       );
       const after = await world.recovered();
-      await checkTold(world.store, 't', after);
+      await expectEffectLogMatches(world.store, 't', after);
       outcomes[after.length > 0 ? 'again' : 'decided']++;
       if (after.length > 0) {
         // Whoever looks says what there is.
@@ -377,7 +386,7 @@ test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
         await world.process(undefined, (assize) => assize.resolveEffect({ ...found, epoch, n, as: is }));
       }
       expect(await world.recovered()).toEqual([]);
-      await checkTold(world.store, 't', []);
+      await expectEffectLogMatches(world.store, 't', []);
       expect(world.sink.times('do', WHAT)).toBeLessThanOrEqual(as === 'retry' ? 1 : 0);
       for (const what of [...ACTED, ...HELD])
         if (what !== WHAT) expect([what, world.sink.standing(what)]).toEqual([what, 1]);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { declareTool, type Sink } from '#effects';
 import type { Assize, Trajectory, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../support/effects-stage.ts';
+import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../support/effect-sink.ts';
 import { codeOf, hanging, never } from '../support/hanging-tools.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -14,7 +14,7 @@ const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 const ACT = 'reversible.externalised';
 const HELD = 'irreversible.buffered';
-/** `holdMs`, by default. */
+/** `blockTimeoutMs`, by default. */
 const HOLD_MS = 120_000;
 const STEP_MS = 100;
 /** Each try of a call may take a step more than its time. */
@@ -47,7 +47,7 @@ async function world(fault: NonNullable<Outside['fault']> = () => 'none', sort: 
     ...hanging,
   ];
   const store = new MemoryStore({ shared: true });
-  const processOf = () => runtimeOver(store, [tally], { tools, tries, pause: waits });
+  const processOf = () => runtimeOver(store, [tally], { tools, maxAttempts: tries, pause: waits });
   const [assize, beside] = [processOf(), processOf()];
   const one = await assize.create(tally, { trajectoryId: 'one' });
   const other = await beside.create(tally, { trajectoryId: 'other' });
@@ -218,7 +218,7 @@ describe('what gives signs of life is not taken for hung', () => {
 
   test('who waits for somebody older that hangs', async () => {
     const { one, other, close } = await world();
-    const holder = codeOf(one.transaction({ writ, writes: ['test:r'], idleMs: 2 * MINUTE, retries: 0 }, never));
+    const holder = codeOf(one.transaction({ writ, writes: ['test:r'], idleTimeoutMs: 2 * MINUTE, retries: 0 }, never));
     const waiting = other.transaction({ writ, writes: ['test:r', 'test:s'], retries: 0 }, async (tx) => {
       await acts('waited', tx);
       tx.propose(COUNT);
@@ -235,7 +235,7 @@ describe('what gives signs of life is not taken for hung', () => {
       await pause(MINUTE + 10_000);
       tx.propose(COUNT);
     };
-    const told = one.transaction({ writ, idleMs: 2 * MINUTE }, silent);
+    const told = one.transaction({ writ, idleTimeoutMs: 2 * MINUTE }, silent);
     expect((await passUntil(told)).effects).toBe('settled');
     const untold = one.transaction({ writ, retries: 0 }, silent).catch((error: unknown) => error);
     expect(await passUntil(untold)).toMatchObject({
@@ -248,10 +248,13 @@ describe('what gives signs of life is not taken for hung', () => {
 });
 
 test.each([
-  [{ holdMs: 99 }, /holdMs must be a whole number of milliseconds from 100/],
-  [{ holdMs: 1.5 }, /holdMs/],
-  [{ holdMs: 1_000, callMs: 251 }, /callMs .* at most a quarter of holdMs, which is 1000/],
-  [{ callMs: 30_001 }, /at most a quarter of holdMs, which is 120000/],
+  [{ blockTimeoutMs: 99 }, /blockTimeoutMs must be a whole number of milliseconds from 100/],
+  [{ blockTimeoutMs: 1.5 }, /blockTimeoutMs/],
+  [
+    { blockTimeoutMs: 1_000, callTimeoutMs: 251 },
+    /callTimeoutMs .* at most a quarter of blockTimeoutMs, which is 1000/,
+  ],
+  [{ callTimeoutMs: 30_001 }, /at most a quarter of blockTimeoutMs, which is 120000/],
 ])('limits that do not go together are refused by name: %j', (options, message) => {
   expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], ...options })).toThrow(message);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
-import type { Assize, LeftEffect, Ruling } from '#runtime';
+import type { Assize, Ruling, UnresolvedEffect } from '#runtime';
+import { expectEffectLogMatches } from '../support/check-effect-log.ts';
 import { attended } from '../support/effects-ledger.ts';
-import { checkTold } from '../support/effects-told.ts';
-import { crashedTwice, OutlivingWorld } from '../support/effects-world.ts';
 import { writFor } from '../support/runtime.ts';
+import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
 
 // A crash at every step of what can be neither undone nor held: while it is put up, between approval and settlement, and again while
 // that is gone on with. Read off the sink's own log: nothing before the approval, and once after it.
@@ -44,8 +44,8 @@ class World extends OutlivingWorld {
     return this.hasEntryWith('"counselor"');
   }
 
-  async check(left: readonly LeftEffect[], crashes: number): Promise<void> {
-    await checkTold(this.store, 't', left);
+  async check(left: readonly UnresolvedEffect[], crashes: number): Promise<void> {
+    await expectEffectLogMatches(this.store, 't', left);
     const times = ALL.map((what) => this.sink.times('do', what));
     if (!(await this.isApproved())) {
       expect([times, left]).toEqual([[0, 0, 0], []]);

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Delivery } from '#effects';
-import type { LeftEffect } from '#runtime';
+import type { UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
 import { fileScope, fileTools } from '#tools/files';
-import { Steps, storeOf, tally } from '../support/effects-stage.ts';
+import { Steps, storeOf, tally } from '../support/effect-sink.ts';
 import { diskOf, type Listing, listing, newFolder, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -86,7 +86,7 @@ class World {
     });
   }
 
-  async check(left: readonly LeftEffect[], then: Listing = NEW): Promise<'old' | 'new'> {
+  async check(left: readonly UnresolvedEffect[], then: Listing = NEW): Promise<'old' | 'new'> {
     const committed = (await this.store.entries('t')).some(({ kind }) => kind === 'commit');
     expect(left).toEqual([]);
     expect(listing(this.root)).toEqual(committed ? then : OLD);
@@ -94,9 +94,9 @@ class World {
   }
 }
 
-async function recovered(world: World): Promise<readonly LeftEffect[]> {
+async function recovered(world: World): Promise<readonly UnresolvedEffect[]> {
   const { value } = await world.process(undefined, (assize) => assize.recoverEffects());
-  return value as readonly LeftEffect[];
+  return value as readonly UnresolvedEffect[];
 }
 
 describe.each(['buffered', 'externalised'] as const)('files that are changed %s', (delivery) => {

@@ -4,7 +4,7 @@ import { interceptSql, sqliteError } from '../../src/testing/intercept.ts';
 import { allEntries } from '../support/ledger-runtime.ts';
 import { holdTable, type Loss, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';
 import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../support/stores.ts';
-import { begun, expectOnce, file, papersOf, processOver, Told } from './callers.ts';
+import { begun, CallerReport, expectOnce, file, papersOf, processOver } from './callers.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -27,7 +27,7 @@ withPostgres(
       test('while the append is under way', async () => {
         const place = newPlace();
         const trajectory = await begun(await place.open({ lockTimeoutMs: 60_000, statementTimeoutMs: 60_000 }));
-        const told = new Told();
+        const told = new CallerReport();
         const papers = papersOf(10);
         await holdTable(place.url, 'entry');
         const hearing = papers.map((paper) => told.hear(paper, file(trajectory, paper)));
@@ -45,7 +45,7 @@ withPostgres(
       test('three times, whatever it is doing', async () => {
         const place = newPlace();
         const trajectory = await begun(await place.open());
-        const told = new Told();
+        const told = new CallerReport();
         const papers = papersOf(90);
         for (const round of [0, 1, 2]) {
           let heard = 0;
@@ -81,7 +81,7 @@ withPostgres(
         through.port = String(relay.port);
         const far = postgresPlace(postgres, through.href, close);
         const trajectory = await begun(await far.open({ statementTimeoutMs: 1_000 }));
-        const told = new Told();
+        const told = new CallerReport();
         void relay.lose(loss);
         await told.hear('paper', file(trajectory, 'paper'));
         if (outcome !== 'either') expect(told.answered.size).toBe(outcome === 'answered' ? 1 : 0);
@@ -103,7 +103,7 @@ describe('SQLite', () => {
   test('fault: the answer to COMMIT is lost: an error that says so; by the store opened anew, asked again, there once', async () => {
     const place = newPlace();
     const trajectory = await begun(await place.open());
-    const told = new Told();
+    const told = new CallerReport();
     interceptSql((sql, proceed) => {
       const answer = proceed();
       if (sql === 'COMMIT') throw sqliteError(10);

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type BlobRow,
+  compareWithHead,
   type EntryRow,
   type ErasedRow,
   ExportError,
@@ -10,7 +11,6 @@ import {
   integrateLog,
   Replayer,
   readExport,
-  standingOf,
   verifyTrajectory,
 } from '#ledger';
 import { parseCheckpoint, parseNote } from '#merkle';
@@ -124,7 +124,7 @@ async function standing(lines: readonly string[], of: string): Promise<string> {
   // Into a store of ours, it is also what the runtime says of it that counts.
   for (const { valid } of await verifyStore(store)) if (!valid) return 'invalid';
   const note = parseNote(readFileSync(join(V1, `${of}.checkpoint`), 'utf8'));
-  return (await standingOf(store, parseCheckpoint(note.text))).stands;
+  return (await compareWithHead(store, parseCheckpoint(note.text))).stands;
 }
 
 async function* each(lines: readonly string[]): AsyncGenerator<string> {

@@ -6,7 +6,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replayRun, runAgents } from '#agents';
 import { exportLines, integrateLog } from '#ledger';
-import { createOracle, type OracleRow, seededRandom, withinOf } from '#oracle';
+import { createOracle, listingKeyOf, type OracleRow, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { HandClock, operator, runtimeOver } from '../support/runtime.ts';
 import { V1 } from './ledger.ts';
@@ -37,6 +37,8 @@ await integrateLog(store);
 let text = '';
 for await (const line of exportLines(store)) text += line;
 writeFileSync(join(V1, FILE), text);
-const rows: OracleRow[] = await store.oracleWithin(withinOf({ kind: 'call', trajectory: 'desk' }), { limit: 1_000 });
+const rows: OracleRow[] = await store.oracleWithin(listingKeyOf({ kind: 'call', trajectory: 'desk' }), {
+  limit: 1_000,
+});
 writeFileSync(join(V1, 'run.oracle.json'), `${JSON.stringify(rows, null, 1)}\n`);
 console.log(report.ended, report.turns, rows.length, replay.same, replay.turns);

@@ -11,8 +11,8 @@ import { seededRandom } from '#oracle';
 import { Assize, makeCheckpoint, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { keysOf } from '../support/ledger-rows.ts';
+import { doctor, pendingOf, severalOf } from '../support/multi-approval.ts';
 import { HandClock, intent, operator, writFor } from '../support/runtime.ts';
-import { doctor, pendingOf, severalOf } from '../support/several.ts';
 import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';
 
 const FILE = 'several.jsonl';
@@ -22,7 +22,7 @@ const apart = severalOf(2, 'footprint');
 
 async function live(store: MemoryStore): Promise<void> {
   const clock = new HandClock();
-  const options = { clock, random: seededRandom('several'), signer: keysOf(21), approvalMs: 60_000 };
+  const options = { clock, random: seededRandom('several'), signer: keysOf(21), approvalTimeoutMs: 60_000 };
   const assize = new Assize({ store, domains: [world, apart], anchors: [operator.publicKey], ...options });
   const ask = async (trajectory: Trajectory, amount: number): Promise<string> => {
     clock.forward(1_000);

@@ -136,7 +136,7 @@ function runtime(store: LedgerStore, clock: HandClock): Assize {
     clock,
     random: seededRandom('golden'),
     signer: keysOf(21),
-    approvalMs: 60_000,
+    approvalTimeoutMs: 60_000,
   });
 }
 

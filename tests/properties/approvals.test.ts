@@ -10,8 +10,8 @@ import { seededRandom } from '#oracle';
 import { deepReplay, type Ruling, type Trajectory } from '#runtime';
 import { cases } from '../support/cases.ts';
 import { allEntries, type Fault, FaultyStore, soundState } from '../support/ledger-runtime.ts';
+import { severalOf } from '../support/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/runtime.ts';
-import { severalOf } from '../support/several.ts';
 
 /** Two ways to write one name; who asks is a counselor too; a clerk is one of another channel. */
 const PEOPLE = ['dr-a', 'dr-b', 'dr-c', 'dr-\u00e9', 'dr-e\u0301', 'dr-asker', 'clerk-x', 'nobody'];
@@ -234,7 +234,7 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
   let model: Model = { now: 0, n: 0, asked: 0, all: [] };
   let lives = 0;
   const open = async (): Promise<Trajectory> => {
-    const options = { clock, random: seededRandom(`life ${lives++}`), approvalMs: EXPIRES_MS };
+    const options = { clock, random: seededRandom(`life ${lives++}`), approvalTimeoutMs: EXPIRES_MS };
     return runtimeOver(store, [domain], options).open('t');
   };
   await runtimeOver(store, [domain], { clock }).create(domain, { trajectoryId: 't', writs: [asker] });
@@ -313,7 +313,7 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
     const ids = idsOf(rows);
     expect(ids.map(({ length }) => length)).toEqual(lengthsOf(model));
     for (const [i, { ended, by }] of model.all.entries()) {
-      const status = await processes[lives % 2 === 0 ? 0 : 1].resolutionOf(ids[i]?.[0] as string);
+      const status = await processes[lives % 2 === 0 ? 0 : 1].statusOf(ids[i]?.[0] as string);
       if (ended === 'no') expect(status).toMatchObject({ status: 'pending', id: ids[i]?.at(-1) });
       else if (ended === 'committed') expect(status).toMatchObject({ ruling: { ruling: 'committed' } });
       else expect(status).toMatchObject({ ruling: { ruling: 'rejected', reason: ended } });

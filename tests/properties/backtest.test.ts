@@ -211,8 +211,7 @@ async function naively(rows: readonly EntryRow[], made: () => Domain, policy: Po
     if (!('resolves' in payload) || payload.resolves === undefined) {
       const domain = made();
       const world = new World(domain, fresh(clone(state) as never).state as never, undefined);
-      for (const [key, { rule }] of world.standing.failing)
-        if (!broken.has(rule.id)) world.standing.failing.delete(key);
+      for (const [key, { rule }] of world.checks.failing) if (!broken.has(rule.id)) world.checks.failing.delete(key);
       const { intent, inputs, authority, was } = asked(payload, policy);
       const parsed = payload.kind !== 'rejection';
       const judged = adjudicate(world, intent, authority, inputs, { parsed });

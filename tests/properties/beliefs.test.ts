@@ -12,12 +12,11 @@ import {
   placedProvenance,
   Replayer,
   type SaltedRef,
-  Values,
+  ValueReader,
   verifyTrajectory,
 } from '#ledger';
 import {
   type Answer,
-  type Ask,
   answerOf,
   applyPlan,
   declarePredicate,
@@ -25,13 +24,14 @@ import {
   OPEN_END,
   OPEN_START,
   type Plan,
+  type PlanInput,
   planAssert,
   planChange,
   planCorrect,
   planRetract,
+  type QuestionPlan,
   readWitness,
   THIS_ENTRY,
-  type Writing,
 } from '#memory';
 import { mergeProvenance, Polynomial, trustToken, writeToken } from '../../src/memory/provenance/index.ts';
 import { cases } from '../support/cases.ts';
@@ -88,7 +88,7 @@ describe('a plan', () => {
           const entry = checkRow(
             writer.add('commit', commitMembers([], { at: second(1), delta: { state: [], effects: [], beliefs } })),
           );
-          const [write] = await factWrites(entry, new Values(new RowsReader([], blobs)));
+          const [write] = await factWrites(entry, new ValueReader(new RowsReader([], blobs)));
           const { partition: names, names: content, ...change } = write!;
           expect([names, content, change.version]).toEqual([
             partition,
@@ -170,14 +170,14 @@ function expectPlaced(row: FactRow): void {
   expect(Polynomial.read(row.provenance_id).equals(sum)).toBe(true);
 }
 
-function decided(verb: string, batch: readonly Said[], writing: Writing): Plan {
+function decided(verb: string, batch: readonly Said[], writing: PlanInput): Plan {
   const first = planned(verb, batch, writing);
   if (first.kind === 'plan') return first;
   const answers: Answer[] = first.questions.map((question) => answerOf(question, 0, { judge: 'j' }));
   return planned(verb, batch, { ...writing, answers }) as Plan;
 }
 
-function planned(verb: string, batch: readonly Said[], writing: Writing): Plan | Ask {
+function planned(verb: string, batch: readonly Said[], writing: PlanInput): Plan | QuestionPlan {
   const isSingle = writing.declaration.cardinality === 'single-valued';
   const [first] = batch as [Said, ...Said[]];
   if (verb === 'retract') return planRetract(writing, { valid: validOf(first), object: first.object });
@@ -196,7 +196,7 @@ function planned(verb: string, batch: readonly Said[], writing: Writing): Plan |
   return planAssert(writing, [assertion, ...more]);
 }
 
-function claimOf({ seq }: Writing, n: number): string {
+function claimOf({ seq }: PlanInput, n: number): string {
   return contentHash({ seq, n } as unknown as Json);
 }
 

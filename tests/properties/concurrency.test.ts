@@ -8,7 +8,7 @@ import { applyPatches, fresh, type Patch } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type ProposalInput, type Ruling, RuntimeError, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { TRIES_MAX } from '../../src/runtime/writer/prepared.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../../src/runtime/writer/prepared.ts';
 import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
 import { payloads, soundState } from '../support/ledger-runtime.ts';
@@ -262,7 +262,7 @@ describe('several writers of one trajectory', () => {
 
   test('who loses is judged again on what there is, so often and no more, and then has left nothing', async () => {
     const run = fc.asyncProperty(
-      fc.integer({ min: 0, max: TRIES_MAX + 4 }),
+      fc.integer({ min: 0, max: COMMIT_ATTEMPTS_MAX + 4 }),
       fc.integer({ min: 0, max: 2 }),
       async (losses, key) => {
         let judged = 0;
@@ -292,13 +292,13 @@ describe('several writers of one trajectory', () => {
         const answer = await told(loser.propose(intent('add', { by: 1, who: 'loser' }, writ)));
         const entries = await payloads(below, 't');
         await soundState(below, 't');
-        if (losses < TRIES_MAX) {
+        if (losses < COMMIT_ATTEMPTS_MAX) {
           expect(answer).toMatch(new RegExp(`^committed ${losses + 1} `));
           expect(judged).toBe(losses + 1);
           expect(stamps(domain, entries).said).toEqual(stamps(domain, entries).were);
         } else {
           expect(answer).toBe('conflict');
-          expect(judged).toBe(TRIES_MAX);
+          expect(judged).toBe(COMMIT_ATTEMPTS_MAX);
           expect(entries.filter((entry) => entry.kind === 'commit' && entry.action.name === 'add')).toEqual([]);
           expect(loser.state()).toMatchObject({ n: 0, on: '' });
           expect(loser.length).toBe(entries.length);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { cases } from '../support/cases.ts';
-import { confined } from '../support/confined.ts';
+import { confined } from '../support/confinement.ts';
 import { population } from '../support/population.ts';
 import { askingRules, shopState } from '../support/schedule.ts';
 

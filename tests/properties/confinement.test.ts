@@ -6,7 +6,7 @@ import { canonicalize, contentHash } from '#canon';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { confined } from '../support/confined.ts';
+import { confined } from '../support/confinement.ts';
 import { generatedDomain, type ShopState } from '../support/generated-domain.ts';
 import { clone } from '../support/json.ts';
 import { type AgentSpec, agentOf, agentSpec, population } from '../support/population.ts';

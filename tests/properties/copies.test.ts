@@ -46,7 +46,7 @@ const KINDS = ['each', 'sum', 'count', 'unique', 'plain'] as const;
 const PAY = { action: 'pay', role: 'teller', args: { to: 'bob', amount: 10 } } as const;
 const refused = (about: string) =>
   expect.objectContaining({
-    name: 'CopyError',
+    name: 'DuplicatePackageError',
     code: 'other_copy',
     message: expect.stringMatching(new RegExp(`^${about} was not made by this copy .*npx assize`)),
   });

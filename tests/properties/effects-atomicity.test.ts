@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { type Delivery, isPivot, type Reversibility, readTransaction, type Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { seededRandom } from '#oracle';
-import type { Assize, LeftEffect, Transaction } from '#runtime';
+import type { Assize, Transaction, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
+import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/effect-sink.ts';
 import { orders } from '../support/effects-failing.ts';
-import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/effects-stage.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -273,7 +273,7 @@ async function isRefused(assize: Assize, at: string): Promise<boolean> {
 }
 
 /** What waits for a person, and why, by what the sink knows it as. */
-async function namesOf(store: MemoryStore, left: readonly LeftEffect[]): Promise<Map<string, string>> {
+async function namesOf(store: MemoryStore, left: readonly UnresolvedEffect[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { epoch, n, phase } of left) {
     const { effects } = readTransaction((await store.effectsOf(epoch))!);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Call, DidNothing, declareTool, readTransaction, type Sink } from '#effects';
+import { type CallContext, DidNothing, declareTool, readTransaction, type Sink } from '#effects';
 import type { EffectTransaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
@@ -44,7 +44,7 @@ class Bank {
       execute: ({ what }, { key }) => {
         this.stands.set(key, what);
       },
-      compensate: ({ what }, _, { key }: Call) => {
+      compensate: ({ what }, _, { key }: CallContext) => {
         const trouble = this.#trouble.get(what)!.shift();
         if (trouble === 'refuse' || trouble === 'refuse_for_good')
           throw new DidNothing('not now', { final: trouble === 'refuse_for_good' });
@@ -56,7 +56,7 @@ class Bank {
       },
       ...(this.sort === 'queryable'
         ? {
-            reconcile: (_: unknown, { key }: Call) =>
+            reconcile: (_: unknown, { key }: CallContext) =>
               this.stands.has(key) ? { happened: true as const, result: null } : { happened: false as const },
           }
         : {}),

@@ -7,8 +7,8 @@ import { seededRandom } from '#oracle';
 import { listWrits, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effects-stage.ts';
-import { checkTold } from '../support/effects-told.ts';
+import { expectEffectLogMatches } from '../support/check-effect-log.ts';
+import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effect-sink.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -139,7 +139,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
         const spent = UNDOING * undone(sink);
         const listed = (await listWrits(store, 't')).find(({ id }) => id === writId(writ));
         quickly(listed?.spent).toEqual(spent === 0 ? {} : { usd: spent });
-        await checkTold(store, 't', []);
+        await expectEffectLogMatches(store, 't', []);
         const payloads = (await store.entries('t')).map((row) => readRow(row).payload);
         seen.undone += undone(sink);
         seen.crashed += drawn.crashes.length;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Call, declareTool, type Tool } from '#effects';
+import { type CallContext, declareTool, type Tool } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize, Trajectory, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
@@ -33,8 +33,8 @@ class Places {
   constructor(delay: () => Promise<unknown>) {
     this.#delay = delay;
     const input = z.strictObject({ at: z.string() });
-    const here = (did: Passing['did']) => (given: { at: string }, call: Call) => this.#pass(given.at, call, did);
-    const undo = async (given: { at: string }, _: unknown, call: Call) => {
+    const here = (did: Passing['did']) => (given: { at: string }, call: CallContext) => this.#pass(given.at, call, did);
+    const undo = async (given: { at: string }, _: unknown, call: CallContext) => {
       await this.#pass(given.at, call, 'undo');
       return { undone: 'all' as const };
     };
@@ -65,7 +65,7 @@ class Places {
     ];
   }
 
-  async #pass(at: string, { epoch = 0 }: Call, did: Passing['did']): Promise<void> {
+  async #pass(at: string, { epoch = 0 }: CallContext, did: Passing['did']): Promise<void> {
     this.log.push({ at, epoch, did, is: 'in' });
     await this.#delay();
     this.log.push({ at, epoch, did, is: 'out' });

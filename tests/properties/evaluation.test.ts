@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { canonicalize, contentHash, parsePointer } from '#canon';
 import {
   adjudicate,
-  counsel,
+  approvePending,
   type Escalated,
   type Finding,
   firstFinding,
+  type PendingProposal,
   plainPatches,
   type Ruling,
-  type Waiting,
   World,
 } from '#kernel';
 import { ANYONE } from '../support/authority.ts';
@@ -52,7 +52,7 @@ const schedule: fc.Arbitrary<Step[]> = fc.array(
 );
 const rules = fc.array(ruleSpec, { minLength: 1, maxLength: 6 });
 
-function waitingOf(action: NaiveAction, escalated: Escalated): Waiting {
+function waitingOf(action: NaiveAction, escalated: Escalated): PendingProposal {
   return {
     intent: intentOf(action),
     inputs: INPUTS,
@@ -119,7 +119,7 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
         state = changed;
       }
     } else if (ruling.verdict === 'escalated' && (fate === 'override' || fate === 'replace')) {
-      const commit = counsel(
+      const commit = approvePending(
         world,
         waitingOf(action, ruling),
         {
@@ -171,7 +171,7 @@ test('strict: judging everything says the same as judging what a change touches,
         expect(strict).toEqual(quick);
       };
       const excuse = (salt: number | null | undefined): void => {
-        if (typeof salt === 'number') for (const { standing } of worlds) standing.excuse(isExcusedBy(salt));
+        if (typeof salt === 'number') for (const { checks } of worlds) checks.excuse(isExcusedBy(salt));
       };
       excuse(salts[0]);
       for (const [i, { action, fate, own }] of steps.entries()) {
@@ -220,11 +220,11 @@ test('a rule that waits for an approval passes with its mark, and no longer when
   const action: NaiveAction = { name: 'count', user: 'a', by: 1 };
   const ruling = adjudicate(world, intentOf(action), ANYONE, INPUTS) as Escalated;
   expect(ruling.verdict).toBe('escalated');
-  const commit = counsel(world, waitingOf(action, ruling), { principal: 'doc', at: AT }, ANYONE);
+  const commit = approvePending(world, waitingOf(action, ruling), { principal: 'doc', at: AT }, ANYONE);
   expect(commit.vector).toEqual([{ invariant_id: 'RULE_0', result: 'pass' }]);
   commit.keep();
   expect(world.failing).toEqual([]);
   expect(adjudicate(world, intentOf({ name: 'note', by: 1 }), ANYONE, INPUTS).verdict).toBe('approved');
-  world.takeBack({ undo: () => {}, state: world.state } as never);
+  world.rollback({ undo: () => {}, state: world.state } as never);
   expect(adjudicate(world, intentOf(action), ANYONE, INPUTS).verdict).toBe('escalated');
 });

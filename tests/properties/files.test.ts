@@ -5,7 +5,7 @@ import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
 import { type Disk, fileScope, fileTools } from '#tools/files';
 import { cases } from '../support/cases.ts';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { type Listing, listing, newFolder } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 

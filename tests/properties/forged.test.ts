@@ -5,7 +5,7 @@ import { canonicalize, hashText } from '#canon';
 import { type BlobRow, type EntryRow, type Payload, Replayer, verifyTrajectory } from '#ledger';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { tally } from '../support/effects-stage.ts';
+import { tally } from '../support/effect-sink.ts';
 import { generatedDomain, type RuleSpec } from '../support/generated-domain.ts';
 import { clone, isContainer, jsonValue, oddKey, setMember, type Value } from '../support/json.ts';
 import { runtimeOver } from '../support/runtime.ts';

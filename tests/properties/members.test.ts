@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Happening, Membership, Said as SaidToStore } from '#ledger';
+import type { Membership, OrderedEvent, MembershipEvent as SaidToStore } from '#ledger';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { handedOver, type Message, NOBODY, type Post, told } from '../support/explorer/membership.ts';
-import type { Said } from '../support/explorer/view.ts';
+import { broadcast, handedOver, type Message, NOBODY, type Post } from '../support/explorer/membership.ts';
+import type { ExplorerEvent } from '../support/explorer/view.ts';
 
 // What the explorer of the frontier takes for the members of a store (`tests/support/explorer/membership.ts`) is what those of a real one
 // are: each hears all that is said, in one order, and its own last; who is gone hears nothing, what it writes is fenced, and what it had
@@ -126,12 +126,12 @@ class Stage {
     for (const [, work] of theirs) Object.assign(work, { by: heir, isLeft: false });
   }
 
-  async #say(m: number, said: Said): Promise<void> {
-    this.#posts = this.#posts[m]!.isIn ? told(this.#posts, { said, by: m, tx: NOBODY }) : this.#posts;
+  async #say(m: number, said: ExplorerEvent): Promise<void> {
+    this.#posts = this.#posts[m]!.isIn ? broadcast(this.#posts, { said, by: m, tx: NOBODY }) : this.#posts;
     await this.#exchange(m, said);
   }
 
-  async #exchange(m: number, said?: Said, look = false): Promise<void> {
+  async #exchange(m: number, said?: ExplorerEvent, look = false): Promise<void> {
     const happened = await this.#members[m]!.exchange(this.#heard[m]!, said === undefined ? [] : [toStore(said)], look);
     const { inbox, isIn } = this.#posts[m]!;
     expect(happened === undefined).toBe(!isIn);
@@ -151,7 +151,7 @@ class Stage {
   }
 }
 
-function toStore(said: Said): SaidToStore {
+function toStore(said: ExplorerEvent): SaidToStore {
   switch (said.is) {
     case 'begun':
       return { is: 'begun', claims: '[]' };
@@ -165,7 +165,7 @@ function toStore(said: Said): SaidToStore {
 }
 
 /** What both tell: whose it is only where that matters to who hears it. */
-function ofHappening(each: Happening): object {
+function ofHappening(each: OrderedEvent): object {
   switch (each.is) {
     case 'taken':
       return { is: each.is, gone: each.gone, fence: each.fence };

@@ -8,7 +8,7 @@ import { claimId, OPEN_END, OPEN_START, readWitness } from '#memory';
 import { type AssertInput, checkMemory, type Memory, type Ruling, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
-import { CELLS, type Deed, MemoryModel, type Said } from '../support/memory-model.ts';
+import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation } from '../support/memory-model.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
 
@@ -78,7 +78,7 @@ interface Teller {
 interface Done {
   readonly teller: Teller;
   readonly about: string;
-  readonly deed: Deed;
+  readonly deed: MemoryOperation;
   readonly change: BeliefChange;
 }
 
@@ -153,7 +153,7 @@ async function say(teller: Teller, step: Step, source: string): Promise<Done[]> 
   const to = verb === 'change' ? CELLS : Math.min(from + step.length, CELLS);
   const valid = { from: border(from), to: border(to) };
   const claim = claimId(KEY, { space: SPACE, ...about, object, valid, sourceEventId: source });
-  const said: Said = { claim, object, confidence, from, to, token: '' };
+  const said: AssertedCells = { claim, object, confidence, from, to, token: '' };
   const input: AssertInput & { valid: { from: string; to: string } } = { ...about, object, confidence, valid, source };
   const { valid: _, ...rest } = input;
   const memory = teller.memories[step.process]!;
@@ -168,7 +168,7 @@ async function say(teller: Teller, step: Step, source: string): Promise<Done[]> 
   const { id, payload } = await committed(ruling);
   const changes = payload.delta.beliefs;
   teller.entries.push({ id, payload, changed: changes.map(({ system_time }) => system_time) });
-  const deed: Deed =
+  const deed: MemoryOperation =
     verb === 'assert' ? { verb, batch: [said] } : verb === 'retract' ? { verb, from, to } : { verb, said };
   return changes.map((change) => ({ teller, about: `${subject} ${predicate}`, deed, change }));
 }

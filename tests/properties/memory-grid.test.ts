@@ -17,7 +17,14 @@ import { createOracle, seededRandom } from '#oracle';
 import { type AssertInput, checkMemory, type Memory, type Ruling, type Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
-import { CELLS, type Deed, type Judge, MemoryModel, type Rules, type Said } from '../support/memory-model.ts';
+import {
+  type AssertedCells,
+  CELLS,
+  type Judge,
+  MemoryModel,
+  type MemoryOperation,
+  type Rules,
+} from '../support/memory-model.ts';
 import { expect } from '../support/quick-expect.ts';
 import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
@@ -250,13 +257,13 @@ async function done(
   { verb, batch, isNamed, writer }: Tick,
   n: number,
   asserted: AssertInput[],
-): Promise<{ deed?: Deed; payload: CommitPayload }> {
+): Promise<{ deed?: MemoryOperation; payload: CommitPayload }> {
   const { predicate, rules, trajectories, memories } = world;
   const about = { subject: 'ann', predicate };
   const memory = memories[writer]!;
   const does = (ruling: Promise<Ruling>): Promise<CommitPayload> => committed(trajectories[writer]!, ruling);
   const openEnd = verb === 'change' && rules.isSingle;
-  const all = batch.map(({ span: { from, to }, object, confidence }, i): [Said, AssertInput] => {
+  const all = batch.map(({ span: { from, to }, object, confidence }, i): [AssertedCells, AssertInput] => {
     const end = openEnd ? CELLS : to;
     const valid = { from: border(from), to: border(end) };
     const source = `${n}-${i}`;
@@ -266,7 +273,10 @@ async function done(
       { ...about, object, confidence, valid, source },
     ];
   });
-  const [first, { valid, ...rest }] = all[0] as [Said, AssertInput & { valid: { from: Instant; to: Instant } }];
+  const [first, { valid, ...rest }] = all[0] as [
+    AssertedCells,
+    AssertInput & { valid: { from: Instant; to: Instant } },
+  ];
   if (verb === 'again' && asserted.length > 0)
     return { payload: await does(memory.assert(asserted[n % asserted.length]!)) };
   if (openEnd)
@@ -310,7 +320,12 @@ async function openRows({ memories, predicate }: World): Promise<readonly FactRo
 }
 
 /** Nothing is covered that was not, and nothing that was is left out; of one value at a time no two stand at one time. */
-function expectLaws({ rules }: World, deed: Deed, before: readonly FactRow[], after: readonly FactRow[]): void {
+function expectLaws(
+  { rules }: World,
+  deed: MemoryOperation,
+  before: readonly FactRow[],
+  after: readonly FactRow[],
+): void {
   const covered = (rows: readonly FactRow[]): number[] =>
     Array.from({ length: CELLS }, (_, n) => n).filter((n) =>
       rows.some(({ valid_from, valid_to }) => valid_from <= border(n) && border(n) < valid_to),

@@ -7,7 +7,7 @@ import { claimId, type FactRow, OPEN_END, OPEN_START, readWitness } from '#memor
 import { type AssertInput, checkMemory, type Memory, type Ruling, rebuildMemory } from '#runtime';
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
-import { CELLS, type Deed, MemoryModel, type Rules, type Said } from '../support/memory-model.ts';
+import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation, type Rules } from '../support/memory-model.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
 
@@ -61,7 +61,7 @@ const drawnDeed = fc.record({
 type Drawn = typeof drawnDeed extends fc.Arbitrary<infer T> ? T : never;
 
 interface Done {
-  readonly deed: Deed;
+  readonly deed: MemoryOperation;
   readonly payload: CommitPayload;
   readonly about: string;
 }
@@ -128,7 +128,7 @@ async function doDeed(memory: Memory, drawn: Drawn, source: string): Promise<Don
   const { subject, predicate } = drawn;
   const verb = drawn.verb === 'change' && predicate === 'several' ? 'assert' : drawn.verb;
   const about = { subject, predicate };
-  const said = drawn.batch.map(({ span: { from, to }, object, confidence }, i): [Said, AssertInput] => {
+  const said = drawn.batch.map(({ span: { from, to }, object, confidence }, i): [AssertedCells, AssertInput] => {
     const end = verb === 'change' ? CELLS : to;
     const valid = { from: border(from), to: border(end) };
     const sourceEventId = `${source}-${i}`;
@@ -138,7 +138,7 @@ async function doDeed(memory: Memory, drawn: Drawn, source: string): Promise<Don
       { ...about, object, confidence, valid, source: sourceEventId },
     ];
   });
-  const [first, { valid, ...rest }] = said[0] as [Said, AssertInput & { valid: { from: string; to: string } }];
+  const [first, { valid, ...rest }] = said[0] as [AssertedCells, AssertInput & { valid: { from: string; to: string } }];
   const place = { about: `${subject} ${predicate}` };
   switch (verb) {
     case 'change':

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import {
   type Answer,
-  type Ask,
   type Assertion,
   answerOf,
   applyPlan,
@@ -14,19 +13,20 @@ import {
   OPEN_END,
   OPEN_START,
   type Plan,
+  type PlanInput,
   planAssert,
   planChange,
   planCorrect,
   planRetract,
   type Question,
+  type QuestionPlan,
   readWitness,
-  type Writing,
 } from '#memory';
 import { mergedProvenance } from '../../src/memory/audit.ts';
 import { atomicSegments, coalesce, intersection, leftovers, overlaps, type Period } from '../../src/memory/period.ts';
 import { type Contest, settle } from '../../src/memory/settle.ts';
 import { cases } from '../support/cases.ts';
-import { CELLS, type Deed, MemoryModel, type Rules, type Said } from '../support/memory-model.ts';
+import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation, type Rules } from '../support/memory-model.ts';
 import { expect } from '../support/quick-expect.ts';
 
 // Valid time of twelve cells: the first has no beginning, the last no end. System time of twelve ticks.
@@ -80,12 +80,16 @@ const rules: fc.Arbitrary<Rules> = fc.record({
 /** Some commits come in the same microsecond as the one before, or with a clock that is behind. */
 const ticks = fc.array(fc.record({ deed, isLate: fc.boolean() }), { minLength: 1, maxLength: 12 });
 
-function sayingOf({ span: { from, to }, object, confidence, rank }: Drawn, tick: number, i: number): Said {
+function sayingOf({ span: { from, to }, object, confidence, rank }: Drawn, tick: number, i: number): AssertedCells {
   return { claim: `${rank}-${tick}-${i}`, object, confidence, from, to, token: `t${tick}.${i}` };
 }
 
 /** The deed that was drawn, as these rules allow it. */
-function deedOf(drawn: typeof deed extends fc.Arbitrary<infer T> ? T : never, tick: number, { isSingle }: Rules): Deed {
+function deedOf(
+  drawn: typeof deed extends fc.Arbitrary<infer T> ? T : never,
+  tick: number,
+  { isSingle }: Rules,
+): MemoryOperation {
   if (drawn.verb === 'assert') return { verb: 'assert', batch: drawn.batch.map((one, i) => sayingOf(one, tick, i)) };
   if (drawn.verb === 'retract') {
     return { verb: 'retract', ...drawn.span, ...(drawn.object !== undefined && { object: drawn.object }) };
@@ -97,11 +101,11 @@ function deedOf(drawn: typeof deed extends fc.Arbitrary<infer T> ? T : never, ti
   return { verb: 'correct', said: one, ...(was !== undefined && { was }) };
 }
 
-function assertionOf({ claim, object, confidence, from, to, token }: Said): Assertion {
+function assertionOf({ claim, object, confidence, from, to, token }: AssertedCells): Assertion {
   return { claim, object, confidence, valid: { from: border(from), to: border(to) }, provenance: token };
 }
 
-function planOf(deed: Deed, writing: Writing): Plan | Ask {
+function planOf(deed: MemoryOperation, writing: PlanInput): Plan | QuestionPlan {
   if (deed.verb === 'assert') return planAssert(writing, deed.batch.map(assertionOf));
   if (deed.verb === 'change') {
     const { valid, ...rest } = assertionOf(deed.said);
@@ -119,7 +123,7 @@ function judge(claims: readonly string[]): string {
   return claims[sum % claims.length]!;
 }
 
-function answered({ questions }: Ask): Answer[] {
+function answered({ questions }: QuestionPlan): Answer[] {
   expect(new Set(questions.map(({ request }) => request)).size).toBe(questions.length);
   return questions.map((question: Question) => {
     const claims = question.members.map(({ claim }) => claim);
@@ -129,7 +133,7 @@ function answered({ questions }: Ask): Answer[] {
 }
 
 /** The plan, after all that is asked was answered; what is open may come in any order. */
-function decided(deed: Deed, writing: Writing): Plan {
+function decided(deed: MemoryOperation, writing: PlanInput): Plan {
   const first = planOf(deed, writing);
   if (first.kind === 'plan') return first;
   const open = [...writing.open].reverse();
@@ -163,7 +167,7 @@ describe('memory', () => {
           const deed = deedOf(what, tick, given);
           const at = isLate ? '2026-02-01T00:00:00.000000Z' : `2026-02-${day(tick)}T00:00:00.000000Z`;
           const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
-          const writing: Writing = { partition, declaration, open, latest, at, seq: tick * 2, merge };
+          const writing: PlanInput = { partition, declaration, open, latest, at, seq: tick * 2, merge };
           const plan = decided(deed, writing);
           const near = open.filter((row) => overlaps(written(deed), { from: row.valid_from, to: row.valid_to }));
           expect(decided(deed, { ...writing, open: near })).toEqual(plan);
@@ -348,7 +352,7 @@ test.each(['lww', 'evi'] as const)(
 );
 
 /** From where to where something is written. */
-function written(deed: Deed): Period {
+function written(deed: MemoryOperation): Period {
   const all = deed.verb === 'retract' ? [deed] : deed.verb === 'assert' ? deed.batch : [deed.said];
   return periodOf({ from: Math.min(...all.map(({ from }) => from)), to: Math.max(...all.map(({ to }) => to)) });
 }

@@ -25,7 +25,7 @@ const FROM: readonly From[] = [
   (trajectory) =>
     Promise.all(
       trajectory.pending().map(async ({ id }) => {
-        const status = await trajectory.resolutionOf(id as never);
+        const status = await trajectory.statusOf(id as never);
         return { id, payload: status.status === 'pending' ? status.payload : undefined };
       }),
     ),

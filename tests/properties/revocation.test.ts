@@ -149,14 +149,14 @@ test('a use is committed exactly while nothing above it was revoked where it is,
         const id = writId(target.writ);
         const isKnown = place.below.some(({ writ: delegated }) => writId(delegated.writ) === id);
         const given = act.asId && isKnown ? id : { writ: target.writ, chain: target.chain };
-        const { ruling, carried } = await trajectory.revoke({ writ: given, reason: 'so', by: { writ, chain } });
+        const { ruling, propagated } = await trajectory.revoke({ writ: given, reason: 'so', by: { writ, chain } });
         const wasBefore = place.own.has(id);
         const fits = wasBefore || (place.stands(by) && mayRevoke(by, target));
         expect(ruling.ruling).toBe(fits ? 'committed' : 'rejected');
         count(`revoke ${wasBefore ? 'again' : ruling.ruling}`);
         if (fits) {
           const under = place.below.filter(({ writ: delegated }) => lineageOf(delegated).includes(id));
-          expect(carried).toEqual(under.map(({ name: child }) => ({ trajectoryId: child })));
+          expect(propagated).toEqual(under.map(({ name: child }) => ({ trajectoryId: child })));
           if (under.length > 0) count('carried');
           revoke(name, id);
         }

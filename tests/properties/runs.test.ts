@@ -34,7 +34,7 @@ interface Plan {
   readonly concurrent: boolean;
   readonly counsel: 'nobody' | 'somebody';
   readonly freeze: 'world' | 'footprint';
-  readonly approvalMs: number | undefined;
+  readonly approvalTimeoutMs: number | undefined;
 }
 
 const plan: fc.Arbitrary<Plan> = fc.record({
@@ -44,7 +44,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   concurrent: fc.boolean(),
   counsel: fc.constantFrom('nobody' as const, 'somebody' as const, 'somebody' as const),
   freeze: fc.constantFrom('world' as const, 'footprint' as const),
-  approvalMs: fc.option(fc.constantFrom(1, 20), { nil: undefined }),
+  approvalTimeoutMs: fc.option(fc.constantFrom(1, 20), { nil: undefined }),
 });
 
 /** Lets others go first, as many as its owner likes. */
@@ -77,8 +77,8 @@ class Stage {
   }
 
   runtime(store: LedgerStore & OracleStore): Assize {
-    const { approvalMs } = this.#plan;
-    const expiry = approvalMs === undefined ? {} : { approvalMs };
+    const { approvalTimeoutMs } = this.#plan;
+    const expiry = approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs };
     return runtimeOver(store, [this.domain], { oracle: store, clock: this.clock, ...expiry });
   }
 
@@ -108,10 +108,10 @@ class Stage {
   }
 
   replay(store: MemoryStore, agents: readonly Agent[] = this.agents): Promise<RunReplay> {
-    const { approvalMs } = this.#plan;
+    const { approvalTimeoutMs } = this.#plan;
     return replayRun({ store, oracleStore: store, trajectoryId: 't' }, this.domain, agents, {
       anchors: [operator.publicKey],
-      ...(approvalMs === undefined ? {} : { approvalMs }),
+      ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
     });
   }
 }

@@ -7,7 +7,7 @@ import { budget } from '#domains/budget';
 import { udt } from '#domains/udt';
 import { type Domain, defineDomain, detectionVector, pass, reject } from '#kernel';
 import { passengers, smallWorld } from '../../domains/airline/testing/small-world.ts';
-import { putTogether } from '../../ontology/put-together.ts';
+import { mergeUnchecked } from '../../ontology/merge-unchecked.ts';
 import { errorOf } from '../support/error-of.ts';
 
 /** What a witness claims, found again without the search: each alone passes everything, both together break the rule. */
@@ -17,8 +17,8 @@ function expectSkew(domain: Domain<any, any, any>, { state, first, second, invar
       detectionVector(domain as Domain, of as never).map(({ invariant_id, result }) => [invariant_id, result]),
     );
   for (const alone of [first, second])
-    expect(new Set(Object.values(said(putTogether(state, alone.changes, []))))).toEqual(new Set(['pass']));
-  expect(said(putTogether(state, first.changes, second.changes))[invariantId]).not.toBe('pass');
+    expect(new Set(Object.values(said(mergeUnchecked(state, alone.changes, []))))).toEqual(new Set(['pass']));
+  expect(said(mergeUnchecked(state, first.changes, second.changes))[invariantId]).not.toBe('pass');
 }
 
 test('the introduction’s own: two agents, one budget', () => {

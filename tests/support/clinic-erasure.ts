@@ -12,14 +12,14 @@ import {
   type FactWrite,
   factWrites,
   integrateLog,
-  Values,
+  ValueReader,
 } from '#ledger';
 import { type Assize, deepReplay, type ErasureRuling, type Memory, type Trajectory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { clinic } from './clinic.ts';
+import { WHO } from './mentions-of-patient.ts';
 import { HandClock, runtimeOver, writFor } from './runtime.ts';
 import type { Stores } from './stores.ts';
-import { WHO } from './told-of-her.ts';
 
 export const writ = writFor('nurse');
 export const officer = writFor('officer', { actions: ['assize.erase'], scopes: ['erase:memory:ward'] });
@@ -77,7 +77,7 @@ export async function rebuilt(store: Store & FactStore): Promise<void> {
   const writes: FactWrite[] = [];
   for (const { trajectory_id } of await store.trajectories())
     for (const row of await store.entries(trajectory_id))
-      writes.push(...(await factWrites(checkRow(row), new Values(store))));
+      writes.push(...(await factWrites(checkRow(row), new ValueReader(store))));
   await store.rebuildFacts(
     (async function* () {
       yield writes.sort((a, b) => a.version - b.version);

@@ -6,7 +6,7 @@ const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const experimentsMain = join(import.meta.dirname, '../../experiments/cli/main.ts');
 /** The first argument of a line that is for the command of the experiments. */
 export const EXPERIMENTS_COMMAND = 'assize-experiments';
-const resident = join(import.meta.dirname, 'resident.ts');
+const resident = join(import.meta.dirname, 'child-process.ts');
 /** Their commands are named by a second word. */
 const FAMILIES = ['writ', 'keys', 'ontology', 'effects'];
 

@@ -6,8 +6,8 @@ import { DidNothing, declareTool, type Sink } from '#effects';
 import { defineDomain } from '#kernel';
 import { openSqlite } from '#stores';
 import { runCommand } from './command.ts';
+import { tally } from './effect-sink.ts';
 import { orders } from './effects-failing.ts';
-import { tally } from './effects-stage.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -1,6 +1,6 @@
 import { defineDomain, escalate, pass } from '#kernel';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from './effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from './effect-sink.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
 /** A tally with a doctor, who approves what is put up. */

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import type { Call, Delivery, Tool } from '#effects';
+import type { CallContext, Delivery, Tool } from '#effects';
 import type { Disk } from '../../src/tools/files/disk.ts';
 import { fileTools } from '../../src/tools/files/file-tools.ts';
 import { hashOf } from '../../src/tools/files/operations.ts';
@@ -22,7 +22,7 @@ export function calling(
 ) {
   const tools = new Map(fileTools({ root, delivery, bytesMax: 1_000, disk }).map((tool) => [tool.name, tool]));
   const of = (name: string): Tool => tools.get(`files.${name}`)!;
-  const call = (key: string, epoch = 1): Call => ({ key, epoch, signal: new AbortController().signal });
+  const call = (key: string, epoch = 1): CallContext => ({ key, epoch, signal: new AbortController().signal });
   return {
     of,
     run: async (name: string, input: unknown, key = name, epoch = 1) =>

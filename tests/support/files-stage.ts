@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Disk } from '#tools/files';
-import type { Steps } from './effects-stage.ts';
+import type { Steps } from './effect-sink.ts';
 
 // Folders that tools work in, and a disk whose process may end at any step.
 
@@ -69,7 +69,7 @@ export function diskOf(disk: Disk, steps: Steps): Disk {
       if (name === 'hold')
         return async (path: string, signal: AbortSignal) => {
           if (steps.isDead) await never;
-          const held = await target.hold!(path, signal);
+          const held = await target.lock!(path, signal);
           // With its process goes what it holds.
           void steps.ended.then(() => held[Symbol.dispose]());
           return held;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sink } from '#effects';
-import { OutsideSink } from './effects-stage.ts';
+import { OutsideSink } from './effect-sink.ts';
 
 /**
  * How a request goes. A number: refused with that status, and nothing is done; `after`: it is done, and answered with 500;

@@ -3,7 +3,7 @@ import { canonicalize, copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
   adjudicate,
-  counsel,
+  approvePending,
   type Domain,
   defineDomain,
   type Escalated,
@@ -183,7 +183,7 @@ function approve(
     ...{ patches, approval, channel, freezes, approvals, approvedBy, requesters: ['agent:walking'] },
   };
   try {
-    return { approved: counsel(world, waiting, { principal, at: step.at }, EVERYBODY), broken: [] };
+    return { approved: approvePending(world, waiting, { principal, at: step.at }, EVERYBODY), broken: [] };
   } catch (error) {
     if (!(error instanceof KernelError) || error.code !== 'override_needed') throw error;
     const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string }[];

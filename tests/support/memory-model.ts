@@ -6,7 +6,7 @@
 export const CELLS = 12;
 
 /** What is said: by which claim, of which cells. */
-export interface Said {
+export interface AssertedCells {
   readonly claim: string;
   readonly object: string;
   readonly confidence: number;
@@ -16,10 +16,10 @@ export interface Said {
   readonly token: string;
 }
 
-export type Deed =
-  | { readonly verb: 'assert'; readonly batch: readonly Said[] }
-  | { readonly verb: 'change'; readonly said: Said }
-  | { readonly verb: 'correct'; readonly said: Said; readonly was?: string }
+export type MemoryOperation =
+  | { readonly verb: 'assert'; readonly batch: readonly AssertedCells[] }
+  | { readonly verb: 'change'; readonly said: AssertedCells }
+  | { readonly verb: 'correct'; readonly said: AssertedCells; readonly was?: string }
   | { readonly verb: 'retract'; readonly from: number; readonly to: number; readonly object?: string };
 
 export interface Rules {
@@ -40,7 +40,7 @@ export interface Fact {
 }
 
 /** Who lost in a cell, to whom, with all tokens that were there. */
-export interface Loss {
+export interface LostContradiction {
   readonly cell: number;
   readonly loser: string;
   readonly winner: string;
@@ -59,7 +59,7 @@ interface Side {
 
 export class MemoryModel {
   facts: readonly Fact[] = [];
-  losses: readonly Loss[] = [];
+  losses: readonly LostContradiction[] = [];
 
   readonly #rules: Rules;
   readonly #judge: Judge;
@@ -69,7 +69,7 @@ export class MemoryModel {
     this.#judge = judge;
   }
 
-  do(deed: Deed, seq: number): void {
+  do(deed: MemoryOperation, seq: number): void {
     if (deed.verb === 'assert') this.#write(this.facts, deed.batch, seq, this.#rules.keeps);
     if (deed.verb === 'change') this.#write(this.facts, [deed.said], seq, true);
     if (deed.verb === 'correct') {
@@ -93,7 +93,7 @@ export class MemoryModel {
   /** `only`: in no other cells. */
   #write(
     old: readonly Fact[],
-    batch: readonly (Said & { readonly only?: readonly number[] | undefined })[],
+    batch: readonly (AssertedCells & { readonly only?: readonly number[] | undefined })[],
     seq: number,
     keeps: boolean,
     before = old,
@@ -114,7 +114,7 @@ export class MemoryModel {
     const pictures: Side[][] = [];
     const contested: boolean[] = [];
     const losers = new Set<Fact>();
-    const losses: Loss[] = [];
+    const losses: LostContradiction[] = [];
     for (let cell = 0; cell < CELLS; cell++) {
       const there = [...old, ...news].filter(({ cells }) => cells.includes(cell));
       const sides = [...new Set(there.map(({ object }) => object))].map(

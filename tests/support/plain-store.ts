@@ -9,12 +9,12 @@ import type {
   EffectStore,
   EffectWrite,
   EntryRow,
+  Lease,
   LedgerStore,
   LoggedTransaction,
   OpenEffectPage,
   SnapshotRow,
   SnapshotStore,
-  Tenure,
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
@@ -199,7 +199,7 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     return this.#has('is never empty') ? [...found, { trajectory_id: '', entries: 0, head: '' }] : found;
   }
 
-  async turn(trajectoryId: string): Promise<(() => void) | undefined> {
+  async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#checkOpen();
     const { turns } = this.#place;
     const until = performance.now() + PATIENCE_MS;
@@ -330,7 +330,7 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
     }, undefined);
   }
 
-  async holdEffects(signal?: AbortSignal): Promise<Tenure> {
+  async leaseEffects(signal?: AbortSignal): Promise<Lease> {
     this.#checkOpen();
     const [mine, place] = [{ of: this }, this.#place];
     if (signal !== undefined && !(signal instanceof AbortSignal) && !this.#has('takes anything')) throw invalid();

@@ -3,9 +3,9 @@ import { contentHash, hashText } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from './effect-sink.ts';
 import { orders } from './effects-failing.ts';
 import { attended } from './effects-ledger.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from './effects-stage.ts';
 import { allEntries } from './ledger-runtime.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 

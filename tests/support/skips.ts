@@ -82,7 +82,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'nothing is closed to root',
     holds: () => process.getuid?.() === 0,
-    files: ['src/tools/files/acts.test.ts', 'experiments/tests/cli-adjudicate.test.ts'],
+    files: ['src/tools/files/file-actions.test.ts', 'experiments/tests/cli-adjudicate.test.ts'],
     named: /a folder that can not be written to|a file that may not be read/,
   },
   {

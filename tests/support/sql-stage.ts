@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { EFFECTS_TABLE, type SqlConnection, type SqlDatabase, type SqlRow } from '../../src/tools/sql/index.ts';
-import { Steps } from './effects-stage.ts';
+import { Steps } from './effect-sink.ts';
 import type { TestPostgres } from './postgres/index.ts';
 
 // Real databases that outlive processes: as a process has them, which may end at each of its statements, and as somebody outside sees
@@ -23,7 +23,7 @@ export interface Seen {
 
 export interface StagedDatabase extends AsyncDisposable {
   /** As one process has it; with its end the connections end, and what was not committed is gone. */
-  of(steps?: Steps, heldMs?: number): SqlDatabase;
+  of(steps?: Steps, stagedTimeoutMs?: number): SqlDatabase;
   look(): Promise<Seen>;
   commits: CommitFault[];
   /** How often something was rolled back. */
@@ -92,7 +92,7 @@ export class SqliteStage implements StagedDatabase {
     this.#outside.exec(`PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; ${SETUP}`);
   }
 
-  of(steps = new Steps(), heldMs?: number): SqlDatabase {
+  of(steps = new Steps(), stagedTimeoutMs?: number): SqlDatabase {
     let database: DatabaseSync | undefined;
     const end = async (): Promise<void> => {
       if (database !== undefined) this.#close(database);
@@ -116,7 +116,7 @@ export class SqliteStage implements StagedDatabase {
     const made = stepped(connection, { steps, stage: this, end });
     return {
       writers: 'one',
-      ...(heldMs === undefined ? {} : { heldMs }),
+      ...(stagedTimeoutMs === undefined ? {} : { stagedTimeoutMs }),
       connect: () => {
         database ??= this.#opened();
         return made;
@@ -182,10 +182,10 @@ export class PostgresStage implements StagedDatabase {
     return stage;
   }
 
-  of(steps = new Steps(), heldMs?: number): SqlDatabase {
+  of(steps = new Steps(), stagedTimeoutMs?: number): SqlDatabase {
     return {
       placeholders: '$1',
-      ...(heldMs === undefined ? {} : { heldMs }),
+      ...(stagedTimeoutMs === undefined ? {} : { stagedTimeoutMs }),
       connect: async () => {
         const client = this.#idle.pop() ?? (await this.#client());
         let isOver = false;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Tool } from '#effects';
-import type { Assize, LeftEffect, Transaction, TransactionOutcome } from '#runtime';
+import type { Assize, Transaction, TransactionOutcome, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
 import { type SqlDatabase, sqlReader, sqlTool } from '../../src/tools/sql/index.ts';
+import { OutsideSink, Steps, storeOf, toolFor } from './effect-sink.ts';
 import { orders } from './effects-failing.ts';
-import { OutsideSink, Steps, storeOf, toolFor } from './effects-stage.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 import { type Seen, type StagedDatabase, WatchedSteps } from './sql-stage.ts';
 
@@ -28,7 +28,7 @@ function note(name: Name, database: SqlDatabase, isReversible: boolean): Tool {
     database,
     statements: ({ what, size }) => write(what, size),
     result: ([rows]) => ({ n: Number(rows?.[0]?.['n']) }),
-    isPassing: (error) => !/check constraint/i.test((error as Error).message),
+    isTransient: (error) => !/check constraint/i.test((error as Error).message),
     ...(isReversible ? { undo: ({ what }) => write(`un${what}`, 0) } : {}),
   });
 }
@@ -54,16 +54,16 @@ export class World {
   readonly seen: Readonly<Record<Name, Set<string>>> = { a: new Set(), b: new Set() };
   /** How long what is buffered is held while the body runs; without it, it is not. */
   readonly thrown: unknown[] = [];
-  readonly #heldMs: number | undefined;
+  readonly #stagedTimeoutMs: number | undefined;
 
-  private constructor(databases: Readonly<Record<Name, StagedDatabase>>, heldMs: number | undefined) {
-    this.#heldMs = heldMs;
+  private constructor(databases: Readonly<Record<Name, StagedDatabase>>, stagedTimeoutMs: number | undefined) {
+    this.#stagedTimeoutMs = stagedTimeoutMs;
     this.databases = databases;
   }
 
-  static async over(databases: Readonly<Record<Name, StagedDatabase>>, heldMs?: number): Promise<World> {
+  static async over(databases: Readonly<Record<Name, StagedDatabase>>, stagedTimeoutMs?: number): Promise<World> {
     for (const name of NAMES) await databases[name].reset();
-    const world = new World(databases, heldMs);
+    const world = new World(databases, stagedTimeoutMs);
     await runtimeOver(world.store, [orders]).create(orders, { trajectoryId: 't' });
     return world;
   }
@@ -71,7 +71,7 @@ export class World {
   tools(steps?: Steps): Tool[] {
     return [
       ...NAMES.flatMap((name) => {
-        const database = this.databases[name].of(steps, this.#heldMs);
+        const database = this.databases[name].of(steps, this.#stagedTimeoutMs);
         return [note(name, database, true), note(name, database, false), look(name, database)];
       }),
       toolFor({ sink: this.sink, steps: steps ?? new Steps() }, 'reversible', 'buffered'),
@@ -116,7 +116,7 @@ export class World {
   }
 
   /** What waits for a person when another process has gone on with all that was left. */
-  async recovered(endAt?: number): Promise<readonly LeftEffect[]> {
+  async recovered(endAt?: number): Promise<readonly UnresolvedEffect[]> {
     return (await this.process(endAt, (assize) => assize.recoverEffects())).value ?? [];
   }
 

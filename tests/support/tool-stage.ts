@@ -1,8 +1,8 @@
 import { declareTool, type Tool } from '#effects';
-import type { LeftEffect, Ruling, Trajectory, Transaction, TransactionOutcome } from '#runtime';
+import type { Ruling, Trajectory, Transaction, TransactionOutcome, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
+import { Steps, storeOf } from './effect-sink.ts';
 import { attended } from './effects-ledger.ts';
-import { Steps, storeOf } from './effects-stage.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
 // Ready tools in a runtime: with calls that end the process, in transactions that are cut off at every step.
@@ -21,11 +21,11 @@ function stepped({ spec }: Tool, steps: Steps, underWay: Promise<unknown>[]): To
       await steps.step();
       return answer;
     };
-  const { compensate, reconcile, together } = spec;
+  const { compensate, reconcile, batch } = spec;
   return declareTool({
     ...spec,
     execute: around(spec.execute),
-    ...(together === undefined ? {} : { together: { ...together, execute: around(together.execute) as never } }),
+    ...(batch === undefined ? {} : { batch: { ...batch, execute: around(batch.execute) as never } }),
     ...(compensate === undefined ? {} : { compensate: around(compensate) as never }),
     ...(reconcile === undefined ? {} : { reconcile: around(reconcile) as never }),
   });
@@ -34,7 +34,7 @@ function stepped({ spec }: Tool, steps: Steps, underWay: Promise<unknown>[]): To
 /** What a test is told of one transaction. */
 export interface Ended {
   readonly isCommitted: boolean;
-  readonly left: readonly LeftEffect[];
+  readonly left: readonly UnresolvedEffect[];
   readonly outcome: TransactionOutcome<unknown> | undefined;
   readonly error: { readonly code?: string } | undefined;
 }
@@ -52,15 +52,15 @@ export async function transact(
   tools: readonly Tool[],
   body: (tx: Transaction) => Promise<unknown>,
   options: {
-    readonly callMs?: number;
+    readonly callTimeoutMs?: number;
     readonly writes?: readonly string[];
     readonly retries?: number;
     readonly deadlineMs?: number;
     readonly reading?: 'optimistic';
   } = {},
 ): Promise<Ended> {
-  const { callMs = 10_000, writes = ['**'], retries = 0, deadlineMs, reading } = options;
-  const assize = runtimeOver(new MemoryStore(), [attended], { tools, callMs });
+  const { callTimeoutMs = 10_000, writes = ['**'], retries = 0, deadlineMs, reading } = options;
+  const assize = runtimeOver(new MemoryStore(), [attended], { tools, callTimeoutMs });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   let error: { readonly code?: string } | undefined;
   const outcome = await trajectory

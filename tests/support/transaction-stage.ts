@@ -1,7 +1,7 @@
 import type { Sink, Tool } from '#effects';
 import type { AssizeOptions, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from './effects-stage.ts';
+import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from './effect-sink.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
 export const writ = writFor('alice');
@@ -13,7 +13,7 @@ export async function stage(
     sort?: Sink;
     fault?: Outside['fault'];
     tools?: readonly Tool[];
-    callMs?: number;
+    callTimeoutMs?: number;
     domain?: typeof tally;
     around?: Partial<AssizeOptions>;
   } = {},
@@ -29,7 +29,11 @@ export async function stage(
     ...(options.tools ?? []),
   ];
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [domain], { tools, callMs: options.callMs ?? 1_000, ...options.around });
+  const assize = runtimeOver(store, [domain], {
+    tools,
+    callTimeoutMs: options.callTimeoutMs ?? 1_000,
+    ...options.around,
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't' });
   const all: TransactionOptions = { writ, writes: ['test:**'], retries: 0 };
   return { sink, store, assize, trajectory, all };

@@ -6,7 +6,7 @@ import { type Assize, type Domain, defineDomain, escalate, type ProposalInput, p
 import fc from 'fast-check';
 import { z } from 'zod';
 import { udt } from '#domains/udt';
-import type { Part } from '#kernel';
+import type { StatePart } from '#kernel';
 import { checkDomain } from '#testing';
 
 const state = z.object({
@@ -418,17 +418,17 @@ type Shop = {
 
 /** The part of a state under pointers; wider where they don't say, never narrower. */
 export const parts: [
-  Same<Flat<Part<Shop, ''>>, Flat<Shop>>,
-  Same<Flat<Part<Shop, '/a/b'>>, { a: { b: number } }>,
-  Same<Flat<Part<Shop, '/a/c/d' | '/a/b'>>, { a: { b: number; c?: { d: string } | undefined } }>,
-  Same<Flat<Part<Shop, '/a/*'>>, { a: Shop['a'] }>,
+  Same<Flat<StatePart<Shop, ''>>, Flat<Shop>>,
+  Same<Flat<StatePart<Shop, '/a/b'>>, { a: { b: number } }>,
+  Same<Flat<StatePart<Shop, '/a/c/d' | '/a/b'>>, { a: { b: number; c?: { d: string } | undefined } }>,
+  Same<Flat<StatePart<Shop, '/a/*'>>, { a: Shop['a'] }>,
   // One of the members, and which one is not known.
-  Same<Flat<Part<Shop['l'][number], '/{k}'>>, { x?: number; y?: number }>,
-  Same<Flat<Part<Shop, '/l/*/x'>>, { l: { x: number }[] }>,
-  Same<Flat<Part<Shop, '/l/0/x'>>, { l: ({ x: number } | null)[] }>,
-  Same<Flat<Part<Shop, '/l/-'>>, Record<never, never>>,
+  Same<Flat<StatePart<Shop['l'][number], '/{k}'>>, { x?: number; y?: number }>,
+  Same<Flat<StatePart<Shop, '/l/*/x'>>, { l: { x: number }[] }>,
+  Same<Flat<StatePart<Shop, '/l/0/x'>>, { l: ({ x: number } | null)[] }>,
+  Same<Flat<StatePart<Shop, '/l/-'>>, Record<never, never>>,
   // What may be anything may be anything below, too.
-  Same<Part<{ x: unknown; y: number }, '/x/deep'>['x'], unknown>,
+  Same<StatePart<{ x: unknown; y: number }, '/x/deep'>['x'], unknown>,
   // Which of the two a member shows is not known.
-  Same<Flat<Part<Shop, '/r/m/p' | '/r/*/q'>>, { r: { [key: string]: { p: number } | { q: string } } }>,
+  Same<Flat<StatePart<Shop, '/r/m/p' | '/r/*/q'>>, { r: { [key: string]: { p: number } | { q: string } } }>,
 ] = [true, true, true, true, true, true, true, true, true, true];

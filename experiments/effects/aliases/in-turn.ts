@@ -4,7 +4,7 @@ import { setImmediate as othersGoOn } from 'node:timers/promises';
 const TURNS = 100;
 
 /** Whether it is done by itself, while another one goes on. */
-export async function isDoneMeanwhile(work: Promise<unknown>): Promise<boolean> {
+export async function resolvesMeanwhile(work: Promise<unknown>): Promise<boolean> {
   let isDone = false;
   const done = work.then(
     () => {

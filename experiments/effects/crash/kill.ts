@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Life, Recovery } from './points.ts';
+import type { Recovery, VictimArguments } from './points.ts';
 import type { Arrival, Sinks } from './sinks.ts';
 
 /** With what processes are begun. */
-export interface Beginning {
+export interface ProcessOptions {
   /** Ends them. */
   readonly signal: AbortSignal;
   /** A folder in which they keep for each other what they have compiled. */
@@ -14,7 +14,7 @@ export interface Beginning {
 
 /** What each is told, as its argument. */
 interface Told {
-  readonly victim: Life;
+  readonly victim: VictimArguments;
   readonly recoverer: Recovery;
 }
 
@@ -27,7 +27,7 @@ export async function killed<Program extends keyof Told>(
   program: Program,
   argument: Told[Program],
   { sinks, isAtSink }: { readonly sinks: Sinks; readonly isAtSink: (arrival: Arrival) => boolean },
-  { signal, compiled }: Beginning,
+  { signal, compiled }: ProcessOptions,
 ): Promise<void> {
   signal.throwIfAborted();
   const args = [beginFile(), JSON.stringify(argument), program, ...(compiled === undefined ? [] : [compiled])];

@@ -32,7 +32,7 @@ export const AT_SINK: Partial<Record<Point, { readonly did: 'do' | 'undo'; reado
 };
 
 /** What a process is told that is to be killed, as its arguments. */
-export interface Life {
+export interface VictimArguments {
   readonly url: string;
   readonly port: number;
   readonly sink: Sink;

@@ -1,9 +1,9 @@
 import type { Sink } from 'assize/internal/effects';
-import { type Beginning, killed } from './kill.ts';
-import type { Place } from './places.ts';
+import { killed, type ProcessOptions } from './kill.ts';
 import { AT_SINK, type Point } from './points.ts';
 import { Shop } from './shop.ts';
 import { Sinks } from './sinks.ts';
+import type { CrashStore } from './stores.ts';
 
 /** Where a process is killed. */
 export interface Killing {
@@ -12,17 +12,21 @@ export interface Killing {
 }
 
 /** What a process has left that was killed: its store, and sinks that have what it has done there. Nobody has either open. */
-export class Remains implements AsyncDisposable {
-  readonly place: Place;
+export class CrashRemains implements AsyncDisposable {
+  readonly place: CrashStore;
   readonly sinks: Sinks;
 
-  private constructor(place: Place, sinks: Sinks) {
+  private constructor(place: CrashStore, sinks: Sinks) {
     this.place = place;
     this.sinks = sinks;
   }
 
   /** Of a process that is killed now. */
-  static async of({ point, sink }: Killing, newPlace: () => Promise<Place>, beginning: Beginning): Promise<Remains> {
+  static async of(
+    { point, sink }: Killing,
+    newPlace: () => Promise<CrashStore>,
+    beginning: ProcessOptions,
+  ): Promise<CrashRemains> {
     const sinks = new Sinks(sink);
     const place = await newPlace();
     try {
@@ -38,13 +42,13 @@ export class Remains implements AsyncDisposable {
     } finally {
       await sinks.close();
     }
-    return new Remains(place, sinks);
+    return new CrashRemains(place, sinks);
   }
 
   /** The same once more; undefined where there is no way to copy a store. */
-  async copy(): Promise<Remains | undefined> {
+  async copy(): Promise<CrashRemains | undefined> {
     const place = await this.place.copy?.();
-    return place === undefined ? undefined : new Remains(place, this.sinks.copy());
+    return place === undefined ? undefined : new CrashRemains(place, this.sinks.copy());
   }
 
   [Symbol.asyncDispose](): Promise<void> {

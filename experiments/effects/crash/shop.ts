@@ -1,11 +1,14 @@
 import { Assize, type Domain, defineDomain, generateKeys, issueWrit } from 'assize';
-import { type Call, declareTool, type Sink, type Tool, type Undone } from 'assize/internal/effects';
+import { type CallContext, type CompensationResult, declareTool, type Sink, type Tool } from 'assize/internal/effects';
 import type { Transaction } from 'assize/internal/runtime';
 import { openStore, type Store } from 'assize/internal/stores';
 import { z } from 'zod';
 
 /** Who is told where a process has come to. */
-export type At = (place: 'do' | 'done' | 'undo' | 'undone' | 'ask' | 'asked', tool: 'reserve' | 'send') => void;
+export type ReportPoint = (
+  place: 'do' | 'done' | 'undo' | 'undone' | 'ask' | 'asked',
+  tool: 'reserve' | 'send',
+) => void;
 
 const AFTER = { do: 'done', undo: 'undone', ask: 'asked' } as const;
 
@@ -92,7 +95,7 @@ export class Shop {
   }
 }
 
-export function toolsOf(port: number, sink: Sink, at: At = () => undefined): readonly Tool[] {
+export function toolsOf(port: number, sink: Sink, at: ReportPoint = () => undefined): readonly Tool[] {
   const ask = async (
     did: 'do' | 'undo' | 'ask',
     tool: 'reserve' | 'send',
@@ -107,7 +110,7 @@ export function toolsOf(port: number, sink: Sink, at: At = () => undefined): rea
     return stands;
   };
   const input = z.strictObject({ order: z.string() });
-  const reconcile = async (tool: 'reserve' | 'send', { key }: Call) =>
+  const reconcile = async (tool: 'reserve' | 'send', { key }: CallContext) =>
     (await ask('ask', tool, '', key)) ? ({ happened: true, result: null } as const) : ({ happened: false } as const);
   return [
     declareTool({
@@ -116,11 +119,11 @@ export function toolsOf(port: number, sink: Sink, at: At = () => undefined): rea
       class: { reversibility: 'reversible', delivery: 'externalised', sink },
       writes: ['shop:{order}'],
       execute: async ({ order }, { key }) => void (await ask('do', 'reserve', order, key)),
-      compensate: async ({ order }, _, { key }): Promise<Undone> => {
+      compensate: async ({ order }, _, { key }): Promise<CompensationResult> => {
         await ask('undo', 'reserve', order, key);
         return { undone: 'all' };
       },
-      ...(sink === 'queryable' ? { reconcile: (_: unknown, call: Call) => reconcile('reserve', call) } : {}),
+      ...(sink === 'queryable' ? { reconcile: (_: unknown, call: CallContext) => reconcile('reserve', call) } : {}),
     }),
     declareTool({
       name: 'shop.send',
@@ -128,7 +131,7 @@ export function toolsOf(port: number, sink: Sink, at: At = () => undefined): rea
       class: { reversibility: 'irreversible', delivery: 'buffered', sink },
       writes: ['shop:{order}'],
       execute: async ({ order }, { key }) => void (await ask('do', 'send', order, key)),
-      ...(sink === 'queryable' ? { reconcile: (_: unknown, call: Call) => reconcile('send', call) } : {}),
+      ...(sink === 'queryable' ? { reconcile: (_: unknown, call: CallContext) => reconcile('send', call) } : {}),
     }),
   ];
 }

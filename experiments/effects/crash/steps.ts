@@ -1,5 +1,5 @@
 import type { Store } from 'assize/internal/stores';
-import type { At } from './shop.ts';
+import type { ReportPoint } from './shop.ts';
 
 /** What a process comes to that recovers what another one left. */
 export const STEPS = [
@@ -31,7 +31,7 @@ export class Stepping {
   }
 
   /** For `toolsOf`. */
-  readonly at: At = (place) => {
+  readonly at: ReportPoint = (place) => {
     if (place === 'ask') this.#told('before it asks a sink');
     else if (place === 'asked') this.#told('when the sink has answered');
     else if (place === 'done' || place === 'undone') this.#told('when the sink has done that');

@@ -1,10 +1,10 @@
 /** A process that places an order and is killed at a point of it: by itself, or by who has the sinks. Its one argument is a `Life`. */
 import { flushCompileCache } from 'node:module';
 import { openStore, type Store } from 'assize/internal/stores';
-import { AT_SINK, isOfUndoing, type Life, type Point } from './points.ts';
+import { AT_SINK, isOfUndoing, type Point, type VictimArguments } from './points.ts';
 import { Shop, toolsOf } from './shop.ts';
 
-const { url, port, sink, point } = JSON.parse(process.argv[2] ?? '') as Life;
+const { url, port, sink, point } = JSON.parse(process.argv[2] ?? '') as VictimArguments;
 
 // For the next one: who is killed keeps nothing by itself.
 flushCompileCache();

@@ -1,6 +1,6 @@
 import { declareTool, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
-import type { Environment, Judged, Step, Task } from '../task.ts';
+import type { Environment, Step, Task, TaskVerdict } from '../task.ts';
 
 /** What checkpoints have of an app: all of it, as of a virtual machine, or only what the client holds, as of a browser. */
 export type Checkpoint = 'all' | 'client';
@@ -68,7 +68,7 @@ export class MockApp implements Environment {
     if (isAll) this.#rows = rows;
   }
 
-  judge(): Judged {
+  judge(): TaskVerdict {
     const times = this.#steps.map(({ tool, input }) => this.#timesOf(tool, input as never));
     const present = times.filter((count) => count > 0).length;
     const wrong = times.filter((count) => count > 1).length;

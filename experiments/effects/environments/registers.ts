@@ -1,6 +1,6 @@
 import { declareTool, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
-import type { Environment, Judged, Task } from '../task.ts';
+import type { Environment, Task, TaskVerdict } from '../task.ts';
 
 /** What a register holds: written as a whole, or cut off in the middle. */
 interface Register {
@@ -61,7 +61,7 @@ export class Registers implements Environment {
     this.#registers.set(name, { value: value.slice(0, -1), isWhole: false, key });
   }
 
-  judge(): Judged {
+  judge(): TaskVerdict {
     const found = Array.from({ length: this.#count }, (_, i) => this.#registers.get(`r${i}`)?.value);
     const present = found.filter((value) => value !== undefined).length;
     const wrong = found.filter((value, i) => value !== undefined && value !== `v${i}`).length;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { declareTool, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
-import { breath, type Cell, type Table } from '../../tables/index.ts';
+import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { CASES, type Case } from '../aliases/cases.ts';
-import { isDoneMeanwhile } from '../aliases/in-turn.ts';
+import { resolvesMeanwhile } from '../aliases/in-turn.ts';
 import { NAMINGS, type Naming, Worlds } from '../aliases/worlds.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { modeOf } from '../modes.ts';
@@ -45,7 +45,7 @@ export async function aliasesTable(
   const outcomes: Outcome[] = [];
   for (const [i, each] of CASES.entries()) {
     for (const naming of NAMINGS) {
-      await breath(running);
+      await yieldToEventLoop(running);
       const waits = [await waited(worlds, each, naming), await waited(worlds, turned(each), naming)];
       for (const one of waits) outcomes.push({ of: each.of, naming, meet: worlds.meet(each), waited: one });
     }
@@ -101,7 +101,7 @@ async function waited(
     // Where it is refused, it never begins.
     await Promise.race([begun.promise, older]);
     const younger = stage.transact({ writes: [second] }, (tx) => tx.call('work.on', { scope: second, who: 'younger' }));
-    await isDoneMeanwhile(younger);
+    await resolvesMeanwhile(younger);
     goOn.resolve();
     await Promise.all([older, younger]);
     return acted[0] === 'older';

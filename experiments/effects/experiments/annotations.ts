@@ -1,13 +1,20 @@
-import { type Call, declareTool, EffectError, type Tool, type ToolSpec, type Undone } from 'assize/internal/effects';
+import {
+  type CallContext,
+  type CompensationResult,
+  declareTool,
+  EffectError,
+  type Tool,
+  type ToolSpec,
+} from 'assize/internal/effects';
 import { declaredTools, type ToolDeclaration } from 'assize/internal/tools/declared';
 import { z } from 'zod';
-import { breath, type Cell, type Table } from '../../tables/index.ts';
-import { isDoneMeanwhile } from '../aliases/in-turn.ts';
+import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
+import { resolvesMeanwhile } from '../aliases/in-turn.ts';
 import { claimsOf } from '../callers.ts';
-import { chanceOf } from '../chance.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';
 import { modeOf } from '../modes.ts';
+import { seededFraction } from '../seeded-random.ts';
 import { openStage, type Stage } from '../stage.ts';
 
 const RUNS = 200;
@@ -47,8 +54,8 @@ async function mistakesTable(running: Running): Promise<Table> {
   for (const [m, mistake] of MISTAKES.entries()) {
     const sums: Sums = { runs: 0, violations: 0, waits: 0, leaks: 0, listed: 0, refused: 0 };
     for (let run = 0; run < runs; run++) {
-      await breath(running);
-      await pairOf(sums, mistake, (...what) => chanceOf('annotations', running.seed, run, ...what));
+      await yieldToEventLoop(running);
+      await pairOf(sums, mistake, (...what) => seededFraction('annotations', running.seed, run, ...what));
       running.progress(m * runs + run + 1, MISTAKES.length * runs);
     }
     rows.push({ keys: [mistake], cells: cellsOf(sums) });
@@ -93,7 +100,7 @@ async function pairOf(
     // Where it fails, it never comes so far.
     await Promise.race([reads.promise, older]);
     const younger = worked(stage, world, agents[1], async () => {});
-    const isFree = await isDoneMeanwhile(younger);
+    const isFree = await resolvesMeanwhile(younger);
     goOn.resolve();
     const came = await Promise.all([older, younger]);
     const left = await stage.assize.recoverEffects();
@@ -181,7 +188,7 @@ class World {
 
   toolsWith(mistake: Mistake): readonly Tool[] {
     const scope = SCOPES[mistake] ?? 'counter:{item}';
-    const compensate = (_: unknown, __: unknown, { key }: Call): Undone => {
+    const compensate = (_: unknown, __: unknown, { key }: CallContext): CompensationResult => {
       this.#booked.delete(key);
       return { undone: 'all' };
     };

@@ -1,6 +1,6 @@
 import { declareTool, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
-import { breath, type Table } from '../../tables/index.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { quantile } from '../interval.ts';
 import { scaled } from '../measure.ts';
@@ -69,7 +69,7 @@ async function inTurns(running: Running, runs: number): Promise<Took[][]> {
   const took: Took[][] = ROWS.map(() => []);
   for (let run = -WARM_UP; run < runs; run++) {
     for (const [i, { branches }] of ROWS.entries()) {
-      await breath(running);
+      await yieldToEventLoop(running);
       const one = await timed(branches);
       if (run >= 0) took[i]!.push(one);
     }

@@ -1,11 +1,11 @@
 import { DidNothing, declareTool, EffectError, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
-import { breath, type Cell, type Table } from '../../tables/index.ts';
-import { chanceOf } from '../chance.ts';
+import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
 import { scaled } from '../measure.ts';
 import { modeOf } from '../modes.ts';
+import { seededFraction } from '../seeded-random.ts';
 import { openStage, type Stage } from '../stage.ts';
 
 const RUNS = 200;
@@ -48,8 +48,12 @@ async function tableOf(running: Running): Promise<Table> {
   for (const { sort, rate } of settings) {
     const sums: Sums = { runs: 0, clean: 0, standing: 0, unresolved: 0, inDoubt: 0, mismatches: 0, afterwards: 0 };
     for (let run = 0; run < runs; run++) {
-      await breath(running);
-      await undoOne(sums, sort, (n, attempt) => chanceOf('compensation', running.seed, sort, run, n, attempt) < rate);
+      await yieldToEventLoop(running);
+      await undoOne(
+        sums,
+        sort,
+        (n, attempt) => seededFraction('compensation', running.seed, sort, run, n, attempt) < rate,
+      );
       running.progress(rows.length * runs + run + 1, settings.length * runs);
     }
     rows.push({ keys: [sort, rate], cells: cellsOf(sums) });

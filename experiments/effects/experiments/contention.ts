@@ -1,8 +1,7 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { Coordinator, readClaim } from 'assize/internal/effects';
-import { breath, type Cell, type Table } from '../../tables/index.ts';
-import { callingAtOnce } from '../callers.ts';
-import { numbersFrom } from '../chance.ts';
+import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
+import { directCaller } from '../callers.ts';
 import { Cells } from '../environments/cells.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { estimateOf } from '../interval.ts';
@@ -10,6 +9,7 @@ import { scaled } from '../measure.ts';
 import { Metrics, sixTable } from '../metrics.ts';
 import { MODES, type Mode, type ModeName, modeOf } from '../modes.ts';
 import type { TaskResult } from '../run-task.ts';
+import { numbersFrom } from '../seeded-random.ts';
 import { openStage, type Stage } from '../stage.ts';
 
 const OPERATIONS = 50;
@@ -136,15 +136,15 @@ export const SCENARIOS: readonly Scenario[] = [
 ];
 
 /** How reads come to be what they are at the commit, and how whoever has read otherwise begins anew: as often as it takes. */
-export interface Reading {
+export interface ReadMode {
   readonly name: string;
   readonly options: Pick<Parameters<Stage['transact']>[0], 'reading' | 'epoch' | 'retries'>;
 }
 
-const ORDERED: Reading = { name: 'ordered', options: {} };
+const ORDERED: ReadMode = { name: 'ordered', options: {} };
 const UNTIL_DONE = { retries: 1_000_000 };
 /** That reads wait for who is older is the default; the others read at once, and look again at the gate (decisions §5.3). */
-export const READINGS: readonly Reading[] = [
+export const READ_MODES: readonly ReadMode[] = [
   ORDERED,
   { name: 'optimistic', options: { ...UNTIL_DONE, reading: 'optimistic' } },
   { name: 'optimistic, epoch at the gate', options: { ...UNTIL_DONE, epoch: 'late' } },
@@ -174,7 +174,7 @@ export const contention: Experiment = {
   about: 'agents at work on the same cells at once: correct states, lost updates and throughput (table 9)',
   run: async (running) => {
     const settings = SCENARIOS.flatMap((scenario) => AGENTS.map((agents) => ({ scenario, agents })));
-    const parts = settings.length * (MODES.length + READINGS.length) + MODES.length + 1;
+    const parts = settings.length * (MODES.length + READ_MODES.length) + MODES.length + 1;
     let done = 0;
     const part = async <T>(made: Promise<T>): Promise<T> => {
       const value = await made;
@@ -191,7 +191,7 @@ export const contention: Experiment = {
     const read: Measured[][] = [];
     for (const { scenario, agents } of settings) {
       const row: Measured[] = [];
-      for (const reading of READINGS)
+      for (const reading of READ_MODES)
         row.push(await part(measuredIn(modeOf('Tx-Full'), scenario, agents, few, reading)));
       read.push(row);
     }
@@ -214,7 +214,7 @@ function readingTable(
     title: 'operations of Tx-Full that were begun anew, by how reads wait',
     unit: '%',
     keys: ['scenario', 'agents'],
-    columns: [...READINGS.map(({ name }) => name), 'lost, in any of them'],
+    columns: [...READ_MODES.map(({ name }) => name), 'lost, in any of them'],
     rows: settings.map(({ scenario, agents }, i) => {
       const row = measured[i]!;
       const anew = row.map(({ begun, operations }): Cell => ({ measured: (100 * (begun - operations)) / operations }));
@@ -315,14 +315,14 @@ export async function measuredIn(
   scenario: Scenario,
   agents: number,
   running: Running,
-  reading: Reading = ORDERED,
+  reading: ReadMode = ORDERED,
 ): Promise<Measured> {
   const lost: number[] = [];
   const metrics = new Metrics(running.seed);
   let begun = 0;
   const runs = runsOf(agents, running);
   for (let run = 0; run < runs; run++) {
-    await breath(running);
+    await yieldToEventLoop(running);
     const wait = waitsOf(numbersFrom('contention', running.seed, agents, run));
     const cells = new Cells(wait);
     const workers = await workersIn(mode, cells, scenario, wait, reading);
@@ -376,7 +376,7 @@ async function workersIn(
   cells: Cells,
   scenario: Scenario,
   wait: Access['wait'],
-  { options }: Reading,
+  { options }: ReadMode,
 ): Promise<Workers> {
   let begun = 0;
   const over = (call: (tool: string, input: unknown) => Promise<unknown>): Access => ({
@@ -399,7 +399,7 @@ async function workersIn(
       close: () => stage.close(),
     };
   }
-  const call = callingAtOnce(cells.tools);
+  const call = directCaller(cells.tools);
   const access = over((tool, input) => call({ tool, input }));
   return {
     work: (operation) => {
@@ -467,7 +467,7 @@ function coordinated(): (agent: number) => Promise<void> {
 async function rateOf(make: (agent: number) => Promise<unknown>, each: number, running: Running): Promise<number> {
   let took = 0;
   for (let round = 0; round < 2; round++) {
-    await breath(running);
+    await yieldToEventLoop(running);
     const begun = performance.now();
     await Promise.all(
       agentsOf(NO_OP_AGENTS).map(async (agent) => {

@@ -1,5 +1,4 @@
-import { breath, type Table } from '../../tables/index.ts';
-import { chanceOf } from '../chance.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { registersTask } from '../environments/registers.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';
@@ -7,6 +6,7 @@ import { Metrics, sixTable } from '../metrics.ts';
 import { MODES, type Mode } from '../modes.ts';
 import { runTask } from '../run-task.ts';
 import type { Fault, Schedule } from '../schedule.ts';
+import { seededFraction } from '../seeded-random.ts';
 
 const STEPS = 10;
 const RUNS = 100;
@@ -28,15 +28,15 @@ const BAD = RATE / DENSITY;
 /** Bad times begin and end by chance from step to step (Gilbert 1960), and are as likely at the first as at any. */
 const bursts: Weather = (seed, run, step) => {
   const [ends, begins] = [1 / BURST, BAD / (1 - BAD) / BURST];
-  let isBad = chanceOf('burst', seed, run, 0) < BAD;
+  let isBad = seededFraction('burst', seed, run, 0) < BAD;
   for (let at = 1; at <= step; at++) {
-    const chance = chanceOf('burst', seed, run, at);
+    const chance = seededFraction('burst', seed, run, at);
     isBad = isBad ? chance >= ends : chance < begins;
   }
   return isBad;
 };
 
-const storms: Weather = (seed, run) => chanceOf('storm', seed, Math.floor(run / STORM_TASKS)) < BAD;
+const storms: Weather = (seed, run) => seededFraction('storm', seed, Math.floor(run / STORM_TASKS)) < BAD;
 
 const PATTERNS: readonly { readonly name: string; readonly weather: Weather | undefined }[] = [
   { name: 'independent', weather: undefined },
@@ -61,7 +61,7 @@ async function tablesOf(running: Running): Promise<Table[]> {
     for (const mode of MODES) {
       const metrics = new Metrics(running.seed);
       for (let run = 0; run < runs; run++) {
-        await breath(running);
+        await yieldToEventLoop(running);
         metrics.add(await taskIn(mode, run, scheduleOf(weather, running.seed, run), retries));
         running.progress(++done, all);
       }
@@ -117,7 +117,7 @@ function taskIn(mode: Mode, run: number, schedule: Schedule, retries: number) {
 function scheduleOf(weather: Weather | undefined, seed: number, run: number): Schedule {
   return (task, step, attempt): Fault => {
     const rate = weather === undefined ? RATE : weather(seed, run, step) ? DENSITY : 0;
-    if (chanceOf('correlated', seed, task, step, attempt) >= rate) return 'none';
-    return chanceOf('kind', seed, task, step, attempt) < 0.5 ? 'exception' : 'lost';
+    if (seededFraction('correlated', seed, task, step, attempt) >= rate) return 'none';
+    return seededFraction('kind', seed, task, step, attempt) < 0.5 ? 'exception' : 'lost';
   };
 }

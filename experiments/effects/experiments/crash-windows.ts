@@ -1,13 +1,13 @@
 import { EffectError, type Sink, type Tool } from 'assize/internal/effects';
 import { openStore } from 'assize/internal/stores';
-import { breath, type Cell, partOf, type Table } from '../../tables/index.ts';
-import { type Beginning, killed } from '../crash/kill.ts';
-import { type Place, postgresPlace, sqlitePlace } from '../crash/places.ts';
+import { type Cell, partOf, type Table, yieldToEventLoop } from '../../tables/index.ts';
+import { killed, type ProcessOptions } from '../crash/kill.ts';
 import { isOfUndoing, POINTS, type Point } from '../crash/points.ts';
-import { type Killing, Remains } from '../crash/remains.ts';
-import { type At, Shop, toolsOf } from '../crash/shop.ts';
+import { CrashRemains, type Killing } from '../crash/remains.ts';
+import { type ReportPoint, Shop, toolsOf } from '../crash/shop.ts';
 import type { Sinks } from '../crash/sinks.ts';
 import { STEPS, type Step, Stepping } from '../crash/steps.ts';
+import { type CrashStore, postgresPlace, sqlitePlace } from '../crash/stores.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';
 import { openScratch } from '../scratch.ts';
@@ -51,16 +51,16 @@ interface Outcome extends Window {
   readonly steps: readonly Step[];
 }
 
-async function tablesOf(running: Running, where: string, newPlace: () => Promise<Place>): Promise<Table[]> {
+async function tablesOf(running: Running, where: string, newPlace: () => Promise<CrashStore>): Promise<Table[]> {
   await using cache = await openScratch();
   // What is recovered in more than one way is left once.
   await using kept = new AsyncDisposableStack();
-  const remains = new Map<string, Remains>();
+  const remains = new Map<string, CrashRemains>();
   const outcomeOf = async (window: Window, { signal }: Running): Promise<Outcome> => {
     const beginning = { signal, compiled: cache.path };
     const name = `${window.point}, ${window.sink}`;
     const known = remains.get(name);
-    await using left = (await known?.copy()) ?? (await Remains.of(window, newPlace, beginning));
+    await using left = (await known?.copy()) ?? (await CrashRemains.of(window, newPlace, beginning));
     const copy = known === undefined ? await left.copy() : undefined;
     if (copy !== undefined) remains.set(name, kept.use(copy));
     return await recoveredFrom(left, window, beginning);
@@ -117,7 +117,7 @@ async function inTurns(
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (let from = 0; from < windows.length; from += AT_ONCE) {
-    await breath(running);
+    await yieldToEventLoop(running);
     for (const ended of await Promise.allSettled(windows.slice(from, from + AT_ONCE).map(kill))) {
       if (ended.status === 'rejected') throw ended.reason;
       outcomes.push(ended.value);
@@ -154,8 +154,8 @@ function cellsOf(outcomes: readonly Outcome[]): Cell[] {
 /** In a cell for which nothing was done. */
 const NONE = '–';
 
-export interface KillingOptions extends Beginning {
-  readonly newPlace?: () => Promise<Place>;
+export interface KillingOptions extends ProcessOptions {
+  readonly newPlace?: () => Promise<CrashStore>;
   /** Those of whoever recovers and lives. */
   readonly tools?: typeof toolsOf;
 }
@@ -165,12 +165,12 @@ export async function killedIn(
   window: Window,
   { newPlace = sqlitePlace, ...options }: KillingOptions,
 ): Promise<Outcome> {
-  await using remains = await Remains.of(window, () => newPlace(), options);
+  await using remains = await CrashRemains.of(window, () => newPlace(), options);
   return await recoveredFrom(remains, window, options);
 }
 
 async function recoveredFrom(
-  { place: { url }, sinks }: Remains,
+  { place: { url }, sinks }: CrashRemains,
   window: Window,
   { tools = toolsOf, ...beginning }: Omit<KillingOptions, 'newPlace'>,
 ): Promise<Outcome> {
@@ -192,7 +192,7 @@ async function recoveredFrom(
 async function recovered(
   url: string,
   sinks: Sinks,
-  toolsWith: (at: At) => readonly Tool[],
+  toolsWith: (at: ReportPoint) => readonly Tool[],
   point: Point,
 ): Promise<Omit<Outcome, keyof Window>> {
   const told: Step[] = [];

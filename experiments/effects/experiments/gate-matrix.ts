@@ -2,14 +2,14 @@ import { setTimeout as pass } from 'node:timers/promises';
 import type { Delivery, Sink } from 'assize/internal/effects';
 import type { Transaction, TransactionOutcome } from 'assize/internal/runtime';
 import type { Table } from '../../tables/index.ts';
-import { callingAtOnce } from '../callers.ts';
+import { directCaller } from '../callers.ts';
 import type { Running } from '../experiment.ts';
 import { LostResponse } from '../faulty.ts';
 import { FORBIDDEN, type GatedStage, openGated } from '../gated-stage.ts';
 import { Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode } from '../modes.ts';
+import { runConcurrently } from '../run-concurrently.ts';
 import type { TaskResult } from '../run-task.ts';
-import { sideBySide } from '../side-by-side.ts';
 import { POST_FAULTS, PostBox, type PostFault } from '../sinks/post-box.ts';
 import { RETRIES } from '../stage.ts';
 
@@ -78,7 +78,7 @@ export async function gateMatrix(running: Running): Promise<Table[]> {
       delivery === 'buffered' || cell.mode.transactional ? [{ ...cell, delivery }] : [],
     ),
   );
-  const posted = await awake(() => sideBySide(running, settings, AT_ONCE, postedIn));
+  const posted = await awake(() => runConcurrently(running, settings, AT_ONCE, postedIn));
   const of = (delivery: Delivery): Cells => {
     const cells = settings.flatMap((setting, i) =>
       setting.delivery === delivery ? [{ setting, posted: posted[i]! }] : [],
@@ -254,7 +254,7 @@ function messageOf(name: string, branch: number): string {
 
 /** The branch that is chosen is the last one, as those before it are more. */
 async function transactional({ mode, cause, branches, delivery }: Setting, box: PostBox): Promise<Meant> {
-  const stage = await openGated({ mode, tools: box.tools, callMs: CALL_MS });
+  const stage = await openGated({ mode, tools: box.tools, callTimeoutMs: CALL_MS });
   try {
     const winner = branches - 1;
     const speculated = (tx: Transaction, name: string): Promise<void> =>
@@ -349,7 +349,7 @@ async function leftIn({ assize }: GatedStage, box: PostBox): Promise<Pick<Meant,
 
 /** Every branch acts at once, and nothing of it is taken back, whatever it comes to. */
 async function direct({ mode, cause, branches, delivery }: Setting, box: PostBox): Promise<Meant> {
-  const call = callingAtOnce(box.tools);
+  const call = directCaller(box.tools);
   const tries = mode.retry ? RETRIES + 1 : 1;
   const tried: Call = async (tool, input) => {
     for (let left = tries - 1; ; left--) {

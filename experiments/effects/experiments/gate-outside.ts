@@ -5,7 +5,7 @@ import { fileTools } from 'assize/internal/tools/files';
 import { httpTool } from 'assize/internal/tools/http';
 import { mailTool } from 'assize/internal/tools/mail';
 import { z } from 'zod';
-import { callingAtOnce } from '../callers.ts';
+import { directCaller } from '../callers.ts';
 import { withFaults } from '../faulty.ts';
 import type { Fault } from '../schedule.ts';
 import { openScratch } from '../scratch.ts';
@@ -40,7 +40,7 @@ function contentOf(file: string): string {
 }
 
 /** What a server has of a message. */
-export interface Sent {
+export interface ReceivedMessage {
   readonly times: number;
   /** Those of them that came before somebody had confirmed it; all where nobody ever did. */
   readonly leaked: number;
@@ -72,7 +72,7 @@ export class Outside implements AsyncDisposable {
   ) {
     this.#root = root;
     this.tools = tools;
-    this.call = callingAtOnce(tools);
+    this.call = directCaller(tools);
     this.#calls = calls;
     this.#servers = servers;
     this.#close = close;
@@ -104,7 +104,7 @@ export class Outside implements AsyncDisposable {
   }
 
   /** By the servers' own logs. */
-  sent(what: string): Sent {
+  sent(what: string): ReceivedMessage {
     const times = this.#timesOf(what);
     // What nobody was asked about, nobody confirmed.
     return { times, leaked: this.#confirmed.get(what) ?? times };

@@ -5,9 +5,9 @@ import { openGated } from '../gated-stage.ts';
 import { scaled, under } from '../measure.ts';
 import { Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
+import { runConcurrently } from '../run-concurrently.ts';
 import type { TaskResult } from '../run-task.ts';
 import { BOTH, PAPER, type Profile, type Schedule, scheduleOf } from '../schedule.ts';
-import { sideBySide } from '../side-by-side.ts';
 import { RETRIES } from '../stage.ts';
 import { gateMatrix } from './gate-matrix.ts';
 import { type GatedStep, type Outside, openOutside, stepsOf } from './gate-outside.ts';
@@ -124,7 +124,7 @@ async function measuredIn(mode: Mode, profile: Profile, running: Running): Promi
       Array.from({ length: runs }, (_, run) => ({ name: `${rate}-${Number(confirms)}-${run}`, confirms, schedule })),
     );
   });
-  const told = await sideBySide(running, all, AT_ONCE, (one) => doRun(mode, outside, one));
+  const told = await runConcurrently(running, all, AT_ONCE, (one) => doRun(mode, outside, one));
   const measured = new Map(CONFIRMS.map((confirms) => [confirms, new Metrics(running.seed)] as const));
   // When nothing can come any more.
   for (const [i, { name, confirms }] of all.entries())

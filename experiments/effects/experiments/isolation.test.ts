@@ -7,7 +7,7 @@ import { SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode, type ModeName, modeOf } from '../modes.ts';
 import { type Fault, type FaultKind, scheduleOf } from '../schedule.ts';
 import { openScratch } from '../scratch.ts';
-import { AGENTS, contention, measuredIn, READINGS, SCENARIOS } from './contention.ts';
+import { AGENTS, contention, measuredIn, READ_MODES, SCENARIOS } from './contention.ts';
 import { gate } from './gate.ts';
 import { speculation } from './speculation.ts';
 
@@ -66,7 +66,7 @@ describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))('
   );
 });
 
-describe.each(READINGS.map((reading) => [reading.name, reading] as const))('reading that is %s', (name, reading) => {
+describe.each(READ_MODES.map((reading) => [reading.name, reading] as const))('reading that is %s', (name, reading) => {
   test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
     'loses nothing at %s, and is begun anew where it does not wait and others write',
     async (scenarioName, scenario) => {

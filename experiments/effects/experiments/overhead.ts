@@ -1,7 +1,7 @@
 import { Coordinator, type Delivery, declareTool, readClaim, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
-import { breath, type Cell, type Table } from '../../tables/index.ts';
-import { callingAtOnce } from '../callers.ts';
+import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
+import { directCaller } from '../callers.ts';
 import { Cells } from '../environments/cells.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { quantile } from '../interval.ts';
@@ -80,14 +80,14 @@ async function inMode<T>(mode: Mode, delivery: Delivery, use: (step: Step) => Pr
 }
 
 function direct(delivery: Delivery): Step {
-  const call = callingAtOnce([nothing(delivery)]);
+  const call = directCaller([nothing(delivery)]);
   return () => call({ tool: 'nothing.do', input: { n: 0 } });
 }
 
 /** With a copy of the state before each call. */
 async function checkpointed(delivery: Delivery): Promise<Step> {
   const cells = new Cells();
-  const call = callingAtOnce(cells.tools);
+  const call = directCaller(cells.tools);
   for (let value = 0; value < CHECKPOINTED; value++)
     await call({ tool: 'cells.set', input: { name: `${value}`, value } });
   const step = direct(delivery);
@@ -112,7 +112,7 @@ async function microsOf(step: Step, running: Running): Promise<number> {
   const runs = scaled(RUNS, running);
   const micros: number[] = [];
   for (let run = -WARM_UP; run < runs; run++) {
-    if (run % AT_ONCE === 0) await breath(running);
+    if (run % AT_ONCE === 0) await yieldToEventLoop(running);
     const begun = performance.now();
     await step();
     if (run >= 0) micros.push(1_000 * (performance.now() - begun));

@@ -1,5 +1,4 @@
-import { breath, type Cell, type Table } from '../../tables/index.ts';
-import { numbersFrom } from '../chance.ts';
+import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { Shelf } from '../environments/shelf.ts';
 import type { Running } from '../experiment.ts';
 import { withFaults } from '../faulty.ts';
@@ -8,6 +7,7 @@ import { Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
 import type { TaskResult } from '../run-task.ts';
 import { PROFILES, type Profile, type Schedule, scheduleOf } from '../schedule.ts';
+import { numbersFrom } from '../seeded-random.ts';
 import { RETRIES } from '../stage.ts';
 import { type Branch, deliveryOf, placesOf, speculatorIn } from './speculators.ts';
 
@@ -39,7 +39,7 @@ async function tablesUnder(running: Running, profile: Profile): Promise<Table[]>
       const schedule = scheduleOf({ seed: running.seed, rate: RATE, kinds: profile.kinds(mode) });
       const metrics = new Metrics(running.seed);
       for (let trial = 0; trial < trials; trial++) {
-        await breath(running);
+        await yieldToEventLoop(running);
         metrics.add(await trialIn(mode, k, trial, schedule, running));
         running.progress(++done, BRANCHES.length * trials * MODES.length);
       }

@@ -2,14 +2,14 @@ import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BranchFolders } from 'assize/internal/tools/branches';
 import { fileTools } from 'assize/internal/tools/files';
-import { breath, type Cell, type Table } from '../../tables/index.ts';
-import { numbersFrom } from '../chance.ts';
+import { type Cell, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Running } from '../experiment.ts';
 import { scaled } from '../measure.ts';
 import { Metrics, SIX_COLUMNS } from '../metrics.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
 import type { TaskResult } from '../run-task.ts';
 import { openScratch } from '../scratch.ts';
+import { numbersFrom } from '../seeded-random.ts';
 import { type Branch, deliveryOf, placesOf, speculatorIn, type Trying } from './speculators.ts';
 
 /** Chance decides nothing here but which branch is chosen, which few show as well as many. */
@@ -35,7 +35,7 @@ export async function leakedFiles(running: Running): Promise<Table[]> {
   for (const { place, branches, mode } of cells) {
     const metrics = new Metrics(running.seed);
     for (let run = 0; run < runs; run++) {
-      await breath(running);
+      await yieldToEventLoop(running);
       metrics.add(await filesIn(mode, place, branches, numbersFrom('files', running.seed, run)));
       running.progress(++done, runs * cells.length);
     }

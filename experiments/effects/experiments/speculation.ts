@@ -1,11 +1,11 @@
-import { breath, type Cell, partOf, type Table } from '../../tables/index.ts';
-import { numbersFrom } from '../chance.ts';
+import { type Cell, partOf, type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { Shelf } from '../environments/shelf.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { estimateOf } from '../interval.ts';
 import { scaled } from '../measure.ts';
 import { Metrics, sixTable } from '../metrics.ts';
 import { MODES, type Mode, type ModeName } from '../modes.ts';
+import { numbersFrom } from '../seeded-random.ts';
 import { conflicts } from './speculation-conflicts.ts';
 import { leakedFiles } from './speculation-files.ts';
 import { type Branch, deliveryOf, placesOf, speculatorIn } from './speculators.ts';
@@ -36,7 +36,7 @@ async function contamination(running: Running): Promise<Table[]> {
     for (const mode of MODES) {
       const seen: Contaminated[] = [];
       for (let run = 0; run < runs; run++) {
-        await breath(running);
+        await yieldToEventLoop(running);
         seen.push(await contaminatedIn(mode, branches, numbersFrom('winner', running.seed, branches, run)));
         running.progress(++done, runs * BRANCHES.length * MODES.length);
       }

@@ -1,6 +1,6 @@
 import { EffectError, type Tool } from 'assize/internal/effects';
 import type { Transaction } from 'assize/internal/runtime';
-import { callingAtOnce } from '../callers.ts';
+import { directCaller } from '../callers.ts';
 import type { Mode } from '../modes.ts';
 import { openStage, RETRIES, type Stage } from '../stage.ts';
 
@@ -61,7 +61,7 @@ export async function speculatorIn(
       close: () => stage.close(),
     };
   }
-  const direct = callingAtOnce(tools);
+  const direct = directCaller(tools);
   const call: Call = (tool, input) => direct({ tool, input });
   return {
     try: mode.checkpoint

@@ -1,11 +1,11 @@
 import type { Cell, Table } from '../../tables/index.ts';
-import { chanceOf } from '../chance.ts';
 import { FaultsError } from '../errors.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { measureModes, paperCount, scaled, under } from '../measure.ts';
 import { type MetricName, Metrics, sixTable } from '../metrics.ts';
 import { MODES, type ModeName } from '../modes.ts';
 import { PROFILES, type Profile } from '../schedule.ts';
+import { seededFraction } from '../seeded-random.ts';
 import type { Task } from '../task.ts';
 import { hasTauSet, readTauSet, TAU_SETS, type TauSet, type TauSetName } from '../tau/data.ts';
 import { tauTask } from '../tau/task.ts';
@@ -179,7 +179,7 @@ async function tablesUnder(
 export function drawn(set: TauSet, seed: number): { readonly runs: number; readonly task: (run: number) => Task } {
   const { desk, tasks } = set;
   const order = tasks
-    .map((task) => ({ task, at: chanceOf('task', seed, desk.name, task.taskId) }))
+    .map((task) => ({ task, at: seededFraction('task', seed, desk.name, task.taskId) }))
     .sort((a, b) => a.at - b.at);
   return {
     runs: tasks.length,

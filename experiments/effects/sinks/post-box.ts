@@ -1,4 +1,11 @@
-import { type Call, type Delivery, DidNothing, declareTool, type Sink, type Tool } from 'assize/internal/effects';
+import {
+  type CallContext,
+  type Delivery,
+  DidNothing,
+  declareTool,
+  type Sink,
+  type Tool,
+} from 'assize/internal/effects';
 import { z } from 'zod';
 import { LostResponse } from '../faulty.ts';
 
@@ -84,7 +91,7 @@ export class PostBox {
   #asked(has: (key: string) => boolean) {
     if (this.sort !== 'queryable') return {};
     return {
-      reconcile: (_: unknown, { key }: Call) =>
+      reconcile: (_: unknown, { key }: CallContext) =>
         has(key) ? { happened: true as const, result: null } : { happened: false as const },
     };
   }

@@ -1,5 +1,5 @@
 import type { Json } from 'assize/internal/base';
-import type { Planned } from 'assize/internal/effects';
+import type { PlannedCalls } from 'assize/internal/effects';
 import type { ChangedRecords } from 'assize-domains/tau';
 import { type Desk, same } from './desk.ts';
 import { type Layers, over } from './layer.ts';
@@ -15,7 +15,7 @@ interface Change {
 }
 
 /** One thing that was done, in the order in which it was. `again`: a key was known, and nothing was done. */
-export interface Deed {
+export interface ServiceAct {
   readonly did: 'call' | 'again' | 'revert';
   readonly name: string;
   readonly key: string | undefined;
@@ -27,7 +27,7 @@ export interface Deed {
  */
 export class TauService {
   /** All that changed something, or would have. */
-  readonly log: Deed[] = [];
+  readonly log: ServiceAct[] = [];
   readonly #desk: Desk;
   readonly #layers: Layers;
   readonly #served = new Map<string, Served>();
@@ -51,7 +51,7 @@ export class TauService {
   }
 
   /** What the answer would be after what is planned. Nothing is changed. */
-  ask(name: string, args: Json, planned: Planned = []): Json {
+  ask(name: string, args: Json, planned: PlannedCalls = []): Json {
     const layers = planned.reduce((below, { tool, input }) => {
       const above = over(below);
       // What is refused changes nothing.

@@ -1,5 +1,5 @@
 import type { Json } from 'assize/internal/base';
-import type { Environment, Judged, Task } from '../task.ts';
+import type { Environment, Task, TaskVerdict } from '../task.ts';
 import type { TauSet, TauTask } from './data.ts';
 import { same } from './desk.ts';
 import { type Served, TauService } from './service.ts';
@@ -35,7 +35,7 @@ class TauEnvironment implements Environment {
 
   restore(): void {}
 
-  judge(answers: readonly unknown[]): Judged {
+  judge(answers: readonly unknown[]): TaskVerdict {
     const { changed: expected, outputs } = this.#task;
     const changed = this.#service.changed();
     const idsOf = (records: typeof changed): string[] =>

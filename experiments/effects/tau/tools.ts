@@ -1,4 +1,4 @@
-import { DidNothing, declareTool, type Planned, type Tool, type ToolSpec } from 'assize/internal/effects';
+import { DidNothing, declareTool, type PlannedCalls, type Tool, type ToolSpec } from 'assize/internal/effects';
 import type { Args, Desk, DeskTool } from './desk.ts';
 import type { Served, TauService } from './service.ts';
 
@@ -48,7 +48,7 @@ const PARTS: Readonly<Record<DeskTool['sort'], (name: string, service: TauServic
 };
 
 /** What is planned at this desk, by the desk's own names. */
-function ownOf({ name }: Desk, planned: Planned): Planned {
+function ownOf({ name }: Desk, planned: PlannedCalls): PlannedCalls {
   const own = planned.filter(({ tool }) => tool.startsWith(`${name}.`));
   return own.map(({ tool, input }) => ({ tool: tool.slice(name.length + 1), input }));
 }

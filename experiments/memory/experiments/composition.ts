@@ -1,4 +1,4 @@
-import { breath, type Table } from '../../tables/index.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment } from '../experiment.ts';
 import { composition as compose, compositionWithPins, type Grid } from '../schedules/index.ts';
 
@@ -29,13 +29,13 @@ export const composition: Experiment = {
   about: 'all 1,364 pipelines of up to five operators under six levels, 8,184 cells (theorem 12, table 10)',
   uses: [],
   run: async (running) => {
-    await breath(running);
+    await yieldToEventLoop(running);
     const { rows } = compose();
     running.progress(1, 3);
-    await breath(running);
+    await yieldToEventLoop(running);
     const pinned = compositionWithPins();
     running.progress(2, 3);
-    await breath(running);
+    await yieldToEventLoop(running);
     const tables = [countsTable(rows), ratesTable(rows), pairsTable(pinned.rows), pinsTable(pinned.rows)];
     running.progress(3, 3);
     return tables;

@@ -1,4 +1,4 @@
-import { type Embedder, isAssizeError, type RankedBy, type RecallQuery } from 'assize';
+import { type Embedder, isAssizeError, type RecallQuery, type SearchMode } from 'assize';
 import { contentHash } from 'assize/internal/canon';
 import { checkOpen, declarePredicate, type FactRow, type Question, readWitness } from 'assize/internal/memory';
 import { type Random, seededRandom } from 'assize/internal/oracle';
@@ -23,7 +23,7 @@ interface Configuration {
   /** Whether it takes part in what is written, or only in what who reads is given. */
   readonly path: 'read' | 'write';
   /** By a key alone, or by a text: by its words, by what it means, or by both, fused. */
-  readonly by: 'key' | RankedBy;
+  readonly by: 'key' | SearchMode;
   readonly embedder: Embedder;
   /** What the caller makes of what came back. */
   readonly rerankedBy: 'nothing' | 'confidence' | 'time';

@@ -1,4 +1,4 @@
-import { breath, type Table } from '../../tables/index.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { FOLDS, type Folded, folded, foldedInTurn, orders } from '../schedules/index.ts';
 
@@ -47,7 +47,7 @@ async function confluenceTable(running: Running): Promise<Table> {
   for (const { size, meeting } of cells) {
     const made: Folded[] = [];
     for (const order of some(size, running)) {
-      if (done % AT_ONCE === 0) await breath(running);
+      if (done % AT_ONCE === 0) await yieldToEventLoop(running);
       made.push(meeting.fold(order));
       running.progress(++done, all);
     }

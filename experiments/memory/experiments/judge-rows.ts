@@ -1,9 +1,9 @@
 import { partOf, type Table } from '../../tables/index.ts';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
-import { type Ground, onGround } from '../postgres/ground.ts';
-import { aborted, atOnce } from '../postgres/outcome.ts';
+import { aborted, runAtOnce } from '../postgres/outcome.ts';
 import type { Session } from '../postgres/session.ts';
+import { type TestSchema, withTestSchema } from '../postgres/test-schema.ts';
 import { type Ended, LEVELS, type Level } from '../postgres/transaction.ts';
 
 const QUESTIONS = 50;
@@ -67,7 +67,7 @@ export const judgeRows: Experiment = {
   needs: 'postgres',
   uses: ['runs', 'postgres'],
   run: (running) =>
-    onGround(running.postgres ?? '', async (ground) => [
+    withTestSchema(running.postgres ?? '', async (ground) => [
       await votesTable(partOf(running, 0, 2), ground),
       await rollbackTable(partOf(running, 1, 2), ground),
     ]),
@@ -82,7 +82,7 @@ interface Judged {
   readonly ended: readonly Ended[];
 }
 
-async function votesTable(running: Running, ground: Ground): Promise<Table> {
+async function votesTable(running: Running, ground: TestSchema): Promise<Table> {
   const questions = running.runs ?? QUESTIONS;
   const cells = DISCIPLINES.flatMap((discipline) => discipline.levels.map((level) => ({ discipline, level })));
   const judged = await census(running, cells, questions, ({ discipline, level }) =>
@@ -115,17 +115,17 @@ async function votesTable(running: Running, ground: Ground): Promise<Table> {
   };
 }
 
-async function judgedByAll(ground: Ground, { judge }: Discipline, level: Level): Promise<Judged> {
+async function judgedByAll(ground: TestSchema, { judge }: Discipline, level: Level): Promise<Judged> {
   const key = ground.subject();
   const acted = new Map<number, string>();
-  const ended = await atOnce(ground, WRITERS, level, async (session, who, meet) => {
+  const ended = await runAtOnce(ground, WRITERS, level, async (session, who, meet) => {
     acted.set(who, await judge(session, key, who % 2, meet));
   });
   return { votes: new Set(ended.flatMap((end, who) => (end === 'committed' ? [acted.get(who)!] : []))), ended };
 }
 
 /** Whether a vote outlives the operator that asked for it (H1; C.5). */
-async function rollbackTable(running: Running, ground: Ground): Promise<Table> {
+async function rollbackTable(running: Running, ground: TestSchema): Promise<Table> {
   const runs = running.runs ?? RUNS;
   const places = ['in the operator’s transaction', 'in one before it'] as const;
   const lost = await census(running, places, runs, async (place) => {

@@ -2,8 +2,8 @@ import { partOf, type Table } from '../../tables/index.ts';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { openFacts, overwrite } from '../postgres/facts.ts';
-import { type Ground, onGround } from '../postgres/ground.ts';
-import { aborted, admitted, atOnce, type Outcome, partition } from '../postgres/outcome.ts';
+import { aborted, admitted, type Outcome, partition, runAtOnce } from '../postgres/outcome.ts';
+import { type TestSchema, withTestSchema } from '../postgres/test-schema.ts';
 import { type Ended, LEVELS, type Level, transact } from '../postgres/transaction.ts';
 
 /** As many as the paper has (E.6). */
@@ -23,13 +23,13 @@ export const lattice: Experiment = {
   needs: 'postgres',
   uses: ['runs', 'postgres'],
   run: (running) =>
-    onGround(running.postgres ?? '', async (ground) => [
+    withTestSchema(running.postgres ?? '', async (ground) => [
       ...(await lostUpdates(partOf(running, 0, 2), ground)),
       ...(await companions(partOf(running, 1, 2), ground)),
     ]),
 };
 
-async function lostUpdates(running: Running, ground: Ground): Promise<readonly Table[]> {
+async function lostUpdates(running: Running, ground: TestSchema): Promise<readonly Table[]> {
   const runs = running.runs ?? RUNS;
   const cells = WRITERS.flatMap((writers) => LEVELS.map((level) => ({ writers, level })));
   const outcomes = await census(running, cells, runs, ({ writers, level }) => lostUpdate(ground, writers, level));
@@ -79,12 +79,12 @@ interface Timed extends Outcome {
   readonly seconds: number;
 }
 
-async function lostUpdate(ground: Ground, writers: number, level: Level): Promise<Timed> {
+async function lostUpdate(ground: TestSchema, writers: number, level: Level): Promise<Timed> {
   const subject = await partition(ground, [0.5]);
   // Connections are not what is measured.
   await ground.writers(writers);
   const started = performance.now();
-  const ended = await atOnce(ground, writers, level, async (session, who, meet) => {
+  const ended = await runAtOnce(ground, writers, level, async (session, who, meet) => {
     const [row] = await openFacts(session, subject);
     await meet();
     await overwrite(session, row!.fact, { provenance: `${row!.provenance} + w:${who}` });
@@ -103,7 +103,7 @@ function throughput(made: readonly Timed[]): number {
 /** One of the three others of the lattice, with where it is there and where it costs an abort. */
 interface Companion {
   readonly anomaly: string;
-  readonly once: (ground: Ground, level: Level) => Promise<Outcome>;
+  readonly once: (ground: TestSchema, level: Level) => Promise<Outcome>;
   readonly admitting: readonly Level[];
   readonly aborting: readonly Level[];
 }
@@ -114,7 +114,7 @@ const COMPANIONS: readonly Companion[] = [
   { anomaly: 'P3 phantom', once: phantom, admitting: ['RC', 'RR'], aborting: ['SR'] },
 ];
 
-async function companions(running: Running, ground: Ground): Promise<readonly Table[]> {
+async function companions(running: Running, ground: TestSchema): Promise<readonly Table[]> {
   const runs = running.runs ?? RUNS;
   const cells = COMPANIONS.flatMap((of) => LEVELS.map((level) => ({ of, level })));
   const outcomes = await census(running, cells, runs, ({ of, level }) => of.once(ground, level));
@@ -158,7 +158,7 @@ async function companions(running: Running, ground: Ground): Promise<readonly Ta
   ];
 }
 
-async function readSkew(ground: Ground, level: Level): Promise<Outcome> {
+async function readSkew(ground: TestSchema, level: Level): Promise<Outcome> {
   const subject = await partition(ground, [0.5, 0.5]);
   const [reader, writer] = await ground.writers(2);
   const objectOf = async (nth: number): Promise<string> =>
@@ -179,9 +179,9 @@ async function readSkew(ground: Ground, level: Level): Promise<Outcome> {
   return { isThere: seen.filter((object) => object === 'new').length === 1, ended };
 }
 
-async function writeSkew(ground: Ground, level: Level): Promise<Outcome> {
+async function writeSkew(ground: TestSchema, level: Level): Promise<Outcome> {
   const subject = await partition(ground, [0.5, 0.5]);
-  const ended = await atOnce(ground, 2, level, async (session, who, meet) => {
+  const ended = await runAtOnce(ground, 2, level, async (session, who, meet) => {
     const rows = await openFacts(session, subject);
     await meet();
     if (rows.every(({ confidence }) => confidence < PROMOTED))
@@ -193,10 +193,10 @@ async function writeSkew(ground: Ground, level: Level): Promise<Outcome> {
 
 const PROMOTED = 0.9;
 
-async function phantom(ground: Ground, level: Level): Promise<Outcome> {
+async function phantom(ground: TestSchema, level: Level): Promise<Outcome> {
   const subject = ground.subject();
   const scan = 'SELECT rule FROM policy WHERE subject = $1 AND is_primary';
-  const ended = await atOnce(ground, 2, level, async (session, who, meet) => {
+  const ended = await runAtOnce(ground, 2, level, async (session, who, meet) => {
     const primary = await session.rows(scan, [subject]);
     await meet();
     if (primary.length === 0) await session.rows('INSERT INTO policy VALUES ($1, $2, true)', [subject, `rule ${who}`]);

@@ -2,9 +2,9 @@ import type { Table } from '../../tables/index.ts';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { closeFact, FACTS, type FactTable, GUARDED_FACTS, insertFact, openFacts } from '../postgres/facts.ts';
-import { type Ground, onGround } from '../postgres/ground.ts';
-import { aborted, admitted, atOnce, type Outcome } from '../postgres/outcome.ts';
-import { type Level, Outrun } from '../postgres/transaction.ts';
+import { aborted, admitted, type Outcome, runAtOnce } from '../postgres/outcome.ts';
+import { type TestSchema, withTestSchema } from '../postgres/test-schema.ts';
+import { type Level, Superseded } from '../postgres/transaction.ts';
 
 const RUNS = 30;
 const WRITERS: readonly number[] = [1, 2, 4, 8, 16];
@@ -30,10 +30,10 @@ export const openRows: Experiment = {
   about: 'last writer wins on a real server: whether one row stays open, at its declared level and with guards',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
-  run: (running) => onGround(running.postgres ?? '', (ground) => tables(running, ground)),
+  run: (running) => withTestSchema(running.postgres ?? '', (ground) => tables(running, ground)),
 };
 
-async function tables(running: Running, ground: Ground): Promise<readonly Table[]> {
+async function tables(running: Running, ground: TestSchema): Promise<readonly Table[]> {
   const runs = running.runs ?? RUNS;
   const cells = WRITERS.flatMap((writers) => GUARDS.map((guard) => ({ writers, guard })));
   const outcomes = await census(running, cells, runs, ({ writers, guard }) => lastWriterWins(ground, writers, guard));
@@ -72,15 +72,15 @@ async function tables(running: Running, ground: Ground): Promise<readonly Table[
   ];
 }
 
-async function lastWriterWins(ground: Ground, writers: number, { level, table, looks }: Guard): Promise<Outcome> {
+async function lastWriterWins(ground: TestSchema, writers: number, { level, table, looks }: Guard): Promise<Outcome> {
   const subject = ground.subject();
   const said = (fact: string) => ({ fact, subject, object: fact, confidence: 0.5, provenance: `w:${fact}` });
   await insertFact(ground.judge, said(`${subject}:incumbent`), table);
-  const ended = await atOnce(ground, writers, level, async (session, who, meet) => {
+  const ended = await runAtOnce(ground, writers, level, async (session, who, meet) => {
     const [incumbent] = await openFacts(session, subject, table);
     await meet();
     const closed = await closeFact(session, incumbent!.fact, table);
-    if (looks && closed === 0) throw new Outrun(`${incumbent!.fact} is closed already`);
+    if (looks && closed === 0) throw new Superseded(`${incumbent!.fact} is closed already`);
     await insertFact(session, said(`${subject}:${who}`), table);
   });
   return { isThere: (await openFacts(ground.judge, subject, table)).length > 1, ended };

@@ -76,7 +76,7 @@ export async function openOwnMemory(
 }
 
 /** Of a process that ends as soon as the judge’s vote is in the log: nothing that rests on it is committed. */
-export class Ended extends Error {
+export class EndingOracle extends Error {
   override readonly name = 'Ended';
 }
 
@@ -85,7 +85,7 @@ export function endingAfterVote(oracle: Judge['oracle']): Judge['oracle'] {
     ...oracle,
     consult: async (asking) => {
       await oracle.consult(asking);
-      throw new Ended('the process has ended');
+      throw new EndingOracle('the process has ended');
     },
   };
 }
@@ -96,7 +96,7 @@ export async function hasEnded(saying: Promise<Ruling>): Promise<boolean> {
     await committed(saying);
     return false;
   } catch (error) {
-    if (error instanceof Ended) return true;
+    if (error instanceof EndingOracle) return true;
     throw error;
   }
 }

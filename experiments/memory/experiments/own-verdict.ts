@@ -4,7 +4,7 @@ import type { AssertInput, Judge, Memory, Ruling } from 'assize/internal/runtime
 import { committed, endingAfterVote, hasEnded, type OwnMemory, openOwnMemory } from './own-memory.ts';
 
 /** What a memory that was run has shown: true where an anomaly was seen. */
-export interface Shown {
+export interface MemoryVerdict {
   readonly n1: boolean;
   readonly n2: boolean;
   readonly n3: boolean;
@@ -31,7 +31,7 @@ interface Says {
 }
 
 /** N1 to N3 of Assize, by its runtime: what is said are proposals, in a store in memory. */
-export async function runtimeVerdict(seed: string, naming: Naming): Promise<Shown> {
+export async function runtimeVerdict(seed: string, naming: Naming): Promise<MemoryVerdict> {
   const own = await openOwnMemory({ manager: 'rule', weight: 'evi' }, seed);
   const begin: Begin = async (trajectoryId, judge) => {
     const memory = await own.begin(trajectoryId, judge && { judge });

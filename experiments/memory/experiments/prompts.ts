@@ -1,6 +1,6 @@
 import { openStore, type Store } from 'assize';
 import { createOracle, fixedClock, type Oracle, type Random, seededRandom } from 'assize/internal/oracle';
-import { breath, type Table } from '../../tables/index.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 
 /** Items of a band, as many as the paper has (Table 8). */
@@ -62,7 +62,7 @@ async function promptsTable(running: Running, store: Store): Promise<Table> {
   for (const [b, band] of BANDS.entries()) {
     const recorded: Recorded[] = [];
     for (let item = 0; item < items; item++) {
-      await breath(running);
+      await yieldToEventLoop(running);
       recorded.push(await recordedOf(oracles, band, item, chance));
       running.progress(b * items + item + 1, BANDS.length * items);
     }

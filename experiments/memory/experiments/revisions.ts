@@ -2,10 +2,10 @@ import type { Table } from '../../tables/index.ts';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { openFacts, overwrite } from '../postgres/facts.ts';
-import { type Ground, onGround } from '../postgres/ground.ts';
-import { aborted, admitted, atOnce, type Outcome, partition } from '../postgres/outcome.ts';
+import { aborted, admitted, type Outcome, partition, runAtOnce } from '../postgres/outcome.ts';
 import type { Session } from '../postgres/session.ts';
-import { together } from '../postgres/together.ts';
+import { type TestSchema, withTestSchema } from '../postgres/test-schema.ts';
+import { runTogether } from '../postgres/together.ts';
 import { LEVELS, type Level, transact } from '../postgres/transaction.ts';
 
 const RUNS = 30;
@@ -19,7 +19,7 @@ interface Case {
   readonly level: Level;
   readonly broken: number;
   readonly aborted: number;
-  readonly once: (ground: Ground) => Promise<Outcome>;
+  readonly once: (ground: TestSchema) => Promise<Outcome>;
 }
 
 const CASES: readonly Case[] = [
@@ -63,10 +63,10 @@ export const revisions: Experiment = {
     'belief drift (N2) on a real server: two revisions of confidence, with and without locks, and the printed schedule',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
-  run: (running) => onGround(running.postgres ?? '', async (ground) => [await driftTable(running, ground)]),
+  run: (running) => withTestSchema(running.postgres ?? '', async (ground) => [await driftTable(running, ground)]),
 };
 
-async function driftTable(running: Running, ground: Ground): Promise<Table> {
+async function driftTable(running: Running, ground: TestSchema): Promise<Table> {
   const runs = running.runs ?? RUNS;
   const outcomes = await census(running, CASES, runs, ({ once }) => once(ground));
   return {
@@ -94,13 +94,13 @@ async function driftTable(running: Running, ground: Ground): Promise<Table> {
 const BELIEVED = 0.9;
 
 /** The first is believed, with .9 to .5. */
-async function believing(ground: Ground): Promise<string> {
+async function believing(ground: TestSchema): Promise<string> {
   const subject = await partition(ground, [BELIEVED, 0.5]);
   await ground.judge.rows('INSERT INTO belief VALUES ($1, $2)', [subject, `${subject}:0`]);
   return subject;
 }
 
-async function isWrong({ judge }: Ground, subject: string): Promise<boolean> {
+async function isWrong({ judge }: TestSchema, subject: string): Promise<boolean> {
   const [strongest] = await openFacts(judge, subject);
   const [[believed] = []] = await judge.rows('SELECT fact_id FROM belief WHERE subject = $1', [subject]);
   return believed !== strongest!.fact;
@@ -109,7 +109,7 @@ async function isWrong({ judge }: Ground, subject: string): Promise<boolean> {
 /** Of the n-th fact of the subject: either alone leaves the first the strongest. */
 const REVISED: readonly number[] = [0.7, 0.8];
 
-async function twoRevisions(ground: Ground, level: Level, lock: Lock): Promise<Outcome> {
+async function twoRevisions(ground: TestSchema, level: Level, lock: Lock): Promise<Outcome> {
   const subject = await believing(ground);
   const revise = async (session: Session, who: number, read: () => Promise<void>): Promise<void> => {
     const rows = await openFacts(session, subject);
@@ -124,14 +124,14 @@ async function twoRevisions(ground: Ground, level: Level, lock: Lock): Promise<O
   };
   const ended =
     lock === 'none'
-      ? await atOnce(ground, 2, level, (session, who, meet) => revise(session, who, meet))
+      ? await runAtOnce(ground, 2, level, (session, who, meet) => revise(session, who, meet))
       : await inTurn(ground, level, lock, subject, (session, who) => revise(session, who, () => Promise.resolve()));
   return { isThere: await isWrong(ground, subject), ended };
 }
 
 /** Two of which the second waits for the lock that the first has, and the first commits only when it does. */
 async function inTurn(
-  ground: Ground,
+  ground: TestSchema,
   level: Level,
   lock: Exclude<Lock, 'none'>,
   subject: string,
@@ -139,7 +139,7 @@ async function inTurn(
 ): Promise<Outcome['ended']> {
   const sessions = await ground.writers(2);
   const isBefore = lock === 'before the transaction';
-  return together(2, async (who, meet) => {
+  return runTogether(2, async (who, meet) => {
     const session = sessions[who]!;
     // `hashtext` is what makes a number of a text; a collision within one run there is none, as there is one partition.
     const take = () => session.rows(`SELECT pg_advisory${isBefore ? '' : '_xact'}_lock(hashtext($1))`, [subject]);
@@ -160,7 +160,7 @@ async function inTurn(
   });
 }
 
-async function untilSomebodyWaits({ judge }: Ground, subject: string): Promise<void> {
+async function untilSomebodyWaits({ judge }: TestSchema, subject: string): Promise<void> {
   const waiting = `SELECT FROM pg_locks
     WHERE locktype = 'advisory' AND NOT granted AND objid::bigint = (hashtext($1)::bigint & 4294967295)`;
   const late = performance.now() + WAIT_MS;
@@ -171,9 +171,9 @@ async function untilSomebodyWaits({ judge }: Ground, subject: string): Promise<v
 /** No more than a statement may take. */
 const WAIT_MS = 30_000;
 
-async function asPrinted(ground: Ground, level: Level): Promise<Outcome> {
+async function asPrinted(ground: TestSchema, level: Level): Promise<Outcome> {
   const subject = await believing(ground);
-  const ended = await atOnce(ground, 2, level, async (session, who, meet) => {
+  const ended = await runAtOnce(ground, 2, level, async (session, who, meet) => {
     const [strongest] = await openFacts(session, subject);
     await meet();
     if (who === 0) await session.rows('UPDATE belief SET fact_id = $2 WHERE subject = $1', [subject, strongest!.fact]);

@@ -1,9 +1,17 @@
 import type { Table } from '../../tables/index.ts';
 import { census, partThat } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
-import { audits, closeFact, insertAudit, insertFact, openFacts, type Said, versions } from '../postgres/facts.ts';
-import { type Ground, onGround } from '../postgres/ground.ts';
+import {
+  type AssertedFact,
+  audits,
+  closeFact,
+  insertAudit,
+  insertFact,
+  openFacts,
+  versions,
+} from '../postgres/facts.ts';
 import type { Session } from '../postgres/session.ts';
+import { type TestSchema, withTestSchema } from '../postgres/test-schema.ts';
 import { LEVELS, type Level, transact } from '../postgres/transaction.ts';
 
 const RUNS = 30;
@@ -21,7 +29,7 @@ export const schemaModes: Experiment = {
   about: 'audit erasure (N3) on a real server, in the three modes of the schema at three levels (theorem 7)',
   needs: 'postgres',
   uses: ['runs', 'postgres'],
-  run: (running) => onGround(running.postgres ?? '', async (ground) => [await erasureTable(running, ground)]),
+  run: (running) => withTestSchema(running.postgres ?? '', async (ground) => [await erasureTable(running, ground)]),
 };
 
 interface Found {
@@ -29,7 +37,7 @@ interface Found {
   readonly verdict: boolean;
 }
 
-async function erasureTable(running: Running, ground: Ground): Promise<Table> {
+async function erasureTable(running: Running, ground: TestSchema): Promise<Table> {
   const runs = running.runs ?? RUNS;
   const cells = MODES.flatMap((mode) => LOSERS.flatMap((loser) => LEVELS.map((level) => ({ mode, loser, level }))));
   const found = await census(running, cells, runs, ({ mode, loser, level }) => resolved(ground, mode, loser, level));
@@ -60,9 +68,9 @@ async function erasureTable(running: Running, ground: Ground): Promise<Table> {
 }
 
 /** The paper’s write path for one contradiction, and what is found of the loser afterwards. */
-async function resolved(ground: Ground, mode: Mode, loser: Loser, level: Level): Promise<Found> {
+async function resolved(ground: TestSchema, mode: Mode, loser: Loser, level: Level): Promise<Found> {
   const subject = ground.subject();
-  const fact = (name: string, confidence: number): Said => ({
+  const fact = (name: string, confidence: number): AssertedFact => ({
     fact: `${subject}:${name}`,
     subject,
     object: name,
@@ -81,7 +89,7 @@ async function resolved(ground: Ground, mode: Mode, loser: Loser, level: Level):
   };
 }
 
-async function ingest(session: Session, mode: Mode, said: Said): Promise<void> {
+async function ingest(session: Session, mode: Mode, said: AssertedFact): Promise<void> {
   const [incumbent] = await openFacts(session, said.subject);
   if (incumbent === undefined) return insertFact(session, said);
   const [winner, loser] = said.confidence > incumbent.confidence ? [said, incumbent] : ([incumbent, said] as const);

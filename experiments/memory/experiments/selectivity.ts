@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Memory } from 'assize/internal/runtime';
-import { breath, type Table } from '../../tables/index.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { committed, type OwnMemory, openOwnMemory } from './own-memory.ts';
 
@@ -47,7 +47,7 @@ async function selectivityTables(running: Running, path: string): Promise<readon
   let done = 0;
   const step = async (): Promise<void> => {
     running.progress(++done, steps);
-    await breath(running);
+    await yieldToEventLoop(running);
   };
   const own = await openOwnMemory({ p: 'lww' }, `${running.seed}`, `sqlite:${path}`);
   try {

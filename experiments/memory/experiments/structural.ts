@@ -1,13 +1,13 @@
 import { seededRandom } from 'assize/internal/oracle';
-import { breath, type Table } from '../../tables/index.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { boundOf, gridTable } from '../grid-table.ts';
 import {
-  besideTheMatrix,
   bridgeGrid,
   counterfactual,
   defences,
   driftGrid,
+  extraSchedules,
   type Grid,
   isoMatrix,
   operatorAblation,
@@ -49,7 +49,7 @@ export const isolation: Experiment = {
       ];
     },
     ({ seed, runs = SCHEDULES }) => {
-      const grid = besideTheMatrix(seededRandom(seed), runs);
+      const grid = extraSchedules(seededRandom(seed), runs);
       const isBelow = ({ cell }: Grid['rows'][number]): boolean => cell['level'] === 'none';
       return [
         gridTable(
@@ -364,7 +364,7 @@ function inParts(
   return async (running) => {
     const tables: Table[] = [];
     for (const [i, part] of parts.entries()) {
-      await breath(running);
+      await yieldToEventLoop(running);
       tables.push(...part(running));
       running.progress(i + 1, parts.length);
     }

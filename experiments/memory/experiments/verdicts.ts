@@ -1,9 +1,9 @@
-import { breath, type Table } from '../../tables/index.ts';
+import { type Table, yieldToEventLoop } from '../../tables/index.ts';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { PEERS, type Peer, type PeerAnswer } from '../peers/peer.ts';
 import { checkPeers, runPeer } from '../peers/run-peer.ts';
-import { NAMINGS, type Naming, runtimeVerdict, type Shown } from './own-verdict.ts';
+import { type MemoryVerdict, NAMINGS, type Naming, runtimeVerdict } from './own-verdict.ts';
 
 const SEEDS = 20;
 
@@ -67,7 +67,7 @@ async function verdictTable(running: Running): Promise<Table> {
   };
 }
 
-function ownRow({ system, expected }: (typeof OWN)[Naming], shown: readonly Shown[]): Table['rows'][number] {
+function ownRow({ system, expected }: (typeof OWN)[Naming], shown: readonly MemoryVerdict[]): Table['rows'][number] {
   const seen = (['n1', 'n2', 'n3'] as const).map((anomaly) => shown.some((one) => one[anomaly]));
   return {
     keys: [system],
@@ -84,7 +84,7 @@ interface Executed {
 async function executed(folder: string, running: Running): Promise<readonly Executed[]> {
   const done: Executed[] = [];
   for (const peer of PEERS) {
-    await breath(running);
+    await yieldToEventLoop(running);
     done.push({ peer, answer: await runPeer(folder, peer) });
   }
   return done;

@@ -1,14 +1,14 @@
 import type { Verdict } from './peer.ts';
 
 /** What a memory has of one partition: how sure it is of each, and which one is noted as believed. */
-export interface Held {
+export interface MemoryContents {
   readonly confidences: Readonly<Record<string, number>>;
   readonly believed?: string;
 }
 
 /** One of two who work with one memory, each as a process of its own. */
 export interface Reviser {
-  read(): Promise<Held>;
+  read(): Promise<MemoryContents>;
   /** From here on as far as it has read. @throws where the memory refuses it, as for what was changed since */
   revise(who: string, confidence: number): Promise<void>;
   believe(who: string): Promise<void>;
@@ -56,22 +56,22 @@ export async function judgeDrift(
   };
 }
 
-async function write(one: Reviser, n: number, held: Held): Promise<void> {
+async function write(one: Reviser, n: number, held: MemoryContents): Promise<void> {
   const [who, confidence] = REVISED[n]!;
   await one.revise(who, confidence);
   const best = strongest({ ...held.confidences, [who]: confidence });
   if (best !== held.believed) await one.believe(best);
 }
 
-function isWrong({ confidences, believed }: Held): boolean {
+function isWrong({ confidences, believed }: MemoryContents): boolean {
   return strongest(confidences) !== believed;
 }
 
-function strongest(confidences: Held['confidences']): string {
+function strongest(confidences: MemoryContents['confidences']): string {
   return Object.entries(confidences).reduce((best, one) => (one[1] > best[1] ? one : best), ['', -1])[0];
 }
 
-function saidOf({ confidences, believed = 'nobody' }: Held): string {
+function saidOf({ confidences, believed = 'nobody' }: MemoryContents): string {
   const all = Object.entries(confidences).map(([who, confidence]) => `${who} ${confidence}`);
   return `${all.length === 0 ? 'nothing' : all.join(' and ')} with ${believed} believed`;
 }

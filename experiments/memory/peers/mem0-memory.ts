@@ -1,4 +1,4 @@
-import { BEGUN, BELIEVED_FIRST, type Held, type Reviser } from './drift.ts';
+import { BEGUN, BELIEVED_FIRST, type MemoryContents, type Reviser } from './drift.ts';
 import { load } from './loading.ts';
 import { STUB_DIMENSIONS } from './model-stub.ts';
 import type { PeerTask } from './peer.ts';
@@ -76,7 +76,7 @@ export function openMem0({ peer, folder, place, baseURL }: Mem0Place): Mem0Memor
 }
 
 /** What N2 begins with. */
-export async function sayBegun(memory: Mem0Memory): Promise<void> {
+export async function writeInitialFacts(memory: Mem0Memory): Promise<void> {
   for (const [who, confidence] of Object.entries(BEGUN)) await memory.say(MANAGER + who, confidence);
   await memory.say(BELIEF + BELIEVED_FIRST);
 }
@@ -90,7 +90,7 @@ function isBelief({ memory }: Kept): boolean {
   return memory.startsWith(BELIEF);
 }
 
-function heldIn(kept: readonly Kept[]): Held {
+function heldIn(kept: readonly Kept[]): MemoryContents {
   const confidences = kept.flatMap(({ memory, metadata }): [string, number][] =>
     memory.startsWith(MANAGER) && metadata?.confidence !== undefined
       ? [[memory.slice(MANAGER.length), metadata.confidence]]

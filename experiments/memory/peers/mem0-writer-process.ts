@@ -1,11 +1,11 @@
 import { type Mem0Memory, openMem0 } from './mem0-memory.ts';
-import type { Heard, Told } from './mem0-writer.ts';
+import type { WriterCommand, WriterReply } from './mem0-writer.ts';
 
 /** The process that `mem0-writer.ts` starts: it ends when who started it does. */
 let memory: Mem0Memory | undefined;
 
-process.on('message', async (told: Told) => {
-  let heard: Heard;
+process.on('message', async (told: WriterCommand) => {
+  let heard: WriterReply;
   try {
     heard = await done(told);
   } catch (error) {
@@ -14,7 +14,7 @@ process.on('message', async (told: Told) => {
   process.send?.(heard);
 });
 
-async function done(told: Told): Promise<Heard> {
+async function done(told: WriterCommand): Promise<WriterReply> {
   if ('open' in told) memory = openMem0(told.open);
   if (memory === undefined) throw new Error('No memory was opened.');
   if ('read' in told) return { held: await memory.read() };

@@ -1,19 +1,19 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { endOf, nextFrom } from './child.ts';
-import type { Held, Reviser } from './drift.ts';
+import type { MemoryContents, Reviser } from './drift.ts';
 import { beside } from './loading.ts';
 import type { Mem0Place } from './mem0-memory.ts';
 
 /** What a process that writes is told to do, one thing after the other. */
-export type Told =
+export type WriterCommand =
   | { readonly open: Mem0Place }
   | { readonly read: true }
   | { readonly revise: readonly [who: string, confidence: number] }
   | { readonly believe: string };
 
 /** What it answers each time. */
-export type Heard = { readonly held: Held } | { readonly done: true } | { readonly failed: string };
+export type WriterReply = { readonly held: MemoryContents } | { readonly done: true } | { readonly failed: string };
 
 /** A process of its own that works with a memory of mem0. */
 export interface Mem0Writer extends Reviser {
@@ -43,9 +43,9 @@ export function startMem0Writer(): Mem0Writer {
   };
 }
 
-async function tell(child: ChildProcess, ended: Promise<string>, told: Told): Promise<Heard> {
-  const answered = nextFrom<Heard>(child);
-  const failed = ended.then((end): Heard => ({ failed: `Its process ended with ${end}.` }));
+async function tell(child: ChildProcess, ended: Promise<string>, told: WriterCommand): Promise<WriterReply> {
+  const answered = nextFrom<WriterReply>(child);
+  const failed = ended.then((end): WriterReply => ({ failed: `Its process ended with ${end}.` }));
   child.send(told);
   const heard = await Promise.race([answered, failed]);
   if ('failed' in heard) throw new Error(heard.failed);

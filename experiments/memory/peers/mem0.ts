@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { judgeDrift } from './drift.ts';
-import { isReplacedBy, type Mem0Memory, openMem0, sayBegun } from './mem0-memory.ts';
+import { isReplacedBy, type Mem0Memory, openMem0, writeInitialFacts } from './mem0-memory.ts';
 import { startMem0Writer } from './mem0-writer.ts';
 import { type ModelStub, modelStub } from './model-stub.ts';
-import type { Found, PeerTask } from './peer.ts';
+import type { PeerFinding, PeerTask } from './peer.ts';
 
 const BOB = 'The manager is Bob';
 const CAROL = 'The manager is Carol';
@@ -23,7 +23,7 @@ interface Mem0 extends Mem0Memory {
 }
 
 /** N1 to N3 of mem0, on the paper’s story: the manager is Bob, and then it is Carol. */
-export async function judgeMem0(task: PeerTask): Promise<Found> {
+export async function judgeMem0(task: PeerTask): Promise<PeerFinding> {
   let made = 0;
   const begun = async (): Promise<Mem0> => mem0(task, join(task.scratch, `mem0-${++made}-`));
   const found = await (task.peer === 'mem0ai-v2' ? judgeVersion2(begun) : judgeVersion3(begun));
@@ -37,7 +37,7 @@ async function judgeRevisions(task: PeerTask, begun: () => Promise<Mem0>): Retur
   try {
     return await judgeDrift(async () => {
       const memory = await begun();
-      await sayBegun(memory);
+      await writeInitialFacts(memory);
       memory.vote = 'replace';
       const { peer, folder } = task;
       for (const writer of writers)
@@ -49,7 +49,7 @@ async function judgeRevisions(task: PeerTask, begun: () => Promise<Mem0>): Retur
   }
 }
 
-type FoundAlone = Omit<Found, 'n2'>;
+type FoundAlone = Omit<PeerFinding, 'n2'>;
 
 async function judgeVersion2(begun: () => Promise<Mem0>): Promise<FoundAlone> {
   const asked = await begun();

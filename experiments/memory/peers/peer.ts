@@ -2,7 +2,7 @@
 export type Verdict = 'A' | 'X' | '-';
 
 /** What was found of a memory by running it. */
-export interface Found {
+export interface PeerFinding {
   readonly n1: Verdict;
   readonly n2: Verdict;
   readonly n3: Verdict;
@@ -42,4 +42,4 @@ export interface PeerTask {
   readonly scratch: string;
 }
 
-export type PeerAnswer = { readonly found: Found } | { readonly failed: string };
+export type PeerAnswer = { readonly found: PeerFinding } | { readonly failed: string };

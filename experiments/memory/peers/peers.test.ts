@@ -6,7 +6,7 @@ import { runCommand } from '../../../tests/support/command.ts';
 import { blockOf } from '../../../tests/support/guide-files.ts';
 import type { Table } from '../../tables/index.ts';
 import { startMem0Writer } from './mem0-writer.ts';
-import { type Found, PEERS } from './peer.ts';
+import { PEERS, type PeerFinding } from './peer.ts';
 import { runPeer } from './run-peer.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -332,7 +332,7 @@ test.skipIf(!existsSync(join(installed, 'node_modules')))(
     // As the guide shows it, of which the counts are of one machine.
     const shown = blockOf('experiments/docs/anomalies-systems.md', 'text peers');
     for (const [n, { package: name, version }] of PEERS.entries()) {
-      const { n1, n2, n3 } = (answers[n] as { found: Found }).found;
+      const { n1, n2, n3 } = (answers[n] as { found: PeerFinding }).found;
       const cells = [n1, n2, n3].map((verdict) => `${verdict}( \\[. .\\])?`).join(' +');
       expect(shown).toMatch(new RegExp(`^${name} ${version} +${cells}$`, 'm'));
     }

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { BEGUN, BELIEVED_FIRST, type Held, judgeDrift, type Reviser } from './drift.ts';
-import type { Found, PeerTask } from './peer.ts';
+import { BEGUN, BELIEVED_FIRST, judgeDrift, type MemoryContents, type Reviser } from './drift.ts';
+import type { PeerFinding, PeerTask } from './peer.ts';
 
 const AT_ONCE = 8;
 
 /** N1 to N3 of the MCP server for memory: it writes what its caller says, in one file, and asks no model. */
-export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<Found> {
+export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<PeerFinding> {
   const file = join(scratch, 'memory.jsonl');
   const server = await mcpServer(folder, file);
   try {
@@ -115,7 +115,7 @@ interface Entity {
   readonly observations: readonly string[];
 }
 
-function heldIn(texts: readonly string[]): Held {
+function heldIn(texts: readonly string[]): MemoryContents {
   const sure = texts.flatMap((text): [string, number][] => {
     const [, who, confidence] = /^(.+) with confidence (.+)$/.exec(text) ?? [];
     return who === undefined ? [] : [[who, Number(confidence)]];

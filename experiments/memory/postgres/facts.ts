@@ -42,7 +42,7 @@ export async function createFacts(session: Session): Promise<void> {
 }
 
 /** What somebody says is so, from now on and without an end. */
-export interface Said {
+export interface AssertedFact {
   readonly fact: string;
   readonly subject: string;
   readonly object: string;
@@ -54,7 +54,7 @@ export interface Said {
 const PREDICATE = 'medication';
 
 /** Inserts an open row. */
-export async function insertFact(session: Session, said: Said, table: FactTable = FACTS): Promise<void> {
+export async function insertFact(session: Session, said: AssertedFact, table: FactTable = FACTS): Promise<void> {
   const { fact, subject, object, confidence, provenance } = said;
   await session.rows(
     `INSERT INTO ${table} VALUES ($1, $2, '${PREDICATE}', $3, '2026-01-01', '${OPEN_END}', clock_timestamp(),
@@ -64,7 +64,11 @@ export async function insertFact(session: Session, said: Said, table: FactTable 
 }
 
 /** The open rows of a partition, the one with the greatest confidence first. */
-export async function openFacts(session: Session, subject: string, table: FactTable = FACTS): Promise<readonly Said[]> {
+export async function openFacts(
+  session: Session,
+  subject: string,
+  table: FactTable = FACTS,
+): Promise<readonly AssertedFact[]> {
   const rows = await session.rows(
     `SELECT fact_id, object, confidence, provenance_id FROM ${table}
      WHERE subject = $1 AND predicate = '${PREDICATE}' AND ${IS_OPEN} ORDER BY confidence DESC, fact_id`,
@@ -90,7 +94,7 @@ export function closeFact(session: Session, fact: string, table: FactTable = FAC
 export async function overwrite(
   session: Session,
   fact: string,
-  what: Partial<Pick<Said, 'confidence' | 'object' | 'provenance'>>,
+  what: Partial<Pick<AssertedFact, 'confidence' | 'object' | 'provenance'>>,
 ): Promise<void> {
   const { confidence = null, object = null, provenance = null } = what;
   await session.rows(
@@ -101,7 +105,7 @@ export async function overwrite(
 }
 
 /** An audit row: what lost in full as its witness, the provenance of both. */
-export async function insertAudit(session: Session, loser: Said, winner: Said): Promise<void> {
+export async function insertAudit(session: Session, loser: AssertedFact, winner: AssertedFact): Promise<void> {
   await session.rows(
     `INSERT INTO ${FACTS} VALUES ('audit::' || $1::text || '::' || clock_timestamp(), $2, '${PREDICATE}', $3, '2026-01-01',
      '${OPEN_END}', clock_timestamp(), '${OPEN_END}', $4, $5, 'evi', 'audit')`,
@@ -116,9 +120,12 @@ export async function insertAudit(session: Session, loser: Said, winner: Said): 
 }
 
 /** The witnesses of the audit rows of a partition. */
-export async function audits(session: Session, subject: string): Promise<readonly { loser: Said; winner: Said }[]> {
+export async function audits(
+  session: Session,
+  subject: string,
+): Promise<readonly { loser: AssertedFact; winner: AssertedFact }[]> {
   const rows = await session.rows(`SELECT object FROM ${FACTS} WHERE subject = $1 AND row_kind = 'audit'`, [subject]);
-  return rows.map(([witness]) => JSON.parse(witness!) as { loser: Said; winner: Said });
+  return rows.map(([witness]) => JSON.parse(witness!) as { loser: AssertedFact; winner: AssertedFact });
 }
 
 /** All versions of current rows of a partition, by their facts. */

@@ -1,8 +1,8 @@
 import { partThat } from '../census.ts';
 import { insertFact } from './facts.ts';
-import type { Ground } from './ground.ts';
 import type { Session } from './session.ts';
-import { type Meet, together } from './together.ts';
+import type { TestSchema } from './test-schema.ts';
+import { type Barrier, runTogether } from './together.ts';
 import { type Ended, type Level, transact } from './transaction.ts';
 
 /** What came of one run of several transactions. */
@@ -26,18 +26,18 @@ export function aborted(made: readonly Outcome[]): number {
 }
 
 /** So many transactions at that level at once, on a connection each. */
-export async function atOnce(
-  ground: Ground,
+export async function runAtOnce(
+  ground: TestSchema,
   count: number,
   level: Level,
-  body: (session: Session, who: number, meet: Meet) => Promise<void>,
+  body: (session: Session, who: number, meet: Barrier) => Promise<void>,
 ): Promise<readonly Ended[]> {
   const sessions = await ground.writers(count);
-  return together(count, (who, meet) => transact(sessions[who]!, level, () => body(sessions[who]!, who, meet)));
+  return runTogether(count, (who, meet) => transact(sessions[who]!, level, () => body(sessions[who]!, who, meet)));
 }
 
 /** A partition with open rows of these confidences, which no run has had; the n-th row is `{subject}:n`. */
-export async function partition(ground: Ground, confidences: readonly number[]): Promise<string> {
+export async function partition(ground: TestSchema, confidences: readonly number[]): Promise<string> {
   const subject = ground.subject();
   for (const [i, confidence] of confidences.entries()) {
     const fact = `${subject}:${i}`;

@@ -1,7 +1,7 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { together } from './together.ts';
+import { runTogether } from './together.ts';
 
 test('nobody goes on before all are there, in each round, however long each takes', async () => {
   await fc.assert(
@@ -9,7 +9,7 @@ test('nobody goes on before all are there, in each round, however long each take
       fc.array(fc.array(fc.nat(3), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
       async (pauses) => {
         const log: number[] = [];
-        const made = await together(pauses.length, async (who, meet) => {
+        const made = await runTogether(pauses.length, async (who, meet) => {
           for (const [round, pause] of pauses[who]!.entries()) {
             for (let i = 0; i < pause; i++) await othersGoOn();
             log.push(round);
@@ -27,7 +27,7 @@ test('nobody goes on before all are there, in each round, however long each take
 
 test('where one fails before he is there, those that wait fail with him, and nobody is left waiting', async () => {
   const ended: number[] = [];
-  const all = together(3, async (who, meet) => {
+  const all = runTogether(3, async (who, meet) => {
     try {
       if (who === 1) throw new Error('the first to fail');
       await meet();
@@ -43,7 +43,7 @@ test('who fails while nobody waits for him is told in the end, and not before', 
   const unheard = vi.fn();
   process.on('unhandledRejection', unheard);
   try {
-    const all = together(2, async (who) => {
+    const all = runTogether(2, async (who) => {
       if (who === 0) throw new Error('alone');
       for (let i = 0; i < 5; i++) await othersGoOn();
     });
@@ -56,7 +56,7 @@ test('who fails while nobody waits for him is told in the end, and not before', 
 
 test('who fails after all have met fails alone, and all have ended', async () => {
   const ended: number[] = [];
-  const all = together(2, async (who, meet) => {
+  const all = runTogether(2, async (who, meet) => {
     await meet();
     if (who === 0) throw new Error('late');
     await othersGoOn();

@@ -1,14 +1,14 @@
 /** Waits until all have come here as often as who calls it. */
-export type Meet = () => Promise<void>;
+export type Barrier = () => Promise<void>;
 
 /**
  * So many at work at once, which can wait for each other; with what each made, in their order. Where one fails, all that wait or will wait
  * for him fail.
  * @throws what the first of them threw
  */
-export async function together<Made>(
+export async function runTogether<Made>(
   count: number,
-  work: (who: number, meet: Meet) => Promise<Made>,
+  work: (who: number, meet: Barrier) => Promise<Made>,
 ): Promise<readonly Made[]> {
   const rounds: { readonly met: PromiseWithResolvers<void>; missing: number }[] = [];
   const failed = Promise.withResolvers<never>();

@@ -8,7 +8,7 @@ export type Level = (typeof LEVELS)[number];
 export type Ended = 'committed' | 'aborted';
 
 /** What a transaction throws to be counted as aborted: it has seen by itself that another was faster. */
-export class Outrun extends Error {
+export class Superseded extends Error {
   override readonly name = 'Outrun';
 }
 
@@ -21,7 +21,8 @@ export async function transact(session: Session, level: Level, body: () => Promi
     return 'committed';
   } catch (error) {
     await session.rows('ROLLBACK');
-    if (error instanceof Outrun || OUTRUN.has(String((error as { readonly code?: unknown }).code))) return 'aborted';
+    if (error instanceof Superseded || OUTRUN.has(String((error as { readonly code?: unknown }).code)))
+      return 'aborted';
     throw error;
   }
 }

@@ -1,11 +1,11 @@
 import { addMicros } from 'assize/internal/canon';
 import type { FactRow } from 'assize/internal/memory/fact.ts';
 import { OPEN_END } from 'assize/internal/memory/period.ts';
-import { type Assertion, planAssert, type Writing } from 'assize/internal/memory/plan.ts';
+import { type Assertion, type PlanInput, planAssert } from 'assize/internal/memory/plan.ts';
 import { mergeProvenance, Polynomial, writeToken } from 'assize/internal/memory/provenance';
 import { answerOf } from 'assize/internal/memory/question.ts';
 import { applyPlan } from 'assize/internal/memory/read.ts';
-import { type Bytes, Chance, requireCount } from './chance.ts';
+import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import { OPERATORS, type Operator } from './weakening.ts';
 
@@ -32,7 +32,7 @@ const NOISE = 0.05;
  */
 export function operatorAblation(random: Bytes, trials = 50): Grid {
   requireCount(trials, 'trials');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const rows = OPERATORS.flatMap((operator) =>
     WORKLOADS.map((workload, i): Row => {
       let right = 0;
@@ -55,7 +55,7 @@ function knows(operator: Operator, workload: Workload): number {
   return MATCHED[workload] === operator ? 1 - NOISE : 0.5;
 }
 
-function endsRight(operator: Operator, workload: Workload, chance: Chance): boolean {
+function endsRight(operator: Operator, workload: Workload, chance: RandomDraws): boolean {
   const isRight = (by: Operator): boolean => chance.isSo(knows(by, workload));
   const [last, sure, person, policy] = [isRight('lww'), isRight('evi'), isRight('await'), isRight('rule')];
   const fact = (object: 'true' | 'false', nth: number): Assertion => ({
@@ -75,7 +75,7 @@ function endsRight(operator: Operator, workload: Workload, chance: Chance): bool
 
 /** The rows after one commit. Who is asked elects the true one if that is known. */
 function settled(operator: Operator, rows: readonly FactRow[], said: Assertion, isKnown: boolean): readonly FactRow[] {
-  const writing: Writing = {
+  const writing: PlanInput = {
     partition: { space: 'ablation', subject: 'alice', predicate: 'medication' },
     declaration: { cardinality: 'single-valued', strategy: operator, remainder: 'keep' },
     open: rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END),

@@ -1,7 +1,7 @@
 import { ISOS, type Iso, level } from 'assize/internal/memory/isolation';
-import { type Bytes, Chance, requireCount } from './chance.ts';
 import { conflicts, find } from './detect.ts';
-import { type Done, type Execution, execute, type Version } from './execute.ts';
+import { type ExecutedStep, type Execution, execute, type Version } from './execute.ts';
+import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import { callbackRow, judgeRow, type Schedule, type Step, tableOf } from './schedule.ts';
 
@@ -38,7 +38,7 @@ class Image {
     return { ...this.#execution, done, versions, makers: this.#makers };
   }
 
-  #imageOf(one: Done, at: number): Done {
+  #imageOf(one: ExecutedStep, at: number): ExecutedStep {
     const { tx } = one;
     if (one.kind === 'begin') this.#starts.set(tx, at);
     if (one.kind === 'commit') this.#commits.set(tx, at);
@@ -133,12 +133,12 @@ export function bridgeGrid(random: Bytes, schedules = 1_000): Grid {
 
 /** The schedules of the grid, as chance has them. */
 export function drawn(random: Bytes, schedules: number): readonly Schedule[] {
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   return Array.from({ length: schedules }, () => twelve(chance));
 }
 
 /** Twelve events of three transactions, each of which ends. */
-function twelve(chance: Chance): Schedule {
+function twelve(chance: RandomDraws): Schedule {
   const sizes = [1, 1, 1];
   for (let i = 0; i < 6; i++) sizes[chance.below(3)]! += 1;
   return chance.merged(
@@ -149,7 +149,7 @@ function twelve(chance: Chance): Schedule {
   );
 }
 
-function event(tx: number, chance: Chance): Step {
+function event(tx: number, chance: RandomDraws): Step {
   switch (chance.oneOf(['read', 'write', 'judge', 'judge', 'callback'] as const)) {
     case 'read':
       return { tx, kind: 'read', item: chance.oneOf(['x', 'y']) };

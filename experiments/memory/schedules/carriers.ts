@@ -9,8 +9,8 @@ import {
   type Token,
   writeToken,
 } from 'assize/internal/memory/provenance';
-import { type Bytes, Chance, requireCount } from './chance.ts';
 import { execute } from './execute.ts';
+import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import { contradictions, isUndominated, losers, recovery, type SchemaMode } from './schema-axis.ts';
 import { WITNESSES, type Witness } from './witnesses.ts';
@@ -33,7 +33,7 @@ const TARGETS = ['N3', 'N1', 'N2'] as const;
  */
 export function defences(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const rows = CARRIERS.flatMap((carrier) =>
     (Object.keys(DEFENCES) as Defence[]).flatMap((defence) =>
       TARGETS.map((target): Row => {
@@ -57,7 +57,7 @@ function defended(
   defence: Defence,
   target: (typeof TARGETS)[number],
   schedules: number,
-  chance: Chance,
+  chance: RandomDraws,
 ): number {
   const { schema, under } = DEFENCES[defence];
   let count = 0;
@@ -72,7 +72,7 @@ function defended(
   return count / schedules;
 }
 
-function erases(carrier: Carrier<any>, schema: SchemaMode, chance: Chance): boolean {
+function erases(carrier: Carrier<any>, schema: SchemaMode, chance: RandomDraws): boolean {
   const execution = execute(contradictions(chance), level('RC'));
   const kept = recovery(execution, 'x', schema);
   return losers(execution, 'x').some((loser) => isUndominated(carrier, kept, loser));
@@ -81,7 +81,7 @@ function erases(carrier: Carrier<any>, schema: SchemaMode, chance: Chance): bool
 /** Table 22, recall: of the writes that audit rows rest on, the part that the carrier names. */
 export function tokenRecall(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const runs = Array.from({ length: schedules }, () => {
     const execution = execute(contradictions(chance), level('RC'));
     return { lost: losers(execution, 'x'), kept: recovery(execution, 'x', 'audit_row') };
@@ -104,7 +104,7 @@ export function tokenRecall(random: Bytes, schedules = 100): Grid {
  */
 export function counterfactual(random: Bytes, instances = 375): Grid {
   requireCount(instances, 'instances');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const all = Array.from({ length: instances }, () => instance(chance));
   const rows = CARRIERS.map((carrier): Row => {
     const recovered = all.filter(({ whole, less, token }) => isRecovered(carrier, whole, less, token));
@@ -127,7 +127,7 @@ interface Instance {
   readonly less: Polynomial;
 }
 
-function instance(chance: Chance): Instance {
+function instance(chance: RandomDraws): Instance {
   const row = 0;
   const copies = [2 + chance.below(2), ...Array.from({ length: 3 }, () => 1 + chance.below(3))];
   // At least one product has the row.

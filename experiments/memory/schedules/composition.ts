@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import {
   CHAIN_LEVELS,
   dominates,
@@ -40,14 +40,14 @@ export function compositionWithPins(lengthMax = 5): Grid {
 }
 
 /** There are four times as many of each length as of the one before. */
-const LENGTH = form.of(
+const LENGTH = arg.of(
   'a whole number from 1 to 7',
   (value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 7,
 );
 
 /** Every pipeline of 1 to so many operators, shorter ones first. */
 export function pipelines(lengthMax: number): readonly (readonly Operator[])[] {
-  requireForm(LENGTH, lengthMax, 'lengthMax');
+  checkArgument(LENGTH, lengthMax, 'lengthMax');
   let last: readonly (readonly Operator[])[] = [[]];
   return Array.from({ length: lengthMax }, () => {
     last = last.flatMap((pipeline) => OPERATORS.map((operator) => [...pipeline, operator]));

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { type FactRow, isOpen } from 'assize/internal/memory/fact.ts';
 import { OPEN_END } from 'assize/internal/memory/period.ts';
 import { type Assertion, planAssert } from 'assize/internal/memory/plan.ts';
@@ -26,8 +26,8 @@ export interface Folded {
  * @throws ExperimentError `bad_order`; ArgumentError `bad_argument`
  */
 export function folded(strategy: (typeof FOLDS)[number], order: readonly number[]): Folded {
-  requireForm(
-    form.of("'lww' or 'evi'", (value) => FOLDS.includes(value as never)),
+  checkArgument(
+    arg.of("'lww' or 'evi'", (value) => FOLDS.includes(value as never)),
     strategy,
     'strategy',
   );
@@ -101,7 +101,7 @@ function winnerOf(rows: readonly FactRow[]): string {
 }
 
 function requireOrder(order: readonly number[]): void {
-  requireForm(form.list(form.whole), order, 'order');
+  checkArgument(arg.list(arg.whole), order, 'order');
   const size = order.length;
   if (size >= 2 && size <= SIZE_MAX && new Set(order).size === size && order.every((place) => place < size)) return;
   throw new ExperimentError('bad_order', `An order has the places from 0 of 2 to ${SIZE_MAX} members, each once.`, {
@@ -114,7 +114,7 @@ function requireOrder(order: readonly number[]): void {
  * @throws ArgumentError `bad_argument`
  */
 export function* orders(size: number): Generator<readonly number[]> {
-  requireForm(SIZE, size, 'size');
+  checkArgument(SIZE, size, 'size');
   if (size === 0) {
     yield [];
     return;
@@ -124,7 +124,7 @@ export function* orders(size: number): Generator<readonly number[]> {
 
 /** There are 40,320 orders of them. */
 const SIZE_MAX = 8;
-const SIZE = form.of(
+const SIZE = arg.of(
   `a whole number from 0 to ${SIZE_MAX}`,
   (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= SIZE_MAX,
 );

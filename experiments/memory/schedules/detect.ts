@@ -1,11 +1,11 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import type { Anomaly } from 'assize/internal/memory/isolation';
 import { ExperimentError } from './errors.ts';
-import type { Done, Execution, Version } from './execute.ts';
+import type { ExecutedStep, Execution, Version } from './execute.ts';
 import { judgeRow, tableOf } from './schedule.ts';
 
 /** An anomaly as it was found: between whom, and on which rows. */
-export interface Found {
+export interface FoundAnomaly {
   readonly txs: readonly number[];
   readonly items: readonly string[];
 }
@@ -29,8 +29,8 @@ export type Visible = Exclude<Anomaly, 'N2'> | 'A3' | 'callback';
  * - `callback`: a row is written by whoever has yet to read its callback (Table 9).
  * @throws ExperimentError `unknown_anomaly`
  */
-export function find(anomaly: Visible, execution: Execution): readonly Found[] {
-  requireForm(form.text, anomaly, 'anomaly');
+export function find(anomaly: Visible, execution: Execution): readonly FoundAnomaly[] {
+  checkArgument(arg.text, anomaly, 'anomaly');
   if (!Object.hasOwn(DETECTORS, anomaly))
     throw new ExperimentError('unknown_anomaly', `What can be looked for is ${Object.keys(DETECTORS).join(', ')}.`, {
       evidence: { anomaly },
@@ -38,7 +38,7 @@ export function find(anomaly: Visible, execution: Execution): readonly Found[] {
   return DETECTORS[anomaly](new History(execution));
 }
 
-type Of<Kind extends Done['kind']> = Extract<Done, { readonly kind: Kind }> & { readonly at: number };
+type Of<Kind extends ExecutedStep['kind']> = Extract<ExecutedStep, { readonly kind: Kind }> & { readonly at: number };
 
 /** An execution by what was done: reads, scans, writes, with their places in it. */
 class History {
@@ -53,7 +53,7 @@ class History {
   constructor(execution: Execution) {
     this.#execution = execution;
     const placed = execution.done.map((done, at) => ({ ...done, at }));
-    const of = <Kind extends Done['kind']>(kind: Kind): readonly Of<Kind>[] =>
+    const of = <Kind extends ExecutedStep['kind']>(kind: Kind): readonly Of<Kind>[] =>
       placed.filter((done): done is Of<Kind> & typeof done => done.kind === kind);
     this.reads = of('read');
     this.scans = of('scan');
@@ -97,7 +97,7 @@ class History {
   }
 }
 
-const DETECTORS: Readonly<Record<Visible, (history: History) => readonly Found[]>> = {
+const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAnomaly[]>> = {
   P0: (history) =>
     pairs(history.writes, history.writes, (first, second) =>
       first.item === second.item &&
@@ -201,7 +201,7 @@ interface Looked {
   readonly covers: (item: string) => boolean;
 }
 
-function lacking(history: History, looks: readonly Looked[]): readonly Found[] {
+function lacking(history: History, looks: readonly Looked[]): readonly FoundAnomaly[] {
   return looks.flatMap((look) => {
     if (!history.isCommitted(look.tx)) return [];
     return history.rows.filter(look.covers).flatMap((item) => {
@@ -220,7 +220,7 @@ function pairs<A extends { readonly tx: number }, B extends { readonly tx: numbe
   firsts: readonly A[],
   seconds: readonly B[],
   items: (first: A, second: B) => readonly string[] | undefined,
-): readonly Found[] {
+): readonly FoundAnomaly[] {
   return firsts.flatMap((first) =>
     seconds.flatMap((second) => {
       const on = items(first, second);

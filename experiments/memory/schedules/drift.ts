@@ -1,7 +1,7 @@
 import { ISOS, type Iso, level } from 'assize/internal/memory/isolation';
-import { type Bytes, Chance, requireCount } from './chance.ts';
 import { type Belief, isDrifted, strongest } from './detect.ts';
 import { execute } from './execute.ts';
+import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import type { Schedule, Step } from './schedule.ts';
 
@@ -16,7 +16,7 @@ const CONTENTIONS: readonly number[] = [0.5, 0.75, 1];
  */
 export function driftGrid(random: Bytes, schedules = 200): Grid {
   requireCount(schedules, 'schedules');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const rows = ISOS.flatMap((iso) =>
     SIZES.flatMap((size) =>
       CONTENTIONS.map((contention): Row => {
@@ -40,7 +40,7 @@ function printed(iso: Iso, size: number, contention: number): Pick<Row, 'reporte
   return { reported: 0.52, because: '104 of 200 schedules of another generator' };
 }
 
-function drifted(iso: Iso, size: number, contention: number, schedules: number, chance: Chance): number {
+function drifted(iso: Iso, size: number, contention: number, schedules: number, chance: RandomDraws): number {
   const belief: Belief = { cache: 'belief', rows: Array.from({ length: size }, (_, i) => `row${i}`) };
   let count = 0;
   for (let i = 0; i < schedules; i++) {
@@ -52,13 +52,13 @@ function drifted(iso: Iso, size: number, contention: number, schedules: number, 
 }
 
 /** The first row is believed, with .9; the others have .5 or less. */
-function partition({ cache, rows }: Belief, chance: Chance): ReadonlyMap<string, number> {
+function partition({ cache, rows }: Belief, chance: RandomDraws): ReadonlyMap<string, number> {
   const confidences = rows.map((row, i): [string, number] => [row, i === 0 ? 0.9 : chance.next() / 2]);
   return new Map([[cache, 0], ...confidences]);
 }
 
 /** The believed row goes down to .7, another up to .8: either alone leaves the belief as it is. */
-function revisions(belief: Belief, chance: Chance, atOnce: boolean): Schedule {
+function revisions(belief: Belief, chance: RandomDraws, atOnce: boolean): Schedule {
   const other = 1 + chance.below(belief.rows.length - 1);
   const both = [revision(1, belief, 0, 0.7), revision(2, belief, other, 0.8)];
   if (!atOnce)

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { conflicts, type Edge, find, isCyclic, type Visible } from './detect.ts';
-import { type Discipline, type Done, type Execution, execute } from './execute.ts';
+import { type Discipline, type ExecutedStep, type Execution, execute } from './execute.ts';
 import { type Schedule, type Step, schedule } from './schedule.ts';
 
 /** What was done, in the paper's notation, with the number of the version that was seen or made. */
@@ -15,7 +15,7 @@ function shown({ done }: Execution): string {
     .join(' ');
 }
 
-function shownOne(one: Done): string {
+function shownOne(one: ExecutedStep): string {
   switch (one.kind) {
     case 'read':
       return `r${one.tx}[${one.item}${one.saw}]`;

@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { type Iso, isoAt, join, type Level, type Table } from 'assize/internal/memory/isolation';
 import { callbackRow, judgeRow, type Schedule, type Step, tableOf } from './schedule.ts';
 
@@ -9,7 +9,7 @@ export type Discipline = Level | 'none';
 export type Version = number;
 
 /** A step as it was done. Those of transactions that wait are done when they can be, so the order may be another. */
-export type Done = { readonly tx: number } & (
+export type ExecutedStep = { readonly tx: number } & (
   | { readonly kind: 'read'; readonly item: string; readonly saw: Version }
   | { readonly kind: 'scan'; readonly table: Table; readonly rows: ReadonlyMap<string, Version> }
   | { readonly kind: 'write'; readonly item: string; readonly made: Version }
@@ -40,7 +40,7 @@ export type Abort = 'asked' | 'deadlock' | 'overwritten' | 'unlogged';
 
 /** What became of a schedule. */
 export interface Execution {
-  readonly done: readonly Done[];
+  readonly done: readonly ExecutedStep[];
   readonly committed: ReadonlySet<number>;
   /** The committed versions of each row, in the order in which they came to be; 0 first. */
   readonly versions: ReadonlyMap<string, readonly Version[]>;
@@ -76,8 +76,8 @@ export interface ExecuteOptions {
  * its own there, and one that can't see that asks anew. That is what a level has to prevent; a log that inserts if absent needs none.
  */
 export function execute(schedule: Schedule, discipline: Discipline, options: ExecuteOptions = {}): Execution {
-  requireForm(form.list(form.object), schedule, 'schedule');
-  requireForm(form.object, options, 'options');
+  checkArgument(arg.list(arg.object), schedule, 'schedule');
+  checkArgument(arg.object, options, 'options');
   return new Run(schedule, discipline === 'none' ? discipline : join(discipline), options).execute();
 }
 
@@ -118,7 +118,7 @@ class Run {
   readonly #options: ExecuteOptions;
   readonly #transactions = new Map<number, Transaction>();
   readonly #rows = new Map<string, Committed[]>();
-  readonly #done: Done[] = [];
+  readonly #done: ExecutedStep[] = [];
   readonly #committed = new Set<number>();
   readonly #makers = new Map<Version, number>();
   readonly #writers = new Map<string, number>();
@@ -347,7 +347,7 @@ class Run {
     return own.get(item) ?? (iso === 'SI' ? rows.findLast(({ at }) => at <= snapshot) : rows.at(-1));
   }
 
-  #end(tx: number, how: Done & { readonly kind: 'commit' | 'abort' }): void {
+  #end(tx: number, how: ExecutedStep & { readonly kind: 'commit' | 'abort' }): void {
     const transaction = this.#transaction(tx);
     transaction.isOver = true;
     transaction.waiting.length = 0;

@@ -10,16 +10,15 @@ import { seededRandom } from 'assize/internal/oracle';
 import { describe, expect, test } from 'vitest';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { checkBridge, drawn } from './bridge.ts';
-import { Chance } from './chance.ts';
 import { pipelines } from './composition.ts';
 import {
-  besideTheMatrix,
   bridgeGrid,
   composition,
   compositionWithPins,
   counterfactual,
   defences,
   driftGrid,
+  extraSchedules,
   FOLDS,
   folded,
   foldedInTurn,
@@ -36,6 +35,7 @@ import {
   trajectory,
   weakening,
 } from './index.ts';
+import { RandomDraws } from './random-draws.ts';
 
 const chance = () => seededRandom(42);
 
@@ -83,7 +83,7 @@ describe('isolation matrix', () => {
   });
 
   test('beside it: what is printed otherwise, and what lies below RC', () => {
-    const beside = besideTheMatrix(chance());
+    const beside = extraSchedules(chance());
     expectExact(beside, 6 * 6 + 2);
     expect(tableOf(beside.rows, 'schedule')).toEqual({
       'A5A as printed, the last read being of a third row': '000000',
@@ -338,7 +338,7 @@ describe('chance', () => {
   });
 
   test('numbers are even, and merged lists keep their orders', () => {
-    const drawing = new Chance(chance());
+    const drawing = new RandomDraws(chance());
     const numbers = Array.from({ length: 10_000 }, () => drawing.below(10));
     for (let n = 0; n < 10; n++) expect(Math.abs(numbers.filter((one) => one === n).length - 1_000)).toBeLessThan(150);
     const merges = new Map<string, number>();
@@ -361,7 +361,7 @@ describe('chance', () => {
     const random = chance();
     for (const call of [
       () => isoMatrix(random, 0),
-      () => besideTheMatrix(random, 1.5),
+      () => extraSchedules(random, 1.5),
       () => schemaAxis(random, 0),
       () => schemaByCarrier(random, 0),
       () => composition(0),

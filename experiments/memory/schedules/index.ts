@@ -14,14 +14,13 @@
 export { operatorAblation } from './ablation.ts';
 export { bridgeGrid } from './bridge.ts';
 export { counterfactual, defences, tokenRecall } from './carriers.ts';
-export type { Bytes } from './chance.ts';
 export { composition, compositionWithPins } from './composition.ts';
 export { FOLDS, type Folded, folded, foldedInTurn, orders } from './confluence.ts';
 export {
   type Belief,
   conflicts,
   type Edge,
-  type Found,
+  type FoundAnomaly,
   find,
   isCyclic,
   isDrifted,
@@ -33,16 +32,17 @@ export { ExperimentError, type ExperimentErrorCode } from './errors.ts';
 export {
   type Abort,
   type Discipline,
-  type Done,
+  type ExecutedStep,
   type ExecuteOptions,
   type Execution,
   execute,
   type Version,
 } from './execute.ts';
-export { besideTheMatrix, isoMatrix } from './iso-matrix.ts';
+export { extraSchedules, isoMatrix } from './iso-matrix.ts';
 export { oracleVariance, trajectory } from './oracle-variance.ts';
+export type { Bytes } from './random-draws.ts';
 export type { Grid, Row } from './row.ts';
 export { type Schedule, type Step, schedule, type Value } from './schedule.ts';
 export { schemaAxis, schemaByCarrier } from './schema-axis.ts';
 export { weakening } from './weakening.ts';
-export { BESIDE, WITNESSES, type Witness } from './witnesses.ts';
+export { EXTRA_SCHEDULES, WITNESSES, type Witness } from './witnesses.ts';

@@ -1,9 +1,9 @@
 import { ANOMALIES, CHAIN_LEVELS, excludes, type Level, levelText } from 'assize/internal/memory/isolation';
-import { type Bytes, Chance, requireCount } from './chance.ts';
 import { type Discipline, execute } from './execute.ts';
+import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import type { Schedule, Step } from './schedule.ts';
-import { BESIDE, WITNESS_TXS, WITNESSES, type Witness } from './witnesses.ts';
+import { EXTRA_SCHEDULES, WITNESS_TXS, WITNESSES, type Witness } from './witnesses.ts';
 
 /**
  * Table 23, "iso-matrix" (Theorem 3, Corollaries 5 and 6): nine anomalies under six levels. Each cell has the part of its schedules that
@@ -12,7 +12,7 @@ import { BESIDE, WITNESS_TXS, WITNESSES, type Witness } from './witnesses.ts';
  */
 export function isoMatrix(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const rows = ANOMALIES.flatMap((anomaly) =>
     CHAIN_LEVELS.map(
       (of): Row => ({
@@ -29,17 +29,17 @@ export function isoMatrix(random: Bytes, schedules = 100): Grid {
  * What stands beside the matrix: schedules as they are printed, and below RC the two that RC excludes (Proposition 2). The paper prints
  * no figure of them; `because` stands where its guards have another one.
  */
-export function besideTheMatrix(random: Bytes, schedules = 100): Grid {
+export function extraSchedules(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
-  const chance = new Chance(random);
-  const rows = (Object.keys(BESIDE) as (keyof typeof BESIDE)[]).flatMap((name) =>
+  const chance = new RandomDraws(random);
+  const rows = (Object.keys(EXTRA_SCHEDULES) as (keyof typeof EXTRA_SCHEDULES)[]).flatMap((name) =>
     CHAIN_LEVELS.map((of): Row => {
       const { expected, anomaly, because } = OF_BESIDE[name];
       const guarded = excludes(of, anomaly, anomaly === 'P3' ? 'policy' : 'facts') ? 0 : 1;
       const row = {
         cell: { schedule: name, level: levelText(of) },
         expected: expected(of),
-        found: admitted(BESIDE[name], of, schedules, chance),
+        found: admitted(EXTRA_SCHEDULES[name], of, schedules, chance),
       };
       return guarded === row.expected ? row : { ...row, because };
     }),
@@ -60,7 +60,10 @@ export function besideTheMatrix(random: Bytes, schedules = 100): Grid {
 }
 
 const OF_BESIDE: Readonly<
-  Record<keyof typeof BESIDE, { anomaly: 'A5A' | 'P3' | 'N1' | 'N2'; expected: (of: Level) => number; because: string }>
+  Record<
+    keyof typeof EXTRA_SCHEDULES,
+    { anomaly: 'A5A' | 'P3' | 'N1' | 'N2'; expected: (of: Level) => number; because: string }
+  >
 > = {
   'A5A as printed, the last read being of a third row': {
     anomaly: 'A5A',
@@ -96,7 +99,7 @@ const OF_BESIDE: Readonly<
 };
 
 /** The part of the schedules that show it. */
-function admitted(witness: Witness, under: Discipline, schedules: number, chance: Chance): number {
+function admitted(witness: Witness, under: Discipline, schedules: number, chance: RandomDraws): number {
   let shown = 0;
   for (let i = 0; i < schedules; i++) {
     const steps = among(withCallbacks(witness.schedule, under), chance);
@@ -118,12 +121,12 @@ function withCallbacks(steps: Schedule, under: Discipline): Schedule {
 }
 
 /** The steps in their order, with some of other transactions between them, on rows of their own. */
-function among(steps: Schedule, chance: Chance): Schedule {
+function among(steps: Schedule, chance: RandomDraws): Schedule {
   const others = Array.from({ length: chance.below(3) }, (_, i) => other(WITNESS_TXS + 1 + i, chance));
   return chance.merged([steps, ...others]);
 }
 
-function other(tx: number, chance: Chance): Schedule {
+function other(tx: number, chance: RandomDraws): Schedule {
   const steps = Array.from({ length: 1 + chance.below(4) }, (): Step => {
     const item = `other${chance.below(3)}`;
     const kind = chance.oneOf(['read', 'write', 'judge'] as const);

@@ -1,7 +1,7 @@
 import { level } from 'assize/internal/memory/isolation';
-import { type Bytes, Chance, requireCount } from './chance.ts';
 import { find } from './detect.ts';
 import { execute } from './execute.ts';
+import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import { type Schedule, schedule } from './schedule.ts';
 
@@ -22,7 +22,7 @@ const QUESTIONS = 20;
  */
 export function oracleVariance(random: Bytes, pairs = 500): Grid {
   requireCount(pairs, 'pairs');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const rows = LOGS.flatMap((log) =>
     Array.from({ length: CELLS }, (_, i): Row => {
       const p = i / (CELLS - 1);
@@ -42,7 +42,7 @@ export function oracleVariance(random: Bytes, pairs = 500): Grid {
  */
 export function trajectory(random: Bytes, runs = 200): Grid {
   requireCount(runs, 'runs');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const ps = Array.from({ length: QUESTIONS }, (_, i) => (i + 0.5) / QUESTIONS);
   const rows = LOGS.flatMap((log) => {
     const agreeing = ps.flatMap((p) => Array.from({ length: runs }, () => agreement(log, p, chance)));
@@ -71,7 +71,7 @@ const CALLS: Readonly<Record<Log, Schedule>> = {
   none: schedule('j1(R) j2(R) c1 c2'),
 };
 
-function differing(calls: Schedule, p: number, pairs: number, chance: Chance): number {
+function differing(calls: Schedule, p: number, pairs: number, chance: RandomDraws): number {
   let count = 0;
   for (let i = 0; i < pairs; i++) {
     const execution = execute(calls, level('SR'), { vote: () => Number(chance.isSo(p)) });
@@ -81,7 +81,7 @@ function differing(calls: Schedule, p: number, pairs: number, chance: Chance): n
 }
 
 /** How many of the calls agree with the first, until one does not. */
-function agreement(log: Log, p: number, chance: Chance): number {
+function agreement(log: Log, p: number, chance: RandomDraws): number {
   const key = log === 'keyed' ? 'R,θ' : 'R';
   const calls = Array.from({ length: STEPS }, (_, i) => `j${i + 1}(${key}) c${i + 1}`).join(' ');
   const { done } = execute(schedule(calls), level('SR'), { vote: () => Number(chance.isSo(p)) });

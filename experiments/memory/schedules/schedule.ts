@@ -1,4 +1,4 @@
-import { form, requireForm } from 'assize/internal/base';
+import { arg, checkArgument } from 'assize/internal/base';
 import { TABLES, type Table } from 'assize/internal/memory/isolation';
 import { ExperimentError } from './errors.ts';
 
@@ -27,7 +27,7 @@ export type Schedule = readonly Step[];
  * @throws ExperimentError `bad_schedule`
  */
 export function schedule(text: string): Schedule {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   return text
     .split(' ')
     .filter((part) => part !== '')

@@ -8,8 +8,8 @@ import {
   type Token,
   writeToken,
 } from 'assize/internal/memory/provenance';
-import { type Bytes, Chance, requireCount } from './chance.ts';
 import { type Execution, execute, type Version } from './execute.ts';
+import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import { type Schedule, schedule } from './schedule.ts';
 
@@ -18,7 +18,7 @@ export type SchemaMode = 'base' | 'audit_row';
 export const SCHEMA_MODES: readonly SchemaMode[] = ['base', 'audit_row'];
 
 /** A row that can be found again: the current one, or an audit row with the loser's whole row as its witness. */
-export interface Kept {
+export interface RecoverableRow {
   readonly provenance: Polynomial;
   readonly row: Version;
 }
@@ -30,7 +30,7 @@ export interface Loser {
 }
 
 /** Rec_H of Theorem 7 after an execution: what is left of a row's versions, each of which contradicted the one before. */
-export function recovery(execution: Execution, item: string, mode: SchemaMode): readonly Kept[] {
+export function recovery(execution: Execution, item: string, mode: SchemaMode): readonly RecoverableRow[] {
   const rows = rowsOf(execution, item);
   const current = rows.slice(-1).map((row) => ({ row, provenance: provenanceOf(row) }));
   if (mode === 'base') return current;
@@ -52,12 +52,12 @@ export function losers(execution: Execution, item: string): readonly Loser[] {
  * N3, as people mean it: a loser's row is not to be found, or the provenance there does not name the write that it was. The paper's own
  * predicate is `isUndominated`.
  */
-export function isErased(kept: readonly Kept[], { row, token }: Loser): boolean {
+export function isErased(kept: readonly RecoverableRow[], { row, token }: Loser): boolean {
   return !kept.some((one) => one.row === row && one.provenance.tokens.includes(token));
 }
 
 /** N3 as Theorem 7 has it: no provenance that is kept dominates the loser's, in the carrier. In 𝔹 each does, whatever was lost. */
-export function isUndominated<K>(carrier: Carrier<K>, kept: readonly Kept[], { token }: Loser): boolean {
+export function isUndominated<K>(carrier: Carrier<K>, kept: readonly RecoverableRow[], { token }: Loser): boolean {
   const lost = carrier.project(Polynomial.of(token));
   return !kept.some(({ provenance }) => carrier.precedes(lost, carrier.project(provenance)));
 }
@@ -65,7 +65,7 @@ export function isUndominated<K>(carrier: Carrier<K>, kept: readonly Kept[], { t
 /** Table 23, "schema axis" (Theorem 7): six levels by two schemas. */
 export function schemaAxis(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const rows = CHAIN_LEVELS.flatMap((of) =>
     SCHEMA_MODES.map(
       (mode): Row => ({
@@ -87,7 +87,7 @@ export function schemaAxis(random: Bytes, schedules = 100): Grid {
  */
 export function schemaByCarrier(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
-  const chance = new Chance(random);
+  const chance = new RandomDraws(random);
   const carriers: readonly Carrier<any>[] = [MULTILINEAR, MULTIDEGREE, BOOLEAN];
   const rows = carriers.flatMap((carrier) =>
     SCHEMA_MODES.map((mode): Row => {
@@ -106,14 +106,14 @@ export function schemaByCarrier(random: Bytes, schedules = 100): Grid {
   return { name: 'schema by carrier', source: 'Theorem 7, Proposition 8 (2)', isExact: true, rows };
 }
 
-function partOf(schedules: number, of: Level, chance: Chance, has: (execution: Execution) => boolean): number {
+function partOf(schedules: number, of: Level, chance: RandomDraws, has: (execution: Execution) => boolean): number {
   let having = 0;
   for (let i = 0; i < schedules; i++) if (has(execute(contradictions(chance), of))) having += 1;
   return having / schedules;
 }
 
 /** S_N3 of B.5.2, w1 c1 w2 c2 r3 c3, with up to four writers that commit, and some between them that do not. */
-export function contradictions(chance: Chance): Schedule {
+export function contradictions(chance: RandomDraws): Schedule {
   const writers = 2 + chance.below(3);
   const steps: string[] = [];
   for (let tx = 1, written = 0; written < writers; tx++) {

@@ -37,7 +37,7 @@ export const WITNESSES: Readonly<Record<Anomaly, Witness>> = {
 };
 
 /** Schedules that stand beside those: as the paper prints them, or as it measures them elsewhere. */
-export const BESIDE = {
+export const EXTRA_SCHEDULES = {
   'A5A as printed, the last read being of a third row': seen('A5A', 'r1[x] r1[y] w2[x] w2[y] c2 r1[z] c1'),
   'A5A as printed, the last read being of the second row': seen('A5A', 'r1[x] r1[y] w2[x] w2[y] c2 r1[y] c1'),
   'P3 as measured: two that scan and insert (E.6)': seen(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
 import { type Instant, issueText, issueWords, parseInstant, parseStrict } from '#canon';
-import { SAYING_TEXTS, SAYINGS_MAX } from '#kernel';
-import { unfenced } from '#oracle';
+import { STATEMENT_TEXTS, STATEMENTS_MAX } from '#kernel';
+import { stripFence } from '#oracle';
 import type { DatedMessage } from './message.ts';
 import type { CheckedTerms } from './terms.ts';
 
@@ -43,15 +43,15 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
       .array(
         z.strictObject({
           message: z.int().min(1).max(messages),
-          subject: z.preprocess(composed, typeof subjects === 'string' ? SAYING_TEXTS.name : known(subjects)),
+          subject: z.preprocess(composed, typeof subjects === 'string' ? STATEMENT_TEXTS.name : known(subjects)),
           predicate: declared,
-          object: SAYING_TEXTS.object,
+          object: STATEMENT_TEXTS.object,
           confidence: z.number().min(0).max(1),
           from: time,
           to: time,
         }),
       )
-      .max(SAYINGS_MAX),
+      .max(STATEMENTS_MAX),
   });
 }
 
@@ -80,18 +80,18 @@ export function readAnswer(
     const claims = parsed.data.facts.map((fact, n) => claimOf(fact, `/facts/${n}`, messages, terms));
     return { claims: [...new Map(claims.map((claim) => [identityOf(claim), claim])).values()] };
   } catch (error) {
-    if (error instanceof Wrong) return { wrong: error.message };
+    if (error instanceof InvalidAnswer) return { wrong: error.message };
     if (isAssizeError(error)) return { wrong: `it is not JSON that can be read: ${error.message.replace(/\.$/, '')}` };
     throw error;
   }
 }
 
-class Wrong extends Error {}
+class InvalidAnswer extends Error {}
 
 /** With two fenced texts, one may come from a message, and the right one is unknown. */
 function withoutFence(answer: string): string {
-  if ((answer.match(/^```/gm)?.length ?? 0) > 2) throw new Wrong('it has more than one fenced text');
-  return unfenced(answer);
+  if ((answer.match(/^```/gm)?.length ?? 0) > 2) throw new InvalidAnswer('it has more than one fenced text');
+  return stripFence(answer);
 }
 
 function claimOf(
@@ -102,11 +102,11 @@ function claimOf(
 ): ExtractedClaim {
   const { id, author, at: written } = messages[message - 1] as DatedMessage;
   if (subjects === 'author' && subject !== author)
-    throw new Wrong(`${at}/subject: nothing may be said but of the author of the message, by just that name`);
+    throw new InvalidAnswer(`${at}/subject: nothing may be said but of the author of the message, by just that name`);
   const begins = instantOf(from ?? undefined, `${at}/from`) ?? written;
   const ends = instantOf(to ?? undefined, `${at}/to`);
   if (ends !== undefined && ends <= begins)
-    throw new Wrong(
+    throw new InvalidAnswer(
       from == null
         ? `${at}/to: it ends before the message was written; say with from since when it was so`
         : `${at}/to: it ends when it begins, or before`,
@@ -121,7 +121,7 @@ function instantOf(text: string | undefined, at: string): Instant | undefined {
   try {
     return parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
   } catch (error) {
-    if (isAssizeError(error)) throw new Wrong(`${at}: ${error.message.replace(/\.$/, '')}`);
+    if (isAssizeError(error)) throw new InvalidAnswer(`${at}: ${error.message.replace(/\.$/, '')}`);
     throw error;
   }
 }

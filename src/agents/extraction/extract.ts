@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { form, type Json, refuseOtherCopy, requireForm } from '#base';
+import { arg, checkArgument, type Json, refuseDuplicatePackage } from '#base';
 import type { Oracle, OracleAnswer, Theta } from '#oracle';
 import { answerForm, type ExtractedClaim, readAnswer } from './answer.ts';
 import { ExtractionError } from './errors.ts';
 import { checkedMessages, type Message } from './message.ts';
-import { promptAgain, promptOf } from './prompt.ts';
+import { correctionPrompt, promptOf } from './prompt.ts';
 import { ATTEMPTS_MAX, checkedTerms, type ExtractionTerms } from './terms.ts';
 
 /** The facts stated by messages. */
@@ -55,12 +55,12 @@ const AGENT = 'assize.extraction';
 /** Ordinals are safe integers. */
 const SAMPLES_MAX = 1_000_000_000;
 
-const OPTIONS = form.members({
-  oracle: form.members({ consult: form.code }),
-  trajectory: form.text,
-  branch: form.of('a text or null', (given) => given == null || typeof given === 'string'),
-  agent: form.optional(form.text),
-  sample: form.optional(form.whole),
+const OPTIONS = arg.members({
+  oracle: arg.members({ consult: arg.code }),
+  trajectory: arg.text,
+  branch: arg.of('a text or null', (given) => given == null || typeof given === 'string'),
+  agent: arg.optional(arg.text),
+  sample: arg.optional(arg.whole),
 });
 
 /**
@@ -77,8 +77,8 @@ const OPTIONS = form.members({
  * `consult`; the errors of the model; ArgumentError `bad_argument`
  */
 export async function extractFacts(messages: readonly Message[], options: ExtractionOptions): Promise<Extraction> {
-  requireForm(OPTIONS, options, 'options');
-  refuseOtherCopy(options.oracle, 'The option oracle');
+  checkArgument(OPTIONS, options, 'options');
+  refuseDuplicatePackage(options.oracle, 'The option oracle');
   const { oracle, trajectory, branch = null, agent = AGENT, sample = 0 } = options;
   if (sample > SAMPLES_MAX)
     throw new ExtractionError('bad_terms', `A sample is a number from 0 to ${SAMPLES_MAX}.`, {
@@ -91,7 +91,7 @@ export async function extractFacts(messages: readonly Message[], options: Extrac
     answers.push(answer);
     return answer.value;
   };
-  const { claims, attempts } = await extractThrough(ask, messages, options).catch((error: unknown) => {
+  const { claims, attempts } = await extractWith(ask, messages, options).catch((error: unknown) => {
     if (!(error instanceof ExtractionError) || answers.length === 0) throw error;
     const evidence = { ...error.evidence, oracle_keys: answers.map(({ oracle_key }) => oracle_key) };
     throw new ExtractionError(error.code, error.message, { evidence, cause: error });
@@ -105,12 +105,12 @@ export async function extractFacts(messages: readonly Message[], options: Extrac
  *
  * @throws the errors of `extractFacts`, and of `ask`
  */
-export async function extractThrough(
+export async function extractWith(
   ask: AskModel,
   messages: readonly Message[],
   terms: ExtractionTerms,
 ): Promise<Extracted> {
-  requireForm(form.code, ask, 'ask');
+  checkArgument(arg.code, ask, 'ask');
   const checked = checkedTerms(terms);
   const { model, theta, attempts } = checked;
   const dated = checkedMessages(messages, checked.reference);
@@ -125,7 +125,7 @@ export async function extractThrough(
     const read = readAnswer(answer, expected, dated, checked);
     if ('claims' in read) return { claims: read.claims, attempts: attempt };
     if (attempt === attempts) throw notOfTheForm(read.wrong, attempts);
-    prompt = promptAgain(first, answer, read.wrong);
+    prompt = correctionPrompt(first, answer, read.wrong);
   }
 }
 

@@ -18,7 +18,7 @@ export {
   type ExtractionObservation,
   type ExtractionOptions,
   extractFacts,
-  extractThrough,
+  extractWith,
 } from './extract.ts';
 export type { Message } from './message.ts';
 export { ATTEMPTS_MAX, type ExtractionTerms, type Model } from './terms.ts';

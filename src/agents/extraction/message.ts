@@ -1,6 +1,6 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { type Instant, isInstant } from '#canon';
-import { SAYING_TEXTS } from '#kernel';
+import { STATEMENT_TEXTS } from '#kernel';
 import { ExtractionError } from './errors.ts';
 
 /** A message from any author. All of its content is data. */
@@ -20,21 +20,19 @@ export interface Message {
 /** A message with a time, to which its dates are relative. */
 export type DatedMessage = Message & { readonly at: Instant };
 
-const MESSAGES = form.list(
-  form.members({ id: form.text, author: form.text, text: form.text, at: form.optional(form.text) }),
-);
+const MESSAGES = arg.list(arg.members({ id: arg.text, author: arg.text, text: arg.text, at: arg.optional(arg.text) }));
 
 /** @throws ExtractionError `bad_messages`; ArgumentError `bad_argument` */
 export function checkedMessages(messages: readonly Message[], reference: Instant | undefined): DatedMessage[] {
-  requireForm(MESSAGES, messages, 'messages');
+  checkArgument(MESSAGES, messages, 'messages');
   if (messages.length === 0) throw bad(0, 'there is none; give one at least');
   const known = new Set<string>();
   return messages.map(({ id, author, text, at = reference }, index) => {
-    if (!SAYING_TEXTS.source.safeParse(id).success)
+    if (!STATEMENT_TEXTS.source.safeParse(id).success)
       throw bad(index, 'its id can’t be a source; give 1 to 512 characters');
     if (known.has(id)) throw bad(index, 'one before it has the same id; give each its own');
     known.add(id);
-    if (!SAYING_TEXTS.name.safeParse(author).success)
+    if (!STATEMENT_TEXTS.name.safeParse(author).success)
       throw bad(index, 'its author can’t be a name; give 1 to 512 characters in Unicode’s composed form (NFC)');
     if (!text.isWellFormed()) throw bad(index, 'its text has half of a surrogate pair');
     if (!isInstant(at))

@@ -40,7 +40,7 @@ export function promptOf(messages: readonly DatedMessage[], { predicates, subjec
 }
 
 /** The prompt with an invalid answer and its violation. */
-export function promptAgain(first: string, answer: Json, wrong: string): string {
+export function correctionPrompt(first: string, answer: Json, wrong: string): string {
   const given = canonicalize(answer, ORACLE_LIMITS).slice(0, ANSWER_SHOWN_MAX).toWellFormed();
   return [first.trimEnd(), `You have answered, as JSON:`, given, `This is wrong with it: ${wrong}.`, ANSWER, ''].join(
     '\n\n',

@@ -1,6 +1,6 @@
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { type Instant, isInstant } from '#canon';
-import { type MemorySpec, SAYING_TEXTS } from '#kernel';
+import { type MemorySpec, STATEMENT_TEXTS } from '#kernel';
 import type { Theta } from '#oracle';
 import { ExtractionError } from './errors.ts';
 
@@ -41,25 +41,25 @@ const ATTEMPTS = 3;
 export type CheckedTerms = ExtractionTerms & Required<Pick<ExtractionTerms, 'attempts' | 'confidenceMax' | 'theta'>>;
 
 const isSubjects = (given: unknown): boolean =>
-  given === 'author' || given === 'any' || form.list(form.text)(given) === undefined;
+  given === 'author' || given === 'any' || arg.list(arg.text)(given) === undefined;
 
-const TERMS = form.members({
-  model: form.code,
-  predicates: form.record(
-    form.members({ cardinality: form.text, strategy: form.text, description: form.optional(form.text) }),
+const TERMS = arg.members({
+  model: arg.code,
+  predicates: arg.record(
+    arg.members({ cardinality: arg.text, strategy: arg.text, description: arg.optional(arg.text) }),
   ),
-  subjects: form.of('a list of names, "author" or "any"', isSubjects),
-  reference: form.optional(form.text),
-  confidenceMax: form.optional(form.number),
-  theta: form.optional(form.object),
-  attempts: form.optional(form.whole),
+  subjects: arg.of('a list of names, "author" or "any"', isSubjects),
+  reference: arg.optional(arg.text),
+  confidenceMax: arg.optional(arg.number),
+  theta: arg.optional(arg.object),
+  attempts: arg.optional(arg.whole),
 });
 
 /** @throws ExtractionError `bad_terms`; ArgumentError `bad_argument` */
 export function checkedTerms(given: ExtractionTerms): CheckedTerms {
-  requireForm(TERMS, given, 'terms');
+  checkArgument(TERMS, given, 'terms');
   const { model, predicates, subjects, reference, confidenceMax = 1, theta = {}, attempts = ATTEMPTS } = given;
-  const isName = (name: string): boolean => SAYING_TEXTS.name.safeParse(name).success;
+  const isName = (name: string): boolean => STATEMENT_TEXTS.name.safeParse(name).success;
   if (Object.keys(predicates).length === 0 || !Object.keys(predicates).every(isName))
     throw bad('predicates', 'name one at least, as the domain’s memory declares them');
   if (Array.isArray(subjects) && (subjects.length === 0 || !subjects.every(isName)))

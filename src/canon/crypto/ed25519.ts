@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign, verify } from 'node:crypto';
-import { AssizeError, BoundedCache, form, requireForm } from '#base';
+import { AssizeError, arg, checkArgument, LruCache } from '#base';
 import { isLowOrder, isReduced, isScalar, isUsablePoint } from './ed25519-rule.ts';
 
 export interface KeyPair {
@@ -44,8 +44,8 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** Creating a key object costs as much as a signature, and a process uses few keys. */
 const KEYS_KEPT_MAX = 256;
-const publicKeys = new BoundedCache<KeyObject>(KEYS_KEPT_MAX);
-const privateKeys = new BoundedCache<KeyObject>(KEYS_KEPT_MAX);
+const publicKeys = new LruCache<KeyObject>(KEYS_KEPT_MAX);
+const privateKeys = new LruCache<KeyObject>(KEYS_KEPT_MAX);
 
 /**
  * A key pair from 32 bytes of seed, or from the system's random numbers.
@@ -89,7 +89,7 @@ export function assertPublicKey(publicKey: unknown): asserts publicKey is string
  * @throws KeyError `bad_private_key`; ArgumentError `bad_argument` for a message that is not bytes.
  */
 export function signBytes(message: Uint8Array, privateKey: string): string {
-  requireForm(form.bytes, message, 'message');
+  checkArgument(arg.bytes, message, 'message');
   return sign(null, message, privateKeyOf(privateKey)).toString('hex');
 }
 

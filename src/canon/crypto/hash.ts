@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { CanonError } from '../json/canon-error.ts';
 import { canonicalize } from '../json/canonicalize.ts';
 import type { CanonLimits } from '../json/limits.ts';
@@ -11,7 +11,7 @@ import type { CanonLimits } from '../json/limits.ts';
  * one hash; ArgumentError `bad_argument`.
  */
 export function hashText(text: string): string {
-  if (typeof text !== 'string') requireForm(form.text, text, 'text');
+  if (typeof text !== 'string') checkArgument(arg.text, text, 'text');
   if (!text.isWellFormed()) {
     throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
   }
@@ -26,8 +26,8 @@ export function hashText(text: string): string {
  * bytes
  */
 export function keyedHash(key: Uint8Array, text: string): string {
-  requireForm(SECRET, key, 'key');
-  requireForm(form.text, text, 'text');
+  checkArgument(SECRET, key, 'key');
+  checkArgument(arg.text, text, 'text');
   if (!text.isWellFormed()) {
     throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be hashed.');
   }
@@ -61,7 +61,7 @@ const OUTER_PAD = 0x5c;
 const INNER = Buffer.alloc(4_096);
 const OUTER = Buffer.alloc(BLOCK + DIGEST);
 
-const SECRET = form.of('16 bytes or more (Uint8Array)', (key) => key instanceof Uint8Array && key.length >= 16);
+const SECRET = arg.of('16 bytes or more (Uint8Array)', (key) => key instanceof Uint8Array && key.length >= 16);
 
 /**
  * SHA-256 of the bytes: 32 bytes.
@@ -69,7 +69,7 @@ const SECRET = form.of('16 bytes or more (Uint8Array)', (key) => key instanceof 
  * @throws ArgumentError `bad_argument`
  */
 export function hashBytes(bytes: Uint8Array): Uint8Array {
-  if (!(bytes instanceof Uint8Array)) requireForm(form.bytes, bytes, 'bytes');
+  if (!(bytes instanceof Uint8Array)) checkArgument(arg.bytes, bytes, 'bytes');
   // Through a string, because the one-shot hash returns a string three times as fast as a buffer
   // (measured on Node 24).
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');

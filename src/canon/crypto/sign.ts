@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { CanonError } from '../json/canon-error.ts';
 import { KeyError, signBytes, verifyBytes } from './ed25519.ts';
 
@@ -21,7 +21,7 @@ const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
  * UTF-8; ArgumentError `bad_argument`
  */
 export function signText(purpose: Purpose, text: string, privateKey: string): string {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   if (!text.isWellFormed()) {
     throw new CanonError('lone_surrogate', '', 'A text with a lone surrogate has no UTF-8 bytes and cannot be signed.');
   }

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import type { Json } from '#base';
-import { isComputed, setOwn } from '#base';
+import { defineOwn, isComputed } from '#base';
 import { CanonError } from './canon-error.ts';
 import { canonicalize, isDense } from './canonicalize.ts';
 import { explain, FAULT } from './fault.ts';
@@ -118,7 +118,7 @@ function copyObject(value: object, isProxy: boolean, budget: Budget, depthLeft: 
 /** The members in another order. */
 function arrangeMembers(value: object, sorted: readonly string[]): Record<string, Json> {
   const arranged: Record<string, Json> = {};
-  for (let i = 0; i < sorted.length; i++) setOwn(arranged, sorted[i]!, memberOf(value, sorted[i]!).value);
+  for (let i = 0; i < sorted.length; i++) defineOwn(arranged, sorted[i]!, memberOf(value, sorted[i]!).value);
   return arranged;
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { CanonError } from './canon-error.ts';
 import { JsonReader } from './json-reader.ts';
 import { type CanonLimits, completeLimits } from './limits.ts';
@@ -15,7 +15,7 @@ import { type CanonLimits, completeLimits } from './limits.ts';
  */
 export function parseStrict(text: string | Uint8Array, limits?: Partial<CanonLimits>): Json {
   const settings = completeLimits(limits);
-  requireForm(form.textOrBytes, text, 'text');
+  checkArgument(arg.textOrBytes, text, 'text');
   const bytes = typeof text === 'string' ? byteLength(text, settings.bytesMax) : text.byteLength;
   if (bytes > settings.bytesMax) throw tooLarge(bytes, settings.bytesMax);
   const source = typeof text === 'string' ? text : decode(text);

@@ -1,7 +1,7 @@
 import { toPointer } from './pointer.ts';
 
 /** A schema's report on a value that does not fit. Errors of zod have this form. */
-export interface Misfits {
+export interface SchemaIssues {
   readonly issues: readonly {
     readonly path: readonly PropertyKey[];
     readonly message: string;
@@ -14,7 +14,7 @@ export interface Misfits {
  * and the number of others. A missing member comes first: a misspelled member makes the correct one
  * missing.
  */
-export function issueText({ issues }: Misfits, keys: readonly string[] = [], most: number = 1): string {
+export function issueText({ issues }: SchemaIssues, keys: readonly string[] = [], most: number = 1): string {
   const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   const inOrder = first === undefined ? [] : [first, ...issues.filter((issue) => issue !== first)];
   const told = inOrder.slice(0, most).map(({ path, message }) => {
@@ -92,7 +92,7 @@ function unionWords(errors: unknown, input: unknown): string {
 }
 
 /** The expected form of a union member, by its report on a value that does not fit. */
-function formName(issues: readonly (Misfits['issues'][number] & { readonly [member: string]: unknown })[]) {
+function formName(issues: readonly (SchemaIssues['issues'][number] & { readonly [member: string]: unknown })[]) {
   const [only, ...more] = issues;
   return only === undefined || more.length > 0 || only.path.length > 0 ? undefined : wantedBy(only);
 }

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Writ } from '#authority';
-import { BELIEVE_ACTION, type Domain, SAYING_TEXTS } from '#kernel';
+import { BELIEVE_ACTION, type Domain, STATEMENT_TEXTS } from '#kernel';
 import type { CommitPayload } from '#ledger';
 import { readRow } from '#ledger';
 import type { Ruling, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
 import { anchorsOption, domainOption, type OpeningOptions } from '../files/options.ts';
-import { momentaryWrits } from '../input/ephemeral-writ.ts';
+import { ephemeralWrits } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
 import { headOf, shortId } from '../store/entries.ts';
@@ -15,7 +15,7 @@ import type { Session, SharedOptions } from '../store/session.ts';
 import { green, line, type Printable, red, yellow } from '../terminal/printable.ts';
 
 /** The space of an assertion, and its authority. */
-export interface BelievingOptions extends SharedOptions, OpeningOptions {
+export interface AssertOptions extends SharedOptions, OpeningOptions {
   readonly space: string;
   readonly writ?: string;
   readonly key?: string;
@@ -26,7 +26,7 @@ export const spaceOption: Option = new Option(
   '--space <name>',
   'where it is remembered; nothing is compared across spaces',
 )
-  .argParser(sayableName)
+  .argParser(validName)
   .makeOptionMandatory();
 
 export function withAuthority(command: Command): Command {
@@ -42,9 +42,9 @@ export function withAuthority(command: Command): Command {
 }
 
 /** A typed name of a space, subject, predicate or source. */
-export function sayableName(text: string): string {
+export function validName(text: string): string {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
-  const { error } = SAYING_TEXTS.name.safeParse(text);
+  const { error } = STATEMENT_TEXTS.name.safeParse(text);
   if (error !== undefined)
     throw new InvalidArgumentError(`It is no name that can be said: ${error.issues[0]?.message}.`);
   return text;
@@ -74,7 +74,7 @@ export interface Authority {
  */
 export function authorityIn(
   { storeUrl }: Session,
-  { writ, key: file, anchors, principal }: BelievingOptions,
+  { writ, key: file, anchors, principal }: AssertOptions,
 ): (store: Store, trajectoryId: string, scope: string) => Promise<Authority> {
   if (writ !== undefined) {
     const given = readWritFile(writ);
@@ -86,12 +86,12 @@ export function authorityIn(
   requireAnchor(storeUrl, anchors, key, 'says what is believed without --writ');
   return async (store, trajectoryId, scope) => {
     const what = { action: BELIEVE_ACTION, scopes: [scope], principal };
-    return { writ: momentaryWrits(await headOf(store, trajectoryId), what, key) };
+    return { writ: ephemeralWrits(await headOf(store, trajectoryId), what, key) };
   };
 }
 
 /** The facts that a commit changed. */
-export interface Changed {
+export interface MemoryChange {
   /** Fact versions that hold from the commit on. */
   readonly believed: number;
   /** Fact versions that no longer hold. */
@@ -100,7 +100,7 @@ export interface Changed {
   readonly lost: number;
 }
 
-export function changedBy(ruling: Extract<Ruling, { ruling: 'committed' }>): Changed {
+export function memoryChangeOf(ruling: Extract<Ruling, { ruling: 'committed' }>): MemoryChange {
   const { beliefs } = (readRow(ruling.entry).payload as CommitPayload).delta;
   const rows = beliefs.flatMap(({ insert }) => insert);
   const lost = rows.filter(({ row_kind }) => row_kind === 'audit').length;
@@ -113,7 +113,7 @@ export function describedRuling(ruling: Ruling): object {
   if (ruling.ruling === 'frozen') return { ruling: 'frozen', by: ruling.by, detail: ruling.detail };
   const { id, seq, trajectory_id } = ruling.entry;
   const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
-  if (ruling.ruling === 'committed') return { ...place, ...changedBy(ruling) };
+  if (ruling.ruling === 'committed') return { ...place, ...memoryChangeOf(ruling) };
   const { reason, detail } = ruling;
   return { ...place, reason, detail, ...(ruling.ruling === 'escalated' && { channel: ruling.channel }) };
 }
@@ -122,13 +122,14 @@ export function rulingLine(ruling: Ruling): Printable {
   if (ruling.ruling === 'frozen') return line`${yellow('frozen')} by ${shortId(ruling.by)}: ${ruling.detail}`;
   const { id, seq, trajectory_id } = ruling.entry;
   const place = line`as ${shortId(id)}, ${trajectory_id} seq ${seq}`;
-  if (ruling.ruling === 'committed') return line`${green('committed')} ${place}: ${changedText(changedBy(ruling))}`;
+  if (ruling.ruling === 'committed')
+    return line`${green('committed')} ${place}: ${changedText(memoryChangeOf(ruling))}`;
   const { detail, reason } = ruling;
   if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${detail} (${reason})`;
   return line`${yellow('waits')} for ${ruling.channel} ${place}: ${detail}; assize pending shows it`;
 }
 
-function changedText({ believed, closed, lost }: Changed): string {
+function changedText({ believed, closed, lost }: MemoryChange): string {
   if (believed + closed + lost === 0) return 'nothing is changed';
   return [`${believed} believed`, `${closed} closed`, ...(lost === 0 ? [] : [`${lost} lost`])].join(', ');
 }

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type AssizeError, isAssizeError } from '#base';
 import { generateKeys } from '#canon';
-import { type Decision, isLeft } from '#effects';
+import { type Decision, isUnresolved } from '#effects';
 import type { EffectTransaction, ResolvedEffect } from '#runtime';
 import { Assize, type AssizeOptions } from '#runtime';
 import type { Store } from '#stores';
@@ -19,17 +19,17 @@ import {
 import {
   described,
   hasEnded,
-  keptOf,
+  pendingToolProposals,
   printTransactions,
   printWaiting,
-  waitingProposals,
+  storedTextsOf,
 } from '../render/effects-text.ts';
-import { type Given, type Lacking, lackingIn, printLacking } from '../render/missing-tools.ts';
+import { type GivenRequirements, type MissingRequirements, missingIn, printMissing } from '../render/missing-tools.ts';
 import { readAnchors } from '../store/anchors.ts';
 import { loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { loadTools, sayingWaits, untilStopped, whenFree } from '../store/tools.ts';
+import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { counted } from '../terminal/counted.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
 import type { Output } from '../terminal/output.ts';
@@ -105,8 +105,8 @@ function list(command: Command): void {
                 'not_found',
                 `There is no transaction ${epoch} in the effect log of this store; assize effects list --all lists those that there are.`,
               );
-            const kept = await keptOf(store, listed);
-            const waiting = epoch === undefined ? await waitingProposals(store, trajectory) : [];
+            const kept = await storedTextsOf(store, listed);
+            const waiting = epoch === undefined ? await pendingToolProposals(store, trajectory) : [];
             if (session.json)
               session.out.document({
                 transactions: listed.map((each) => described(each, kept)),
@@ -118,7 +118,7 @@ function list(command: Command): void {
                 session.out.line(line`There are no ${before === undefined ? '' : 'older '}transactions of tools.`);
               else session.out.line(line`All transactions of tools have ended.`);
               printWaiting(session.out, waiting);
-              printGoingOn(session.out, listed);
+              printInProgress(session.out, listed);
             }
             const last = listed.at(-1);
             if (!session.json && last !== undefined && listed.length === limit)
@@ -133,9 +133,10 @@ function list(command: Command): void {
  * For transactions that need no human decision: the log does not show whether a process works on
  * them.
  */
-function printGoingOn(out: Output, listed: readonly EffectTransaction[]): void {
+function printInProgress(out: Output, listed: readonly EffectTransaction[]): void {
   const going = listed.filter(
-    ({ phase, effects }) => phase !== 'settled' && phase !== 'aborted' && !effects.some((each) => isLeft(each.phase)),
+    ({ phase, effects }) =>
+      phase !== 'settled' && phase !== 'aborted' && !effects.some((each) => isUnresolved(each.phase)),
   );
   if (going.length === 0) return;
   const which = `${going.length === 1 ? 'Transaction' : 'Transactions'} ${going.map(({ epoch }) => epoch).join(', ')}`;
@@ -148,10 +149,14 @@ function printGoingOn(out: Output, listed: readonly EffectTransaction[]): void {
  * In shared mode on PostgreSQL, a live process keeps its own transactions. The note explains why
  * they are listed.
  */
-function printElsewhere(out: Output, left: readonly EffectTransaction[], { tools, domains, anchors }: Lacking): void {
+function printElsewhere(
+  out: Output,
+  left: readonly EffectTransaction[],
+  { tools, domains, anchors }: MissingRequirements,
+): void {
   const lacking = new Set([...[...tools, ...domains].flatMap(({ epochs }) => epochs), ...anchors]);
   const elsewhere = left.filter(
-    ({ epoch, effects }) => !lacking.has(epoch) && !effects.some(({ phase }) => isLeft(phase)),
+    ({ epoch, effects }) => !lacking.has(epoch) && !effects.some(({ phase }) => isUnresolved(phase)),
   );
   if (elsewhere.length === 0) return;
   const [which, has, it] = elsewhere.length === 1 ? ['Transaction', 'has', 'it'] : ['Transactions', 'have', 'them'];
@@ -188,22 +193,22 @@ function recover(command: Command): void {
             onRecoveryFailed(failure);
           };
           const given = { ...(await givenBy(options, before)), onFailed };
-          const stopped = await atWork(session, store, options, given, (assize, signal) =>
+          const stopped = await withEffects(session, store, options, given, (assize, signal) =>
             assize.recoverEffects(signal),
           ).then(() => undefined, stoppedBy);
           const after = await runtimeOver(store).effects();
           const open = new Set(after.map(({ epoch }) => epoch));
           const ended = before.filter(({ epoch }) => !open.has(epoch));
           if (stopped !== undefined) throw new Interrupted(stopped.signal, true, recoveredUntil(ended, after));
-          const lacking = lackingIn(after, given);
-          const kept = await keptOf(store, after);
+          const lacking = missingIn(after, given);
+          const kept = await storedTextsOf(store, after);
           if (session.json) {
             const left = after.map((each) => described(each, kept));
             session.out.document({ ended: ended.map(({ epoch }) => epoch), left, lacking });
           } else {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
             if (after.length > 0) printTransactions(session.out, after, kept);
-            printLacking(session.out, lacking);
+            printMissing(session.out, lacking);
             if (failed === 0) printElsewhere(session.out, after, lacking);
           }
           return after.length === 0 ? EXIT.ok : EXIT.negative;
@@ -244,7 +249,7 @@ function resolve(command: Command): void {
           const decision = { epoch, n, as, by, evidence, confirm };
           const given = await givenBy(options, []);
           const [before] = await runtimeOver(store).effects({ epoch });
-          const resolved = await atWork(session, store, options, given, (assize, signal) =>
+          const resolved = await withEffects(session, store, options, given, (assize, signal) =>
             assize.resolveEffect(decision, signal),
           ).catch(async (error: unknown) => {
             if (error instanceof Interrupted) return error;
@@ -260,7 +265,7 @@ function resolve(command: Command): void {
             const [after] = await runtimeOver(store).effects({ epoch });
             throw new Interrupted(signal, true, resolvedUntil(after, decision));
           }
-          return say(session, resolved, lackingIn(await runtimeOver(store).effects({ epoch }), given));
+          return say(session, resolved, missingIn(await runtimeOver(store).effects({ epoch }), given));
         }),
       ),
     );
@@ -278,7 +283,7 @@ function inOptions(error: AssizeError): CliError {
   return new CliError('needs_confirmation', message, { evidence: error.evidence, cause: error });
 }
 
-interface CarriedOut extends ResolvedEffect {
+interface RepeatedResolution extends ResolvedEffect {
   /** An earlier decision exists. */
   readonly isRepeated: true;
 }
@@ -291,15 +296,15 @@ function carriedOutHere(
   before: EffectTransaction,
   after: EffectTransaction,
   { n, as, by }: Pick<ResolveOptions, 'as' | 'by'> & { readonly n: number },
-): CarriedOut | undefined {
+): RepeatedResolution | undefined {
   const effect = after.effects[n];
   const { resolved } = effect ?? {};
   if (effect === undefined || resolved?.as !== as || resolved.by !== by) return undefined;
   if (before.phase === after.phase && before.effects[n]?.phase === effect.phase) return undefined;
   const { epoch, trajectoryId, phase: transaction } = after;
-  const left = after.effects.filter(({ phase }) => isLeft(phase)).length;
+  const left = after.effects.filter(({ phase }) => isUnresolved(phase)).length;
   const { tool, key, phase } = effect;
-  return { epoch, trajectoryId, n, tool, key, phase, transaction, left, isRepeated: true };
+  return { epoch, trajectoryId, n, tool, key, phase, transaction, unresolved: left, isRepeated: true };
 }
 
 function working(command: Command): Command {
@@ -318,7 +323,7 @@ function runtimeOver(
   return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools: [], onRecoveryFailed, ...more });
 }
 
-interface GivenHere extends Given {
+interface GivenHere extends GivenRequirements {
   readonly anchors: readonly string[];
   /** Called for transactions that can't be resumed. Default: a note is printed. */
   readonly onFailed?: typeof onRecoveryFailed;
@@ -346,7 +351,7 @@ async function givenBy(
  * Runs a function with the tools, as soon as no other process holds the effects. Its decision is
  * durable when the method returns.
  */
-async function atWork<T>(
+async function withEffects<T>(
   { interruption }: Session,
   store: Store,
   { wait }: WorkingOptions,
@@ -354,7 +359,7 @@ async function atWork<T>(
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const told = onFailed !== undefined && { onRecoveryFailed: onFailed };
-  const assize = runtimeOver(sayingWaits(store, wait), {
+  const assize = runtimeOver(reportingWaits(store, wait), {
     tools,
     domains,
     ...(anchors.length > 0 && { anchors }),
@@ -362,19 +367,34 @@ async function atWork<T>(
   });
   try {
     return await untilStopped(assize, tools, interruption, () =>
-      whenFree(interruption, wait, (signal) => work(assize, signal)),
+      whenEffectsFree(interruption, wait, (signal) => work(assize, signal)),
     );
   } finally {
     await assize.close();
   }
 }
 
-function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lacking: Lacking): ExitCode {
-  const { epoch, trajectoryId, n, tool, key, phase, transaction, left } = resolved;
+function say(
+  { json, out }: Session,
+  resolved: ResolvedEffect | RepeatedResolution,
+  lacking: MissingRequirements,
+): ExitCode {
+  const { epoch, trajectoryId, n, tool, key, phase, transaction, unresolved } = resolved;
   const isOver = hasEnded(transaction);
   const repeated = 'isRepeated' in resolved && { decided_before: true };
   if (json)
-    out.document({ epoch, trajectory_id: trajectoryId, n, tool, key, phase, transaction, left, lacking, ...repeated });
+    out.document({
+      epoch,
+      trajectory_id: trajectoryId,
+      n,
+      tool,
+      key,
+      phase,
+      transaction,
+      left: unresolved,
+      lacking,
+      ...repeated,
+    });
   else {
     out.line(
       'isRepeated' in resolved
@@ -382,10 +402,12 @@ function say({ json, out }: Session, resolved: ResolvedEffect | CarriedOut, lack
         : line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`,
     );
     if (isOver) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
-    else if (left > 0)
-      out.line(line`${yellow(counted(left, 'effect'))} of it still ${left === 1 ? 'waits' : 'wait'} for a person.`);
+    else if (unresolved > 0)
+      out.line(
+        line`${yellow(counted(unresolved, 'effect'))} of it still ${unresolved === 1 ? 'waits' : 'wait'} for a person.`,
+      );
     else out.line(line`It goes on with assize effects recover, in a process that has what it needs.`);
-    printLacking(out, lacking);
+    printMissing(out, lacking);
   }
   return isOver ? EXIT.ok : EXIT.negative;
 }

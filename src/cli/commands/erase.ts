@@ -4,7 +4,13 @@ import { CliError } from '../errors.ts';
 import { positive, repeatable, withSharedOptions } from '../files/options.ts';
 import { findEntry } from '../store/entries.ts';
 import { inSession } from '../store/session.ts';
-import { type ErasingOptions, erasedIn, type Wanted, wholeBelief, withErasing } from './erasing.ts';
+import {
+  completeSelector,
+  type ErasingOptions,
+  type ErasureSelection,
+  erasedIn,
+  withErasing,
+} from './erase-with-writ.ts';
 
 interface Options extends ErasingOptions {
   readonly at: readonly string[];
@@ -71,7 +77,7 @@ export function erase(program: Command): void {
         checkPlaces(options);
         return erasedIn(session, options, trajectoryId, async (store) => {
           const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
-          const whole = await Promise.all(beliefs.map((belief) => wholeBelief(store, trajectoryId, belief)));
+          const whole = await Promise.all(beliefs.map((belief) => completeSelector(store, trajectoryId, belief)));
           return { at: options.at, entries, beliefs: whole, transactions: options.transaction };
         });
       }),
@@ -79,7 +85,7 @@ export function erase(program: Command): void {
 }
 
 /** @throws CliError `usage` */
-function believedBy({ believed, claim }: Options): Wanted['beliefs'] {
+function believedBy({ believed, claim }: Options): ErasureSelection['beliefs'] {
   if (claim !== undefined && believed.length !== 1)
     throw new CliError('usage', 'Say with one --believed of whom the claim is.');
   return believed.map((text) => {

@@ -2,7 +2,7 @@ import { createReadStream, openSync } from 'node:fs';
 import type { Command } from 'commander';
 import { isAssizeError } from '#base';
 import { importLines, readExport, splitLines } from '#ledger';
-import { checkMemory, madeElsewhere, type RebuiltMemory, rebuildMemory, verifyStore } from '#runtime';
+import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../files/file-faults.ts';
@@ -52,7 +52,7 @@ export function importCommand(program: Command): void {
             const done = await importLines(store, lines, {
               erase,
               awaitsFacts: true,
-              ...(mark && { cameBefore: madeElsewhere(store) }),
+              ...(mark && { cameBefore: isForeignEntry(store) }),
               onProgress: (entries) => session.progress.report('entries imported', entries),
             });
             const reports = await verifyStore(store, {

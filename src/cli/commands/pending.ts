@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
-import { approvalsOf, type EntryRow, isEffectPending, type PendingPayload, Replayer, waitingEffectOf } from '#ledger';
+import { approvalsOf, type EntryRow, isEffectPending, type PendingPayload, pendingEffectOf, Replayer } from '#ledger';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -90,7 +90,7 @@ async function described(store: Store, { id, payload, questions }: Open) {
     approvals: needed,
     approved_by: given,
     reason,
-    ...(isEffectPending(payload) ? { effect: waitingEffectOf(payload) } : {}),
+    ...(isEffectPending(payload) ? { effect: pendingEffectOf(payload) } : {}),
     ...(invariant_id === undefined ? {} : { invariant_id }),
     detail,
     freezes,
@@ -100,7 +100,7 @@ async function described(store: Store, { id, payload, questions }: Open) {
 }
 
 /** The approvals of a proposal that needs more than one: `1 of 2 (dr-a)`. */
-function soFar(payload: PendingPayload): string[] {
+function approvalsSoFar(payload: PendingPayload): string[] {
   const { needed, given } = approvalsOf(payload);
   if (needed === 1) return [];
   const who = given.length === 0 ? '' : ` (${given.map(({ principal }) => principal).join(', ')})`;
@@ -124,7 +124,7 @@ async function print({ out }: Session, store: Store, open: readonly Open[]): Pro
     ],
     open.map(({ id, payload }) => {
       const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail } = payload;
-      const wanted = [channel, ...soFar(payload)].join(', ');
+      const wanted = [channel, ...approvalsSoFar(payload)].join(', ');
       const why = `${invariant_id ?? reason}: ${detail}`;
       return [shortId(id), trajectory_id, seq, shortTime(at), proposal.action.name, wanted, why];
     }),

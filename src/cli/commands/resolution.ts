@@ -1,6 +1,6 @@
 import { isAssizeError } from '#base';
-import { isLeft } from '#effects';
-import { type EntryRow, effectWaitingIn, readRow } from '#ledger';
+import { isUnresolved } from '#effects';
+import { type EntryRow, pendingEffectIn, readRow } from '#ledger';
 import type { EffectTransaction, Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
@@ -10,7 +10,7 @@ import { anchorsPath } from '../store/anchors.ts';
 import { findEntry, readable, shortId } from '../store/entries.ts';
 import { openAssize, readingAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
-import { loadTools, sayingWaits, untilStopped, whenFree } from '../store/tools.ts';
+import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { counted } from '../terminal/counted.ts';
 import { Interrupted } from '../terminal/interrupt.ts';
 import type { Output } from '../terminal/output.ts';
@@ -45,13 +45,13 @@ export function resolvePending(
     check();
     const { wait = 0 } = options;
     const tools = await loadTools(options.tools ?? []);
-    const assize = await openAssize(sayingWaits(store, wait), session.storeUrl, options, tools);
+    const assize = await openAssize(reportingWaits(store, wait), session.storeUrl, options, tools);
     const { interruption } = session;
     const ruling = await untilStopped(assize, tools, interruption, async () => {
       const trajectory = await assize.open(pending.trajectory_id);
       if (tools.length > 0) {
         // The approving process executes the buffered effects.
-        await whenFree(interruption, wait, (signal) => assize.recoverEffects(signal));
+        await whenEffectsFree(interruption, wait, (signal) => assize.recoverEffects(signal));
         interruption.throwIfAborted();
       }
       const ruling = await resolve(trajectory, pending, digestOf(pending, options.digest));
@@ -97,7 +97,7 @@ async function effectsOf(store: Store, commitId: string): Promise<EffectTransact
 async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
   const row = await findEntry(store, prefix);
   const payload = readable(row)?.payload;
-  const effect = payload === undefined ? undefined : effectWaitingIn(payload);
+  const effect = payload === undefined ? undefined : pendingEffectIn(payload);
   if (effect !== undefined) {
     const { epoch, n, tool } = effect;
     throw new CliError(
@@ -179,15 +179,15 @@ function described(done: EffectTransaction | undefined): object {
     tool,
     key,
     phase,
-    waits_for_person: isLeft(phase),
+    waits_for_person: isUnresolved(phase),
   }));
   return { transaction: { epoch: done.epoch, phase: done.phase, effects } };
 }
 
 function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: EffectTransaction): void {
   for (const { tool, phase: is } of effects)
-    out.line(isLeft(is) ? line`${tool} is ${yellow(is)}, and waits for a person.` : line`${tool} is ${is}.`);
-  const waiting = effects.filter((effect) => isLeft(effect.phase)).length;
+    out.line(isUnresolved(is) ? line`${tool} is ${yellow(is)}, and waits for a person.` : line`${tool} is ${is}.`);
+  const waiting = effects.filter((effect) => isUnresolved(effect.phase)).length;
   if (waiting > 0) {
     const what = line`${yellow(counted(waiting, 'effect'))} of transaction ${epoch} ${waiting === 1 ? 'waits' : 'wait'} for a person.`;
     out.line(line`${what} Look with assize effects list ${trajectoryId}.`);

@@ -7,7 +7,7 @@ import { pointOf } from '../input/points.ts';
 import { blobsOf, blobValue, type NamedBlob } from '../store/blobs.ts';
 import { conclusionsOf, type DelegationStep, stepOf } from '../store/delegations.ts';
 import { findEntry } from '../store/entries.ts';
-import { answersOf, type NamedAnswer } from '../store/observed.ts';
+import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line, red, yellow } from '../terminal/printable.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isAssizeError, thrownOf } from '#base';
+import { isAssizeError, toError } from '#base';
 import { CliError } from '../errors.ts';
 
 export function isFile(path: string): boolean {
@@ -18,7 +18,7 @@ export async function importModule(file: string, what: ModuleSort, instead: stri
   const path = resolve(file);
   if (!isFile(path)) throw new CliError('unreadable_file', `There is no ${what} file ${path}; ${instead}.`);
   return (await import(pathToFileURL(path).href).catch((thrown: unknown) => {
-    const cause = thrownOf(thrown);
+    const cause = toError(thrown);
     throw new CliError('bad_input', `The ${what} file ${path} can't be loaded: ${whyOf(cause)}`, { cause });
   })) as object;
 }
@@ -31,7 +31,7 @@ export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
   try {
     return look();
   } catch (thrown) {
-    const cause = thrownOf(thrown);
+    const cause = toError(thrown);
     if (isAssizeError(cause)) throw cause;
     const why = `What the ${what} file ${resolve(file)} exports can't be looked at: ${whyOf(cause)}`;
     throw new CliError('bad_input', why, { cause });

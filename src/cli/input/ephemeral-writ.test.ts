@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { addMicros } from '#canon';
 import { ChainWriter, keysOf, rootMembers } from '../../../tests/support/ledger-rows.ts';
-import { momentaryWrit, momentaryWrits } from './ephemeral-writ.ts';
+import { ephemeralWrit, ephemeralWrits } from './ephemeral-writ.ts';
 
 const key = keysOf(51);
 const what = { action: 'assize.erase', scopes: ['erase:/a'], principal: 'ida' };
@@ -12,7 +12,7 @@ test('covers just this in just that trajectory, for some minutes from the head o
   const at = '2090-01-01T00:00:00.000000Z';
   const chain = new ChainWriter('t');
   chain.add('root', { ...rootMembers({}), at });
-  const writ = momentaryWrit(chain.head, what, key);
+  const writ = ephemeralWrit(chain.head, what, key);
   expect(writ).toMatchObject({
     issuer: key.publicKey,
     subject: 'ida',
@@ -23,8 +23,8 @@ test('covers just this in just that trajectory, for some minutes from the head o
     expires: addMicros(at, 300_000_000),
     max_depth: 0,
   });
-  expect(momentaryWrit(chain.head, what, key).nonce).not.toBe(writ.nonce);
-  const writs = momentaryWrits(chain.head, what, key);
+  expect(ephemeralWrit(chain.head, what, key).nonce).not.toBe(writ.nonce);
+  const writs = ephemeralWrits(chain.head, what, key);
   expect(writs()).toBe(writs());
 });
 

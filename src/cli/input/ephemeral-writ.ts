@@ -9,7 +9,7 @@ import { newNonce } from './writ-terms.ts';
 const VALID_FOR_MICROS = 5 * 60 * 1_000_000;
 
 /** The action of one command call, and its principal. */
-export interface Momentary {
+export interface EphemeralWritTerms {
   readonly action: string;
   readonly scopes: readonly string[];
   readonly principal: string;
@@ -19,7 +19,7 @@ export interface Momentary {
  * Root writs for one purpose in the trajectory of `head`, signed with the private key of an anchor.
  * The same writ is returned until half of its time is over.
  */
-export function momentaryWrits(head: EntryRow, what: Momentary, key: KeyPair): () => Writ {
+export function ephemeralWrits(head: EntryRow, what: EphemeralWritTerms, key: KeyPair): () => Writ {
   const headAt = readable(head)?.payload.at;
   let made: { readonly writ: Writ; readonly at: Instant } | undefined;
   return () => {
@@ -32,12 +32,17 @@ export function momentaryWrits(head: EntryRow, what: Momentary, key: KeyPair): (
   };
 }
 
-/** Same as `momentaryWrits`, for immediate use. */
-export function momentaryWrit(head: EntryRow, what: Momentary, key: KeyPair): Writ {
-  return momentaryWrits(head, what, key)();
+/** Same as `ephemeralWrits`, for immediate use. */
+export function ephemeralWrit(head: EntryRow, what: EphemeralWritTerms, key: KeyPair): Writ {
+  return ephemeralWrits(head, what, key)();
 }
 
-function writAt(at: Instant, trajectory: string, { action, scopes, principal }: Momentary, key: KeyPair): Writ {
+function writAt(
+  at: Instant,
+  trajectory: string,
+  { action, scopes, principal }: EphemeralWritTerms,
+  key: KeyPair,
+): Writ {
   return issueWrit(
     {
       issuer: key.publicKey,

@@ -18,7 +18,7 @@ export interface PlacedSummary extends Summary {
   readonly trajectory_id: string;
 }
 
-export interface Found {
+export interface DiffReport {
   readonly points: Both<EntryRow>;
   readonly parting: Parting;
   readonly since: Both<readonly PlacedSummary[]>;
@@ -26,7 +26,7 @@ export interface Found {
   readonly before: Json;
 }
 
-export function printDiff(out: Output, { points, parting, since, patch, before }: Found): void {
+export function printDiff(out: Output, { points, parting, since, patch, before }: DiffReport): void {
   const { after } = parting;
   out.line(
     after === null

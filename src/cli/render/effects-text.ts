@@ -1,5 +1,5 @@
 import { isAssizeError, type Json } from '#base';
-import { isLeft } from '#effects';
+import { isUnresolved } from '#effects';
 import { isEffectPending } from '#ledger';
 import type { EffectTransaction, ListedEffect } from '#runtime';
 import type { Store } from '#stores';
@@ -19,7 +19,7 @@ const KEPT_SHOWN = 200;
 /**
  * A pending proposal, with the tool calls that follow its approval. None of them is in effect yet.
  */
-export interface WaitingProposal {
+export interface PendingToolProposal {
   readonly id: string;
   readonly trajectory_id: string;
   readonly calls: number;
@@ -30,11 +30,11 @@ export interface WaitingProposal {
  * in the ledger, and the effect log has only ended attempts. The effects are therefore listed even
  * if a trajectory is unreadable.
  */
-export async function waitingProposals(
+export async function pendingToolProposals(
   store: Store,
   trajectory: string | undefined,
-): Promise<readonly WaitingProposal[] | string> {
-  const waiting: WaitingProposal[] = [];
+): Promise<readonly PendingToolProposal[] | string> {
+  const waiting: PendingToolProposal[] = [];
   try {
     const query = trajectory === undefined ? {} : { trajectoryId: trajectory };
     for await (const { trajectoryId, id, payload } of readingAssize(store).pending(query)) {
@@ -53,7 +53,7 @@ export function hasEnded(phase: EffectTransaction['phase']): boolean {
   return phase === 'settled' || phase === 'aborted';
 }
 
-export function printWaiting(out: Output, waiting: readonly WaitingProposal[] | string): void {
+export function printWaiting(out: Output, waiting: readonly PendingToolProposal[] | string): void {
   if (typeof waiting === 'string')
     out.line(line`${yellow('Whether proposals with tools wait can’t be said:')} ${waiting}`);
   else if (waiting.length > 0)
@@ -63,21 +63,21 @@ export function printWaiting(out: Output, waiting: readonly WaitingProposal[] | 
 }
 
 /** The stored values of the effect log's hashed fields. Some may be erased. */
-type Kept = { readonly value: Json } | { readonly erased_by: string } | { readonly missing: true };
+type StoredText = { readonly value: Json } | { readonly erased_by: string } | { readonly missing: true };
 
 /**
  * The details of an effect. `residue`: the residue of a partial compensation, with its mitigation
  * if the tool mitigates. `differs`: the answer that the body received, and the later answer.
  */
 interface KeptOf {
-  readonly residue?: Kept;
-  readonly differs?: Kept;
+  readonly residue?: StoredText;
+  readonly differs?: StoredText;
 }
-export type KeptOfEffects = ReadonlyMap<ListedEffect, KeptOf>;
+export type StoredEffectTexts = ReadonlyMap<ListedEffect, KeptOf>;
 
 const KEPT = ['residue', 'differs'] as const;
 
-export async function keptOf(store: Store, listed: readonly EffectTransaction[]): Promise<KeptOfEffects> {
+export async function storedTextsOf(store: Store, listed: readonly EffectTransaction[]): Promise<StoredEffectTexts> {
   const kept = new Map<ListedEffect, KeptOf>();
   for (const effect of listed.flatMap(({ effects }) => effects)) {
     const found: { -readonly [what in keyof KeptOf]: KeptOf[what] } = {};
@@ -90,7 +90,7 @@ export async function keptOf(store: Store, listed: readonly EffectTransaction[])
   return kept;
 }
 
-async function keptAt(store: Store, { $blob: hash, bytes }: NonNullable<ListedEffect['residue']>): Promise<Kept> {
+async function keptAt(store: Store, { $blob: hash, bytes }: NonNullable<ListedEffect['residue']>): Promise<StoredText> {
   const erasedBy = await store.erasedBy(hash);
   if (erasedBy !== undefined) return { erased_by: erasedBy };
   const value = await blobValue(store, { pointer: '', hash, bytes, salted: true });
@@ -100,13 +100,13 @@ async function keptAt(store: Store, { $blob: hash, bytes }: NonNullable<ListedEf
 /** The form in `--json`. */
 export function described(
   { epoch, trajectoryId, name, principal, writId, phase, entry, cause, ...rest }: EffectTransaction,
-  kept: KeptOfEffects,
+  kept: StoredEffectTexts,
 ) {
   return {
     epoch,
     trajectory_id: trajectoryId,
     name,
-    ...(rest.putUpAs === undefined ? {} : { put_up_as: rest.putUpAs }),
+    ...(rest.submittedAs === undefined ? {} : { put_up_as: rest.submittedAs }),
     principal,
     writ: writId,
     phase,
@@ -123,7 +123,7 @@ export function described(
         ...(residue === undefined ? {} : { residue: { ...residue, ...found?.residue } }),
         ...(differs === undefined ? {} : { differs: { ...differs, ...found?.differs } }),
         ...(undoCost === undefined ? {} : { undo_cost: undoCost }),
-        waits_for_person: isLeft(effect.phase),
+        waits_for_person: isUnresolved(effect.phase),
       };
     }),
   };
@@ -133,7 +133,7 @@ export function described(
  * A table whose columns are named as in `--json` and `effects resolve`. Long details are listed
  * below it: reasons, residues, differing answers, reserved budget, and waits.
  */
-export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: KeptOfEffects): void {
+export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: StoredEffectTexts): void {
   out.table(
     [
       { title: 'epoch', align: 'right' },
@@ -166,7 +166,7 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
     out.line(
       line`Transaction ${epoch} has failed, which the domain ${name}@${version} answers for, in a process that has it.`,
     );
-  const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isLeft(phase));
+  const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isUnresolved(phase));
   if (waiting.length === 0) return;
   out.line(line``);
   out.line(
@@ -186,13 +186,13 @@ function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { reado
  * The lines of a transaction: why its effects are unresolved, their residues, and effects that were
  * skipped because their answer would differ.
  */
-function keptLines({ epoch, effects }: EffectTransaction, kept: KeptOfEffects): Printable[] {
+function keptLines({ epoch, effects }: EffectTransaction, kept: StoredEffectTexts): Printable[] {
   return effects.flatMap((effect) => {
     const { residue, differs } = kept.get(effect) ?? {};
     const of = line`${epoch} ${effect.n} ${effect.tool}`;
     const { phase, why } = effect;
     return [
-      ...(why === undefined || differs !== undefined || !isLeft(phase)
+      ...(why === undefined || differs !== undefined || !isUnresolved(phase)
         ? []
         : [line`${of} ${dim('waits since:')} ${why}`]),
       ...(residue === undefined ? [] : [line`${of} ${dim('left')} ${keptText(residue, residueText)}`]),
@@ -201,7 +201,7 @@ function keptLines({ epoch, effects }: EffectTransaction, kept: KeptOfEffects): 
   });
 }
 
-function keptText(kept: Kept, textOf: (value: Json) => Printable): Printable {
+function keptText(kept: StoredText, textOf: (value: Json) => Printable): Printable {
   if ('erased_by' in kept) return yellow(line`what was erased by ${shortId(kept.erased_by)}`);
   return 'missing' in kept ? yellow('what the store does not have') : textOf(kept.value);
 }
@@ -223,8 +223,8 @@ function isMitigated(value: Json): value is { readonly mitigated: Json; readonly
   return Object.keys(value).sort().join() === 'mitigated,residue';
 }
 
-function rowsOf({ epoch, trajectoryId, name, putUpAs, phase, cause, effects }: EffectTransaction) {
-  const named = putUpAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(putUpAs)})`;
+function rowsOf({ epoch, trajectoryId, name, submittedAs, phase, cause, effects }: EffectTransaction) {
+  const named = submittedAs === undefined ? shortened(name) : `${shortId(name)} (${shortened(submittedAs)})`;
   // A rejected or pending proposal is not a separate phase.
   const last = [cause === undefined ? phase : `${phase} (${cause})`, trajectoryId, named];
   if (effects.length === 0) return [[epoch, '-', '-', '-', '-', ...last]];

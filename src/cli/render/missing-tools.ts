@@ -5,14 +5,14 @@ import type { Output } from '../terminal/output.ts';
 import { bold, line, type Printable, yellow } from '../terminal/printable.ts';
 
 /** The tools and keys of this process. */
-export interface Given {
+export interface GivenRequirements {
   readonly tools: readonly Tool[];
   readonly domains: readonly Domain[];
   readonly hasAnchors: boolean;
 }
 
 /** The missing requirements of transactions. */
-export interface Lacking {
+export interface MissingRequirements {
   readonly tools: readonly LackedBy[];
   /** Tools, by name and version. */
   readonly domains: readonly LackedBy[];
@@ -27,7 +27,10 @@ interface LackedBy {
   readonly epochs: readonly number[];
 }
 
-export function lackingIn(listed: readonly EffectTransaction[], { tools, domains, hasAnchors }: Given): Lacking {
+export function missingIn(
+  listed: readonly EffectTransaction[],
+  { tools, domains, hasAnchors }: GivenRequirements,
+): MissingRequirements {
   const known = new Set(tools.map(({ name }) => name));
   const hashes = new Set(domains.map(({ hash }) => hash));
   const answering = listed.flatMap(({ epoch, needs }) =>
@@ -49,7 +52,7 @@ export function lackingIn(listed: readonly EffectTransaction[], { tools, domains
 }
 
 /** Prints each missing requirement with its remedy. Prints nothing if none is missing. */
-export function printLacking(out: Output, { tools, domains, anchors }: Lacking): void {
+export function printMissing(out: Output, { tools, domains, anchors }: MissingRequirements): void {
   const said = [
     ...tools.map((each) => lacked('the tool', each, '--tools FILE')),
     ...domains.map((each) => lacked('the domain', each, '--domain FILE')),

@@ -5,8 +5,8 @@ import {
   isBlobRef,
   type Patch,
   type PendingPayload,
+  pendingEffectOf,
   type Stored,
-  waitingEffectOf,
 } from '#ledger';
 import { valueAt } from '../input/json-pointer.ts';
 import { shortId } from '../store/entries.ts';
@@ -46,7 +46,7 @@ export function printProposal(
 
 /** An unresolved effect, with the command that resolves it: it has no approval. */
 export function printEffect(out: Output, id: string, payload: EffectPendingPayload, calls: readonly ToolCall[]): void {
-  const { epoch, n, tool, id: key } = waitingEffectOf(payload);
+  const { epoch, n, tool, id: key } = pendingEffectOf(payload);
   const is = payload.reason === 'in_doubt' ? 'in doubt' : 'unresolved';
   out.line(line``);
   out.line(line`${bold(shortId(id))} is what ${bold(tool)} did, which is ${is}`);

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import type { PendingPayload, Values } from '#ledger';
+import type { PendingPayload, ValueReader } from '#ledger';
 import type { AskedQuestion, GivenAnswer } from '#runtime';
 import { CliError } from '../errors.ts';
 import { periodText } from '../input/periods.ts';
@@ -12,10 +12,10 @@ import { shortened } from './fact-text.ts';
 export type Questions = readonly AskedQuestion[] | 'erased';
 
 /** @throws LedgerFault for a missing blob */
-export async function questionsIn(pending: PendingPayload, values: Pick<Values, 'held'>): Promise<Questions> {
+export async function questionsIn(pending: PendingPayload, values: Pick<ValueReader, 'read'>): Promise<Questions> {
   const { questions } = pending.proposal;
   if (questions === undefined) return [];
-  const held = await values.held<Json>(pending, questions as never);
+  const held = await values.read<Json>(pending, questions as never);
   return 'value' in held ? (held.value as unknown as readonly AskedQuestion[]) : 'erased';
 }
 

@@ -34,7 +34,7 @@ export async function findClaim(
       `'${typed}' is no claim's id: give the first 8 to 64 hex digits, as assize memory explain shows them.`,
     );
   const memory = readingAssize(store).memory(space, trajectory);
-  const { facts, isCut } = await memory.recall({
+  const { facts, isTruncated } = await memory.recall({
     subject,
     ...(predicate !== undefined && { predicate }),
     kind: 'all',
@@ -52,7 +52,7 @@ export async function findClaim(
     throw new CliError('ambiguous', `More than one claim begins with ${typed}; give more digits.`, {
       evidence: { ids: [found, other] },
     });
-  if (isCut)
+  if (isTruncated)
     throw new CliError(
       'ambiguous',
       `More than ${LIMIT_MAX} versions are there to look for ${typed} in; give all 64 digits.`,

@@ -9,7 +9,7 @@ import { counted } from '../terminal/counted.ts';
 
 /**
  * The tools that the files export, separately or in lists.
- * @throws CliError; CopyError `other_copy`
+ * @throws CliError; DuplicatePackageError `other_copy`
  */
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   const found = await Promise.all(
@@ -35,7 +35,7 @@ export async function loadTools(files: readonly string[]): Promise<Tool[]> {
  * Runs work that needs the effects of a store, as soon as no other process holds them.
  * @throws CliError `at_work`
  */
-export async function whenFree<T>(
+export async function whenEffectsFree<T>(
   interruption: AbortSignal,
   waitSeconds: number,
   work: (signal: AbortSignal) => Promise<T>,
@@ -66,7 +66,7 @@ const NAMED = 3;
 let waitsElsewhere = false;
 
 /** The same store, which prints that it waits for another process's effects. */
-export function sayingWaits<S extends Store>(store: S, waitSeconds: number): S {
+export function reportingWaits<S extends Store>(store: S, waitSeconds: number): S {
   const said =
     (wait: (...given: any[]) => Promise<unknown>) =>
     async (...given: unknown[]) => {

@@ -3,7 +3,7 @@
  * disclosure.
  */
 
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { contentHash } from '#canon';
 import type { Artifact } from './schema.ts';
 
@@ -17,11 +17,11 @@ export interface Opening {
   readonly digest: string;
 }
 
-const OPENING = form.members({
-  vulnerability: form.text,
-  artifact: form.text,
-  salt: form.text,
-  digest: form.text,
+const OPENING = arg.members({
+  vulnerability: arg.text,
+  artifact: arg.text,
+  salt: arg.text,
+  digest: arg.text,
 });
 
 /**
@@ -32,7 +32,7 @@ const OPENING = form.members({
  * @throws CanonError for a text with a lone surrogate; ArgumentError `bad_argument`
  */
 export function commitmentOf(opening: Opening): string {
-  requireForm(OPENING, opening, 'opening');
+  checkArgument(OPENING, opening, 'opening');
   const { vulnerability, artifact, salt, digest } = opening;
   return contentHash({ vulnerability, artifact, salt, digest });
 }

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { DisclosureState, Settings } from './schema.ts';
 
 /**
@@ -10,12 +10,12 @@ export const DISCLOSURE_SETTINGS: Settings = {
   embargo: { reply_days: 7, extension_days: 14, regimes: { standard: { days: 90 }, exploited: { days: 7 } } },
 };
 
-const SETTINGS = form.members({
-  rate_limit: form.members({ reports: form.whole, hours: form.whole }),
-  embargo: form.members({
-    reply_days: form.whole,
-    extension_days: form.whole,
-    regimes: form.record(form.members({ days: form.whole })),
+const SETTINGS = arg.members({
+  rate_limit: arg.members({ reports: arg.whole, hours: arg.whole }),
+  embargo: arg.members({
+    reply_days: arg.whole,
+    extension_days: arg.whole,
+    regimes: arg.record(arg.members({ days: arg.whole })),
   }),
 });
 
@@ -25,7 +25,7 @@ const SETTINGS = form.members({
  * @throws ArgumentError `bad_argument`
  */
 export function disclosureInitial(settings: Settings = DISCLOSURE_SETTINGS): DisclosureState {
-  requireForm(SETTINGS, settings, 'settings');
+  checkArgument(SETTINGS, settings, 'settings');
   return {
     settings,
     vulnerabilities: {},

@@ -1,7 +1,7 @@
 /**
  * The coverage as a query without a proposal: the main question of the domain (Agentic Redux §3.1).
  */
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { abstinenceOn } from './abstinence.ts';
 import { addDays, type Day } from './days.ts';
 import { type Coverage, day as isDay, type Tier, type UdtState } from './schema.ts';
@@ -32,19 +32,19 @@ export interface CoverageReport {
   readonly left: number;
 }
 
-const STATE = form.members({
-  coverage: form.object,
-  events: form.object,
-  patients: form.object,
-  tests: form.object,
-  claims: form.object,
+const STATE = arg.members({
+  coverage: arg.object,
+  events: arg.object,
+  patients: arg.object,
+  tests: arg.object,
+  claims: arg.object,
 });
-const QUESTION = form.members({
-  patient: form.text,
-  day: form.of('a day such as 2026-03-23', (value) => isDay.safeParse(value).success),
-  known: form.optional(form.whole),
+const QUESTION = arg.members({
+  patient: arg.text,
+  day: arg.of('a day such as 2026-03-23', (value) => isDay.safeParse(value).success),
+  known: arg.optional(arg.whole),
 });
-const ENROLLED = form.of('somebody who was enrolled on that day', (value) => value === true);
+const ENROLLED = arg.of('somebody who was enrolled on that day', (value) => value === true);
 
 /**
  * The tier of a day, its coverage in the window that ends there, and the remaining coverage, as a
@@ -54,11 +54,11 @@ const ENROLLED = form.of('somebody who was enrolled on that day', (value) => val
  * @throws ArgumentError `bad_argument`, also if the patient was not enrolled on that day
  */
 export function coverageOn(state: UdtState, question: CoverageQuestion): CoverageReport {
-  requireForm(STATE, state, 'state');
-  requireForm(QUESTION, question, 'question');
+  checkArgument(STATE, state, 'state');
+  checkArgument(QUESTION, question, 'question');
   const { patient, day } = question;
   const enrolledAt = state.patients[patient]?.enrolled_at;
-  requireForm(ENROLLED, enrolledAt !== undefined && enrolledAt <= day, 'question.patient');
+  checkArgument(ENROLLED, enrolledAt !== undefined && enrolledAt <= day, 'question.patient');
   const { known = state.events[patient] ?? 0 } = question;
   const { [patient]: tests = {} } = state.tests;
   const abstinence = abstinenceOn(day, enrolledAt as Day, tests, known);

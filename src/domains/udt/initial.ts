@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { Coverage, UdtState } from './schema.ts';
 
 /** The middle tier, which Agentic Redux leaves open. */
@@ -10,7 +10,7 @@ export const MIDDLE_TIER: Coverage = { tests: 3, days: 30 };
  * @throws ArgumentError `bad_argument`
  */
 export function udtInitial(options: { readonly middle?: Coverage } = {}): UdtState {
-  requireForm(form.object, options, 'options');
+  checkArgument(arg.object, options, 'options');
   const { middle = MIDDLE_TIER } = options;
   return {
     coverage: { '0-30': { tests: 1, days: 7 }, '31-89': middle, '90+': { tests: 3, days: 90 } },

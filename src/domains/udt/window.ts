@@ -2,11 +2,11 @@ import { daysBetween } from './days.ts';
 import type { Claim, UdtTest } from './schema.ts';
 
 /** A day of a coverage question, and the last event whose claims count. */
-export type Asked = Pick<Claim, 'date' | 'n'>;
+export type CoverageRequest = Pick<Claim, 'date' | 'n'>;
 
 /** The covered claims for definitive tests in the window that ends on the given day, by id. */
 export function coveredInWindow(
-  asked: Asked,
+  asked: CoverageRequest,
   days: number,
   claims: Readonly<Record<string, Claim>>,
   tests: Readonly<Record<string, UdtTest>>,
@@ -17,7 +17,7 @@ export function coveredInWindow(
 }
 
 /** Whether a claim counts: it was made before, or is the claim in question. */
-function isInWindow(claim: Claim, asked: Asked, days: number): boolean {
+function isInWindow(claim: Claim, asked: CoverageRequest, days: number): boolean {
   const ago = daysBetween(claim.date, asked.date);
   return ago >= 0 && ago < days && claim.n <= asked.n;
 }

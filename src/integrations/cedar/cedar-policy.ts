@@ -1,5 +1,5 @@
 import type { Policy, PolicyDecision, PolicyQuery, Verdict } from '#authority';
-import { form, isAssizeError, type Json, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { contentHash, copyJson } from '#canon';
 import { type CedarEngine, loadEngine, sayingOf } from './engine.ts';
 import { CedarError, refused } from './errors.ts';
@@ -24,7 +24,7 @@ export interface CedarOptions {
  * @throws CedarError `missing_peer`, `bad_schema`, `bad_policy`; ArgumentError `bad_argument`
  */
 export async function cedarPolicy(options: CedarOptions): Promise<Policy> {
-  requireForm(form.object, options, 'options');
+  checkArgument(arg.object, options, 'options');
   const { policies, schema, id = 'cedar' } = options;
   const engine = await loadEngine();
   const text = textOf(policies);

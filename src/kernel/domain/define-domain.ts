@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Json, madeHere, requireMadeHere } from '#base';
+import { type Json, markOwnPackage, requireOwnPackage } from '#base';
 import { canonicalize, contentHash, escapeSegment, parseStrict } from '#canon';
 import { KernelError } from '../errors.ts';
 import { ANY_COUNSELOR } from './counselors.ts';
@@ -36,8 +36,8 @@ import type { Role, RoleParams } from './role.ts';
 import { hasPlace, stateFault, strictSchema } from './schema.ts';
 import { hasSensitivePart, sensitivePlaces, sensitiveScope } from './sensitive.ts';
 import { rulesFault, specFault } from './spec-shape.ts';
-import type { TallyPlan } from './tally-plan.ts';
-import { saturate } from './widen-scope.ts';
+import type { AggregatePlan } from './tally-plan.ts';
+import { widenScope } from './widen-scope.ts';
 
 // An alias and not an interface, so declarations can write the type of a domain without this name.
 export type Words<Processes, Roles, Performs, Inputs> = {
@@ -51,13 +51,13 @@ export type Words<Processes, Roles, Performs, Inputs> = {
  * Named processes must exist, and the compiler's error names the missing one. A name that is not a
  * literal is allowed.
  */
-type Known<Name, Processes> = string extends Name
+type KnownProcesses<Name, Processes> = string extends Name
   ? Name
   : Name extends Processes
     ? Name
     : `there is no process ${Name & string}`;
 
-type KnownToAll<Names, Processes> = { readonly [Of in keyof Names]: Known<Names[Of], Processes> };
+type KnownToAll<Names, Processes> = { readonly [Of in keyof Names]: KnownProcesses<Names[Of], Processes> };
 
 type KnownToRoles<Roles, Processes> = {
   readonly [Name in keyof Roles]: Roles[Name] extends { readonly processes: infer Names }
@@ -68,7 +68,7 @@ type KnownToRoles<Roles, Processes> = {
 /**
  * The type from which the compiler infers the process and the unparsed arguments of each action.
  */
-type Signed<Performs, Inputs> = {
+type ActionSignatures<Performs, Inputs> = {
   readonly actions: { readonly [Name in keyof Performs]: { readonly process: Performs[Name] } } & {
     readonly [Name in keyof Inputs]: { readonly args: z.ZodType<unknown, Inputs[Name]> };
   };
@@ -87,7 +87,7 @@ export function defineDomain<
   const Performs extends DomainWords['performs'] & KnownToAll<Performs, keyof Processes> = Record<never, never>,
   Inputs extends DomainWords['inputs'] = Record<never, never>,
 >(
-  declared: DomainSpec<Schema, Actions, Words<Processes, Roles, Performs, Inputs>> & Signed<Performs, Inputs>,
+  declared: DomainSpec<Schema, Actions, Words<Processes, Roles, Performs, Inputs>> & ActionSignatures<Performs, Inputs>,
 ): Domain<z.infer<Schema>, Actions, Words<Processes, Roles, Performs, Inputs>> {
   const spec = declared as unknown as DomainSpec<Schema, any>;
   const malformed = specFault(spec);
@@ -137,17 +137,17 @@ export function defineDomain<
         return [...reads, ...writes];
       }),
   };
-  return Object.freeze(madeHere(made));
+  return Object.freeze(markOwnPackage(made));
 }
 
 /**
  * Refuses the domain of another copy of the package. This copy would read the other copy's star in
  * a footprint as an unknown key, and would check nothing.
  *
- * @throws CopyError `other_copy`
+ * @throws DuplicatePackageError `other_copy`
  */
 export function requireOwnDomain(domain: Domain): void {
-  requireMadeHere(domain, `The domain ${domain?.name}`);
+  requireOwnPackage(domain, `The domain ${domain?.name}`);
 }
 
 /** Statements can be erased, in every place in which they are recorded. */
@@ -266,7 +266,7 @@ function placesOfRule(
   domain: string,
   item: Invariant<any>,
   members: Map<string, Pattern>,
-): Pick<Rule, 'patterns' | 'scope' | 'member' | 'tallies'> {
+): Pick<Rule, 'patterns' | 'scope' | 'member' | 'aggregates'> {
   const reads = item.reads.map((source) => fixedPattern(domain, item.id, source));
   const scope = compileScope(reads);
   const membersAt = (path: string): Pattern => {
@@ -281,15 +281,15 @@ function placesOfRule(
     const tallies = Object.entries(item.index ?? {}).map(([name, { path, per, of }]) =>
       planOf(name, membersAt(path), per, of),
     );
-    return { patterns: [...reads, ...tallies.map(({ path }) => path)], scope, member: undefined, tallies };
+    return { patterns: [...reads, ...tallies.map(({ path }) => path)], scope, member: undefined, aggregates: tallies };
   }
   const path = membersAt(item.path);
   const patterns = [path, ...reads];
-  if (item.kind === 'each') return { patterns, scope, member: path, tallies: [] };
-  return { patterns, scope, member: undefined, tallies: [groupPlan(item, path)] };
+  if (item.kind === 'each') return { patterns, scope, member: path, aggregates: [] };
+  return { patterns, scope, member: undefined, aggregates: [groupPlan(item, path)] };
 }
 
-function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>, path: Pattern): TallyPlan {
+function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'count' }>, path: Pattern): AggregatePlan {
   if (item.kind === 'sum') return planOf(item.id, path, item.per, item.of ?? ((member) => member as number));
   if (item.kind === 'unique') return uniquePlan(item, path);
   const { per, where } = item;
@@ -303,7 +303,7 @@ function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'cou
   return planOf(item.id, path, counted, undefined);
 }
 
-function planOf(name: string, path: Pattern, per: Index['per'], of: Index['of']): TallyPlan {
+function planOf(name: string, path: Pattern, per: Index['per'], of: Index['of']): AggregatePlan {
   return { name, path, by: per ?? inOne, group: nameText, amount: of, named: false };
 }
 
@@ -313,17 +313,17 @@ function nameText(name: unknown): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): TallyPlan {
+function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): AggregatePlan {
   const told = (member: unknown, keys: readonly string[]): unknown => {
     const value = by(member, keys);
     // A value can be a part of the state, which the next change replaces.
-    return typeof value === 'object' && value !== null ? new Told(canonicalize(value)) : value;
+    return typeof value === 'object' && value !== null ? new CanonicalKey(canonicalize(value)) : value;
   };
   return { ...planOf(id, path, told as Index['per'], undefined), group: valueText, named: true };
 }
 
 /** The canonical text of a value with parts. */
-class Told {
+class CanonicalKey {
   readonly text: string;
 
   constructor(text: string) {
@@ -333,7 +333,7 @@ class Told {
 
 /** No other value's text starts like the text of a string here. */
 function valueText(value: unknown): string {
-  if (value instanceof Told) return value.text;
+  if (value instanceof CanonicalKey) return value.text;
   return typeof value === 'string' ? `"${value}` : canonicalize(value);
 }
 
@@ -416,7 +416,7 @@ class Bindings {
     for (const template of processes.values()) {
       const params = Object.fromEntries(template.params.map((param) => [param, `{${param}}`]));
       const scope = compileScope(bindAll([...template.reads, ...template.writes], params));
-      if (saturate(scope, schema) !== scope) this.#saturating.add(template);
+      if (widenScope(scope, schema) !== scope) this.#saturating.add(template);
     }
   }
 
@@ -457,7 +457,7 @@ class BoundProcess implements Binding {
     this.reads = reads;
     this.writes = writes;
     const scope = compileScope([...reads, ...writes]);
-    this.scope = saturating === undefined ? scope : saturate(scope, saturating);
+    this.scope = saturating === undefined ? scope : widenScope(scope, saturating);
     this.#rules = rules;
   }
 
@@ -471,7 +471,11 @@ class BoundProcess implements Binding {
 
   #close(): { readonly patterns: readonly Pattern[]; readonly scope: Scope } {
     if (this.#closure === undefined) {
-      const patterns = [...this.reads, ...this.writes, ...this.#rules.flatMap((rule) => metBy(rule, this.writes))];
+      const patterns = [
+        ...this.reads,
+        ...this.writes,
+        ...this.#rules.flatMap((rule) => overlappingPatterns(rule, this.writes)),
+      ];
       this.#closure = { patterns, scope: compileScope(patterns) };
     }
     return this.#closure;
@@ -482,7 +486,7 @@ class BoundProcess implements Binding {
  * The paths that a rule reads, if a write overlaps them. For an `each` rule, only the members
  * within reach of the writes.
  */
-function metBy(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
+function overlappingPatterns(rule: Rule, writes: readonly Pattern[]): readonly Pattern[] {
   if (!rule.patterns.some((pattern) => writes.some((write) => overlaps(pattern, write)))) return [];
   const { member } = rule;
   if (member === undefined) return rule.patterns;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Instant } from '#canon';
 import type { DomainWords, ParamsOfAction } from './domain-words.ts';
 import type { Approval, Invariant, Rules } from './invariant.ts';
-import type { MemorySpec, Saying } from './memory-spec.ts';
+import type { MemorySpec, MemoryStatement } from './memory-spec.ts';
 import type { Observed, RoleParams } from './role.ts';
 
 export type { Instant } from '#canon';
@@ -50,7 +50,7 @@ export interface Action<State, Args, Params = RoleParams> {
    * salted hash, so the statements can be erased. The function must be pure in its inputs. Allowed
    * only if the domain declares a `memory`.
    */
-  readonly beliefs?: (args: Args, context: { readonly role: Params }) => readonly Saying[];
+  readonly beliefs?: (args: Args, context: { readonly role: Params }) => readonly MemoryStatement[];
   /** Writes the approval of an escalated proposal into the state. */
   readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
   /**

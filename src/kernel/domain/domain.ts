@@ -6,7 +6,7 @@ import type { Invariant } from './invariant.ts';
 import type { MemorySpec } from './memory-spec.ts';
 import type { PatternIndex } from './pattern-index.ts';
 import type { Process, Role, RoleParams } from './role.ts';
-import type { TallyPlan } from './tally-plan.ts';
+import type { AggregatePlan } from './tally-plan.ts';
 
 /** An invariant ready to run. */
 export interface Rule {
@@ -21,7 +21,7 @@ export interface Rule {
   /** The members of an `each` rule. Rules of one path share the same object. */
   readonly member: Pattern | undefined;
   /** The tallies that the rule reads. A rule over groups has one. */
-  readonly tallies: readonly TallyPlan[];
+  readonly aggregates: readonly AggregatePlan[];
 }
 
 /** A process bound to a role's parameters. */

@@ -1,4 +1,4 @@
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { escapeSegment, parsePointer, unescapeSegment } from '#canon';
 import { KernelError } from '../errors.ts';
 import type { Change } from './change.ts';
@@ -75,7 +75,7 @@ const LITERAL = '~2';
 
 /** @throws ArgumentError `bad_argument` */
 export function patternFromText(text: string): Pattern {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   const raw = text.split('/').slice(1);
   const append = raw.at(-1) === '-';
   const segments = (append ? raw.slice(0, -1) : raw).map((segment) => {

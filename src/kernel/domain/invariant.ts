@@ -1,6 +1,6 @@
 import type { Instant } from '#canon';
 import type { InvariantResult } from './invariant-result.ts';
-import type { At, Place, Places } from './path-types.ts';
+import type { ValidPointer, ValidPointers, ValueAt } from './path-types.ts';
 
 /** The approver and the time of an approval, for `onApprove`. */
 export interface Approval {
@@ -119,7 +119,7 @@ export type UniqueValue = string | number | boolean | null | readonly UniqueValu
 
 /** Indexes by name, each with the type of its members. */
 type Indexes<State, Paths extends Readonly<Record<string, string>>> = {
-  readonly [Name in keyof Paths]: Index<At<State, Paths[Name]>, Paths[Name]>;
+  readonly [Name in keyof Paths]: Index<ValueAt<State, Paths[Name]>, Paths[Name]>;
 };
 
 /** Options of a plain invariant. */
@@ -154,7 +154,7 @@ export interface EachOptions<State, Path extends string, Others, Reads extends r
    * Names the other places by pointer. Each value arrives in `others` under its name, `undefined`
    * if absent.
    */
-  readonly with?: (member: At<State, Path>, keys: readonly string[]) => Others;
+  readonly with?: (member: ValueAt<State, Path>, keys: readonly string[]) => Others;
 }
 
 /**
@@ -170,8 +170,8 @@ export function each<
   path: Path,
   options: EachOptions<State, Path, Others>,
   check: (
-    member: At<State, Path>,
-    others: { readonly [Name in keyof Others]: At<State, Others[Name]> | undefined },
+    member: ValueAt<State, Path>,
+    others: { readonly [Name in keyof Others]: ValueAt<State, Others[Name]> | undefined },
     keys: readonly string[],
   ) => InvariantResult,
 ): EachInvariant<State> {
@@ -182,7 +182,7 @@ export function each<
 /** Options of a `unique` invariant. */
 export interface UniqueOptions<State, Path extends string> extends InvariantOptions<State> {
   /** The value that must be unique among the members. A member with `undefined` is ignored. */
-  readonly by: (member: At<State, Path>, keys: readonly string[]) => UniqueValue | undefined;
+  readonly by: (member: ValueAt<State, Path>, keys: readonly string[]) => UniqueValue | undefined;
 }
 
 /**
@@ -204,7 +204,7 @@ interface GroupOptions<State, Path extends string, Others, Reads = readonly stri
    * The group of a member. Each group is checked separately. A member with `undefined` is in no
    * group. Default: all members are in one group named `''`.
    */
-  readonly per?: (member: At<State, Path>, keys: readonly string[]) => string | undefined;
+  readonly per?: (member: ValueAt<State, Path>, keys: readonly string[]) => string | undefined;
   /** Static footprint of `with`, such as `/limits/*`. */
   readonly reads?: Reads;
   /**
@@ -217,7 +217,7 @@ interface GroupOptions<State, Path extends string, Others, Reads = readonly stri
 export interface SumOptions<State, Path extends string, Others, Reads = readonly string[]>
   extends GroupOptions<State, Path, Others, Reads> {
   /** The whole number that a member adds. Default: the member itself. */
-  readonly of?: (member: At<State, Path>, keys: readonly string[]) => number;
+  readonly of?: (member: ValueAt<State, Path>, keys: readonly string[]) => number;
 }
 
 /** A check of a group's figure. */
@@ -245,7 +245,7 @@ export function sum<
 export interface CountOptions<State, Path extends string, Others, Reads = readonly string[]>
   extends GroupOptions<State, Path, Others, Reads> {
   /** Whether a member is counted. Default: all members are counted. */
-  readonly where?: (member: At<State, Path>, keys: readonly string[]) => boolean;
+  readonly where?: (member: ValueAt<State, Path>, keys: readonly string[]) => boolean;
 }
 
 /** A rule over the number of members under `path`, for each group, like `sum`. */
@@ -269,8 +269,8 @@ export function count<
  */
 export interface Rules<State> {
   invariant<
-    const Reads extends readonly string[] & Places<State, Reads>,
-    const Paths extends Readonly<Record<string, string>> & Places<State, Paths> = Record<never, string>,
+    const Reads extends readonly string[] & ValidPointers<State, Reads>,
+    const Paths extends Readonly<Record<string, string>> & ValidPointers<State, Paths> = Record<never, string>,
   >(
     id: string,
     reads: Reads,
@@ -279,37 +279,37 @@ export interface Rules<State> {
   ): PlainInvariant<State>;
   each<
     const Path extends string,
-    const Others extends Record<string, string> & Places<State, Others> = Record<string, never>,
-    const Reads extends readonly string[] & Places<State, Reads> = readonly [],
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<string, never>,
+    const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
   >(
     id: string,
-    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    path: Path extends ValidPointer<State, Path> ? Path : ValidPointer<State, Path>,
     options: EachOptions<State, Path, Others, Reads>,
-    check: (member: At<State, Path>, others: OthersAt<State, Others>, keys: readonly string[]) => InvariantResult,
+    check: (member: ValueAt<State, Path>, others: OthersAt<State, Others>, keys: readonly string[]) => InvariantResult,
   ): EachInvariant<State>;
   unique<const Path extends string>(
     id: string,
-    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    path: Path extends ValidPointer<State, Path> ? Path : ValidPointer<State, Path>,
     options: UniqueOptions<State, Path>,
     check?: (places: readonly string[]) => InvariantResult,
   ): UniqueInvariant<State>;
   sum<
     const Path extends string,
-    const Others extends Record<string, string> & Places<State, Others> = Record<never, never>,
-    const Reads extends readonly string[] & Places<State, Reads> = readonly [],
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<never, never>,
+    const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
   >(
     id: string,
-    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    path: Path extends ValidPointer<State, Path> ? Path : ValidPointer<State, Path>,
     options: SumOptions<State, Path, Others, Reads>,
     check: GroupCheck<State, Others>,
   ): SumInvariant<State>;
   count<
     const Path extends string,
-    const Others extends Record<string, string> & Places<State, Others> = Record<never, never>,
-    const Reads extends readonly string[] & Places<State, Reads> = readonly [],
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<never, never>,
+    const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
   >(
     id: string,
-    path: Path extends Place<State, Path> ? Path : Place<State, Path>,
+    path: Path extends ValidPointer<State, Path> ? Path : ValidPointer<State, Path>,
     options: CountOptions<State, Path, Others, Reads>,
     check: GroupCheck<State, Others>,
   ): CountInvariant<State>;
@@ -317,5 +317,5 @@ export interface Rules<State> {
 
 /** The values at the pointers of `with`. */
 type OthersAt<State, Others> = {
-  readonly [Name in keyof Others]: Others[Name] extends string ? At<State, Others[Name]> | undefined : unknown;
+  readonly [Name in keyof Others]: Others[Name] extends string ? ValueAt<State, Others[Name]> | undefined : unknown;
 };

@@ -21,7 +21,7 @@ export interface PredicateSpec {
   readonly description?: string;
 }
 
-export interface Said {
+export interface StatementTarget {
   readonly space: string;
   readonly subject: string;
   readonly predicate: string;
@@ -33,7 +33,7 @@ export interface ValidTime {
   readonly to?: string;
 }
 
-export interface Claimed extends Said {
+export interface StatementContent extends StatementTarget {
   readonly object: string;
   /** From 0 to 1. Default 1. */
   readonly confidence?: number;
@@ -49,15 +49,19 @@ export interface Claimed extends Said {
  * from then on. `correct`: the period was recorded wrongly, and the given object is valid. `was`
  * names the wrong object. `retract`: no such fact is valid in the period.
  */
-export type Saying =
-  | (Claimed & { readonly verb: 'assert'; readonly valid?: ValidTime; readonly strategy?: PredicateSpec['strategy'] })
-  | (Claimed & { readonly verb: 'change'; readonly from?: string })
-  | (Claimed & {
+export type MemoryStatement =
+  | (StatementContent & {
+      readonly verb: 'assert';
+      readonly valid?: ValidTime;
+      readonly strategy?: PredicateSpec['strategy'];
+    })
+  | (StatementContent & { readonly verb: 'change'; readonly from?: string })
+  | (StatementContent & {
       readonly verb: 'correct';
       readonly valid: { readonly from: string; readonly to: string };
       readonly was?: string;
     })
-  | (Said & {
+  | (StatementTarget & {
       readonly verb: 'retract';
       readonly valid: { readonly from: string; readonly to: string };
       readonly object?: string;

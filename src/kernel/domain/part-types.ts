@@ -6,10 +6,10 @@ import type { IsOpen, Unescaped } from './path-types.ts';
  * The type is never narrower than the value. Pointers that are not literals make every part
  * optional.
  */
-export type Part<T, Paths extends string> = unknown extends T
+export type StatePart<T, Paths extends string> = unknown extends T
   ? T
   : string extends Paths
-    ? Partly<T>
+    ? DeepPartial<T>
     : [Paths] extends [never]
       ? Record<never, never>
       : '' extends Paths
@@ -32,7 +32,7 @@ type IsOneOpen<Head extends string> = [Head] extends ['*'] ? true : false;
  * other.
  */
 type MembersOf<Value, Paths extends string, Head extends string> = Head extends unknown
-  ? Part<Value, TailOf<Paths, Head>>
+  ? StatePart<Value, TailOf<Paths, Head>>
   : never;
 
 /**
@@ -40,12 +40,13 @@ type MembersOf<Value, Paths extends string, Head extends string> = Head extends 
  * match are optional.
  */
 type Members<T extends object, Paths extends string> = {
-  [Key in keyof T as Key extends SureKey<T, Paths> ? Key : never]: Part<T[Key], TailAt<Paths, Key>>;
+  [Key in keyof T as Key extends SureKey<T, Paths> ? Key : never]: StatePart<T[Key], TailAt<Paths, Key>>;
 } & {
-  [Key in keyof T as Key extends SureKey<T, Paths> ? never : HasParam<HeadOf<Paths>> extends true ? Key : never]?: Part<
-    T[Key],
-    TailOf<Paths, ParamOf<HeadOf<Paths>>>
-  >;
+  [Key in keyof T as Key extends SureKey<T, Paths>
+    ? never
+    : HasParam<HeadOf<Paths>> extends true
+      ? Key
+      : never]?: StatePart<T[Key], TailOf<Paths, ParamOf<HeadOf<Paths>>>>;
 };
 
 type SureKey<T, Paths extends string> = {
@@ -88,17 +89,17 @@ type ParamOf<Head extends string> = Head extends '*' ? never : IsOpen<Head> exte
 type HasParam<Head extends string> = [ParamOf<Head>] extends [never] ? false : true;
 
 /** Every part optional, at every depth. */
-export type Partly<T> = 0 extends 1 & T
+export type DeepPartial<T> = 0 extends 1 & T
   ? any
   : T extends readonly (infer Item)[]
-    ? (Partly<Item> | null)[]
+    ? (DeepPartial<Item> | null)[]
     : T extends object
-      ? { [Key in keyof T]?: Partly<T[Key]> | undefined }
+      ? { [Key in keyof T]?: DeepPartial<T[Key]> | undefined }
       : T;
 
 /** Read-only at every depth. */
-export type Unwritable<T> = 0 extends 1 & T
+export type DeepReadonly<T> = 0 extends 1 & T
   ? any
   : T extends object
-    ? { readonly [Key in keyof T]: Unwritable<T[Key]> }
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
     : T;

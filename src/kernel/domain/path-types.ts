@@ -1,10 +1,10 @@
 /**
  * The type of the value at a JSON pointer in a state: `At<{a: Record<string, X>}, '/a/*'>` is `X`.
  */
-export type At<State, Path extends string> = Path extends ''
+export type ValueAt<State, Path extends string> = Path extends ''
   ? State
   : Path extends `/${infer Head}/${infer Rest}`
-    ? At<Member<State, Unescaped<Head>>, `/${Rest}`>
+    ? ValueAt<Member<State, Unescaped<Head>>, `/${Rest}`>
     : Path extends `/${infer Last}`
       ? Member<State, Unescaped<Last>>
       : any;
@@ -24,11 +24,12 @@ type Member<T, Key extends string> = T extends readonly (infer Item)[]
  * which the compiler's error shows. Pointers that the types cannot check (`any`, a pointer that is
  * not a literal) are allowed.
  */
-export type Place<State, Path extends string> = true extends Has<State, Path> ? Path : `the state has no place ${Path}`;
+export type ValidPointer<State, Path extends string> =
+  true extends Has<State, Path> ? Path : `the state has no place ${Path}`;
 
 /** The same for several pointers, by index or by name. */
-export type Places<State, Paths> = {
-  readonly [Name in keyof Paths]: Paths[Name] extends string ? Place<State, Paths[Name]> : Paths[Name];
+export type ValidPointers<State, Paths> = {
+  readonly [Name in keyof Paths]: Paths[Name] extends string ? ValidPointer<State, Paths[Name]> : Paths[Name];
 };
 
 /** Checks every member of a union. One member with the place is enough. */

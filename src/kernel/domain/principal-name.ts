@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 
 /** Maximum length of an approver's name, in UTF-16 units: the maximum of a writ's subject. */
 const NAME_MAX = 512;
@@ -17,7 +17,7 @@ const ALL_UNSEEN = new RegExp(UNSEEN, 'gu');
  * Look-alike letters and capitals are the host's concern.
  */
 export function faultOfName(name: string): string | undefined {
-  requireForm(form.text, name, 'name');
+  checkArgument(arg.text, name, 'name');
   if (name === '' || name.length > NAME_MAX) return `it has 1 to ${NAME_MAX} characters`;
   // White space included: a tab is one as well.
   if (!/^\S+(?: \S+)*$/u.test(name)) return 'it has no white space but single spaces inside';

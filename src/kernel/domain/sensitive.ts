@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { madeHere, refuseOtherCopy } from '#base';
+import { markOwnPackage, refuseDuplicatePackage } from '#base';
 import { KernelError } from '../errors.ts';
 import { ANY, compileScope, type Pattern, type PatternSegment, type Scope } from './footprint.ts';
 
 /** The value that replaces an erased value in a state: the hash of its recorded text. */
-const erased = madeHere(z.strictObject({ $erased: z.string().regex(/^[0-9a-f]{64}$/) }));
+const erased = markOwnPackage(z.strictObject({ $erased: z.string().regex(/^[0-9a-f]{64}$/) }));
 
 export type Erased = z.infer<typeof erased>;
 
@@ -33,10 +33,10 @@ export function isSensitive(schema: z.ZodType): boolean {
 /**
  * Whether a schema is the mark itself, which `strictSchema` leaves unchanged.
  *
- * @throws CopyError `other_copy` for the mark of another copy, which would leave a value unmarked
+ * @throws DuplicatePackageError `other_copy` for the mark of another copy, which would leave a value unmarked
  */
 export function isErasedSchema(schema: z.ZodType): boolean {
-  refuseOtherCopy(schema, 'What `sensitive` has marked');
+  refuseDuplicatePackage(schema, 'What `sensitive` has marked');
   return schema === erased;
 }
 

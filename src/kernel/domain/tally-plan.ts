@@ -2,7 +2,7 @@ import type { Pattern } from './footprint.ts';
 import type { Keys } from './keys.ts';
 
 /** An index as a rule declares it. */
-export interface TallyPlan {
+export interface AggregatePlan {
   /** The name under which a check reads the index. */
   readonly name: string;
   /** The path of the collection. Rules over one collection share the same object. */

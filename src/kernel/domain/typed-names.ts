@@ -1,6 +1,6 @@
 import type { Domain } from './domain.ts';
 import type { DomainWords, IsAny, ParamsOf, Performing } from './domain-words.ts';
-import type { Part, Unwritable } from './part-types.ts';
+import type { DeepReadonly, StatePart } from './part-types.ts';
 import type { Role, RoleParams } from './role.ts';
 
 type WordsOf<D> = D extends Domain<any, any, infer Words> ? Words : never;
@@ -52,7 +52,7 @@ export type SliceOf<D extends Domain, Name> =
     ? unknown
     : D extends Domain<infer State, any, infer Words>
       ? Name extends keyof Words['roles']
-        ? Unwritable<Part<State, FootprintOf<Words, Words['roles'][Name]['processes'][number]>>>
+        ? DeepReadonly<StatePart<State, FootprintOf<Words, Words['roles'][Name]['processes'][number]>>>
         : never
       : never;
 

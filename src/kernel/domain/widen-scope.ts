@@ -6,17 +6,17 @@ import { partsOf } from './schema.ts';
  * The scope widened by the schema: an object whose members all lie in the footprint is in it as a
  * whole. Returns the same scope object if there is no such place.
  */
-export function saturate(scope: Scope, schema: z.ZodType): Scope {
+export function widenScope(scope: Scope, schema: z.ZodType): Scope {
   if (scope.all) return scope;
   const parts = partsOf(schema);
   if (parts === undefined) return scope;
   const below = (key: string, child: Scope): Scope => {
     const part = parts.members.get(key) ?? parts.every;
-    return part === undefined ? child : saturate(child, part);
+    return part === undefined ? child : widenScope(child, part);
   };
   const keys = new Map<string, Scope>();
   for (const [key, child] of scope.keys) keys.set(key, below(key, child));
-  const any = scope.any === undefined || parts.every === undefined ? scope.any : saturate(scope.any, parts.every);
+  const any = scope.any === undefined || parts.every === undefined ? scope.any : widenScope(scope.any, parts.every);
   const next: Scope = { all: false, append: scope.append, keys, any };
   if (isFull(next, [...parts.members.keys()], parts.every !== undefined)) return EVERYTHING;
   const same = any === scope.any && [...keys].every(([key, child]) => child === scope.keys.get(key));

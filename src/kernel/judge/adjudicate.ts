@@ -10,13 +10,13 @@ import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { candidateOf, type Inputs } from './candidate.ts';
 import { approvalsFor, channelOf } from './channel.ts';
 import { compile } from './compile.ts';
-import type { Authority, Compiled, HeldBack, Intent, Refusal } from './compiled.ts';
+import type { ApprovalDemand, Authority, Compiled, Intent, Refusal } from './compiled.ts';
 import type { Finding } from './finding.ts';
 import { detailOf, readBy } from './full-check.ts';
 import type { World } from './world.ts';
 
 /**
- * A state change that passed every check. `keep` makes it the current state, `undo` and `holdBack`
+ * A state change that passed every check. `keep` makes it the current state, `undo` and `requireApproval`
  * revert it. Call exactly one of them, once.
  */
 export interface Approved {
@@ -26,11 +26,11 @@ export interface Approved {
   /** The changes as the ledger records them. Call before `keep` or `undo`. */
   patches(): PatchOperation[];
   /** All paths that the rules read to check it. Call before `keep` or `undo`. */
-  judgedBy(): readonly Pattern[];
+  checkedAgainst(): readonly Pattern[];
   keep(): void;
   undo(): void;
   /** Submits the change for approval, for a reason that only the committing caller knows. */
-  holdBack(held: HeldBack): Escalated | Rejected;
+  requireApproval(held: ApprovalDemand): Escalated | Rejected;
 }
 
 /** `conflict`: the caller reports that the proposal's read set was changed. */
@@ -49,7 +49,7 @@ export interface Escalated {
    * for the time of approval.
    */
   readonly approval: readonly PatchOperation[];
-  readonly reason: 'invariant_escalated' | HeldBack['reason'];
+  readonly reason: 'invariant_escalated' | ApprovalDemand['reason'];
   readonly detail: string;
   readonly invariantId?: string;
   /** The counselor kind that may resolve it: one kind, several joined by `+`, or `any`. */
@@ -94,16 +94,16 @@ export function adjudicate(
   const candidate = candidateOf(world, compiled, inputs);
   if ('reason' in candidate) return { verdict: 'rejected', ...candidate, ...policy };
   const { draft, changes } = candidate;
-  const { finding, keep } = world.standing.judgeChanges(draft.state, changes);
+  const { finding, keep } = world.checks.checkChanges(draft.state, changes);
 
   if (finding?.result.result === 'reject') {
     const detail = detailOf(finding);
-    world.takeBack(draft);
+    world.rollback(draft);
     return { verdict: 'rejected', reason: 'invariant_rejected', detail, invariantId: finding.rule.id, ...policy };
   }
-  if (finding !== undefined || compiled.heldBack !== undefined) {
+  if (finding !== undefined || compiled.approvalDemand !== undefined) {
     const escalated = escalation(world, compiled, draft, changes, finding, inputs);
-    world.takeBack(draft);
+    world.rollback(draft);
     return escalated.verdict === 'rejected' ? { ...escalated, ...policy } : escalated;
   }
   return {
@@ -111,15 +111,15 @@ export function adjudicate(
     compiled,
     changes,
     patches: () => patchesOf(world.domain, draft.state, changes),
-    judgedBy: () => world.standing.readBy(draft.state, changes),
+    checkedAgainst: () => world.checks.readBy(draft.state, changes),
     keep: () => {
       world.adopt(draft);
       keep();
     },
-    undo: () => world.takeBack(draft),
-    holdBack: (held) => {
-      const escalated = escalation(world, { ...compiled, heldBack: held }, draft, changes, undefined, inputs);
-      world.takeBack(draft);
+    undo: () => world.rollback(draft),
+    requireApproval: (held) => {
+      const escalated = escalation(world, { ...compiled, approvalDemand: held }, draft, changes, undefined, inputs);
+      world.rollback(draft);
       return escalated.verdict === 'rejected' ? { ...escalated, ...policy } : escalated;
     },
   };
@@ -142,7 +142,9 @@ function escalation(
     const approval = copied(patchesOf(world.domain, mark.state, marks));
     mark.undo();
     draft.exchangeRoot(mark.state);
-    const reasons = [finding && detailOf(finding), compiled.heldBack?.detail].filter((text) => text !== undefined);
+    const reasons = [finding && detailOf(finding), compiled.approvalDemand?.detail].filter(
+      (text) => text !== undefined,
+    );
     return {
       verdict: 'escalated',
       compiled,
@@ -154,7 +156,7 @@ function escalation(
       channel: channelOf(compiled, finding),
       approvals: approvalsFor(compiled, finding),
       freezes:
-        compiled.heldBack?.reason === 'contradiction' && finding === undefined
+        compiled.approvalDemand?.reason === 'contradiction' && finding === undefined
           ? []
           : freezesOf(world, compiled, draft, changes, marks),
     };
@@ -172,10 +174,10 @@ function escalation(
  * An irreversible effect is the first fact that the approver must know, even if a rule asks for the
  * approval.
  */
-function reasonOf({ heldBack }: Compiled, finding: Finding | undefined): Escalated['reason'] {
-  if (heldBack === undefined || (finding !== undefined && heldBack.reason !== 'irreversible'))
+function reasonOf({ approvalDemand }: Compiled, finding: Finding | undefined): Escalated['reason'] {
+  if (approvalDemand === undefined || (finding !== undefined && approvalDemand.reason !== 'irreversible'))
     return 'invariant_escalated';
-  return heldBack.reason;
+  return approvalDemand.reason;
 }
 
 /**
@@ -184,7 +186,7 @@ function reasonOf({ heldBack }: Compiled, finding: Finding | undefined): Escalat
  * the queue only grows (Agentic Redux, Definition A.35).
  */
 function freezesOf(
-  { domain, standing }: World,
+  { domain, checks }: World,
   { binding }: Compiled,
   draft: Draft,
   changes: readonly Change[],
@@ -192,7 +194,7 @@ function freezesOf(
 ): 'world' | readonly string[] {
   if (Object.keys(domain.counselors).length === 0) return [];
   if (domain.freeze === 'world') return 'world';
-  const frozen = [...binding.reads, ...binding.writes, ...standing.readBy(draft.state, changes)];
+  const frozen = [...binding.reads, ...binding.writes, ...checks.readBy(draft.state, changes)];
   // A change may create an object that leads to a place of the footprint.
   const changed = [...changes, ...marks].map(({ keys }) => ({ segments: keys, append: false }));
   frozen.push(...changed.filter((place) => !contains(frozen, place)));

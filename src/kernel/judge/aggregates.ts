@@ -1,11 +1,11 @@
 import { ANY, type Pattern } from '../domain/footprint.ts';
 import type { Counts } from '../domain/invariant.ts';
 import { type Keys, NO_KEYS } from '../domain/keys.ts';
-import type { TallyPlan } from '../domain/tally-plan.ts';
+import type { AggregatePlan } from '../domain/tally-plan.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
-import type { Sight } from '../state/member-view.ts';
+import type { MemberViewCache } from '../state/member-view.ts';
 import { byKeys, keysOf, membersUnder, nameOf, placeOf } from '../state/members.ts';
-import { Few } from '../state/small-map.ts';
+import { SmallMap } from '../state/small-map.ts';
 
 /** The contribution of one member to its group. */
 interface Share {
@@ -15,7 +15,7 @@ interface Share {
 }
 
 /** A member that cannot be counted, and the reason. */
-class Unfit {
+class UncountableMember {
   readonly keys: Keys;
   readonly why: string;
 
@@ -26,7 +26,7 @@ class Unfit {
 }
 
 /** The contribution of a member, if it is counted. */
-export type Brought = Share | Unfit | undefined;
+export type Contribution = Share | UncountableMember | undefined;
 
 /**
  * The figures of one group, immutable. A sum is a number while it is a safe integer, and so exact.
@@ -37,10 +37,10 @@ interface Group {
 }
 
 /** The read interface of a tally: of the current one, or of a candidate's. */
-export abstract class Tallied implements Counts {
-  abstract readonly plan: TallyPlan;
+export abstract class AggregateView implements Counts {
+  abstract readonly plan: AggregatePlan;
   abstract group(name: string): Group | undefined;
-  abstract unfit(): ReadonlyMap<string, Unfit>;
+  abstract uncountable(): ReadonlyMap<string, UncountableMember>;
   /** The members of a group, by name, if names are stored. */
   abstract namesOf(group: string): Iterable<string>;
 
@@ -78,9 +78,9 @@ export abstract class Tallied implements Counts {
    * The reason why the figures omit members: the first member, in order, that cannot be counted.
    */
   fault(): string | undefined {
-    const unfit = this.unfit();
+    const unfit = this.uncountable();
     if (unfit.size === 0) return undefined;
-    const [first] = [...unfit.values()].sort((a, b) => byKeys(a.keys, b.keys)) as [Unfit];
+    const [first] = [...unfit.values()].sort((a, b) => byKeys(a.keys, b.keys)) as [UncountableMember];
     return `${placeOf(this.plan.path, first.keys)} can't be counted, ${first.why}`;
   }
 
@@ -94,7 +94,7 @@ export abstract class Tallied implements Counts {
  * A member's contribution to each tally of its collection, two slots each: the value that selects
  * the group, and the amount.
  */
-export type Row = readonly unknown[];
+export type ContributionRow = readonly unknown[];
 
 /** Rows by the members' keys, one level per star. */
 type Branch = Map<string, Branch | unknown[]>;
@@ -103,7 +103,7 @@ type Branch = Map<string, Branch | unknown[]>;
  * The contributions of the members of one collection. Its tallies share them. A member's row is
  * flat, because memory that was not read recently dominates the time in a large collection.
  */
-export class Rows {
+export class ContributionTable {
   readonly #root: Branch = new Map();
   #slots: number = 0;
 
@@ -111,23 +111,23 @@ export class Rows {
     return this.#slots++;
   }
 
-  of(keys: Keys): Row | undefined {
-    let here: Branch | Row | undefined = this.#root;
+  of(keys: Keys): ContributionRow | undefined {
+    let here: Branch | ContributionRow | undefined = this.#root;
     for (let i = 0; i < keys.length; i++) {
       here = (here as Branch).get(keys[i] as string);
       if (here === undefined) return undefined;
     }
-    return here as Row;
+    return here as ContributionRow;
   }
 
-  write(keys: Keys, slot: number, now: Brought): void {
+  write(keys: Keys, slot: number, now: Contribution): void {
     let row = this.of(keys) as unknown[] | undefined;
     if (row === undefined) {
       row = new Array<unknown>(this.#slots * 2).fill(undefined);
       plant(this.#root, keys, row);
     }
-    row[slot * 2] = now instanceof Unfit ? now : now?.by;
-    row[slot * 2 + 1] = now instanceof Unfit ? undefined : now?.amount;
+    row[slot * 2] = now instanceof UncountableMember ? now : now?.by;
+    row[slot * 2 + 1] = now instanceof UncountableMember ? undefined : now?.amount;
     if (now === undefined && row.every((one) => one === undefined)) prune(this.#root, keys, 0);
   }
 
@@ -179,17 +179,17 @@ function collect(here: Branch, named: readonly (string | undefined)[], keys: Key
  * only the touched members. A candidate's figures are staged, and become current when the candidate
  * is kept.
  */
-export class Tally extends Tallied {
-  readonly plan: TallyPlan;
-  readonly rows: Rows;
+export class Aggregate extends AggregateView {
+  readonly plan: AggregatePlan;
+  readonly rows: ContributionTable;
   readonly slot: number;
   readonly #groups: Map<string, Group> = new Map();
   /** Most named groups have one member. */
   readonly #names: Map<string, string | Set<string>> = new Map();
-  readonly #unfit: Map<string, Unfit> = new Map();
+  readonly #unfit: Map<string, UncountableMember> = new Map();
 
   /** Counts all members of a state. */
-  constructor(plan: TallyPlan, rows: Rows, state: unknown, sight: Sight) {
+  constructor(plan: AggregatePlan, rows: ContributionTable, state: unknown, sight: MemberViewCache) {
     super();
     this.plan = plan;
     this.rows = rows;
@@ -203,7 +203,7 @@ export class Tally extends Tallied {
   }
 
   /** A member's current contribution, or the mark that it equals its row. */
-  recount(row: Row | undefined, member: unknown, keys: Keys): Brought | typeof UNCHANGED {
+  recount(row: ContributionRow | undefined, member: unknown, keys: Keys): Contribution | typeof UNCHANGED {
     const { by: byOf, amount: amountOf } = this.plan;
     const before = row?.[this.slot * 2];
     if (member === undefined) return before === undefined ? UNCHANGED : undefined;
@@ -213,20 +213,23 @@ export class Tally extends Tallied {
       const amount = amountOf === undefined ? 0 : amountOf(member, keys);
       if (by === before && amount === row?.[this.slot * 2 + 1]) return UNCHANGED;
       const group = this.plan.group(by);
-      if (group === undefined) return new Unfit(keys, 'its group is not a text');
+      if (group === undefined) return new UncountableMember(keys, 'its group is not a text');
       const was = typeof by === 'object' ? this.read(row) : undefined;
       if (was !== undefined && 'group' in was && was.group === group && was.amount === amount) return UNCHANGED;
       if (Number.isSafeInteger(amount)) return { by, group, amount };
-      return new Unfit(keys, 'what it adds is not a whole number within 2^53 - 1');
+      return new UncountableMember(keys, 'what it adds is not a whole number within 2^53 - 1');
     } catch (error) {
-      return new Unfit(keys, error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`);
+      return new UncountableMember(
+        keys,
+        error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`,
+      );
     }
   }
 
   /** The contribution in a row. */
-  read(row: Row | undefined): Brought {
+  read(row: ContributionRow | undefined): Contribution {
     const by = row?.[this.slot * 2];
-    if (by === undefined || by instanceof Unfit) return by;
+    if (by === undefined || by instanceof UncountableMember) return by;
     return { by, group: this.plan.group(by) as string, amount: row?.[this.slot * 2 + 1] as number };
   }
 
@@ -234,7 +237,7 @@ export class Tally extends Tallied {
     return this.#groups.get(name);
   }
 
-  override unfit(): ReadonlyMap<string, Unfit> {
+  override uncountable(): ReadonlyMap<string, UncountableMember> {
     return this.#unfit;
   }
 
@@ -248,10 +251,10 @@ export class Tally extends Tallied {
   }
 
   /** Stores a member's new contribution. */
-  write(keys: Keys, before: Brought, now: Brought): void {
+  write(keys: Keys, before: Contribution, now: Contribution): void {
     this.rows.write(keys, this.slot, now);
-    if (before instanceof Unfit) this.#unfit.delete(nameOf(keys));
-    if (now instanceof Unfit) this.#unfit.set(nameOf(keys), now);
+    if (before instanceof UncountableMember) this.#unfit.delete(nameOf(keys));
+    if (now instanceof UncountableMember) this.#unfit.set(nameOf(keys), now);
     if (!this.plan.named) return;
     if (before !== undefined && 'group' in before) this.#leave(before.group, nameOf(keys));
     if (now !== undefined && 'group' in now) this.#join(now.group, nameOf(keys));
@@ -282,19 +285,19 @@ export class Tally extends Tallied {
 /** A recounted member. */
 interface Counted {
   readonly keys: Keys;
-  readonly before: Brought;
-  readonly now: Brought;
+  readonly before: Contribution;
+  readonly now: Contribution;
 }
 
 /** A tally with some recounted members whose contribution changed. */
-export class StagedTally extends Tallied {
-  readonly plan: TallyPlan;
-  readonly #base: Tally;
-  readonly #counted: Few<Counted> = new Few();
-  readonly #groups: Few<Group | undefined> = new Few();
-  #unfit: Map<string, Unfit> | undefined;
+export class StagedAggregate extends AggregateView {
+  readonly plan: AggregatePlan;
+  readonly #base: Aggregate;
+  readonly #counted: SmallMap<Counted> = new SmallMap();
+  readonly #groups: SmallMap<Group | undefined> = new SmallMap();
+  #unfit: Map<string, UncountableMember> | undefined;
 
-  constructor(base: Tally) {
+  constructor(base: Aggregate) {
     super();
     this.#base = base;
     this.plan = base.plan;
@@ -304,8 +307,8 @@ export class StagedTally extends Tallied {
     return this.#groups.has(name) ? this.#groups.get(name) : this.#base.group(name);
   }
 
-  override unfit(): ReadonlyMap<string, Unfit> {
-    return this.#unfit ?? this.#base.unfit();
+  override uncountable(): ReadonlyMap<string, UncountableMember> {
+    return this.#unfit ?? this.#base.uncountable();
   }
 
   override namesOf(group: string): Iterable<string> {
@@ -338,9 +341,9 @@ export class StagedTally extends Tallied {
       this.#groups.set(now.group, more(this.group(now.group), now));
       touched(now.group);
     }
-    if (before instanceof Unfit || now instanceof Unfit) {
-      this.#unfit ??= new Map(this.#base.unfit());
-      if (now instanceof Unfit) this.#unfit.set(name, now);
+    if (before instanceof UncountableMember || now instanceof UncountableMember) {
+      this.#unfit ??= new Map(this.#base.uncountable());
+      if (now instanceof UncountableMember) this.#unfit.set(name, now);
       else this.#unfit.delete(name);
       touched(undefined);
     }

@@ -10,7 +10,7 @@ import { escalate, pass, reject } from '../domain/invariant-result.ts';
 import { KernelError } from '../errors.ts';
 import type { PatchOperation } from '../state/patches.ts';
 import { adjudicate, type Escalated } from './adjudicate.ts';
-import { type Counsel, type CounselorCommit, counsel, type Waiting } from './approve.ts';
+import { approvePending, type CounselorApproval, type CounselorCommit, type PendingProposal } from './approve.ts';
 import { counselorKind } from './channel.ts';
 import type { Authority } from './compiled.ts';
 import { World } from './world.ts';
@@ -66,7 +66,7 @@ function domainOf(invariants: readonly Invariant<any>[] = [ask, never], more: ob
 
 const role = { name: 'worker', params: {} };
 
-function propose(world: World, action: string, args: Json): Waiting {
+function propose(world: World, action: string, args: Json): PendingProposal {
   const intent = { action, role, args };
   const inputs = { at: AT, observations: [] };
   const ruling = adjudicate(world, intent, ANYONE, inputs) as Escalated;
@@ -91,11 +91,11 @@ function open(domain: Domain = domainOf()): World {
 
 function decide(
   world: World,
-  waiting: Waiting,
-  by: Partial<Counsel> = {},
+  waiting: PendingProposal,
+  by: Partial<CounselorApproval> = {},
   authority: Partial<Authority> = {},
 ): CounselorCommit {
-  return counsel(world, waiting, { principal: 'dr who', at: LATER, ...by }, { ...ANYONE, ...authority });
+  return approvePending(world, waiting, { principal: 'dr who', at: LATER, ...by }, { ...ANYONE, ...authority });
 }
 
 function codeOf(step: () => unknown): string {
@@ -195,7 +195,7 @@ describe('an approval', () => {
     const bare = invariant('BARE', ['/n'], ({ n }) => (n < 5 ? pass : escalate('no mark')), { approvals: 2 });
     const world = open(domainOf([bare, never]));
     const waiting = propose(world, 'add', 7);
-    const approvedWith = (override: boolean): Waiting => ({
+    const approvedWith = (override: boolean): PendingProposal => ({
       ...waiting,
       approvedBy: [{ principal: 'dr a', override }],
     });
@@ -369,7 +369,7 @@ describe('a counselor’s own state', () => {
   const replaceWith = (
     patches: readonly unknown[],
     more: object = {},
-    by: Partial<Counsel> = {},
+    by: Partial<CounselorApproval> = {},
   ): { code: string; state: unknown } => {
     const world = open(domainOf([ask, never], more));
     const waiting = propose(world, 'add', 7);

@@ -4,7 +4,7 @@ import type { Change } from '../domain/change.ts';
 import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from '../domain/footprint.ts';
 import { changesFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
-import { KernelError, messageOf, PROPOSE_ANEW } from '../errors.ts';
+import { KernelError, messageOf, PROPOSE_AGAIN_HINT } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
@@ -21,7 +21,7 @@ import type { World } from './world.ts';
 type Vector = readonly ReturnType<typeof detectionVector>[number][];
 
 /** A pending proposal, as its pending entry records it. */
-export interface Waiting {
+export interface PendingProposal {
   readonly intent: Intent;
   readonly inputs: Inputs;
   readonly patches: readonly PatchOperation[];
@@ -43,7 +43,7 @@ export interface Waiting {
   readonly requesters: readonly string[];
 }
 
-export interface Counsel {
+export interface CounselorApproval {
   readonly principal: string;
   readonly at: string;
   /**
@@ -87,11 +87,16 @@ export interface CounselorCommit {
  * @throws KernelError `unauthorised_counselor`, `approved_before`, `changed_since`,
  * `override_needed`, `invalid_replacement`
  */
-export function counsel(world: World, waiting: Waiting, counselor: Counsel, authority: Authority): CounselorCommit {
+export function approvePending(
+  world: World,
+  waiting: PendingProposal,
+  counselor: CounselorApproval,
+  authority: Authority,
+): CounselorCommit {
   const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters);
   checkAnother(counselor.principal, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
-  if ('reason' in compiled) throw changedSince(`${compiled.reason}: ${compiled.detail}`);
+  if ('reason' in compiled) throw changedSinceError(`${compiled.reason}: ${compiled.detail}`);
   checkApprovals(world, waiting, compiled);
   if (counselor.replacement !== undefined) checkReplacement(waiting, compiled, counselor.replacement);
   const draft = new Draft(world.state, world.owned);
@@ -122,12 +127,12 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
       patches: () => patchesOf(world.domain, draft.state, changes),
       keep: () => {
         world.adopt(draft);
-        world.standing.restart(world.state);
+        world.checks.restart(world.state);
       },
-      undo: () => world.takeBack(draft),
+      undo: () => world.rollback(draft),
     };
   } catch (error) {
-    world.takeBack(draft);
+    world.rollback(draft);
     if (error instanceof KernelError) throw error;
     throw invalidReplacement(`The approved state can't be made: ${messageOf(error)}.`, error);
   }
@@ -136,8 +141,8 @@ export function counsel(world: World, waiting: Waiting, counselor: Counsel, auth
 /** Both ways of producing the approved state return the patterns that they may have changed. */
 function approveExactly(
   world: World,
-  waiting: Waiting,
-  counselor: Counsel,
+  waiting: PendingProposal,
+  counselor: CounselorApproval,
   compiled: Compiled,
   draft: Draft,
 ): readonly Pattern[] {
@@ -146,7 +151,7 @@ function approveExactly(
   try {
     markApproval(preview, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: waiting.inputs.at });
     if (!same(patchesOf(world.domain, preview.state, changesOf(preview)), waiting.approval))
-      throw changedSince('the approval would now be marked in another way');
+      throw changedSinceError('the approval would now be marked in another way');
   } finally {
     preview.undo();
     draft.exchangeRoot(preview.state);
@@ -156,18 +161,18 @@ function approveExactly(
 }
 
 /** Runs the proposal again. Its changes and statements must equal those submitted for approval. */
-function rerun(world: World, waiting: Waiting, compiled: Compiled, draft: Draft): Finding | undefined {
+function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft: Draft): Finding | undefined {
   try {
     runApply(draft, compiled, waiting.inputs);
   } catch (error) {
-    throw changedSince(messageOf(error));
+    throw changedSinceError(messageOf(error));
   }
   const changes = changesOf(draft);
   if (!same(patchesOf(world.domain, draft.state, changes), waiting.patches))
-    throw changedSince('the action would now do something else');
-  const { finding } = world.standing.judgeChanges(draft.state, changes);
+    throw changedSinceError('the action would now do something else');
+  const { finding } = world.checks.checkChanges(draft.state, changes);
   if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject') {
-    throw changedSince(`it is now ${finding === undefined ? 'not escalated' : `judged by ${finding.rule.id}`}`);
+    throw changedSinceError(`it is now ${finding === undefined ? 'not escalated' : `judged by ${finding.rule.id}`}`);
   }
   return finding;
 }
@@ -176,22 +181,22 @@ function same(now: readonly PatchOperation[], then: readonly PatchOperation[]): 
   return canonicalize(now, WORLD_LIMITS) === canonicalize(then, WORLD_LIMITS);
 }
 
-function changedSince(what: string): KernelError {
+function changedSinceError(what: string): KernelError {
   return new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: ${what.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
+    `What would run now is not what was put up for approval: ${what.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
   );
 }
 
 /** Before any run: no rule that sets a number of approvals checks a counselor's own state. */
-function checkApprovals({ domain }: World, { invariantId, approvals }: Waiting, compiled: Compiled): void {
+function checkApprovals({ domain }: World, { invariantId, approvals }: PendingProposal, compiled: Compiled): void {
   const rule = domain.rules.find(({ id }) => id === invariantId);
   const needed = approvalsFor(compiled, rule && { rule });
-  if (needed !== approvals) throw changedSince(`it takes the approval of ${needed}, and not of ${approvals}`);
+  if (needed !== approvals) throw changedSinceError(`it takes the approval of ${needed}, and not of ${approvals}`);
 }
 
 /** Every approver that overrides a rule must know the violation and its detail. */
-function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: Vector): void {
+function checkOverride({ approvedBy }: PendingProposal, { override }: CounselorApproval, broken: Vector): void {
   const unaware = approvedBy.find((one) => one.override !== true);
   if (override === true && unaware === undefined) {
     checkSeen(approvedBy, broken);
@@ -201,29 +206,33 @@ function checkOverride({ approvedBy }: Waiting, { override }: Counsel, broken: V
   const then =
     unaware === undefined
       ? 'approve with override to commit it all the same'
-      : `${unaware.principal} approved it without override. ${PROPOSE_ANEW}`;
+      : `${unaware.principal} approved it without override. ${PROPOSE_AGAIN_HINT}`;
   throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
 }
 
 /** Outside the frozen part, another rule may have failed between two approvals. */
-function checkSeen(approvedBy: Waiting['approvedBy'], broken: Vector): void {
+function checkSeen(approvedBy: PendingProposal['approvedBy'], broken: Vector): void {
   for (const { principal, overridden } of approvedBy) {
     if (overridden === undefined) continue;
     const seen = new Set(overridden.map((item) => canonicalize(item)));
     const unseen = broken.filter((item) => !seen.has(canonicalize(item)));
     if (unseen.length > 0)
-      throw changedSince(
-        `${principal} approved it with override when ${saidIn(overridden)}, and now ${saidIn(unseen)}`,
+      throw changedSinceError(
+        `${principal} approved it with override when ${vectorDetail(overridden)}, and now ${vectorDetail(unseen)}`,
       );
   }
 }
 
-function saidIn(vector: Vector): string {
+function vectorDetail(vector: Vector): string {
   return vector.map(({ invariant_id, detail }) => `${invariant_id} says ${detail}`).join(', ');
 }
 
 /** A counselor must not replace the changes of an erasure, nor make it look complete. */
-function checkReplacement({ approvals }: Waiting, { name }: Compiled, replacement: readonly PatchOperation[]): void {
+function checkReplacement(
+  { approvals }: PendingProposal,
+  { name }: Compiled,
+  replacement: readonly PatchOperation[],
+): void {
   if (approvals > 1)
     throw invalidReplacement(`What takes the approval of ${approvals} can be approved or rejected, not replaced.`);
   if (name === ERASE_ACTION) throw invalidReplacement('An erasure can be approved or rejected, not replaced.');
@@ -244,7 +253,7 @@ function invalidReplacement(message: string, cause?: unknown): KernelError {
 /**
  * Writes the counselor's own operations, in the part of the state that is frozen for the decision.
  */
-function replace(draft: Draft, { freezes }: Waiting, patches: readonly PatchOperation[]): readonly Pattern[] {
+function replace(draft: Draft, { freezes }: PendingProposal, patches: readonly PatchOperation[]): readonly Pattern[] {
   const open = freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
   draft.within(compileScope(open), (state) => {
     for (const patch of patches) {

@@ -6,7 +6,7 @@ import { BUILT_IN_ROLE } from '../domain/built-in-role.ts';
 import { defineDomain } from '../domain/define-domain.ts';
 import type { Domain } from '../domain/domain.ts';
 import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
-import { memoryScope, SAYING_TEXTS } from './beliefs.ts';
+import { memoryScope, STATEMENT_TEXTS } from './beliefs.ts';
 import { compile } from './compile.ts';
 import type { Authority } from './compiled.ts';
 
@@ -141,7 +141,7 @@ test('a name that is too long is refused for that, and never composed, which may
   const long = '\u0315\u0300'.repeat(2_000);
   for (const member of ['space', 'subject', 'predicate'])
     expect(believe([{ ...SAID, [member]: long }])).toMatchObject({ reason: 'type_mismatch' });
-  expect(SAYING_TEXTS.name.safeParse(long).error?.issues).toMatchObject([{ code: 'too_big' }]);
+  expect(STATEMENT_TEXTS.name.safeParse(long).error?.issues).toMatchObject([{ code: 'too_big' }]);
   expect(composed.mock.contexts.filter((text) => String(text).length > 512)).toEqual([]);
 });
 

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { form, type Json, requireForm } from '#base';
-import { copyJson, issueText, type Misfits } from '#canon';
+import { arg, checkArgument, type Json } from '#base';
+import { copyJson, issueText, type SchemaIssues } from '#canon';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION, NAME_MAX, strategy } from '../domain/memory-shape.ts';
-import type { MemorySpec, Said, Saying } from '../domain/memory-spec.ts';
+import type { MemorySpec, MemoryStatement, StatementTarget } from '../domain/memory-spec.ts';
 import { messageOf } from '../errors.ts';
 
 const OBJECT_MAX = 16_384;
 /** Maximum number of statements in one proposal. All of them are in one entry. */
-export const SAYINGS_MAX = 1_000;
+export const STATEMENTS_MAX = 1_000;
 
 const text = (max: number) =>
   z
@@ -29,7 +29,7 @@ const name = text(NAME_MAX).refine(
  * The schemas of a statement's texts, for callers that build statements from outside data: subjects
  * and predicates, objects, sources.
  */
-export const SAYING_TEXTS: {
+export const STATEMENT_TEXTS: {
   readonly name: z.ZodType<string>;
   readonly object: z.ZodType<string>;
   readonly source: z.ZodType<string>;
@@ -54,7 +54,7 @@ const SAYING = z.discriminatedUnion('verb', [
   z.strictObject({ verb: z.literal('correct'), ...claimed, valid: wholePeriod, was: text(OBJECT_MAX).optional() }),
   z.strictObject({ verb: z.literal('retract'), ...said, valid: wholePeriod, object: text(OBJECT_MAX).optional() }),
 ]);
-const SAYINGS = z.array(SAYING).max(SAYINGS_MAX);
+const SAYINGS = z.array(SAYING).max(STATEMENTS_MAX);
 const NOTHING: Binding = Object.freeze({
   reads: [],
   writes: [],
@@ -68,22 +68,22 @@ export const believeAction: ActionSpec = Object.freeze({
   process: BELIEVE_ACTION,
   args: z.strictObject({ sayings: SAYINGS.min(1) }),
   apply: () => {},
-  beliefs: (args: { readonly sayings: readonly Saying[] }) => args.sayings,
+  beliefs: (args: { readonly sayings: readonly MemoryStatement[] }) => args.sayings,
 });
 
-export const BELIEVING: Binding = NOTHING;
+export const BELIEVE_BINDING: Binding = NOTHING;
 
 /**
  * The statements of an action, as a copy. Returns a fault if the value is not a list of statements,
  * or names an undeclared predicate.
  */
-export function sayingsOf(
+export function statementsOf(
   memory: MemorySpec | undefined,
   action: ActionSpec,
   args: Json,
   context: { readonly role: Readonly<Record<string, string>> },
-): { readonly sayings: readonly Saying[] } | { readonly fault: string; readonly code?: string } {
-  if (action.beliefs === undefined) return { sayings: [] };
+): { readonly statements: readonly MemoryStatement[] } | { readonly fault: string; readonly code?: string } {
+  if (action.beliefs === undefined) return { statements: [] };
   let given: unknown;
   try {
     given = action.beliefs(args, context);
@@ -95,7 +95,7 @@ export function sayingsOf(
   if (!parsed.success)
     return {
       fault: `what it says is none that can be believed: ${issueText(parsed.error)}`,
-      ...misfitCode(parsed.error),
+      ...issueCode(parsed.error),
     };
   const declared = memory?.predicates ?? {};
   const unknown = parsed.data.find(({ predicate }) => !Object.hasOwn(declared, predicate));
@@ -104,7 +104,7 @@ export function sayingsOf(
       fault: `the domain declares no predicate ${JSON.stringify(unknown.predicate)} in its memory`,
       code: 'unknown_predicate',
     };
-  return { sayings: copyJson(parsed.data) as unknown as readonly Saying[] };
+  return { statements: copyJson(parsed.data) as unknown as readonly MemoryStatement[] };
 }
 
 /** By the field at fault. */
@@ -120,7 +120,7 @@ const CODES: Readonly<Record<string, string>> = {
  * The code that `memory/errors.ts` has for the fault of a statement, if there is one. So a
  * rejection shows the name of a memory's error. A missing field is reported first and has no code.
  */
-export function misfitCode({ issues }: Misfits): { readonly code?: string } {
+export function issueCode({ issues }: SchemaIssues): { readonly code?: string } {
   if (issues.some(({ code }) => code === 'unrecognized_keys')) return {};
   const member = String(issues[0]?.path.at(-1));
   return Object.hasOwn(CODES, member) ? { code: CODES[member] as string } : {};
@@ -132,10 +132,10 @@ export function misfitCode({ issues }: Misfits): { readonly code?: string } {
  *
  * @throws ArgumentError `bad_argument`
  */
-export function memoryScope(said: Said): string {
-  requireForm(SAID, said, 'said');
+export function memoryScope(said: StatementTarget): string {
+  checkArgument(SAID, said, 'said');
   const { space, subject, predicate } = said;
   return ['memory', ...[space, subject, predicate].map(segment)].join(':');
 }
 
-const SAID = form.members({ space: form.text, subject: form.text, predicate: form.text });
+const SAID = arg.members({ space: arg.text, subject: arg.text, predicate: arg.text });

@@ -34,10 +34,10 @@ export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): C
     const changes = changesOf(draft);
     const refusal = faultOfChanges(world, compiled, draft, changes);
     if (refusal === undefined) return { draft, changes };
-    world.takeBack(draft);
+    world.rollback(draft);
     return refusal;
   } catch (error) {
-    world.takeBack(draft);
+    world.rollback(draft);
     return refusalOf(error, compiled.name);
   }
 }

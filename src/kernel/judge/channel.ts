@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
 import type { Domain } from '../domain/domain.ts';
 import { plainName } from '../domain/principal-name.ts';
@@ -14,10 +14,10 @@ const AND = '+';
  * approval was required for another reason, and the kind of that reason. If several are named, one
  * counselor must have all of them. So no agent can pick a milder approver by its arguments.
  */
-export function channelOf({ action, heldBack }: Compiled, finding: Pick<Finding, 'rule'> | undefined): string {
+export function channelOf({ action, approvalDemand }: Compiled, finding: Pick<Finding, 'rule'> | undefined): string {
   const ofRule = finding?.rule.spec.channel;
-  const ofAction = heldBack === undefined && ofRule !== undefined ? undefined : action.channel;
-  const kinds = new Set([ofRule, ofAction, ...kindsOf(heldBack?.channel)].filter((kind) => kind !== undefined));
+  const ofAction = approvalDemand === undefined && ofRule !== undefined ? undefined : action.channel;
+  const kinds = new Set([ofRule, ofAction, ...kindsOf(approvalDemand?.channel)].filter((kind) => kind !== undefined));
   return kinds.size === 0 ? ANY_COUNSELOR : [...kinds].sort().join(AND);
 }
 
@@ -59,9 +59,9 @@ export function counselorKind(
   principal: string,
   requesters: readonly string[],
 ): string {
-  requireForm(form.text, channel, 'channel');
-  requireForm(form.text, principal, 'principal');
-  requireForm(form.list(form.text), requesters, 'requesters');
+  checkArgument(arg.text, channel, 'channel');
+  checkArgument(arg.text, principal, 'principal');
+  checkArgument(arg.list(arg.text), requesters, 'requesters');
   const name = plainName(principal);
   if (requesters.some((requester) => plainName(requester) === name)) {
     throw unauthorised(

@@ -11,13 +11,13 @@ import type {
 import { type InvariantResult, pass, reject } from '../domain/invariant-result.ts';
 import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
-import type { Sight } from '../state/member-view.ts';
+import type { MemberViewCache } from '../state/member-view.ts';
 import { lookup, memberPath, membersUnder } from '../state/members.ts';
 import { type Container, view } from '../state/view.ts';
-import { Rows, type Tallied, Tally } from './aggregates.ts';
+import { Aggregate, type AggregateView, ContributionTable } from './aggregates.ts';
 
 /** A rule's result at one place. */
-export interface Judgement {
+export interface RuleCheck {
   readonly result: InvariantResult;
   /** For rules with `with`: the other places that the check read. */
   readonly others?: readonly string[];
@@ -30,11 +30,16 @@ export interface Judgement {
 const WHOLE: Keys = NO_KEYS;
 
 /** Counts a rule's tallies by a walk. `rows`: the collections with existing tallies. */
-export function talliesOf(rule: Rule, state: unknown, sight: Sight, rows: Map<Pattern, Rows> = new Map()): Tally[] {
-  return rule.tallies.map((plan) => {
-    const known = rows.get(plan.path) ?? new Rows();
+export function aggregatesOf(
+  rule: Rule,
+  state: unknown,
+  sight: MemberViewCache,
+  rows: Map<Pattern, ContributionTable> = new Map(),
+): Aggregate[] {
+  return rule.aggregates.map((plan) => {
+    const known = rows.get(plan.path) ?? new ContributionTable();
     rows.set(plan.path, known);
-    return new Tally(plan, known, state, sight);
+    return new Aggregate(plan, known, state, sight);
   });
 }
 
@@ -42,20 +47,26 @@ export function talliesOf(rule: Rule, state: unknown, sight: Sight, rows: Map<Pa
  * All places at which a rule is checked, in order: one for a plain rule, the members of `each`, and
  * for a rule over groups the whole and each group.
  */
-export function placesOf(rule: Rule, state: unknown, tallies: readonly Tally[]): readonly Keys[] {
+export function placesOf(rule: Rule, state: unknown, tallies: readonly Aggregate[]): readonly Keys[] {
   if (rule.member !== undefined) return membersUnder(rule.member, state, NO_KEYS);
   if (rule.spec.kind === 'plain') return [WHOLE];
-  const [tally] = tallies as [Tally];
+  const [tally] = tallies as [Aggregate];
   return [WHOLE, ...(isGrouped(rule) ? tally.groups().sort() : ['']).map((group) => [group])];
 }
 
 /** Checks a rule at one place. Fails closed: a rule that cannot be checked does not pass. */
-export function judge(rule: Rule, state: Container, keys: Keys, sight: Sight, tallies: readonly Tallied[]): Judgement {
+export function checkRule(
+  rule: Rule,
+  state: Container,
+  keys: Keys,
+  sight: MemberViewCache,
+  tallies: readonly AggregateView[],
+): RuleCheck {
   try {
     const { spec } = rule;
     if (spec.kind === 'plain') return { result: judgePlain(spec, rule, state, tallies) };
     if (spec.kind === 'each') return judgeMember(spec, rule, state, keys, sight);
-    return judgeGroup(spec, rule, state, keys, sight, tallies[0] as Tallied);
+    return judgeGroup(spec, rule, state, keys, sight, tallies[0] as AggregateView);
   } catch (error) {
     const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
     // A change of the other places may make the check possible.
@@ -67,7 +78,7 @@ export function judge(rule: Rule, state: Container, keys: Keys, sight: Sight, ta
 /**
  * The paths that a rule reads at one place. If the check is impossible, all paths that it may read.
  */
-export function readAt(rule: Rule, keys: Keys, sight: Sight): readonly Pattern[] {
+export function readAt(rule: Rule, keys: Keys, sight: MemberViewCache): readonly Pattern[] {
   if (rule.spec.kind === 'plain') return rule.patterns;
   const [members, ...mayRead] = rule.patterns as [Pattern, ...Pattern[]];
   const own = rule.member === undefined ? members : { segments: memberPath(members, keys), append: false };
@@ -75,7 +86,7 @@ export function readAt(rule: Rule, keys: Keys, sight: Sight): readonly Pattern[]
   return [own, ...(others?.map((pointer) => ({ segments: parsePointer(pointer), append: false })) ?? mayRead)];
 }
 
-function pointersAt({ spec, member }: Rule, keys: Keys, sight: Sight): Readonly<Record<string, string>> {
+function pointersAt({ spec, member }: Rule, keys: Keys, sight: MemberViewCache): Readonly<Record<string, string>> {
   if (spec.kind === 'plain' || spec.kind === 'unique' || spec.with === undefined) return {};
   if (spec.kind !== 'each') return keys[0] === undefined ? {} : spec.with(keys[0]);
   const found = sight.member(member as Pattern, keys);
@@ -97,7 +108,7 @@ function judgePlain(
   spec: PlainInvariant<any>,
   rule: Rule,
   state: Container,
-  tallies: readonly Tallied[],
+  tallies: readonly AggregateView[],
 ): InvariantResult {
   const index = tallies.length === 0 ? NO_INDEX : Object.fromEntries(tallies.map((tally) => [tally.plan.name, tally]));
   return wellFormed(spec.check(view(state, rule.scope), index));
@@ -105,7 +116,13 @@ function judgePlain(
 
 const NO_INDEX = Object.freeze({});
 
-function judgeMember(spec: EachInvariant<any>, rule: Rule, state: Container, keys: Keys, sight: Sight): Judgement {
+function judgeMember(
+  spec: EachInvariant<any>,
+  rule: Rule,
+  state: Container,
+  keys: Keys,
+  sight: MemberViewCache,
+): RuleCheck {
   const member = sight.member(rule.member as Pattern, keys);
   const { with: pointersOf } = spec;
   if (member === undefined) return pointersOf === undefined ? PASSED : GONE;
@@ -114,18 +131,18 @@ function judgeMember(spec: EachInvariant<any>, rule: Rule, state: Container, key
   return { result: wellFormed(spec.check(member, seen, keys)), others };
 }
 
-const PASSED: Judgement = { result: pass };
+const PASSED: RuleCheck = { result: pass };
 /** A place that no longer reads anything is removed from the reverse index. */
-const GONE: Judgement = { result: pass, others: [] };
+const GONE: RuleCheck = { result: pass, others: [] };
 
 function judgeGroup(
   spec: UniqueInvariant<any> | SumInvariant<any> | CountInvariant<any>,
   rule: Rule,
   state: Container,
   keys: Keys,
-  sight: Sight,
-  tally: Tallied,
-): Judgement {
+  sight: MemberViewCache,
+  tally: AggregateView,
+): RuleCheck {
   const [group] = keys;
   if (group === undefined) {
     const fault = tally.fault();
@@ -162,7 +179,7 @@ function judgedWith(
   pointers: Readonly<Record<string, string>>,
   rule: Rule,
   state: Container,
-  sight: Sight,
+  sight: MemberViewCache,
 ): { readonly seen: Record<string, unknown>; readonly others: readonly string[] } {
   const seen: Record<string, unknown> = Object.create(null);
   for (const [name, pointer] of Object.entries(pointers)) {

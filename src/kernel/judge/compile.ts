@@ -1,13 +1,13 @@
 import { segment } from '#authority';
-import { form, type Json, requireForm, setOwn } from '#base';
-import { copyJson, issueText, type Misfits } from '#canon';
+import { arg, checkArgument, defineOwn, type Json } from '#base';
+import { copyJson, issueText, type SchemaIssues } from '#canon';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
 import { frozen } from '../domain/host-code.ts';
 import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
 import type { MemorySpec } from '../domain/memory-spec.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { messageOf } from '../errors.ts';
-import { BELIEVING, believeAction, memoryScope, misfitCode, sayingsOf } from './beliefs.ts';
+import { BELIEVE_BINDING, believeAction, issueCode, memoryScope, statementsOf } from './beliefs.ts';
 import type { Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './compiled.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
 
@@ -23,15 +23,15 @@ export function compile(
   authority: Authority,
   options: { readonly parsed?: boolean } = {},
 ): Compiled | Refusal {
-  requireForm(INTENT, intent, 'intent');
+  checkArgument(INTENT, intent, 'intent');
   // Unparsed arguments come from an agent, which cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
     return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
   }
   if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
-    const said = options.parsed === true ? { args: frozen(intent.args) } : saidArgs(intent.args);
+    const said = options.parsed === true ? { args: frozen(intent.args) } : believeArgs(intent.args);
     if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
-    return authorised(intent, believeAction, said.args, [], BELIEVING, authority, domain.memory);
+    return authorised(intent, believeAction, said.args, [], BELIEVE_BINDING, authority, domain.memory);
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
   if (action === undefined) {
@@ -64,7 +64,7 @@ export function compile(
   return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority, domain.memory);
 }
 
-const INTENT = form.members({ action: form.text, role: form.members({ name: form.text, params: form.object }) });
+const INTENT = arg.members({ action: arg.text, role: arg.members({ name: arg.text, params: arg.object }) });
 
 /** The rejections that come from the writ, the policy and the budget. */
 export function authorised(
@@ -79,10 +79,10 @@ export function authorised(
   const context = { role: frozen(intent.role.params) };
   let scopes: readonly string[];
   let cost: Cost;
-  const said = sayingsOf(memory, action, args, context);
+  const said = statementsOf(memory, action, args, context);
   if ('fault' in said)
     return { reason: 'precondition_failed', detail: coded(said.code, `${intent.action}: ${said.fault}`) };
-  const { sayings } = said;
+  const { statements } = said;
   try {
     scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? [])];
     cost = costOf(action.cost?.(args, context) ?? {});
@@ -91,7 +91,7 @@ export function authorised(
   }
   const admitted = authority.admits({ action: intent.action, scopes });
   if (!admitted.ok) return { reason: 'invalid_authority', detail: admitted.detail };
-  const remembered = sayings.map(memoryScope);
+  const remembered = statements.map(memoryScope);
   // Checked separately, because a subject's name must not be in a detail, which is never erased.
   if (remembered.length > 0 && !authority.admits({ action: intent.action, scopes: remembered }).ok)
     return { reason: 'invalid_authority', detail: 'the writ does not cover all that it says in memory' };
@@ -111,28 +111,28 @@ export function authorised(
     args,
     binding,
     cost,
-    sayings,
+    statements,
     ...policy,
-    ...heldBack(decided, admitted, authority),
+    ...approvalDemandOf(decided, admitted, authority),
   };
 }
 
-export function heldBack(
+export function approvalDemandOf(
   decided: { ruling: PolicyRuling; detail: string } | undefined,
   admitted: { needsApproval: boolean },
   authority: Authority,
-): Pick<Compiled, 'heldBack'> {
-  const held = authority.holdsBack?.();
+): Pick<Compiled, 'approvalDemand'> {
+  const held = authority.approvalDemand?.();
   // Independent of the policy and the writ.
-  if (held?.reason === 'irreversible') return { heldBack: held };
+  if (held?.reason === 'irreversible') return { approvalDemand: held };
   if (decided?.ruling.decision === 'needs_approval') {
-    return { heldBack: { reason: 'policy_needs_approval', detail: decided.detail } };
+    return { approvalDemand: { reason: 'policy_needs_approval', detail: decided.detail } };
   }
   if (admitted.needsApproval)
     return {
-      heldBack: { reason: 'writ_requires_approval', detail: 'the writ lets this be done only with an approval' },
+      approvalDemand: { reason: 'writ_requires_approval', detail: 'the writ lets this be done only with an approval' },
     };
-  return held === undefined ? {} : { heldBack: held };
+  return held === undefined ? {} : { approvalDemand: held };
 }
 
 /** Text without these characters is in every normal form. */
@@ -167,10 +167,10 @@ export function roleScope(domain: Domain, role: Intent['role']): string {
 }
 
 /** The arguments of `assize.believe`. `code` is the name of the fault in the errors of a memory. */
-function saidArgs(given: Json): { args: Json } | { fault: string; code?: string } {
+function believeArgs(given: Json): { args: Json } | { fault: string; code?: string } {
   const said = parsedArgs(believeAction, given);
   if (!('fault' in said) || said.misfits === undefined) return said;
-  return { fault: said.fault, ...misfitCode(said.misfits) };
+  return { fault: said.fault, ...issueCode(said.misfits) };
 }
 
 /** The code comes first, so that a refused model or a human reader can look it up. */
@@ -179,7 +179,7 @@ function coded(code: string | undefined, fault: string): string {
 }
 
 /** After parsing. Frozen, because this value is recorded. */
-function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string; misfits?: Misfits } {
+function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string; misfits?: SchemaIssues } {
   try {
     const parsed = action.args.safeParse(given);
     if (!parsed.success) return { fault: issueText(parsed.error), misfits: parsed.error };
@@ -205,7 +205,7 @@ function costOf(cost: unknown): Cost {
   for (const unit of Object.getOwnPropertyNames(cost)) {
     const amount = (cost as Readonly<Record<string, unknown>>)[unit];
     if (!isAmount(amount)) throw new Error(`its cost in ${unit} is not a whole amount`);
-    setOwn(amounts, unit, amount);
+    defineOwn(amounts, unit, amount);
   }
   if (Object.getOwnPropertySymbols(cost).length > 0) throw new Error('its cost is not an object of amounts');
   return amounts;

@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
-import type { Saying } from '../domain/memory-spec.ts';
+import type { MemoryStatement } from '../domain/memory-spec.ts';
 import type { RoleParams } from '../domain/role.ts';
 
 /** The intent of an agent, untyped. */
@@ -58,14 +58,14 @@ export interface Authority {
    * A reason that comes with the action and requires approval, independent of the action's own
    * needs.
    */
-  holdsBack?(): HeldBack | undefined;
+  approvalDemand?(): ApprovalDemand | undefined;
 }
 
 /**
  * Approval is required by the policy or the writ, for an effect that can be neither compensated nor
  * buffered, or for a statement that contradicts the facts.
  */
-export interface HeldBack {
+export interface ApprovalDemand {
   readonly reason: 'policy_needs_approval' | 'writ_requires_approval' | 'irreversible' | 'contradiction';
   readonly detail: string;
   /**
@@ -85,8 +85,8 @@ export interface Compiled {
   readonly binding: Binding;
   readonly cost: Cost;
   /** The statements that are recorded with it. */
-  readonly sayings: readonly Saying[];
+  readonly statements: readonly MemoryStatement[];
   readonly policy?: PolicyRuling;
   /** Applies whatever the invariants return, unless one rejects. */
-  readonly heldBack?: HeldBack;
+  readonly approvalDemand?: ApprovalDemand;
 }

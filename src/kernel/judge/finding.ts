@@ -3,7 +3,7 @@ import type { InvariantResult } from '../domain/invariant-result.ts';
 import type { Keys } from '../domain/keys.ts';
 
 /** The result of a rule on the state at one place. */
-export interface Judged {
+export interface RuleResult {
   readonly rule: Rule;
   /**
    * For `each`, the keys of the stars. For rules over groups, the group, or nothing for all. Empty
@@ -14,6 +14,6 @@ export interface Judged {
 }
 
 /** A rule that does not pass, and its place. */
-export interface Finding extends Judged {
+export interface Finding extends RuleResult {
   readonly result: Exclude<InvariantResult, { result: 'pass' }>;
 }

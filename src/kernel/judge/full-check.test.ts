@@ -285,21 +285,21 @@ describe('what is excused', () => {
     const { domain } = worldOf(rules, full);
     const world = new World(domain, structuredClone(full), undefined, { strict });
     expect(world.failing).toHaveLength(1);
-    world.standing.excuse(({ rule }) => rule.id === 'LOG');
+    world.checks.excuse(({ rule }) => rule.id === 'LOG');
     expect(world.failing).toEqual([]);
     const judged = (change: (state: any) => void): string | undefined => {
       const draft = new Draft(world.state, undefined);
       draft.within(EVERYTHING, change);
-      const { finding, keep } = world.standing.judgeChanges(draft.state, changesOf(draft));
+      const { finding, keep } = world.checks.checkChanges(draft.state, changesOf(draft));
       if (finding === undefined) keep();
-      else world.takeBack(draft);
+      else world.rollback(draft);
       return finding?.rule.id;
     };
     expect(judged((s) => (s.users.ada.limit = 11))).toBeUndefined();
     expect(judged((s) => s.log.push(4))).toBe('LOG');
     expect(judged((s) => (s.users.eve = { limit: 1 }))).toBe('USERS');
     // As after a counselor's commit, which checks everything again.
-    world.standing.restart(world.state);
+    world.checks.restart(world.state);
     expect(judged((s) => (s.users.ada.limit = 12))).toBeUndefined();
     // Once it passes it is an ordinary rule.
     expect(judged((s) => s.log.pop())).toBeUndefined();

@@ -3,10 +3,10 @@ import type { Domain, Rule } from '../domain/domain.ts';
 import type { Pattern } from '../domain/footprint.ts';
 import type { InvariantResult } from '../domain/invariant-result.ts';
 import { sentence } from '../errors.ts';
-import { Sight } from '../state/member-view.ts';
+import { MemberViewCache } from '../state/member-view.ts';
 import { memberPath, placeOf } from '../state/members.ts';
 import type { Container } from '../state/view.ts';
-import { judge, placesOf, talliesOf } from './check-rule.ts';
+import { aggregatesOf, checkRule, placesOf } from './check-rule.ts';
 import type { Finding } from './finding.ts';
 
 /**
@@ -24,7 +24,7 @@ export function firstFinding(domain: Domain, state: Container): Finding | undefi
  */
 export function* findings(domain: Domain, state: Container): Generator<Finding> {
   requireOwnDomain(domain);
-  const sight = new Sight(state);
+  const sight = new MemberViewCache(state);
   for (const rule of domain.rules) yield* findingsOf(rule, state, sight);
 }
 
@@ -36,7 +36,7 @@ export function detectionVector(
   state: Container,
 ): { invariant_id: string; result: InvariantResult['result']; detail?: string }[] {
   requireOwnDomain(domain);
-  const sight = new Sight(state);
+  const sight = new MemberViewCache(state);
   return domain.rules.map((rule) => {
     const [finding] = findingsOf(rule, state, sight);
     return finding === undefined
@@ -45,10 +45,10 @@ export function detectionVector(
   });
 }
 
-function* findingsOf(rule: Rule, state: Container, sight: Sight): Generator<Finding> {
-  const tallies = talliesOf(rule, state, sight);
+function* findingsOf(rule: Rule, state: Container, sight: MemberViewCache): Generator<Finding> {
+  const tallies = aggregatesOf(rule, state, sight);
   for (const keys of placesOf(rule, state, tallies)) {
-    const { result } = judge(rule, state, keys, sight, tallies);
+    const { result } = checkRule(rule, state, keys, sight, tallies);
     if (result.result !== 'pass') yield { rule, keys, result };
   }
 }

@@ -26,7 +26,7 @@ test('what could not be judged, and is held against nobody, is judged again when
   });
   const world = new World(domain, { loans: { x: 'ada' }, limits: {} });
   expect(world.failing).toHaveLength(1);
-  world.standing.excuse(() => true);
+  world.checks.excuse(() => true);
   const judged = world.follow({ loans: { x: 'ada' }, limits: { ada: 1 } }, [{ keys: ['limits', 'ada'] }]);
   expect(judged.map(({ rule, keys, result }) => [rule.id, keys, result.result])).toEqual([['LIMIT', ['x'], 'pass']]);
 });

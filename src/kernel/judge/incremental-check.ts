@@ -4,24 +4,30 @@ import type { Domain, Rule } from '../domain/domain.ts';
 import type { Pattern } from '../domain/footprint.ts';
 import { type Keys, NO_KEYS } from '../domain/keys.ts';
 import { PatternIndex } from '../domain/pattern-index.ts';
-import type { TallyPlan } from '../domain/tally-plan.ts';
-import { Sight } from '../state/member-view.ts';
-import { meets, membersUnder, nameOf, Places } from '../state/members.ts';
+import type { AggregatePlan } from '../domain/tally-plan.ts';
+import { MemberViewCache } from '../state/member-view.ts';
+import { MemberSet, membersUnder, nameOf, overlapsPattern } from '../state/members.ts';
 import type { Container } from '../state/view.ts';
-import { type Row, type Rows, StagedTally, type Tally, UNCHANGED } from './aggregates.ts';
-import { judge, placesOf, readAt, talliesOf } from './check-rule.ts';
-import type { Finding, Judged } from './finding.ts';
+import {
+  type Aggregate,
+  type ContributionRow,
+  type ContributionTable,
+  StagedAggregate,
+  UNCHANGED,
+} from './aggregates.ts';
+import { aggregatesOf, checkRule, placesOf, readAt } from './check-rule.ts';
+import type { Finding, RuleResult } from './finding.ts';
 import { findings } from './full-check.ts';
 
 /** The changes of a reverse index by an approved proposal. Applied when the candidate is kept. */
-interface Restatement {
+interface ReverseIndexUpdate {
   readonly rule: Rule;
   readonly place: Keys;
   readonly others: readonly string[];
 }
 
 /** A changed path. `parent` is the container's own path, as in the changes of a candidate. */
-type Changed = Pick<Change, 'keys'> & Partial<Pick<Change, 'parent'>>;
+type ChangedPath = Pick<Change, 'keys'> & Partial<Pick<Change, 'parent'>>;
 
 /**
  * The results of the rules on the current state: the failing rules, the places that read other
@@ -29,7 +35,7 @@ type Changed = Pick<Change, 'keys'> & Partial<Pick<Change, 'parent'>>;
  * this. A rule that passed and whose footprint did not change still passes
  * (docs/decisions/007-incremental-checks.md).
  */
-export class Standing {
+export class IncrementalCheck {
   /**
    * Rules, or their members and groups, that do not pass now. Every proposal checks them until they
    * pass.
@@ -41,7 +47,7 @@ export class Standing {
   readonly #isStrict: boolean;
   readonly #dependents: Map<Rule, Dependents> = new Map();
   /** By the rule's index. */
-  #tallies: readonly (readonly Tally[])[] = [];
+  #tallies: readonly (readonly Aggregate[])[] = [];
 
   /** `strict`: every proposal is checked naively on everything. */
   constructor(domain: Domain, isStrict: boolean) {
@@ -56,13 +62,13 @@ export class Standing {
   restart(state: Container): void {
     this.failing.clear();
     for (const dependents of this.#dependents.values()) dependents.clear();
-    const sight = new Sight(state);
-    const rows = new Map<Pattern, Rows>();
-    this.#tallies = this.#domain.rules.map((rule) => talliesOf(rule, state, sight, rows));
+    const sight = new MemberViewCache(state);
+    const rows = new Map<Pattern, ContributionTable>();
+    this.#tallies = this.#domain.rules.map((rule) => aggregatesOf(rule, state, sight, rows));
     for (const rule of this.#domain.rules) {
       const tallies = this.#talliesOf(rule);
       for (const keys of placesOf(rule, state, tallies)) {
-        const { result, others } = judge(rule, state, keys, sight, tallies);
+        const { result, others } = checkRule(rule, state, keys, sight, tallies);
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
         const key = findingKey(rule, keys);
         if (result.result !== 'pass' && !this.#excused.has(key)) this.failing.set(key, { rule, keys, result });
@@ -83,20 +89,20 @@ export class Standing {
    * The first rule, in order, that does not pass on the changed state. Checks only the places that
    * the changes touch and the places that did not pass before. Call `keep` if the change stays.
    */
-  judgeChanges(
+  checkChanges(
     state: Container,
-    changes: readonly Changed[],
+    changes: readonly ChangedPath[],
   ): { readonly finding: Finding | undefined; readonly keep: () => void } {
     if (this.#isStrict) return this.#judgeAll(state, changes);
-    const restatements: Restatement[] = [];
-    const sight = new Sight(state);
+    const restatements: ReverseIndexUpdate[] = [];
+    const sight = new MemberViewCache(state);
     const work = this.#workFor(state, changes, sight);
     for (const rule of this.#domain.rules) {
       const places = work.places[rule.index];
       if (places === undefined) continue;
       const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
       for (const keys of places.inOrder()) {
-        const { result, others } = judge(rule, state, keys, sight, tallies);
+        const { result, others } = checkRule(rule, state, keys, sight, tallies);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
         if (others !== undefined && this.#dependents.has(rule)) restatements.push({ rule, place: keys, others });
       }
@@ -117,18 +123,20 @@ export class Standing {
    * All paths that the rules read to check a changed state. For members and groups with `with`,
    * only the places that they name.
    */
-  readBy(state: Container, changes: readonly Changed[]): Pattern[] {
-    const sight = new Sight(state);
+  readBy(state: Container, changes: readonly ChangedPath[]): Pattern[] {
+    const sight = new MemberViewCache(state);
     const work = this.#workFor(state, changes, sight);
     return this.#domain.rules.flatMap((rule) =>
       (work.places[rule.index]?.inOrder() ?? []).flatMap((keys) => readAt(rule, keys, sight)),
     );
   }
 
-  #judgeAll(state: Container, changes: readonly Changed[]): ReturnType<Standing['judgeChanges']> {
+  #judgeAll(state: Container, changes: readonly ChangedPath[]): ReturnType<IncrementalCheck['checkChanges']> {
     // The touched places, which are no longer excused: those that would be checked for these
     // changes alone.
-    const touched = new Set(this.#excused.size === 0 ? [] : this.#workFor(state, changes, new Sight(state)).keys());
+    const touched = new Set(
+      this.#excused.size === 0 ? [] : this.#workFor(state, changes, new MemberViewCache(state)).keys(),
+    );
     const isExcused = (key: string): boolean => this.#excused.has(key) && !touched.has(key);
     const all = [...findings(this.#domain, state)];
     return {
@@ -143,16 +151,16 @@ export class Standing {
   /**
    * Continues with a committed state, whatever the rules return. Checks all touched places and all
    * that did not pass before, and returns each result. For replay. Proposals are checked by
-   * `judgeChanges`.
+   * `checkChanges`.
    */
-  follow(state: Container, changes: readonly Changed[]): Judged[] {
-    const judged: Judged[] = [];
-    const sight = new Sight(state);
+  follow(state: Container, changes: readonly ChangedPath[]): RuleResult[] {
+    const judged: RuleResult[] = [];
+    const sight = new MemberViewCache(state);
     const work = this.#workFor(state, changes, sight);
     work.keepCounts();
     for (const rule of this.#domain.rules) {
       for (const keys of work.places[rule.index]?.inOrder() ?? []) {
-        const { result, others } = judge(rule, state, keys, sight, this.#talliesOf(rule));
+        const { result, others } = checkRule(rule, state, keys, sight, this.#talliesOf(rule));
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
         this.#excused.delete(findingKey(rule, keys));
         if (result.result === 'pass') this.failing.delete(findingKey(rule, keys));
@@ -163,12 +171,12 @@ export class Standing {
     return judged;
   }
 
-  #talliesOf(rule: Rule): readonly Tally[] {
+  #talliesOf(rule: Rule): readonly Aggregate[] {
     return this.#tallies[rule.index] ?? NO_TALLIES;
   }
 
-  #workFor(state: Container, changes: readonly Changed[], sight: Sight): Work {
-    const work = new Work(this.#domain.rules, this.#tallies, state, sight);
+  #workFor(state: Container, changes: readonly ChangedPath[], sight: MemberViewCache): PendingChecks {
+    const work = new PendingChecks(this.#domain.rules, this.#tallies, state, sight);
     for (const path of this.#pathsOf(changes)) {
       work.along(path, this.#domain.rulesByPath);
       for (const [rule, dependents] of this.#dependents) dependents.match(path, (keys) => work.judgeAt(rule, keys));
@@ -181,7 +189,7 @@ export class Standing {
    * The changed paths without equivalents: changes next to each other, deeper than any rule reads,
    * count once.
    */
-  #pathsOf(changes: readonly Changed[]): (readonly string[])[] {
+  #pathsOf(changes: readonly ChangedPath[]): (readonly string[])[] {
     let deepest = this.#domain.rulesByPath.depth;
     for (const { depth } of this.#dependents.values()) deepest = Math.max(deepest, depth);
     const paths: (readonly string[])[] = [];
@@ -195,22 +203,27 @@ export class Standing {
   }
 }
 
-const NO_TALLIES: readonly Tally[] = [];
+const NO_TALLIES: readonly Aggregate[] = [];
 const NOTHING_TO_KEEP = (): void => {};
 
 /** The work for a set of changes, by the rule's index: the places to check and the new counts. */
-class Work {
-  readonly places: (Places | undefined)[];
-  readonly staged: (readonly StagedTally[] | undefined)[];
+class PendingChecks {
+  readonly places: (MemberSet | undefined)[];
+  readonly staged: (readonly StagedAggregate[] | undefined)[];
   readonly #rules: readonly Rule[];
-  readonly #tallies: readonly (readonly Tally[])[];
+  readonly #tallies: readonly (readonly Aggregate[])[];
   readonly #state: Container;
-  readonly #sight: Sight;
-  #lookedIn: Rows | undefined;
+  readonly #sight: MemberViewCache;
+  #lookedIn: ContributionTable | undefined;
   #lookedFor: Keys | undefined;
-  #found: Row | undefined;
+  #found: ContributionRow | undefined;
 
-  constructor(rules: readonly Rule[], tallies: readonly (readonly Tally[])[], state: Container, sight: Sight) {
+  constructor(
+    rules: readonly Rule[],
+    tallies: readonly (readonly Aggregate[])[],
+    state: Container,
+    sight: MemberViewCache,
+  ) {
     this.places = new Array(rules.length);
     this.staged = new Array(rules.length);
     this.#rules = rules;
@@ -221,7 +234,7 @@ class Work {
 
   judgeAt(rule: Rule, keys: Keys): void {
     const places = this.places[rule.index];
-    if (places === undefined) this.places[rule.index] = new Places(keys);
+    if (places === undefined) this.places[rule.index] = new MemberSet(keys);
     else places.add(keys);
   }
 
@@ -238,9 +251,9 @@ class Work {
     rulesByPath.match(path, (rule) => {
       if (rule.spec.kind === 'plain') this.judgeAt(rule, NO_KEYS);
       else if (rule.member !== undefined) for (const keys of membersAt(rule.member)) this.judgeAt(rule, keys);
-      for (let slot = 0; slot < rule.tallies.length; slot++) {
-        const { path: pattern } = rule.tallies[slot] as TallyPlan;
-        if (!meets(pattern, path)) continue;
+      for (let slot = 0; slot < rule.aggregates.length; slot++) {
+        const { path: pattern } = rule.aggregates[slot] as AggregatePlan;
+        if (!overlapsPattern(pattern, path)) continue;
         for (const keys of membersAt(pattern)) this.#count(rule, slot, keys);
         // A collection that was replaced or removed may have lost members that the state no longer
         // leads to.
@@ -270,14 +283,14 @@ class Work {
     const row = this.#row(tally.rows, keys);
     const now = tally.recount(row, this.#sight.member(tally.plan.path, keys), keys);
     if (now === UNCHANGED) return;
-    this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedTally(counted));
+    this.staged[rule.index] ??= this.#tallies[rule.index]?.map((counted) => new StagedAggregate(counted));
     this.staged[rule.index]?.[slot]?.change(name, { keys, before: tally.read(row), now }, (group) => {
       if (rule.spec.kind !== 'plain') this.judgeAt(rule, group === undefined ? NO_KEYS : [group]);
     });
   }
 
   /** One lookup for all tallies of a collection. The rules of a collection are consecutive. */
-  #row(rows: Rows, keys: Keys): Row | undefined {
+  #row(rows: ContributionTable, keys: Keys): ContributionRow | undefined {
     if (this.#lookedIn !== rows || this.#lookedFor !== keys) {
       this.#lookedIn = rows;
       this.#lookedFor = keys;
@@ -286,12 +299,12 @@ class Work {
     return this.#found;
   }
 
-  #tally(rule: Rule, slot: number): Tally {
-    return this.#tallies[rule.index]?.[slot] as Tally;
+  #tally(rule: Rule, slot: number): Aggregate {
+    return this.#tallies[rule.index]?.[slot] as Aggregate;
   }
 }
 
-const NO_STAGED: readonly StagedTally[] = [];
+const NO_STAGED: readonly StagedAggregate[] = [];
 
 /** The places of a rule by the other places that their check read. */
 class Dependents {

@@ -7,7 +7,7 @@ import { compileScope } from '../domain/footprint.ts';
 import { frozen } from '../domain/host-code.ts';
 import type { Approved, Rejected } from './adjudicate.ts';
 import { authorised } from './compile.ts';
-import type { Authority, HeldBack } from './compiled.ts';
+import type { ApprovalDemand, Authority } from './compiled.ts';
 
 /**
  * The built-in action that revokes a writ. It needs a writ for `writ:ID`, whose holder is above the
@@ -39,23 +39,23 @@ export function adjudicateRevocation(args: Json, authority: Authority): Approved
   const intent = { action: REVOKE_ACTION, role: BUILT_IN_ROLE, args };
   const compiled = authorised(intent, revokeAction, frozen(args), [], NOTHING, authority);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
-  const { heldBack, policy } = compiled;
-  const waitsForNobody = ({ reason, detail }: HeldBack): Rejected => ({
+  const { approvalDemand, policy } = compiled;
+  const neverWaits = ({ reason, detail }: ApprovalDemand): Rejected => ({
     verdict: 'rejected',
     reason: reason === 'policy_needs_approval' ? 'policy_denied' : 'invalid_authority',
     detail: `${detail}, and a revocation waits for nobody`,
     ...(policy === undefined ? {} : { policy }),
   });
-  if (heldBack === undefined)
+  if (approvalDemand === undefined)
     return {
       verdict: 'approved',
       compiled,
       changes: [],
       patches: () => [],
-      judgedBy: () => [],
+      checkedAgainst: () => [],
       keep: () => {},
       undo: () => {},
-      holdBack: waitsForNobody,
+      requireApproval: neverWaits,
     };
-  return waitsForNobody(heldBack);
+  return neverWaits(approvalDemand);
 }

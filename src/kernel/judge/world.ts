@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import { requireOwnDomain } from '../domain/define-domain.ts';
@@ -11,31 +11,31 @@ import { KernelError } from '../errors.ts';
 import type { Draft, Ownership } from '../state/draft.ts';
 import { sliceOf } from '../state/slice.ts';
 import type { Container } from '../state/view.ts';
-import type { Finding, Judged } from './finding.ts';
+import type { Finding, RuleResult } from './finding.ts';
 import { detectionVector, readBy } from './full-check.ts';
-import { Standing } from './incremental-check.ts';
+import { IncrementalCheck } from './incremental-check.ts';
 
 /** A state and the results of its rules. Changed only by keeping a candidate. */
 export class World {
   readonly domain: Domain;
   /** The part of the state that may be changed in place. Undefined: all of it. */
   readonly owned: Ownership;
-  readonly standing: Standing;
+  readonly checks: IncrementalCheck;
   #state: Container;
 
   /**
    * Checks every rule once. Then `failing` holds the rules that do not pass. `strict`: every
    * proposal is checked naively, by every rule on the whole state. The result is equal, and slow.
    *
-   * @throws CopyError `other_copy`
+   * @throws DuplicatePackageError `other_copy`
    */
   constructor(domain: Domain, state: Container, owned?: WeakSet<object>, options: { readonly strict?: boolean } = {}) {
     requireOwnDomain(domain);
     this.domain = domain;
     this.owned = owned;
     this.#state = state;
-    this.standing = new Standing(domain, options.strict === true);
-    this.standing.restart(state);
+    this.checks = new IncrementalCheck(domain, options.strict === true);
+    this.checks.restart(state);
   }
 
   get state(): Container {
@@ -43,7 +43,7 @@ export class World {
   }
 
   get failing(): readonly Finding[] {
-    return [...this.standing.failing.values()];
+    return [...this.checks.failing.values()];
   }
 
   /** Whether the rule read an erased value: with the value it may have passed. */
@@ -62,7 +62,7 @@ export class World {
    * from there.
    */
   excuse(): void {
-    this.standing.excuse((finding) => this.isExcused(finding));
+    this.checks.excuse((finding) => this.isExcused(finding));
   }
 
   /** Makes the draft's changes the current state. */
@@ -74,13 +74,13 @@ export class World {
    * Continues with a state that these changes produced from the previous one, whatever the rules
    * return. See `Standing.follow`.
    */
-  follow(state: Container, changes: readonly Pick<Change, 'keys'>[]): Judged[] {
+  follow(state: Container, changes: readonly Pick<Change, 'keys'>[]): RuleResult[] {
     this.#state = state;
-    return this.standing.follow(state, changes);
+    return this.checks.follow(state, changes);
   }
 
   /** Undoes a draft. Its copies of a shared state stay, so each is copied only once. */
-  takeBack(draft: Draft): void {
+  rollback(draft: Draft): void {
     draft.undo();
     this.adopt(draft);
   }
@@ -92,8 +92,8 @@ export class World {
    * @throws KernelError `invalid_domain` for an unknown role; ArgumentError `bad_argument`
    */
   slice(role: string, params: RoleParams): unknown {
-    requireForm(form.text, role, 'role');
-    requireForm(form.object, params, 'params');
+    checkArgument(arg.text, role, 'role');
+    checkArgument(arg.object, params, 'params');
     if (!Object.hasOwn(this.domain.roles, role)) {
       throw new KernelError('invalid_domain', `The domain ${this.domain.name} has no role ${role}.`);
     }
@@ -110,7 +110,7 @@ export class World {
  * The initial state of a root, which fits the schema. The caller checks `failing` to see whether it
  * passes the invariants.
  *
- * @throws KernelError `invalid_state`; CopyError `other_copy`
+ * @throws KernelError `invalid_state`; DuplicatePackageError `other_copy`
  */
 export function initialState(domain: Domain, given?: unknown): Container {
   requireOwnDomain(domain);

@@ -3,7 +3,7 @@ import { sortKeys, toPointer } from '#canon';
 import type { Change } from '../domain/change.ts';
 import { ValueFault } from '../errors.ts';
 import { ABSENT, type Draft, type Rec } from './draft.ts';
-import type { Few } from './small-map.ts';
+import type { SmallMap } from './small-map.ts';
 import type { Container } from './view.ts';
 
 /**
@@ -49,7 +49,7 @@ function inPlace(draft: Draft, record: Rec, path: readonly string[], out: Change
 }
 
 /** The keys of both, each once. Mostly one of them is empty. */
-function either(old: Few<unknown>, below: Few<unknown>): readonly string[] {
+function either(old: SmallMap<unknown>, below: SmallMap<unknown>): readonly string[] {
   if (below.size === 0) return old.keys;
   if (old.size === 0) return below.keys;
   return [...new Set([...old.keys, ...below.keys])];

@@ -1,9 +1,9 @@
-import { setOwn } from '#base';
+import { defineOwn } from '#base';
 import { copyJson } from '#canon';
 import { isWhole, type Scope, scopeAt } from '../domain/footprint.ts';
 import { isIndex } from '../domain/list-index.ts';
 import { FootprintFault, ValueFault } from '../errors.ts';
-import { Few } from './small-map.ts';
+import { SmallMap } from './small-map.ts';
 import { type Container, Lens, pointerOf } from './view.ts';
 
 /** The last index of the longest possible list. */
@@ -25,9 +25,9 @@ export type Ownership = WeakSet<object> | undefined;
 export class Rec {
   readonly container: Container;
   /** First old value by key. For lists also of `length`, a number. */
-  readonly old: Few<Old> = new Few();
+  readonly old: SmallMap<Old> = new SmallMap();
   /** Changed containers below, by key. A container counts only while it is still at that key. */
-  readonly below: Few<Rec> = new Few();
+  readonly below: SmallMap<Rec> = new SmallMap();
 
   constructor(container: Container) {
     this.container = container;
@@ -84,7 +84,7 @@ function restore({ container, old }: Rec): void {
     if (key === 'length' && Array.isArray(container)) continue;
     const was = old.get(key);
     if (was === ABSENT) Reflect.deleteProperty(container, key);
-    else setOwn(container, key, was);
+    else defineOwn(container, key, was);
   }
   if (Array.isArray(container)) container.length = (old.get('length') as number | undefined) ?? container.length;
 }
@@ -116,7 +116,7 @@ class DraftNode extends Lens {
     if (Array.isArray(this.value)) this.#setInList(key, copy);
     else {
       this.#remember(key);
-      setOwn(this.value, key, copy);
+      defineOwn(this.value, key, copy);
     }
     return true;
   }
@@ -140,7 +140,7 @@ class DraftNode extends Lens {
     if (this.parent === undefined) this.draft.exchangeRoot(copy);
     else if (this.#stands()) {
       this.parent.own();
-      setOwn(this.parent.value, this.key, copy);
+      defineOwn(this.parent.value, this.key, copy);
     }
     this.value = copy;
   }

@@ -7,7 +7,7 @@ import { type Container, view } from './view.ts';
  * The members of a state as one check sees them: read-only. Consecutive rules over one member share
  * its view.
  */
-export class Sight {
+export class MemberViewCache {
   readonly #state: unknown;
   #path: Pattern | undefined;
   #keys: Keys | undefined;

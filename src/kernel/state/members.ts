@@ -35,7 +35,7 @@ export function membersUnder({ segments }: Pattern, state: unknown, path: readon
 }
 
 /** Whether a changed path leads into a pattern, or above it. */
-export function meets({ segments }: Pattern, path: readonly string[]): boolean {
+export function overlapsPattern({ segments }: Pattern, path: readonly string[]): boolean {
   const shared = Math.min(segments.length, path.length);
   for (let i = 0; i < shared; i++) if (segments[i] !== ANY && segments[i] !== path[i]) return false;
   return true;
@@ -94,7 +94,7 @@ export function byKeys(a: Keys, b: Keys): number {
 }
 
 /** Members, or other places of one rule, each once. Mostly there is one. */
-export class Places {
+export class MemberSet {
   readonly #first: Keys;
   #all: Map<string, Keys> | undefined;
 

@@ -1,4 +1,4 @@
-import { type Json, setOwn } from '#base';
+import { defineOwn, type Json } from '#base';
 import { parsePointer, toPointer } from '#canon';
 import type { Change } from '../domain/change.ts';
 import type { Domain } from '../domain/domain.ts';
@@ -114,7 +114,7 @@ function without(value: Json, scope: Scope, path: readonly string[], parts: Patc
     const inside = scopeAt(scope, key);
     const keys = [...path, key];
     if (inside?.all) parts.push(whole('add', keys, part));
-    else setOwn(plain, key, inside === undefined ? part : without(part, inside, keys, parts));
+    else defineOwn(plain, key, inside === undefined ? part : without(part, inside, keys, parts));
   }
   return plain as Json;
 }

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { parsePointer, toPointer } from '#canon';
 import { cases } from '../../../tests/support/cases.ts';
 import { bindAll, parseTemplate } from '../domain/footprint.ts';
-import { Premise } from './read-set.ts';
+import { ReadSet } from './read-set.ts';
 
-const premise = (...places: string[]): Premise => new Premise(places.map(parsePointer));
+const premise = (...places: string[]): ReadSet => new ReadSet(places.map(parsePointer));
 
 /** Few keys, so that paths overlap, including keys that a tree of keys could mishandle. */
 const path = fc.array(fc.constantFrom('a', 'b', '', '0', '-', '*', '__proto__', 'a/b', '~'), { maxLength: 4 });
@@ -19,7 +19,7 @@ test('is met by what is at, below or above one of its places, and by nothing els
   fc.assert(
     fc.property(fc.array(path, { minLength: 1, maxLength: 5 }), path, (places, changed) => {
       const naive = places.some((place) => isAtBelowOrAbove(toPointer(changed), toPointer(place)));
-      expect(new Premise(places).isMetBy(changed)).toBe(naive);
+      expect(new ReadSet(places).overlaps(changed)).toBe(naive);
     }),
     { numRuns: cases(2_000) },
   );

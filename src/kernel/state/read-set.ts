@@ -6,7 +6,7 @@ import { isIndex } from '../domain/list-index.ts';
  * The paths that a proposal depends on. A change at, below or above one of them invalidates the
  * read. A change next to them does not.
  */
-export class Premise {
+export class ReadSet {
   readonly #places: readonly (readonly string[])[];
   readonly #scope: Scope;
 
@@ -18,7 +18,7 @@ export class Premise {
   /**
    * Whether a change at this path is at, below or above one of the places. Costs the path's length.
    */
-  isMetBy(path: readonly string[]): boolean {
+  overlaps(path: readonly string[]): boolean {
     let here: Scope = this.#scope;
     for (const key of path) {
       if (here.all) return true;

@@ -2,7 +2,7 @@
  * A map that mostly has few entries. Up to eight are stored in a row, which is cheaper to build and
  * search than a hash table.
  */
-export class Few<V> {
+export class SmallMap<V> {
   #keys: string[] = NONE;
   #values: V[] = NONE;
   /** The index of a key, once there are many. */

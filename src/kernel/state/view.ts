@@ -4,12 +4,12 @@ import { isIndex } from '../domain/list-index.ts';
 import { FootprintFault } from '../errors.ts';
 
 /** The part of a path through views that names a place in an error. */
-interface Place {
-  readonly parent: Place | undefined;
+interface ViewPath {
+  readonly parent: ViewPath | undefined;
   readonly key: string;
 }
 
-export function pointerOf(place: Place | undefined, key?: string): string {
+export function pointerOf(place: ViewPath | undefined, key?: string): string {
   let pointer = key === undefined ? '' : `/${escapeSegment(key)}`;
   for (let at = place; at?.parent !== undefined; at = at.parent) pointer = `/${escapeSegment(at.key)}${pointer}`;
   return pointer;
@@ -22,7 +22,7 @@ export type Container = Record<string, unknown> | unknown[];
  * keys), keys in UTF-16 order, and nothing outside the footprint. A live state and one folded from
  * its ledger look the same to domain code.
  */
-export abstract class Lens implements ProxyHandler<Container>, Place {
+export abstract class Lens implements ProxyHandler<Container>, ViewPath {
   readonly parent: Lens | undefined;
   readonly key: string;
   readonly scope: Scope;

@@ -1,4 +1,4 @@
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { canonicalize, hashText, WORLD_LIMITS } from '#canon';
 import type { BlobRow } from './blob-row.ts';
 import type { BlobRef, Erased, Hash, Stored } from './hash.ts';
@@ -15,7 +15,7 @@ export const INLINE_MAX = 16_384;
  * @throws CanonError for a large value that is not JSON; ArgumentError `bad_argument`
  */
 export function store<T extends Json>(value: T, blobs: BlobRow[], inlineMax: number = INLINE_MAX): Stored<T> {
-  requireForm(form.whole, inlineMax, 'inlineMax');
+  checkArgument(arg.whole, inlineMax, 'inlineMax');
   const reference = looksLikeReference(value);
   if (!reference && roomAfter(value, inlineMax) >= 0) return value;
   const text = canonicalize(value, WORLD_LIMITS);

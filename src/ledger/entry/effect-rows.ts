@@ -86,7 +86,7 @@ export interface OpenEffectPage {
 }
 
 /** An event that a group member publishes about its transactions to all members of the store. */
-export type Said =
+export type MembershipEvent =
   /** The transaction gets the next epoch and is registered with that epoch in the same step. */
   | { readonly is: 'begun'; readonly claims: string }
   /** The transaction registers more claims, or releases claims. */
@@ -105,7 +105,7 @@ export type Said =
  * transaction of the member `gone` now belongs to the member `fence`. The new owner also owns the
  * unresolved ones, which may only have lacked a tool.
  */
-export type Happening = { readonly seq: number; readonly fence: number } & (
+export type OrderedEvent = { readonly seq: number; readonly fence: number } & (
   | { readonly is: 'begun' | 'grown' | 'given'; readonly epoch: number; readonly claims: string }
   | { readonly is: 'left'; readonly epoch: number; readonly claims?: string }
   | { readonly is: 'own' | 'ended' | 'resumed'; readonly epoch: number }

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { canonicalize, hashText, parseCanonical, plainText, readCanonical, signText, verifyText } from '#canon';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { Entry, EntryRow, EntrySignature, Payload } from './entry.ts';
@@ -33,7 +33,7 @@ function sign(payload: Payload, signer: EntrySigner): EntrySignature {
  * @throws LedgerFault; ArgumentError `bad_argument`
  */
 export function checkRow(row: EntryRow): Entry {
-  requireForm(form.object, row, 'row');
+  checkArgument(arg.object, row, 'row');
   // Any malformed value from a damaged store is a ledger fault.
   if (typeof row.payload !== 'string' || typeof row.id !== 'string')
     throw faultOf(row, 'tampered', 'the row has no payload, or no id, that is a text');
@@ -57,12 +57,12 @@ export function checkRow(row: EntryRow): Entry {
   return { id, trajectory_id, parent, seq, kind, payload };
 }
 
-const ENTRY_ROW = form.members({
-  id: form.text,
-  trajectory_id: form.text,
-  seq: form.number,
-  kind: form.text,
-  payload: form.text,
+const ENTRY_ROW = arg.members({
+  id: arg.text,
+  trajectory_id: arg.text,
+  seq: arg.number,
+  kind: arg.text,
+  payload: arg.text,
 });
 
 /** Fields that rows repeat as columns, for lookups. */
@@ -99,7 +99,7 @@ export function hashesTo(text: string, hash: Hash): boolean {
  * @throws ArgumentError `bad_argument`
  */
 export function readRow(row: EntryRow): Entry {
-  requireForm(ENTRY_ROW, row, 'row');
+  checkArgument(ENTRY_ROW, row, 'row');
   const { id, trajectory_id, parent, seq, kind } = row;
   return { id, trajectory_id, parent, seq, kind, payload: readCanonical(row.payload) as unknown as Payload };
 }

@@ -1,4 +1,4 @@
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import type { CommitPayload, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
@@ -77,7 +77,7 @@ export function erasureArgs(args: Json): ErasureArgs | undefined {
  * may have any form. @throws ArgumentError `bad_argument`
  */
 export function answersErasedBy(args: ErasureArgs): readonly Hash[] {
-  requireForm(form.object, args, 'args');
+  checkArgument(arg.object, args, 'args');
   const { answers } = args;
   return Array.isArray(answers) ? answers.filter(isHash) : [];
 }
@@ -87,7 +87,7 @@ export function answersErasedBy(args: ErasureArgs): readonly Hash[] {
  * values may have any form. @throws ArgumentError `bad_argument`
  */
 export function loggedErasedBy(args: ErasureArgs): readonly ErasedLogged[] {
-  requireForm(form.object, args, 'args');
+  checkArgument(arg.object, args, 'args');
   const { logged } = args;
   return Array.isArray(logged) ? logged.filter(isErasedLogged) : [];
 }

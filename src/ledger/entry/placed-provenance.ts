@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { Hash } from './hash.ts';
 
 /**
@@ -10,8 +10,8 @@ import type { Hash } from './hash.ts';
  * @throws ArgumentError `bad_argument`
  */
 export function placedProvenance(text: string, entryId: Hash): string {
-  requireForm(form.text, text, 'text');
-  requireForm(form.text, entryId, 'entryId');
+  checkArgument(arg.text, text, 'text');
+  checkArgument(arg.text, entryId, 'entryId');
   if (!POLYNOMIAL.test(text)) return text;
   const terms = text.split(' + ').map((term) => placedTerm(term, entryId));
   return terms

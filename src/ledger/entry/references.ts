@@ -13,7 +13,7 @@ export function referencesOf(payload: Payload): Hash[] {
 }
 
 /** Hashes of the erasable blobs that a payload refers to. */
-export function saltedBy(payload: Payload): Hash[] {
+export function erasableHashesOf(payload: Payload): Hash[] {
   return positionsOf(payload).flatMap((stored) => (isBlobRef(stored) && stored.salted === true ? [stored.$blob] : []));
 }
 

@@ -6,7 +6,7 @@ import type { Hash } from './hash.ts';
  * entries one by one, and as a chain of their own. A reader can skip the entries: the reader checks
  * that the run joins the chain, and folds the patches.
  */
-export interface Run {
+export interface VerifiedRun {
   readonly trajectoryId: string;
   /** The seq of the first entry. */
   readonly seq: number;

@@ -86,7 +86,7 @@ export type SettlementPayload = CommitPayload & { readonly action: { readonly ar
  * The arguments of a pending entry about an effect: its position in the effect log, and the commit
  * that named it, if any.
  */
-export interface WaitingEffect {
+export interface PendingEffectArgs {
   readonly epoch: number;
   readonly n: number;
   readonly tool: string;
@@ -95,7 +95,7 @@ export interface WaitingEffect {
 
 export type EffectPendingPayload = PendingPayload & {
   readonly reason: 'in_doubt' | 'unresolved';
-  readonly proposal: { readonly action: { readonly args: WaitingEffect } };
+  readonly proposal: { readonly action: { readonly args: PendingEffectArgs } };
 };
 
 /**
@@ -143,7 +143,7 @@ export function isAbandonment(payload: Payload): boolean {
 }
 
 /** Whether an entry records effects, so that neither a domain nor a policy is involved. */
-export function isOfEffects(payload: Payload): boolean {
+export function isEffectEntry(payload: Payload): boolean {
   return isSettlement(payload) || isEffectPending(payload) || isAbandonment(payload);
 }
 
@@ -185,8 +185,8 @@ const OUTCOMES: Readonly<Record<DecidedAs, SettledAs | undefined>> = {
 };
 
 /** The effect of a pending entry. */
-export function waitingEffectOf({ proposal }: EffectPendingPayload): WaitingEffect & { readonly id: Hash } {
-  const args: WaitingEffect = proposal.action.args;
+export function pendingEffectOf({ proposal }: EffectPendingPayload): PendingEffectArgs & { readonly id: Hash } {
+  const args: PendingEffectArgs = proposal.action.args;
   return { ...args, id: (proposal.delta.effects[0] as Delta['effects'][number]).id };
 }
 
@@ -203,9 +203,9 @@ export function settlementArgs(payload: Payload): SettlementArgs | undefined {
  * The unresolved effect that a payload names. The payload may be unchecked. Returns undefined for
  * any other payload.
  */
-export function effectWaitingIn(payload: Payload): (WaitingEffect & { readonly id: Hash }) | undefined {
+export function pendingEffectIn(payload: Payload): (PendingEffectArgs & { readonly id: Hash }) | undefined {
   if (!isEffectPending(payload)) return undefined;
-  return effectPendingFault(payload) === undefined ? waitingEffectOf(payload) : undefined;
+  return effectPendingFault(payload) === undefined ? pendingEffectOf(payload) : undefined;
 }
 
 /** The violation within a commit of `assize.settle`, or undefined. */
@@ -318,9 +318,9 @@ function isAmounts(value: unknown): boolean {
 
 const SETTLED: ReadonlySet<unknown> = new Set<SettledAs>(['applied', 'undone', 'accepted']);
 
-function isWaitingEffect(args: unknown): args is WaitingEffect {
+function isWaitingEffect(args: unknown): args is PendingEffectArgs {
   if (isBlobRef(args) || !hasMembers(args, ['epoch', 'n', 'tool'], ['commit'])) return false;
-  const { epoch, n, tool, commit } = args as unknown as WaitingEffect;
+  const { epoch, n, tool, commit } = args as unknown as PendingEffectArgs;
   return isCount(epoch) && isCount(n) && typeof tool === 'string' && (commit === undefined || isHash(commit));
 }
 

@@ -1,11 +1,11 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { BlobRow, ErasedAnswer, ErasedRow } from '../entry/blob-row.ts';
 import type { CommitPayload, Entry, EntryRow } from '../entry/entry.ts';
 import { answersErasedBy, isErasure, loggedErasedBy } from '../entry/erasure.ts';
 import type { Hash } from '../entry/hash.ts';
 import { isFactStore } from '../ports/fact-store.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
-import { Values } from '../replay/values.ts';
+import { ValueReader } from '../replay/values.ts';
 import { ExportError } from './errors.ts';
 import { importMark, isMarked, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
@@ -24,7 +24,7 @@ export interface ImportOptions {
   /**
    * Called for each exported entry that records effects or erases, and that the store already has
    * without a mark. Returns whether an earlier import without marks wrote the entry; the import
-   * then marks it. Default: false for every entry. The runtime's `madeElsewhere` answers from the
+   * then marks it. Default: false for every entry. The runtime's `isForeignEntry` answers from the
    * store's effect log.
    */
   readonly cameBefore?: (entry: Entry) => boolean | Promise<boolean>;
@@ -73,7 +73,7 @@ export async function importLines(
   lines: AsyncIterable<string>,
   options: ImportOptions = {},
 ): Promise<ImportReport> {
-  requireForm(form.object, options, 'options');
+  checkArgument(arg.object, options, 'options');
   const { onProgress, erase = false, cameBefore = () => false, awaitsFacts = false } = options;
   let entries = 0;
   let imported = 0;
@@ -198,7 +198,7 @@ class Group {
   async #logged(store: LedgerStore): Promise<readonly ErasedRow[]> {
     const rows: ErasedRow[] = [];
     for (const entry of this.erasures) {
-      const args = await new Values(store).erasure(entry, entry.payload);
+      const args = await new ValueReader(store).erasure(entry, entry.payload);
       if (args !== undefined) rows.push(...loggedErasedBy(args).map(({ hash }) => ({ hash, by: entry.id })));
     }
     return rows;
@@ -217,7 +217,7 @@ class Group {
     let unerased = 0;
     if (!hasOracleLog(store)) return { erasedAnswers, unerased };
     for (const entry of this.erasures) {
-      const args = await new Values(store).erasure(entry, entry.payload);
+      const args = await new ValueReader(store).erasure(entry, entry.payload);
       for (const key of args === undefined ? [] : answersErasedBy(args)) {
         if (erase) {
           erasedAnswers.push({ key, by: entry.id });

@@ -1,10 +1,10 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { hashText } from '#canon';
 import type { BlobRow } from '../entry/blob-row.ts';
 import type { Payload } from '../entry/entry.ts';
 import { isErasure } from '../entry/erasure.ts';
 import type { Hash } from '../entry/hash.ts';
-import { isOfEffects } from '../entry/settlement.ts';
+import { isEffectEntry } from '../entry/settlement.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 
 // An entry is identical in every store, so it cannot record its origin. Only the original store's
@@ -16,7 +16,7 @@ const BEGINNING = 'imported ';
 
 /** Whether an entry refers to an effect log, or may erase values of an effect log. */
 export function isMarked(payload: Payload): boolean {
-  return payload.kind === 'commit' ? payload.delta.effects.length > 0 || isErasure(payload) : isOfEffects(payload);
+  return payload.kind === 'commit' ? payload.delta.effects.length > 0 || isErasure(payload) : isEffectEntry(payload);
 }
 
 export function importMark(id: Hash): BlobRow {
@@ -32,7 +32,7 @@ export function importMark(id: Hash): BlobRow {
  * @throws ArgumentError `bad_argument`
  */
 export async function wasImported(store: Pick<LedgerStore, 'blob'>, id: Hash): Promise<boolean> {
-  requireForm(form.text, id, 'id');
+  checkArgument(arg.text, id, 'id');
   const { hash, text } = importMark(id);
   return (await store.blob(hash)) === text;
 }

@@ -6,7 +6,7 @@ import type { Entry, EntryRow, Payload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import { erasureArgs, isErasure } from '../entry/erasure.ts';
 import type { Hash } from '../entry/hash.ts';
-import { referencesOf, saltedBy, writParent, writsNamedBy } from '../entry/references.ts';
+import { erasableHashesOf, referencesOf, writParent, writsNamedBy } from '../entry/references.ts';
 import { LedgerFault } from '../errors.ts';
 import { Chain } from '../rules/chain.ts';
 import { ExportError } from './errors.ts';
@@ -129,7 +129,7 @@ export class ExportReader {
       throw this.#bad(`${row.trajectory_id} seq ${row.seq} refers to ${missing}, which is not before it`);
     const blobs = this.#needed.filter((row) => 'text' in row);
     const erased = this.#needed.filter((row) => 'by' in row);
-    const salted = new Set(erased.length === 0 ? [] : saltedBy(entry.payload));
+    const salted = new Set(erased.length === 0 ? [] : erasableHashesOf(entry.payload));
     const unsalted = erased.find(({ hash }) => !salted.has(hash));
     if (unsalted !== undefined)
       throw this.#bad(`the blob ${unsalted.hash} is said to be erased, and no salted value of the next entry is`);

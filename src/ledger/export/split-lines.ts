@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { ExportError } from './errors.ts';
 import { LINE_BYTES_MAX } from './lines.ts';
 
@@ -12,12 +12,12 @@ export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   bytesMax: number = LINE_BYTES_MAX,
 ): AsyncGenerator<string> {
-  requireForm(form.whole, bytesMax, 'bytesMax');
+  checkArgument(arg.whole, bytesMax, 'bytesMax');
   let parts: Uint8Array[] = [];
   let length = 0;
   let line = 0;
   for await (const chunk of chunks) {
-    if (!(chunk instanceof Uint8Array)) requireForm(form.bytes, chunk, 'chunk');
+    if (!(chunk instanceof Uint8Array)) checkArgument(arg.bytes, chunk, 'chunk');
     let start = 0;
     for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
       yield decoded([...parts, chunk.subarray(start, end)], ++line);

@@ -1,4 +1,4 @@
-import { form, isAssizeError, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError } from '#base';
 import { readCanonical } from '#canon';
 import { Frontier, leafHash } from '#merkle';
 import type { EntryRow, Payload } from '../entry/entry.ts';
@@ -17,7 +17,7 @@ export interface ExportOptions {
   readonly onProgress?: (entries: number) => void;
 }
 
-const EXPORT_OPTIONS = form.members({ size: form.optional(form.number) });
+const EXPORT_OPTIONS = arg.members({ size: arg.optional(arg.number) });
 
 const PAGE = 1_000;
 
@@ -32,7 +32,7 @@ const PAGE = 1_000;
  * `bad_export` for a missing log entry; ArgumentError `bad_argument`
  */
 export async function* exportLines(store: LedgerStore & LogStore, options: ExportOptions = {}): AsyncGenerator<string> {
-  requireForm(EXPORT_OPTIONS, options, 'options');
+  checkArgument(EXPORT_OPTIONS, options, 'options');
   const logged = await store.logSize();
   const size = Math.min(options.size ?? logged, logged);
   const frontier = new Frontier();

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { rootAt } from '#merkle';
 import type { LogStore } from '../ports/ledger-store.ts';
 import { askNodes } from './nodes.ts';
@@ -16,7 +16,7 @@ export async function logHead(store: LogStore): Promise<LogHead> {
 }
 
 /** The relation of a store's log to a saved tree head. */
-export type Standing =
+export type LogComparison =
   /** The log has the saved head, or continues after it. */
   | { readonly stands: 'at' | 'ahead'; readonly size: number }
   /** Entries of the saved log are missing, from position `size` on. */
@@ -34,11 +34,11 @@ export type Standing =
  *
  * @throws ArgumentError `bad_argument`
  */
-export async function standingOf(
+export async function compareWithHead(
   store: LogStore,
   kept: { size: number | bigint; root: Uint8Array },
-): Promise<Standing> {
-  requireForm(form.members({ size: form.number, root: form.bytes }), kept, 'kept');
+): Promise<LogComparison> {
+  checkArgument(arg.members({ size: arg.number, root: arg.bytes }), kept, 'kept');
   const size = await store.logSize();
   if (kept.size > size) return { stands: 'behind', size };
   const then = Number(kept.size);
@@ -53,8 +53,8 @@ export async function standingOf(
  * The fault of a truncated or diverged store and the next step, in one sentence. Undefined if the
  * store is sound.
  */
-export function standingFault(
-  { stands, size }: Standing,
+export function comparisonFault(
+  { stands, size }: LogComparison,
   kept: { readonly origin: string; readonly size: number | bigint },
 ): string | undefined {
   if (stands === 'behind') {

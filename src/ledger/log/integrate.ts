@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { Frontier, frontierAt, leafHash } from '#merkle';
 import type { LogStore } from '../ports/ledger-store.ts';
 import { askNodes } from './nodes.ts';
@@ -27,7 +27,7 @@ const STEP = 1_000;
  * @throws ArgumentError `bad_argument`
  */
 export async function integrateLog(store: LogStore, options: IntegrateOptions = {}): Promise<number> {
-  requireForm(form.object, options, 'options');
+  checkArgument(arg.object, options, 'options');
   const { onProgress, upTo = Number.POSITIVE_INFINITY } = options;
   let frontier: Frontier | undefined;
   for (;;) {

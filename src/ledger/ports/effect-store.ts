@@ -4,15 +4,15 @@ import type {
   EffectPage,
   EffectRefusal,
   EffectWrite,
-  Happening,
   LoggedTransaction,
+  MembershipEvent,
   OpenEffectPage,
-  Said,
+  OrderedEvent,
 } from '../entry/effect-rows.ts';
 import type { Hash } from '../entry/hash.ts';
 
 /** An exclusive lease on the effects of a store. The lease ends with the process. */
-export interface Tenure {
+export interface Lease {
   /** Grows with every lease, from 1. */
   readonly fence: number;
   /** The highest epoch in the store. */
@@ -38,7 +38,7 @@ export interface EffectStore {
    *
    * @throws the signal's reason; `store_closed` if the store is closed in the meantime
    */
-  holdEffects(signal?: AbortSignal): Promise<Tenure>;
+  leaseEffects(signal?: AbortSignal): Promise<Lease>;
   /**
    * The write is durable when the promise resolves. Blobs are stored once, in the same transaction.
    * The write joins the waiting batches.
@@ -59,7 +59,7 @@ export interface EffectStore {
    * log, even an empty one. `verify` uses the answer to tell an imported ledger from a log with
    * lost rows. Default: true if the store has a transaction.
    */
-  wereEffectsHeld?(): Promise<boolean>;
+  hasEffectLog?(): Promise<boolean>;
 }
 
 /** Whether a store has an effect log, as the stores of this package do. */
@@ -83,12 +83,16 @@ export interface Membership {
    *
    * @throws StoreError if the store is unavailable; treat the membership as ended
    */
-  exchange(heard: number, said: readonly Said[], look: boolean): Promise<readonly Happening[] | undefined>;
+  exchange(
+    heard: number,
+    said: readonly MembershipEvent[],
+    look: boolean,
+  ): Promise<readonly OrderedEvent[] | undefined>;
   /**
    * Calls the listener when other members may have published events, and when the membership is
    * lost.
    */
-  onNews(listener: () => void): void;
+  onEvents(listener: () => void): void;
   /**
    * The reason why the membership ended, if this side knows it: a lost connection, or a closed
    * store.
@@ -104,10 +108,10 @@ export interface Membership {
 /** An effect log that several engines share, in one process or in many. */
 export interface SharedEffectStore extends EffectStore {
   /**
-   * Joins the group. Waits for the holder of an exclusive lease; `holdEffects` in turn waits for
+   * Joins the group. Waits for the holder of an exclusive lease; `leaseEffects` in turn waits for
    * all members. Open transactions without an owner belong to the new member from the start.
    *
    * @throws the signal's reason; `store_closed` if the store is closed in the meantime
    */
-  shareEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership>;
+  joinEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership>;
 }

@@ -77,7 +77,7 @@ export interface FactStore {
    * `byText`: whether `read` uses full-text search. If a store lacks this method, several reads may
    * see different commits.
    */
-  atOneMoment?<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T>;
+  withReadSnapshot?<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T>;
 }
 
 /** The reads of one snapshot. */

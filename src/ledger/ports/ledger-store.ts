@@ -3,7 +3,7 @@ import type { EffectRefusal, EffectWrite } from '../entry/effect-rows.ts';
 import type { EntryRow } from '../entry/entry.ts';
 import type { FactWrite, Outdated } from '../entry/fact-rows.ts';
 import type { Hash } from '../entry/hash.ts';
-import type { Ahead, RowRange } from './parallel-reader.ts';
+import type { ParallelReader, RowRange } from './parallel-reader.ts';
 
 /** All writes of one proposal, in one transaction: the point of no return. */
 export interface Batch {
@@ -169,14 +169,14 @@ export interface LedgerStore {
   /**
    * Optional: checks the entries of these ranges in a worker thread during a replay from the front.
    */
-  checkAhead?(ranges: readonly RowRange[]): Ahead;
+  readInParallel?(ranges: readonly RowRange[]): ParallelReader;
   /**
    * Optional: waits for the write lock of a trajectory, which one holder has at a time across all
    * processes. Returns the function that releases the lock. Returns undefined after about a second,
    * or if locks are unavailable. A lock also ends with its process. The lock is advisory: it saves
    * wasted work under contention, and commits still decide conflicts.
    */
-  turn?(trajectoryId: string): Promise<(() => void) | undefined>;
+  acquireWriteLock?(trajectoryId: string): Promise<(() => void) | undefined>;
   /**
    * Optional: removes erased bytes from the store's own files, if deletion alone does not. Call it
    * once after commits that erased, and before reporting the erasure. Bytes in open reads of other

@@ -1,4 +1,4 @@
-import type { Run } from '../entry/run.ts';
+import type { VerifiedRun } from '../entry/run.ts';
 
 /**
  * Number of entries read, checked and transferred at a time. Small pages keep the garbage young.
@@ -10,12 +10,12 @@ export const PAGE = 250;
  * report faults. It leaves a faulty entry out of every run, so the reader finds and names the
  * fault.
  */
-export interface Ahead {
+export interface ParallelReader {
   /**
    * The run that starts at this entry, if one is ready. Otherwise the number of entries to read
    * before a run can start.
    */
-  at(trajectoryId: string, seq: number): Run | number;
+  at(trajectoryId: string, seq: number): VerifiedRun | number;
   /**
    * Reports the reader's progress, in entries over all ranges. The checker skips entries before
    * that.

@@ -9,6 +9,7 @@ import {
   beliefChange,
   checkRow,
   type Entry,
+  erasableHashesOf,
   exportLines,
   type FactWrite,
   factWrites,
@@ -20,14 +21,13 @@ import {
   payloadFault,
   Replayer,
   runsOf,
-  saltedBy,
-  Values,
+  ValueReader,
 } from '../index.ts';
 
 const cases = beliefCases();
 const ledgerOf = (name: string): Ledger => cases.find((one) => one.name === name)!.ledger;
 const entriesOf = ({ rows }: Ledger): Entry[] => rows.map((row) => checkRow(row));
-const valuesOf = ({ rows, blobs, erased }: Ledger): Values => new Values(new RowsReader(rows, blobs, erased));
+const valuesOf = ({ rows, blobs, erased }: Ledger): ValueReader => new ValueReader(new RowsReader(rows, blobs, erased));
 
 test.each(cases)('$name: $verdict', async ({ ledger, verdict }) => {
   expect(Object.values(await verdictsOf(ledger))).toEqual([verdict]);
@@ -70,7 +70,7 @@ test('partitions and objects are positions of an entry, in its order, and all ma
   const { beliefs } = (contested!.payload as { delta: { beliefs: readonly BeliefChange[] } }).delta;
   const expected = beliefs.flatMap(({ partition, insert }) => [partition, ...insert.map(({ object }) => object)]);
   expect(positionsOf(contested!.payload).filter(isBlobRef)).toEqual(expected);
-  expect(saltedBy(contested!.payload)).toEqual(expected.map(({ $blob }) => $blob));
+  expect(erasableHashesOf(contested!.payload)).toEqual(expected.map(({ $blob }) => $blob));
 });
 
 test('what changes beliefs is in no run, because what it refers to has to be read', () => {

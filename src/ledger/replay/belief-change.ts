@@ -1,4 +1,4 @@
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { canonicalize } from '#canon';
 import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
 import type { Entry, Instant } from '../entry/entry.ts';
@@ -18,7 +18,7 @@ import {
 } from '../entry/fact-rows.ts';
 import type { Erased, Hash } from '../entry/hash.ts';
 import { placedProvenance } from '../entry/placed-provenance.ts';
-import { faultAt, type Held, type Values } from './values.ts';
+import { faultAt, type ReadValue, type ValueReader } from './values.ts';
 
 /** A row of a plan: a fact row of memory, before the id of its entry is known. */
 export interface PlannedFact extends FactColumns {
@@ -48,28 +48,28 @@ export function beliefChange(
     readonly objects: readonly SaltedRef[];
   },
 ): BeliefChange {
-  requireForm(PLANNED, plan, 'plan');
-  requireForm(OF, of, 'of');
+  checkArgument(PLANNED, plan, 'plan');
+  checkArgument(OF, of, 'of');
   const { systemTime, close, insert, merged } = plan;
   const { partition, version, cardinality, objects, inherit } = of;
-  requireForm(
-    form.of('one for each row of the plan', () => objects.length === insert.length),
+  checkArgument(
+    arg.of('one for each row of the plan', () => objects.length === insert.length),
     objects,
     'of.objects',
   );
   for (const row of insert) {
-    requireForm(
-      form.of('that of the plan', (at) => at === systemTime),
+    checkArgument(
+      arg.of('that of the plan', (at) => at === systemTime),
       row.system_time_start,
       'system_time_start',
     );
-    requireForm(
-      form.of('the version', (seq) => seq === version),
+    checkArgument(
+      arg.of('the version', (seq) => seq === version),
       row.seq,
       'seq',
     );
-    requireForm(
-      form.of('that of the change', (one) => one === cardinality),
+    checkArgument(
+      arg.of('that of the change', (one) => one === cardinality),
       row.cardinality,
       'cardinality',
     );
@@ -99,19 +99,19 @@ export function inheritanceOf(until: Instant, rows: readonly FactVersion[]): Inh
   };
 }
 
-const PLANNED = form.members({
-  systemTime: form.text,
-  close: form.list(form.object),
-  insert: form.list(form.object),
-  merged: form.optional(form.list(form.text)),
+const PLANNED = arg.members({
+  systemTime: arg.text,
+  close: arg.list(arg.object),
+  insert: arg.list(arg.object),
+  merged: arg.optional(arg.list(arg.text)),
 });
 
-const OF = form.members({
-  partition: form.object,
-  version: form.whole,
-  cardinality: form.text,
-  objects: form.list(form.object),
-  inherit: form.optional(form.object),
+const OF = arg.members({
+  partition: arg.object,
+  version: arg.whole,
+  cardinality: arg.text,
+  objects: arg.list(arg.object),
+  inherit: arg.optional(arg.object),
 });
 
 /**
@@ -122,19 +122,19 @@ const OF = form.members({
  *
  * @throws LedgerFault if a blob is missing or malformed
  */
-export async function factWrites(entry: Entry, values: Pick<Values, 'held'>): Promise<FactWrite[]> {
+export async function factWrites(entry: Entry, values: Pick<ValueReader, 'read'>): Promise<FactWrite[]> {
   if (entry.payload.kind !== 'commit') return [];
   return Promise.all(entry.payload.delta.beliefs.map((change) => factWrite(entry, change, values)));
 }
 
-async function factWrite(entry: Entry, change: BeliefChange, values: Pick<Values, 'held'>): Promise<FactWrite> {
+async function factWrite(entry: Entry, change: BeliefChange, values: Pick<ValueReader, 'read'>): Promise<FactWrite> {
   const { partition: names, version, system_time, close, inherit } = change;
-  const partition = partitionOf(entry, change, await values.held<Json>(entry, names));
-  const objects = await Promise.all(change.insert.map(({ object }) => values.held<Json>(entry, object)));
+  const partition = partitionOf(entry, change, await values.read<Json>(entry, names));
+  const objects = await Promise.all(change.insert.map(({ object }) => values.read<Json>(entry, object)));
   const insert = change.insert.map(
     (row, i): FactVersion => ({
       ...partition,
-      ...columnsOf(row, textOf(entry, row, objects[i] as Held)),
+      ...columnsOf(row, textOf(entry, row, objects[i] as ReadValue)),
       content: contentOf(row.object),
       provenance_id: placedProvenance(row.provenance_id, entry.id),
       system_time_start: system_time,
@@ -146,11 +146,11 @@ async function factWrite(entry: Entry, change: BeliefChange, values: Pick<Values
   );
   const write = { partition, names: contentOf(names), version, system_time, close, insert };
   if (inherit === undefined) return write;
-  const inherited = await Promise.all(inherit.rows.map(({ object }) => values.held<Json>(entry, object)));
+  const inherited = await Promise.all(inherit.rows.map(({ object }) => values.read<Json>(entry, object)));
   const rows = inherit.rows.map(
     (row, i): FactVersion => ({
       ...partition,
-      ...columnsOf(row, textOf(entry, row, inherited[i] as Held)),
+      ...columnsOf(row, textOf(entry, row, inherited[i] as ReadValue)),
       content: contentOf(row.object),
       system_time_start: row.system_time_start,
       system_time_end: OPEN_END,
@@ -182,7 +182,7 @@ function columnsOf<Said>(row: FactColumns, object: Said): FactColumns & { readon
 function partitionOf(
   entry: Entry,
   { partition: { $blob: hash }, inherit }: Pick<BeliefChange, 'partition' | 'inherit'>,
-  held: Held,
+  held: ReadValue,
 ): PartitionName {
   if (!('value' in held)) {
     const gone = erasedText(held);
@@ -195,7 +195,7 @@ function partitionOf(
   return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
-function textOf(entry: Entry, { object: { $blob: hash } }: BeliefRow, held: Held): string {
+function textOf(entry: Entry, { object: { $blob: hash } }: BeliefRow, held: ReadValue): string {
   if (!('value' in held)) return erasedText(held);
   if (!isFactObject(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no text of a fact`);
   return held.value as string;

@@ -1,4 +1,4 @@
-import { type Json, setOwn } from '#base';
+import { defineOwn, type Json } from '#base';
 import { parsePointer } from '#canon';
 import type { Patch } from '../entry/patch.ts';
 
@@ -51,7 +51,7 @@ function applyPatch(fold: Folded, patch: Patch): void {
     const next = Object.hasOwn(here, key) ? here[key] : undefined;
     if (typeof next !== 'object' || next === null) throw new Error(`${patch.path}: there is nothing above it`);
     const own = ownedCopy(next as Record<string, unknown>, fold.owned);
-    if (own !== next) setOwn(here, key, own);
+    if (own !== next) defineOwn(here, key, own);
     here = own;
   }
   const exists = Object.hasOwn(here, last);
@@ -59,7 +59,7 @@ function applyPatch(fold: Folded, patch: Patch): void {
   else if (patch.op === 'add' && exists) throw new Error(`${patch.path}: add where something is`);
   else if (patch.op !== 'add' && !exists) throw new Error(`${patch.path}: ${patch.op} where nothing is`);
   else if (patch.op === 'remove') delete here[last];
-  else setOwn(here, last, patch.value);
+  else defineOwn(here, last, patch.value);
 }
 
 function applyToList(list: unknown[], key: string, exists: boolean, patch: Patch): void {

@@ -7,7 +7,7 @@ import { memoryOf } from '../entry/memory-of.ts';
 import { placedProvenance } from '../entry/placed-provenance.ts';
 import { type Fault, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
-import { Values } from './values.ts';
+import { ValueReader } from './values.ts';
 
 /** A partition in a branch's memory, as an entry names it. */
 export interface BranchesPartition {
@@ -43,14 +43,14 @@ export async function inheritanceFaults(
   partitions: readonly BranchesPartition[],
   unsound: ReadonlyMap<string, number> = new Map(),
 ): Promise<Fault[]> {
-  const sources = new Map<string, readonly Source[]>();
+  const sources = new Map<string, readonly BranchSource[]>();
   for (const { name } of partitions)
     if (!sources.has(name.branch)) sources.set(name.branch, await sourcesOf(reader, name.branch));
   const changes = await changesOf(reader, partitions, [...sources.values()].flat(), unsound);
   for (const line of sources.values()) nestTimes(line);
   const faults = new Map<string, Fault>();
   for (const { name, names } of partitions) {
-    const line = sources.get(name.branch) as readonly Source[];
+    const line = sources.get(name.branch) as readonly BranchSource[];
     // If a source fails verification before the branch point, its changes are unknown.
     if (line.some(({ trajectoryId, seq }) => (unsound.get(trajectoryId) ?? seq + 1) <= seq)) continue;
     const found = faultIn(changes, line, { name, names });
@@ -63,7 +63,7 @@ export async function inheritanceFaults(
 }
 
 /** The point at which a branch, or an ancestor of the branch, inherits its memory. */
-interface Source {
+interface BranchSource {
   /** The id of a branch. Absent: the shared memory. */
   readonly branch: string | undefined;
   readonly trajectoryId: string;
@@ -107,8 +107,8 @@ interface Changes {
  * The visibility chain of a branch, nearest first; the shared memory is last. Valid chains contain
  * no cycle.
  */
-async function sourcesOf(reader: Reader, branch: string): Promise<Source[]> {
-  const found: Source[] = [];
+async function sourcesOf(reader: Reader, branch: string): Promise<BranchSource[]> {
+  const found: BranchSource[] = [];
   const firstOf = firstIn(reader);
   const passed = new Set<string>();
   for (let at: string | undefined = branch; at !== undefined && !passed.has(at); ) {
@@ -140,7 +140,7 @@ function firstIn(reader: Reader): (trajectoryId: string) => Promise<Payload | un
  * The memories that trajectories with failed verification may have changed: their own memories, if
  * known.
  */
-async function lackedBy(
+async function incompleteMemories(
   reader: Reader,
   unsound: ReadonlyMap<string, number>,
 ): Promise<(branch: string | undefined) => boolean> {
@@ -157,7 +157,7 @@ async function lackedBy(
 }
 
 /** A branch starts no earlier than its source. */
-function nestTimes(line: readonly Source[]): void {
+function nestTimes(line: readonly BranchSource[]): void {
   for (const [i, source] of [...line.entries()].reverse())
     source.until = maxInstant(source.until, line[i + 1]?.until ?? source.until);
 }
@@ -169,24 +169,24 @@ function nestTimes(line: readonly Source[]): void {
 async function changesOf(
   reader: Reader,
   partitions: readonly BranchesPartition[],
-  sources: readonly Source[],
+  sources: readonly BranchSource[],
   unsound: ReadonlyMap<string, number>,
 ): Promise<Changes> {
   const wanted = new Set(partitions.map(({ name }) => keyOf({ ...name, branch: undefined })));
-  const values = new Values(reader);
+  const values = new ValueReader(reader);
   const names = new Map<Hash, PartitionName | undefined>();
   const named = new Map<string, Hash[]>();
   const unnamed: Hash[] = [];
   const of = new Map<Hash, Change[]>();
   const sourcesIn = Map.groupBy(sources, ({ trajectoryId }) => trajectoryId);
-  for await (const entry of believing(reader, unsound)) {
+  for await (const entry of beliefCommits(reader, unsound)) {
     const { trajectory_id, seq, payload } = entry;
     const later = sourcesIn.get(trajectory_id)?.filter((source) => source.seq >= seq) ?? [];
     for (const change of payload.delta.beliefs) {
       for (const source of later) source.until = maxInstant(source.until, change.system_time);
       const { $blob: hash } = change.partition;
       if (!names.has(hash)) {
-        const held = await values.held<never>(entry, change.partition as never);
+        const held = await values.read<never>(entry, change.partition as never);
         const name = 'value' in held ? (held.value as PartitionName) : undefined;
         names.set(hash, name);
         if (name === undefined) unnamed.push(hash);
@@ -201,10 +201,13 @@ async function changesOf(
     }
   }
   for (const list of of.values()) list.sort((a, b) => a.version - b.version || Number(!a.inherit) - Number(!b.inherit));
-  return { named, unnamed, of, mayLack: await lackedBy(reader, unsound) };
+  return { named, unnamed, of, mayLack: await incompleteMemories(reader, unsound) };
 }
 
-async function* believing(reader: Reader, unsound: ReadonlyMap<string, number>): AsyncGenerator<Entry<CommitPayload>> {
+async function* beliefCommits(
+  reader: Reader,
+  unsound: ReadonlyMap<string, number>,
+): AsyncGenerator<Entry<CommitPayload>> {
   for (const { trajectory_id, entries: length } of await reader.trajectories()) {
     const entries = Math.min(length, unsound.get(trajectory_id) ?? length);
     for (let from = 0; from < entries; from += PAGE) {
@@ -223,7 +226,7 @@ function changeOf({ id, trajectory_id, seq }: Entry, change: BeliefChange): Chan
   const rows = change.insert
     .filter(({ row_kind }) => row_kind === 'current')
     .map(({ provenance_id, ...row }) =>
-      taken({
+      asInherited({
         ...row,
         row_kind: 'current',
         provenance_id: placedProvenance(provenance_id, id),
@@ -236,12 +239,16 @@ function changeOf({ id, trajectory_id, seq }: Entry, change: BeliefChange): Chan
   return { trajectory_id, seq, version, system_time, close, rows, inherit };
 }
 
-interface Wrong {
+interface InheritanceFault {
   readonly change: Change;
   readonly detail: string;
 }
 
-function faultIn(changes: Changes, sources: readonly Source[], { name, names }: BranchesPartition): Wrong | undefined {
+function faultIn(
+  changes: Changes,
+  sources: readonly BranchSource[],
+  { name, names }: BranchesPartition,
+): InheritanceFault | undefined {
   const [first, ...rest] = changes.of.get(names) ?? [];
   if (first === undefined) return undefined;
   const again = rest.find(({ version, inherit }) => inherit !== undefined || version === first.version);
@@ -255,7 +262,7 @@ function faultIn(changes: Changes, sources: readonly Source[], { name, names }: 
   // Walks the visibility chain until a source has changed the partition.
   for (const source of sources) {
     const there = changes.named.get(keyOf({ ...name, branch: source.branch })) ?? [];
-    if (inherit !== undefined && there.some((hash) => isTakenOver(inherit, source, changes.of.get(hash) ?? [])))
+    if (inherit !== undefined && there.some((hash) => isInherited(inherit, source, changes.of.get(hash) ?? [])))
       return undefined;
     if (there.some((hash) => (changes.of.get(hash) ?? []).some((change) => isBefore(change, source)))) {
       const detail = `it does not begin with what ${source.trajectoryId} had changed of ${names} where the branch begins`;
@@ -264,10 +271,10 @@ function faultIn(changes: Changes, sources: readonly Source[], { name, names }: 
     }
   }
   if (inherit === undefined) return undefined;
-  const [nearest] = sources as readonly [Source];
+  const [nearest] = sources as readonly [BranchSource];
   const isLacking = sources.some(({ branch }) => changes.mayLack(branch));
   if (isLacking && !sources.some(({ branch }) => isKnown(changes, { ...name, branch }, version))) return undefined;
-  const isOfErased = changes.unnamed.some((hash) => isTakenOver(inherit, nearest, changes.of.get(hash) ?? []));
+  const isOfErased = changes.unnamed.some((hash) => isInherited(inherit, nearest, changes.of.get(hash) ?? []));
   return isOfErased
     ? undefined
     : { change: first, detail: `what it inherits of ${names} is not what its source had at ${inherit.until}` };
@@ -288,7 +295,7 @@ function isKnown({ named, of }: Changes, name: NameParts, version: number): bool
 }
 
 /** Whether the branch's source made the change before the branch point. */
-function isBefore({ trajectory_id, seq }: Change, source: Source): boolean {
+function isBefore({ trajectory_id, seq }: Change, source: BranchSource): boolean {
   return trajectory_id === source.trajectoryId && seq <= source.seq;
 }
 
@@ -296,19 +303,19 @@ function isBefore({ trajectory_id, seq }: Change, source: Source): boolean {
  * Whether the inherited rows are the rows open at that time, including all changes of the source
  * itself.
  */
-function isTakenOver({ until, rows }: Inheritance, source: Source, changes: readonly Change[]): boolean {
+function isInherited({ until, rows }: Inheritance, source: BranchSource, changes: readonly Change[]): boolean {
   const [first] = changes;
   if (first === undefined || until > source.until) return false;
   if (changes.some((change) => change.system_time > until && isBefore(change, source))) return false;
-  const open = new Map((first.inherit?.rows ?? []).map(taken).map((row) => [row.key, row.is]));
+  const open = new Map((first.inherit?.rows ?? []).map(asInherited).map((row) => [row.key, row.is]));
   for (const change of changes.filter(({ system_time }) => system_time <= until)) {
     for (const key of change.close) open.delete(keyOfRow(key));
     for (const row of change.rows) open.set(row.key, row.is);
   }
-  return open.size === rows.length && rows.map(taken).every(({ key, is }) => open.get(key) === is);
+  return open.size === rows.length && rows.map(asInherited).every(({ key, is }) => open.get(key) === is);
 }
 
-function taken(row: Inheritance['rows'][number]): TakenRow {
+function asInherited(row: Inheritance['rows'][number]): TakenRow {
   return { key: keyOfRow(row), is: canonicalize(row) };
 }
 

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
 import { isBlobRef, isErased } from '../entry/blob.ts';
 import type { BranchPayload, CommitPayload, Entry, EntryRow, Payload, RootPayload } from '../entry/entry.ts';
@@ -9,16 +9,16 @@ import type { PartitionName } from '../entry/fact-rows.ts';
 import type { BlobRef, Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { changesOf, positionsOf, valuesIn } from '../entry/references.ts';
-import type { Run } from '../entry/run.ts';
+import type { VerifiedRun } from '../entry/run.ts';
 import { type Fault, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
-import { type Ahead, PAGE } from '../ports/parallel-reader.ts';
+import { PAGE, type ParallelReader } from '../ports/parallel-reader.ts';
 import { Chain } from '../rules/chain.ts';
-import { Links } from '../rules/cross-chain.ts';
+import { CrossChainRules } from '../rules/cross-chain.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { BranchesPartition } from './inherited-beliefs.ts';
 import { patchesOfRun, refersBesideFold, refersInFold } from './run.ts';
-import { checkErasure, faultAt as fault, Values } from './values.ts';
+import { checkErasure, faultAt as fault, ValueReader } from './values.ts';
 
 /**
  * Number of referenced texts read in parallel for one entry. All of them are in memory at the same
@@ -33,7 +33,7 @@ export interface ReplayOptions {
   /** Called for every entry accepted individually, in order. */
   readonly onEntry?: (entry: Entry) => void;
   /** Called for every run accepted as a whole. */
-  readonly onRun?: (run: Run) => void;
+  readonly onRun?: (run: VerifiedRun) => void;
   /** Called for a branch before its first entry, with the writs revoked at the branch point. */
   readonly onInherited?: (revoked: ReadonlySet<Hash>) => void;
   /**
@@ -51,11 +51,11 @@ export interface ReplayOptions {
    */
   readonly from?: Replayed;
   /** Runs that a worker thread checked. Not used together with `until`. */
-  readonly ahead?: Ahead;
+  readonly parallelReader?: ParallelReader;
 }
 
 /** A replayed chain: the state of its rules, and the folded state. */
-const REPLAY_OPTIONS = form.members({ until: form.optional(form.text) });
+const REPLAY_OPTIONS = arg.members({ until: arg.optional(arg.text) });
 
 export interface Replayed {
   readonly chain: Chain;
@@ -63,7 +63,7 @@ export interface Replayed {
 }
 
 /** The values that a branch inherits at its branch point. */
-interface Point {
+interface BranchPoint {
   readonly fold: Folded;
   readonly revoked: ReadonlySet<Hash>;
 }
@@ -78,10 +78,10 @@ export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed |
  * of a large state cost only their changes.
  */
 export class Replayer {
-  readonly values: Values;
+  readonly values: ValueReader;
   readonly #reader: LedgerReader;
   readonly #startFor: StartFor;
-  readonly #points: Map<Hash, Point> = new Map();
+  readonly #points: Map<Hash, BranchPoint> = new Map();
 
   /**
    * `startFor`: where to start if only the state after an entry is needed. Default: at the first
@@ -89,20 +89,20 @@ export class Replayer {
    */
   constructor(reader: LedgerReader, startFor: StartFor = async () => undefined) {
     this.#reader = reader;
-    this.values = new Values(reader);
+    this.values = new ValueReader(reader);
     this.#startFor = startFor;
   }
 
   /** @throws LedgerFault naming the entry at fault and why; ArgumentError `bad_argument` */
   replay(trajectoryId: string, options: ReplayOptions = {}): Promise<Replayed> {
-    requireForm(REPLAY_OPTIONS, options, 'options');
+    checkArgument(REPLAY_OPTIONS, options, 'options');
     return this.#replay(trajectoryId, options, [trajectoryId]);
   }
 
   /** `path`: this trajectory, and the trajectories whose branches led to it. */
   async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
     const chain = options.from?.chain ?? new Chain(trajectoryId);
-    const links = new Links(this.#reader, chain);
+    const links = new CrossChainRules(this.#reader, chain);
     let fold = options.from?.fold;
     if (fold !== undefined && chain.head === options.until) return { chain, fold };
     // The last entry is checked again, so that a change before it cannot go unnoticed.
@@ -110,7 +110,7 @@ export class Replayer {
     for (;;) {
       options.onPage?.(chain.seq);
       // Replay cannot stop inside a run.
-      const found = options.until === undefined ? options.ahead?.at(trajectoryId, chain.seq) : undefined;
+      const found = options.until === undefined ? options.parallelReader?.at(trajectoryId, chain.seq) : undefined;
       if (typeof found === 'object' && fold !== undefined && chain.join(found)) {
         foldRun(fold, found);
         options.onRun?.(found);
@@ -172,7 +172,7 @@ export class Replayer {
     return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).revoked;
   }
 
-  async #pointAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<Point> {
+  async #pointAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<BranchPoint> {
     let point = this.#points.get(entryId);
     if (point === undefined) {
       const { chain, fold } = await this.#replayUntil(trajectoryId, entryId, path);
@@ -217,7 +217,7 @@ export class Replayer {
     this.#points.clear();
   }
 
-  #keep(entryId: Hash, point: Point): void {
+  #keep(entryId: Hash, point: BranchPoint): void {
     if (this.#points.size >= 64) this.#points.delete(this.#points.keys().next().value as Hash);
     this.#points.set(entryId, point);
   }
@@ -235,7 +235,7 @@ export class Replayer {
     );
     for (let at = 0; at < toRead.length; at += READ_AT_ONCE) {
       const some = toRead.slice(at, at + READ_AT_ONCE);
-      const read = await Promise.allSettled(some.map((stored) => this.values.held(entry, stored)));
+      const read = await Promise.allSettled(some.map((stored) => this.values.read(entry, stored)));
       for (const [i, stored] of some.entries()) {
         const outcome = read[i]!;
         if (outcome.status === 'rejected') throw outcome.reason;
@@ -278,7 +278,7 @@ export class Replayer {
     return fold as Folded;
   }
 
-  async #sourceOf(entry: Entry<BranchPayload>, path: readonly string[]): Promise<Point> {
+  async #sourceOf(entry: Entry<BranchPayload>, path: readonly string[]): Promise<BranchPoint> {
     const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
     // Valid ids cannot form a cycle. An altered first entry can, and replay would never end.
     if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would begin with itself`);
@@ -362,7 +362,7 @@ function applyCommit(fold: Folded, entry: Pick<Entry, 'trajectory_id' | 'seq'>, 
   }
 }
 
-function foldRun(fold: Folded, run: Run): void {
+function foldRun(fold: Folded, run: VerifiedRun): void {
   const place = { trajectory_id: run.trajectoryId, seq: run.seq };
   for (const patches of patchesOfRun(run)) {
     applyCommit(fold, place, patches);
@@ -409,7 +409,7 @@ export async function verifyTrajectory(
   trajectoryId: string,
   options: Omit<ReplayOptions, 'until'> = {},
 ): Promise<VerifyReport> {
-  requireForm(REPLAY_OPTIONS, options, 'options');
+  checkArgument(REPLAY_OPTIONS, options, 'options');
   let entries = 0;
   let signed = 0;
   let head: Hash | null = null;

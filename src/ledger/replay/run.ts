@@ -7,7 +7,7 @@ import type { Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { valuesIn } from '../entry/references.ts';
 import { isRevocation } from '../entry/revocation.ts';
-import type { Run } from '../entry/run.ts';
+import type { VerifiedRun } from '../entry/run.ts';
 import { isSettlement } from '../entry/settlement.ts';
 import { Chain } from '../rules/chain.ts';
 
@@ -16,8 +16,8 @@ import { Chain } from '../rules/chain.ts';
  * that resolve nothing and refer to no blob. An entry that breaks a rule is in no run, so a reader
  * of individual entries finds and names the fault.
  */
-export function runsOf(entries: readonly Entry[]): Run[] {
-  const runs: Run[] = [];
+export function runsOf(entries: readonly Entry[]): VerifiedRun[] {
+  const runs: VerifiedRun[] = [];
   for (let i = 0; i < entries.length; ) {
     const builder = new RunBuilder(entries[i] as Entry);
     let next = i;
@@ -29,7 +29,7 @@ export function runsOf(entries: readonly Entry[]): Run[] {
 }
 
 /** The patches of a run, one list per entry. */
-export function patchesOfRun({ patches }: Run): readonly (readonly Patch[])[] {
+export function patchesOfRun({ patches }: VerifiedRun): readonly (readonly Patch[])[] {
   // Node's own parser can misread names with escapes (nodejs/node#63785).
   const lists: Json = patches.includes('\\') ? parseStrict(patches, WORLD_LIMITS) : (JSON.parse(patches) as Json);
   return lists as unknown as readonly (readonly Patch[])[];
@@ -75,7 +75,7 @@ class RunBuilder {
     return true;
   }
 
-  run(): Run {
+  run(): VerifiedRun {
     const { head, at, lastCommit } = this.#chain;
     return {
       trajectoryId: this.#first.trajectory_id,

@@ -9,7 +9,7 @@ import {
   rootMembers,
   salted,
 } from '../../../tests/support/ledger-rows.ts';
-import { type BlobRef, type BlobRow, type ErasedRow, type Patch, Values } from '../index.ts';
+import { type BlobRef, type BlobRow, type ErasedRow, type Patch, ValueReader } from '../index.ts';
 import { refersTo } from './values.ts';
 
 const PLACE = { trajectory_id: 't', seq: 1 };
@@ -36,22 +36,22 @@ function ledger() {
 
 describe('a value', () => {
   test('in place is itself, whatever is in it', async () => {
-    const values = new Values(new RowsReader([]));
+    const values = new ValueReader(new RowsReader([]));
     for (const value of [null, 1, [], { a: { $blob: 'x' } }])
-      expect(await values.held(PLACE, value)).toEqual({ value });
+      expect(await values.read(PLACE, value)).toEqual({ value });
   });
 
   test('in a blob is read, with its salt left away', async () => {
     const plain = blobOf({ salt: '0'.repeat(32), value: 1 });
-    const values = new Values(new RowsReader([], [plain.row]));
-    expect(await values.held(PLACE, plain.reference)).toEqual({ value: { salt: '0'.repeat(32), value: 1 } });
-    expect(await values.held(PLACE, { ...plain.reference, salted: true })).toEqual({ value: 1 });
+    const values = new ValueReader(new RowsReader([], [plain.row]));
+    expect(await values.read(PLACE, plain.reference)).toEqual({ value: { salt: '0'.repeat(32), value: 1 } });
+    expect(await values.read(PLACE, { ...plain.reference, salted: true })).toEqual({ value: 1 });
   });
 
   test('that was erased is so, and is counted once', async () => {
     const { gone, kept, reader } = ledger();
-    const values = new Values(reader());
-    for (let n = 0; n < 2; n++) expect(await values.held(PLACE, gone)).toEqual({ $erased: gone.$blob });
+    const values = new ValueReader(reader());
+    for (let n = 0; n < 2; n++) expect(await values.read(PLACE, gone)).toEqual({ $erased: gone.$blob });
     expect(await values.value(PLACE, gone)).toEqual({ $erased: gone.$blob });
     expect(await values.value(PLACE, kept)).toBe('kept');
     expect([values.erasedIn('t'), values.erasedIn('u')]).toEqual([1, 0]);
@@ -60,7 +60,7 @@ describe('a value', () => {
   test('null beside a salt is null', async () => {
     const blobs: BlobRow[] = [];
     const reference = salted(null, blobs);
-    expect(await new Values(new RowsReader([], blobs)).held(PLACE, reference)).toEqual({ value: null });
+    expect(await new ValueReader(new RowsReader([], blobs)).read(PLACE, reference)).toEqual({ value: null });
   });
 });
 
@@ -82,15 +82,15 @@ describe('a fault names the entry that refers', () => {
     ['no salt', { ...none.reference, salted: true }, reader([], [none.row]), 'malformed'],
     ['no hash', { $blob: 'x', bytes: 1 }, reader(), 'malformed'],
   ])('%s', async (_what, reference, store, code) => {
-    await expect(new Values(store).held(PLACE, reference)).rejects.toMatchObject({ code, fault: PLACE });
+    await expect(new ValueReader(store).read(PLACE, reference)).rejects.toMatchObject({ code, fault: PLACE });
   });
 
   test('an erasure that was changed afterwards', async () => {
     const tampered = rows.map((row) =>
       row.id === by ? { ...row, payload: row.payload.replace('asked', 'fraud') } : row,
     );
-    const values = new Values(new RowsReader(tampered, blobs, [{ hash: gone.$blob, by }]));
-    await expect(values.held(PLACE, gone)).rejects.toMatchObject({ code: 'blob_missing', fault: PLACE });
+    const values = new ValueReader(new RowsReader(tampered, blobs, [{ hash: gone.$blob, by }]));
+    await expect(values.read(PLACE, gone)).rejects.toMatchObject({ code: 'blob_missing', fault: PLACE });
   });
 
   test('an erasure of its own arguments, and does not go round', async () => {
@@ -100,8 +100,8 @@ describe('a fault names the entry that refers', () => {
     writer.add('root', rootMembers({}));
     const action = { name: 'assize.erase', role: { name: 'assize', params: {} }, args };
     const id = writer.add('commit', commitMembers([], { action })).id;
-    const values = new Values(new RowsReader(writer.rows, texts, [{ hash: args.$blob, by: id }]));
-    await expect(values.held(PLACE, args)).rejects.toMatchObject({ code: 'blob_missing', fault: PLACE });
+    const values = new ValueReader(new RowsReader(writer.rows, texts, [{ hash: args.$blob, by: id }]));
+    await expect(values.read(PLACE, args)).rejects.toMatchObject({ code: 'blob_missing', fault: PLACE });
   });
 });
 
@@ -113,8 +113,12 @@ test('what an entry erases is read once, also by many at the same time', async (
     asked++;
     return store.resolve(id);
   };
-  const values = new Values({ blob: (hash) => store.blob(hash), erasedBy: (hash) => store.erasedBy(hash), resolve });
-  await Promise.all(Array.from({ length: 10 }, () => values.held(PLACE, gone)));
+  const values = new ValueReader({
+    blob: (hash) => store.blob(hash),
+    erasedBy: (hash) => store.erasedBy(hash),
+    resolve,
+  });
+  await Promise.all(Array.from({ length: 10 }, () => values.read(PLACE, gone)));
   expect(asked).toBe(1);
 });
 
@@ -123,7 +127,7 @@ describe('operations', () => {
 
   test('have values in the place of references, and markers where these were erased', async () => {
     const { gone, kept, reader } = ledger();
-    const values = new Values(reader());
+    const values = new ValueReader(reader());
     const list = [
       add(gone),
       add(kept),
@@ -143,10 +147,10 @@ describe('operations', () => {
   test('in a blob are as they are', async () => {
     const { gone } = ledger();
     const list = blobOf([add(gone)] as unknown as Json);
-    const values = new Values(new RowsReader([], [list.row]));
+    const values = new ValueReader(new RowsReader([], [list.row]));
     expect(await values.patches(PLACE, list.reference)).toEqual([add(gone)]);
     const text = blobOf('no list');
-    const other = new Values(new RowsReader([], [text.row]));
+    const other = new ValueReader(new RowsReader([], [text.row]));
     await expect(other.patches(PLACE, text.reference)).rejects.toMatchObject({ code: 'bad_patch', fault: PLACE });
   });
 

@@ -7,21 +7,21 @@ import { answersErasedBy, type ErasureArgs, erasureArgs, isErasure } from '../en
 import type { BlobRef, Erased, Hash, Stored } from '../entry/hash.ts';
 import { isHash } from '../entry/is-hash.ts';
 import type { Patch } from '../entry/patch.ts';
-import { saltedBy, valuesIn } from '../entry/references.ts';
+import { erasableHashesOf, valuesIn } from '../entry/references.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 
-type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
+type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
 
 /** The content of a position: the value, or the mark of its erasure. */
-export type Held<T extends Json = Json> = { readonly value: T } | Erased;
+export type ReadValue<T extends Json = Json> = { readonly value: T } | Erased;
 
 /**
  * Reads the values that entries refer to and checks them against their hashes. A missing text
  * counts as erased only if the store names a commit of `assize.erase` that erased it. Otherwise the
  * missing text is a fault.
  */
-export class Values {
+export class ValueReader {
   readonly #reader: Pick<LedgerStore, 'blob' | 'erasedBy' | 'resolve'>;
   /** Cached erasures by entry. */
   readonly #erasures: Map<Hash, Promise<ReadonlySet<Hash>>> = new Map();
@@ -33,7 +33,7 @@ export class Values {
   }
 
   /** @throws LedgerFault naming the referring entry */
-  async held<T extends Json>(entry: Place, stored: Stored<T>): Promise<Held<T>> {
+  async read<T extends Json>(entry: EntryPosition, stored: Stored<T>): Promise<ReadValue<T>> {
     if (!isBlobRef(stored)) return { value: stored as T };
     const text = await this.#textOf(entry, stored);
     if (text === undefined) {
@@ -57,13 +57,13 @@ export class Values {
   }
 
   /** The value as a state has it: `{"$erased": hash}` for an erased value. */
-  async value<T extends Json>(entry: Place, stored: Stored<T>): Promise<T | Json> {
-    const held = await this.held(entry, stored);
+  async value<T extends Json>(entry: EntryPosition, stored: Stored<T>): Promise<T | Json> {
+    const held = await this.read(entry, stored);
     return 'value' in held ? held.value : { $erased: held.$erased };
   }
 
   /** The operations of a commit with their values, for a fold. @throws LedgerFault */
-  async patches(entry: Place, stored: Stored<readonly Patch[]>): Promise<readonly Patch[]> {
+  async patches(entry: EntryPosition, stored: Stored<readonly Patch[]>): Promise<readonly Patch[]> {
     // A list stored as a blob contains no references.
     if (isBlobRef(stored)) {
       const list: unknown = await this.value(entry, stored as unknown as Stored);
@@ -74,7 +74,7 @@ export class Values {
   }
 
   /** The arguments of an erasure, or undefined for another form. @throws LedgerFault */
-  async erasure(entry: Place, { action: { args } }: CommitPayload): Promise<ErasureArgs | undefined> {
+  async erasure(entry: EntryPosition, { action: { args } }: CommitPayload): Promise<ErasureArgs | undefined> {
     // Salted arguments could be erased by the entry itself.
     if (isBlobRef(args) && args.salted === true) return undefined;
     return erasureArgs(await this.value(entry, args));
@@ -101,12 +101,12 @@ export class Values {
     return args && { trajectory_id: entry.trajectory_id, args };
   }
 
-  async #resolved(entry: Place, patch: Patch): Promise<Patch> {
+  async #resolved(entry: EntryPosition, patch: Patch): Promise<Patch> {
     const [value] = valuesIn([patch]);
     return refersTo(value) ? ({ ...patch, value: await this.value(entry, value) } as Patch) : patch;
   }
 
-  async #textOf(entry: Place, { $blob: hash, bytes, salted }: BlobRef): Promise<string | undefined> {
+  async #textOf(entry: EntryPosition, { $blob: hash, bytes, salted }: BlobRef): Promise<string | undefined> {
     if (!isHash(hash)) throw faultAt(entry, 'malformed', 'a reference names no hash');
     const text = await this.#reader.blob(hash);
     if (text === undefined) {
@@ -119,7 +119,7 @@ export class Values {
     return text;
   }
 
-  #parsed(entry: Place, { $blob: hash }: BlobRef, text: string): Json {
+  #parsed(entry: EntryPosition, { $blob: hash }: BlobRef, text: string): Json {
     try {
       return parseCanonical(text, WORLD_LIMITS);
     } catch (error) {
@@ -127,7 +127,7 @@ export class Values {
     }
   }
 
-  async #isErased(entry: Place, hash: Hash): Promise<boolean> {
+  async #isErased(entry: EntryPosition, hash: Hash): Promise<boolean> {
     const by = await this.#reader.erasedBy(hash);
     if (by === undefined) return false;
     // Read once, also for parallel reads of many values.
@@ -189,9 +189,14 @@ async function saltedAt(
   reader: Pick<LedgerStore, 'entries'>,
 ): Promise<ReadonlySet<Hash>> {
   const [row] = await reader.entries(trajectoryId, { from: seq, limit: 1 });
-  return new Set(row === undefined ? [] : saltedBy(checkRow(row).payload));
+  return new Set(row === undefined ? [] : erasableHashesOf(checkRow(row).payload));
 }
 
-export function faultAt({ trajectory_id, seq }: Place, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
+export function faultAt(
+  { trajectory_id, seq }: EntryPosition,
+  code: FaultCode,
+  detail: string,
+  cause?: unknown,
+): LedgerFault {
   return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
 }

@@ -30,8 +30,8 @@ export function isSamePrincipal(one: string, other: string): boolean {
  * The reason why an entry is not a further approval, before the last, of the pending proposal.
  * Undefined if it is.
  */
-export function stepFault(step: PendingPayload, before: PendingPayload): string | undefined {
-  if (canonicalize(whatIsPutUp(step)) !== canonicalize(whatIsPutUp(before)))
+export function partialApprovalFault(step: PendingPayload, before: PendingPayload): string | undefined {
+  if (canonicalize(approvedFields(step)) !== canonicalize(approvedFields(before)))
     return 'what it puts up is not what was pending';
   const { needed, given } = approvalsOf(step);
   const earlier = approvalsOf(before).given;
@@ -71,7 +71,7 @@ function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRe
 }
 
 /** The fields that stay the same until the last approval. */
-function whatIsPutUp(pending: PendingPayload): unknown {
+function approvedFields(pending: PendingPayload): unknown {
   const { proposal, digest, channel, reason, detail, freezes, approvals, policy, invariant_id, expires } = pending;
   return {
     proposal,

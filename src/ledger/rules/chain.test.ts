@@ -20,7 +20,7 @@ import {
 } from '../../../tests/support/ledger-rows.ts';
 import type { EntryRow } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
-import type { Run } from '../entry/run.ts';
+import type { VerifiedRun } from '../entry/run.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import { Replayer, type VerifyReport, verifyTrajectory } from '../replay/replay.ts';
 import { runsOf } from '../replay/run.ts';
@@ -673,7 +673,7 @@ test('what waited is not open after the final answer, and no run joins it', () =
   expect(chain.open.size).toBe(0);
   expect(chain.answered).toBe(writer.head.id);
   const [run] = runsOf([checkRow(writer.row('rejection', rejectionMembers()))]);
-  expect(chain.join(run as Run)).toBe(false);
+  expect(chain.join(run as VerifiedRun)).toBe(false);
 });
 
 describe('after a refusal the chain is as before', () => {

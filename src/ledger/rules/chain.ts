@@ -13,22 +13,22 @@ import type {
 } from '../entry/entry.ts';
 import type { Hash } from '../entry/hash.ts';
 import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from '../entry/revocation.ts';
-import type { Run } from '../entry/run.ts';
+import type { VerifiedRun } from '../entry/run.ts';
 import {
   abandonmentFault,
   effectPendingFault,
   isAbandonment,
   isEffectPending,
   isSettlement,
+  pendingEffectOf,
   type SettlementPayload,
   settlementFault,
-  waitingEffectOf,
 } from '../entry/settlement.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
-import { lastApprovalFault, stepFault } from './approvals.ts';
+import { lastApprovalFault, partialApprovalFault } from './approvals.ts';
 import { beliefsFault } from './belief-rules.ts';
-import { OpenPendings } from './open-approvals.ts';
-import { Unsettled, type UnsettledState } from './unsettled-effects.ts';
+import { OpenApprovals } from './open-approvals.ts';
+import { UnsettledEffects, type UnsettledEffectsState } from './unsettled-effects.ts';
 
 /**
  * The state of the chain rules after an entry, as JSON. Open entries are listed by id, and their
@@ -47,7 +47,7 @@ export interface ChainState {
   readonly delegated: readonly Hash[];
   readonly children: readonly string[];
   readonly revoked: readonly Hash[];
-  readonly unsettled: UnsettledState;
+  readonly unsettled: UnsettledEffectsState;
   readonly delegated_from?: DelegatedFrom;
   readonly answered?: Hash;
 }
@@ -72,7 +72,7 @@ export class Chain {
    */
   root: Hash = '';
   /** Unresolved pending approvals, by entry id. */
-  readonly open: OpenPendings = new OpenPendings();
+  readonly open: OpenApprovals = new OpenApprovals();
   /** Delegations that are not concluded, by the id of their start. */
   readonly delegated: Map<Hash, DelegationPayload> = new Map();
   /** Every trajectory that received a delegation. */
@@ -83,7 +83,7 @@ export class Chain {
    */
   readonly revoked: Set<Hash> = new Set();
   /** Effects of the chain's commits without a recorded outcome. */
-  unsettled: Unsettled = new Unsettled();
+  unsettled: UnsettledEffects = new UnsettledEffects();
   /** The delegation that created the trajectory, if any. */
   delegatedFrom: DelegatedFrom | undefined;
   /** The entry with the trajectory's final answer. No entry follows it. */
@@ -105,7 +105,7 @@ export class Chain {
     for (const id of state.delegated) chain.delegated.set(id, payloadOf(entryOf(id), 'delegation'));
     for (const child of state.children) chain.children.add(child);
     chain.inherit(state.revoked);
-    chain.unsettled = Unsettled.from(state.unsettled);
+    chain.unsettled = UnsettledEffects.from(state.unsettled);
     chain.delegatedFrom = state.delegated_from;
     chain.answered = state.answered;
     return chain;
@@ -171,7 +171,7 @@ export class Chain {
         this.lastCommit = entry.id;
         if (isRevocation(payload)) this.revoked.add(payload.action.args.writ);
         if (isSettlement(payload)) this.unsettled.settle(payload.action.args.settled);
-        else this.unsettled.note(entry.id, payload);
+        else this.unsettled.record(entry.id, payload);
         if (payload.resolves !== undefined) this.open.delete(payload.resolves);
         break;
       case 'rejection':
@@ -196,7 +196,7 @@ export class Chain {
    * Continues after a run of entries. Returns false and changes nothing if the run does not follow
    * this chain.
    */
-  join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: Run): boolean {
+  join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: VerifiedRun): boolean {
     const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
     const commits = parentCommit === undefined || parentCommit === this.lastCommit;
     const stands = this.frozenBy() !== undefined || this.answered !== undefined;
@@ -253,7 +253,7 @@ export class Chain {
     if (payload.proposal_id !== pending.proposal.proposal_id) {
       throw this.#fault(entry, 'rule_broken', 'it commits another proposal than the one that it resolves');
     }
-    if (canonicalize(whatIsAsked(payload)) !== canonicalize(whatIsAsked(pending.proposal))) {
+    if (canonicalize(intentFields(payload)) !== canonicalize(intentFields(pending.proposal))) {
       throw this.#fault(
         entry,
         'rule_broken',
@@ -297,7 +297,7 @@ export class Chain {
       return;
     }
     const before = this.#pending(entry, resolves);
-    const fault = stepFault(payload, before);
+    const fault = partialApprovalFault(payload, before);
     if (fault !== undefined) throw this.#fault(entry, 'rule_broken', fault);
     this.#checkApproval(entry, given?.at(-1) as CounselorRecord, before);
   }
@@ -378,7 +378,7 @@ export class Chain {
       throw this.#fault(entry, 'rule_broken', 'what undoing has cost counts against the writ of another commit');
     if (payload.resolves === undefined || decided === undefined) return;
     const pending = this.#pending(entry, payload.resolves);
-    const waits = isEffectPending(pending) ? waitingEffectOf(pending) : undefined;
+    const waits = isEffectPending(pending) ? pendingEffectOf(pending) : undefined;
     const { proposal_id, writ_id } = pending.proposal;
     const isAsked = waits?.id === decided.id && payload.proposal_id === proposal_id && payload.writ_id === writ_id;
     if (!isAsked) throw this.#fault(entry, 'rule_broken', 'it decides on another effect than the one that it resolves');
@@ -394,8 +394,8 @@ export class Chain {
     const malformed = effectPendingFault(payload);
     if (malformed !== undefined || !isEffectPending(payload))
       throw this.#fault(entry, 'malformed', malformed ?? 'it names no effect that waits');
-    const { id, commit } = waitingEffectOf(payload);
-    const isNamed = commit === undefined || this.unsettled.of(commit).has(id);
+    const { id, commit } = pendingEffectOf(payload);
+    const isNamed = commit === undefined || this.unsettled.forCommit(commit).has(id);
     if (!isNamed) throw this.#fault(entry, 'rule_broken', `${id} is no effect of ${commit} that can still wait`);
     if (commit !== undefined && payload.proposal.writ_id !== this.unsettled.writOf(commit))
       throw this.#fault(entry, 'rule_broken', 'its writ is not that of the commit that it names');
@@ -460,7 +460,7 @@ export class Chain {
       throw this.#fault(entry, 'rule_broken', `${concludes} is no delegation that is still open`);
     if (started.child_trajectory_id !== payload.child_trajectory_id)
       throw this.#fault(entry, 'rule_broken', 'it concludes the delegation of another child');
-    if (canonicalize(whatIsDelegated(started)) !== canonicalize(whatIsDelegated(payload)))
+    if (canonicalize(delegationIdentity(started)) !== canonicalize(delegationIdentity(payload)))
       throw this.#fault(entry, 'rule_broken', 'its task and writ are not those that were delegated');
     if (payload.child_head === undefined)
       throw this.#fault(entry, 'rule_broken', 'a conclusion pins the head of the child');
@@ -481,7 +481,7 @@ function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
 }
 
 /** The fields of a proposal that an approval keeps unchanged. */
-function whatIsAsked(asked: CommitPayload | ProposalRecord): unknown {
+function intentFields(asked: CommitPayload | ProposalRecord): unknown {
   const { action, writ_id, budget_cost, observations, key_hash } = asked;
   return { action, writ_id, budget_cost, observations, key_hash: key_hash ?? null };
 }
@@ -504,6 +504,6 @@ function askedOf({ action, observations, writ_id, key_hash }: ProposalRecord): u
 }
 
 /** The fields that all entries of one delegation share. */
-export function whatIsDelegated({ child_trajectory_id, task, writ }: DelegationPayload): unknown {
+export function delegationIdentity({ child_trajectory_id, task, writ }: DelegationPayload): unknown {
   return { child_trajectory_id, task, writ };
 }

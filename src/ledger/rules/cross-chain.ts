@@ -6,7 +6,7 @@ import { type MemoryOf, memoryOf } from '../entry/memory-of.ts';
 import { isRevocation, type RevocationPayload, revocationArgs } from '../entry/revocation.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
-import { type Chain, whatIsDelegated } from './chain.ts';
+import { type Chain, delegationIdentity } from './chain.ts';
 
 /**
  * The rules of delegations and memories that need more than one chain. For the replayed chain:
@@ -22,7 +22,7 @@ import { type Chain, whatIsDelegated } from './chain.ts';
  * Only single entries of other chains are read. Their soundness is checked by their own
  * verification.
  */
-export class Links {
+export class CrossChainRules {
   readonly #reader: Pick<LedgerStore, 'entries' | 'resolve'>;
   readonly #chain: Chain;
   #ancestors: ReadonlySet<string> | undefined;
@@ -59,8 +59,8 @@ export class Links {
     });
     if (this.#memory === undefined)
       throw fault(entry, 'source_missing', 'nobody can tell which memory it says things in');
-    const isNobodys = branch === entry.trajectory_id && this.#chain.delegatedFrom === undefined;
-    if (branch !== this.#memory.branch && !isNobodys)
+    const isUnowned = branch === entry.trajectory_id && this.#chain.delegatedFrom === undefined;
+    if (branch !== this.#memory.branch && !isUnowned)
       throw fault(
         entry,
         'rule_broken',
@@ -93,7 +93,7 @@ export class Links {
 
   async #checkAnswer(entry: Entry, answer: DelegationPayload): Promise<void> {
     const start = await this.#startOf(entry, this.#chain.delegatedFrom as DelegatedFrom);
-    if (!isSame(whatIsDelegated(answer), whatIsDelegated(start)))
+    if (!isSame(delegationIdentity(answer), delegationIdentity(start)))
       throw fault(entry, 'rule_broken', 'its task and writ are not those that were delegated');
   }
 
@@ -105,7 +105,7 @@ export class Links {
     const { payload: answer } = await this.#entryOf(entry, child, head as Hash);
     if (answer.kind !== 'delegation' || answer.concludes !== concludes || answer.child_trajectory_id !== child)
       throw fault(entry, 'rule_broken', `${head} is not the final answer of ${child}`);
-    if (!isSame(whatIsSaid(answer), whatIsSaid(conclusion)))
+    if (!isSame(answerFields(answer), answerFields(conclusion)))
       throw fault(entry, 'rule_broken', `it does not say what the final answer of ${child} says`);
     if (answer.at > entry.payload.at)
       throw fault(entry, 'rule_broken', 'the conclusion is older than the final answer');
@@ -189,9 +189,13 @@ export class Links {
 }
 
 /** The fields that an answer and its conclusion share. */
-function whatIsSaid(payload: DelegationPayload): unknown {
+function answerFields(payload: DelegationPayload): unknown {
   const { final_answer, budget_cost = {} } = payload;
-  return { delegated: whatIsDelegated(payload), ...(final_answer === undefined ? {} : { final_answer }), budget_cost };
+  return {
+    delegated: delegationIdentity(payload),
+    ...(final_answer === undefined ? {} : { final_answer }),
+    budget_cost,
+  };
 }
 
 function isSame(one: unknown, other: unknown): boolean {

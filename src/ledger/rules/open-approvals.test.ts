@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import type { PendingPayload } from '../entry/entry.ts';
 import { Chain } from './chain.ts';
-import { OpenPendings } from './open-approvals.ts';
+import { OpenApprovals } from './open-approvals.ts';
 
 function pending(freezes: 'world' | readonly string[], effect?: string, expires?: string): PendingPayload {
   const proposal = { action: { name: 'act', args: {} }, delta: { effects: [{ id: effect }] } };
@@ -11,7 +11,7 @@ function pending(freezes: 'world' | readonly string[], effect?: string, expires?
 }
 
 test('the first that freezes the world, and the one about an effect, are there as long as they are open', () => {
-  const open = new OpenPendings();
+  const open = new OpenApprovals();
   expect([open.freezing, open.waitingFor('e')]).toEqual([undefined, undefined]);
   const about = pending([], 'e');
   open.set('a', pending([])).set('b', pending('world')).set('c', pending('world')).set('d', about);
@@ -35,7 +35,7 @@ test('the one that expired first is there once it has, and never after it was re
       }),
       fc.array(fc.constantFrom('0', '1', '2', '3', '4', '5'), { minLength: 1 }),
       (added, times) => {
-        const open = new OpenPendings();
+        const open = new OpenApprovals();
         const dueAt = (at: string) =>
           [...open]
             .filter(([, { expires }]) => expires !== undefined && at >= expires)
@@ -63,7 +63,7 @@ test('the one that waits in the place of another is there as long as it is open'
     fc.property(
       fc.array(fc.record({ resolves: fc.option(fc.nat(9)), gone: fc.nat(20) }), { maxLength: 20 }),
       (added) => {
-        const open = new OpenPendings();
+        const open = new OpenApprovals();
         const places = new Set<number>();
         for (const [n, { resolves, gone }] of added.entries()) {
           // No two approvals share a place.
@@ -82,7 +82,7 @@ test('the one that waits in the place of another is there as long as it is open'
 });
 
 test('who follows is told of what is open, and of what comes and goes', () => {
-  const open = new OpenPendings().set('a', pending([])).set('b', pending([]));
+  const open = new OpenApprovals().set('a', pending([])).set('b', pending([]));
   const told: string[] = [];
   open.follow({ added: (id) => told.push(`+${id}`), removed: (id) => told.push(`-${id}`) });
   open.set('c', pending([]));

@@ -1,9 +1,9 @@
 import type { Instant, PendingPayload } from '../entry/entry.ts';
 import type { Hash } from '../entry/hash.ts';
-import { type EffectPendingPayload, isEffectPending, waitingEffectOf } from '../entry/settlement.ts';
+import { type EffectPendingPayload, isEffectPending, pendingEffectOf } from '../entry/settlement.ts';
 
 /** A listener for changes of the open entries, so that it need not scan all of them. */
-export interface OpenFollower {
+export interface OpenApprovalListener {
   added(id: Hash, pending: PendingPayload): void;
   removed(id: Hash): void;
 }
@@ -12,7 +12,7 @@ export interface OpenFollower {
  * Unresolved pending approvals, by entry id. Lookups never scan the list, because a hundred
  * thousand approvals can be open.
  */
-export class OpenPendings extends Map<Hash, PendingPayload> {
+export class OpenApprovals extends Map<Hash, PendingPayload> {
   /** Approvals that freeze the whole state. */
   readonly #freezing: Set<Hash> = new Set();
   /** Approvals about an effect, by the effect's id. */
@@ -26,7 +26,7 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
   readonly #expiring: Expiring[] = [];
   #came = 0;
   readonly #expiringById: Map<Hash, Expiring> = new Map();
-  #follower: OpenFollower | undefined;
+  #follower: OpenApprovalListener | undefined;
 
   /** The first approval that freezes the whole state. */
   get freezing(): Hash | undefined {
@@ -54,7 +54,7 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
   }
 
   /** Sets the only listener. The listener first receives all approvals that are already open. */
-  follow(follower: OpenFollower): void {
+  follow(follower: OpenApprovalListener): void {
     this.#follower = follower;
     for (const [id, pending] of this) follower.added(id, pending);
   }
@@ -63,7 +63,7 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
     this.delete(id);
     super.set(id, pending);
     if (pending.freezes === 'world') this.#freezing.add(id);
-    if (isEffectPending(pending)) this.#waiting.set(waitingEffectOf(pending).id, id);
+    if (isEffectPending(pending)) this.#waiting.set(pendingEffectOf(pending).id, id);
     const { expires, resolves } = pending;
     if (resolves !== undefined) this.#next.set(resolves, id);
     if (expires !== undefined) {
@@ -79,7 +79,7 @@ export class OpenPendings extends Map<Hash, PendingPayload> {
     const pending = this.get(id);
     if (pending === undefined) return false;
     this.#freezing.delete(id);
-    if (isEffectPending(pending)) this.#waiting.delete(waitingEffectOf(pending).id);
+    if (isEffectPending(pending)) this.#waiting.delete(pendingEffectOf(pending).id);
     if (pending.resolves !== undefined) this.#next.delete(pending.resolves);
     const expiring = this.#expiringById.get(id);
     if (expiring !== undefined) this.#expiring.splice(placeOf(expiring, this.#expiring), 1);

@@ -1,16 +1,16 @@
-import { ChurnMap } from '#base';
+import { TransientMap } from '#base';
 import type { CommitPayload } from '../entry/entry.ts';
 import type { Hash } from '../entry/hash.ts';
 import type { SettledCommit } from '../entry/settlement.ts';
 
 /** The unsettled effects of one commit. */
-interface Left {
+interface UnsettledCommit {
   readonly writ_id: Hash;
   readonly effects: Set<Hash>;
 }
 
 /** As JSON, the oldest commit first. */
-export type UnsettledState = readonly {
+export type UnsettledEffectsState = readonly {
   readonly commit: Hash;
   readonly writ_id: Hash;
   readonly effects: readonly Hash[];
@@ -20,32 +20,32 @@ export type UnsettledState = readonly {
  * Effects named by commits of one chain and not yet settled. A branch starts with none, because its
  * source records the outcome of the source's effects.
  */
-export class Unsettled {
-  readonly #commits: ChurnMap<Hash, Left> = new ChurnMap();
+export class UnsettledEffects {
+  readonly #commits: TransientMap<Hash, UnsettledCommit> = new TransientMap();
 
-  static from(state: UnsettledState): Unsettled {
-    const unsettled = new Unsettled();
+  static from(state: UnsettledEffectsState): UnsettledEffects {
+    const unsettled = new UnsettledEffects();
     for (const { commit, writ_id, effects } of state)
       unsettled.#commits.set(commit, { writ_id, effects: new Set(effects) });
     return unsettled;
   }
 
-  state(): UnsettledState {
+  state(): UnsettledEffectsState {
     return [...this.#commits].map(([commit, { writ_id, effects }]) => ({ commit, writ_id, effects: [...effects] }));
   }
 
-  copy(): Unsettled {
-    return Unsettled.from(this.state());
+  copy(): UnsettledEffects {
+    return UnsettledEffects.from(this.state());
   }
 
   /** Registers a commit that the chain has accepted. */
-  note(commit: Hash, { writ_id, delta }: CommitPayload): void {
+  record(commit: Hash, { writ_id, delta }: CommitPayload): void {
     if (delta.effects.length === 0) return;
     this.#commits.set(commit, { writ_id, effects: new Set(delta.effects.map(({ id }) => id)) });
   }
 
   /** The unsettled effects of a commit. */
-  of(commit: Hash): ReadonlySet<Hash> {
+  forCommit(commit: Hash): ReadonlySet<Hash> {
     return this.#commits.get(commit)?.effects ?? NONE;
   }
 
@@ -61,7 +61,7 @@ export class Unsettled {
   fault(settled: readonly SettledCommit[]): string | undefined {
     const seen = new Set<string>();
     for (const { commit, effects } of settled) {
-      const left = this.of(commit);
+      const left = this.forCommit(commit);
       for (const { id } of effects) {
         const isFirst = seen.size < seen.add(`${commit} ${id}`).size;
         if (!isFirst || !left.has(id))

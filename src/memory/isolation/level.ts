@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { IsolationError } from './errors.ts';
 
 /** The chain of §2.2, weakest first: read committed, snapshot isolation, serializable. */
@@ -29,7 +29,7 @@ export interface Level {
  * @throws IsolationError `bad_level`
  */
 export function level(iso: Iso, axes: Partial<Omit<Level, 'iso'>> = {}): Level {
-  requireForm(form.object, axes, 'axes');
+  checkArgument(arg.object, axes, 'axes');
   const { cb = false, tablePins = [] } = axes;
   if (!ISOS.includes(iso)) throw badLevel(`iso is one of ${ISOS.join(', ')}`);
   if (typeof cb !== 'boolean') throw badLevel('cb is true or false');
@@ -99,7 +99,7 @@ function rank(iso: Iso): number {
 }
 
 function checked(of: Level): Level {
-  requireForm(form.object, of, 'level');
+  checkArgument(arg.object, of, 'level');
   return level(of.iso, of);
 }
 

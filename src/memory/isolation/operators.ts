@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { requireStrategy, type Strategy } from '../strategy.ts';
 import { join, type Level, level, TABLES } from './level.ts';
 
@@ -32,7 +32,7 @@ export function requirementOf(strategy: Strategy): Requirement {
  * @throws MemoryError `unknown_strategy`
  */
 export function requirementOfPipeline(operators: readonly Strategy[]): Requirement {
-  requireForm(form.list(form.text), operators, 'operators');
+  checkArgument(arg.list(arg.text), operators, 'operators');
   const all = operators.map((operator) => requirementOf(operator));
   return {
     declared: join(...all.map(({ declared }) => declared)),

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { ProvenanceError } from './errors.ts';
 import { placedToken, readToken, type Token } from './token.ts';
 
@@ -31,7 +31,7 @@ export class Polynomial {
    * @throws ProvenanceError `bad_polynomial`, and `bad_token` for an invalid token
    */
   static read(text: string): Polynomial {
-    requireForm(form.text, text, 'text');
+    checkArgument(arg.text, text, 'text');
     if (text === '0') return Polynomial.zero;
     // Most polynomials are one write.
     if (ONE_TOKEN.test(text)) return Polynomial.of(text);
@@ -62,19 +62,19 @@ export class Polynomial {
   }
 
   equals(other: Polynomial): boolean {
-    requireForm(POLYNOMIAL, other, 'other');
+    checkArgument(POLYNOMIAL, other, 'other');
     return this.toString() === other.toString();
   }
 
   /** The sum: either operand suffices. */
   plus(other: Polynomial): Polynomial {
-    requireForm(POLYNOMIAL, other, 'other');
+    checkArgument(POLYNOMIAL, other, 'other');
     return Polynomial.#sum([...this.terms, ...other.terms]);
   }
 
   /** The product: both operands are needed. */
   times(other: Polynomial): Polynomial {
-    requireForm(POLYNOMIAL, other, 'other');
+    checkArgument(POLYNOMIAL, other, 'other');
     const products = [...this.terms].flatMap(([a, m]) =>
       [...other.terms].map(([b, n]): [Monomial, bigint] => [product(a, b), m * n]),
     );
@@ -85,7 +85,7 @@ export class Polynomial {
    * The natural order (Theorem 3): whether this polynomial plus some polynomial equals the other.
    */
   precedes(other: Polynomial): boolean {
-    requireForm(POLYNOMIAL, other, 'other');
+    checkArgument(POLYNOMIAL, other, 'other');
     return [...this.terms].every(([monomial, n]) => n <= (other.terms.get(monomial) ?? 0n));
   }
 
@@ -94,7 +94,7 @@ export class Polynomial {
    * exactly the provenance without that write, for any query.
    */
   substitute(token: Token, value: Polynomial): Polynomial {
-    requireForm(POLYNOMIAL, value, 'value');
+    checkArgument(POLYNOMIAL, value, 'value');
     const terms = [...this.terms].flatMap(([monomial, n]) => {
       const factors = factorsOf(monomial);
       const rest = monomialOf(factors.filter(([name]) => name !== token));
@@ -156,7 +156,7 @@ export function mergeProvenance(a: string, b: string): string {
   return Polynomial.read(a).plus(Polynomial.read(b)).toString();
 }
 
-const POLYNOMIAL = form.of('a Polynomial', (value) => value instanceof Polynomial);
+const POLYNOMIAL = arg.of('a Polynomial', (value) => value instanceof Polynomial);
 
 const COUNT = '[1-9][0-9]*';
 const TOKEN = '[wt]:[!-),-\\]_-~]+';

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { ProvenanceError } from './errors.ts';
 
 /**
@@ -16,8 +16,8 @@ export type Trusted = 'policy' | 'judge' | 'approver';
  * @throws ProvenanceError `bad_token`
  */
 export function writeToken(n: number, entryId?: string): Token {
-  requireForm(form.whole, n, 'n');
-  requireForm(form.optional(form.text), entryId, 'entryId');
+  checkArgument(arg.whole, n, 'n');
+  checkArgument(arg.optional(arg.text), entryId, 'entryId');
   return readToken(entryId === undefined ? `w:@${n}` : `w:${entryId}#${n}`);
 }
 
@@ -27,15 +27,15 @@ export function writeToken(n: number, entryId?: string): Token {
  * @throws ProvenanceError `bad_token` for a name that is empty or has no UTF-8
  */
 export function trustToken(kind: Trusted, name: string): Token {
-  requireForm(form.text, kind, 'kind');
-  requireForm(form.text, name, 'name');
+  checkArgument(arg.text, kind, 'kind');
+  checkArgument(arg.text, name, 'name');
   if (!name.isWellFormed()) throw badToken(name.toWellFormed(), 'the name has half a surrogate pair');
   return readToken(`t:${kind}:${name.replace(ESCAPED, escapeCharacter)}`);
 }
 
 /** @throws ProvenanceError `bad_token` for a text that neither function above returns */
 export function readToken(text: string): Token {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   if (WRITE.test(text)) return text;
   const name = TRUST.exec(text)?.[1];
   if (name === undefined) throw badToken(text, 'it is neither w:@n, w:<entry id>#n nor t:policy|judge|approver:<name>');
@@ -46,7 +46,7 @@ export function readToken(text: string): Token {
 
 /** The form of the token outside the entry that wrote it. Other tokens stay unchanged. */
 export function placedToken(token: Token, entryId: string): Token {
-  requireForm(form.text, token, 'token');
+  checkArgument(arg.text, token, 'token');
   return token.startsWith('w:@') ? writeToken(Number(token.slice(3)), entryId) : token;
 }
 

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 
 /** The weight of repeated words, and of a text's length. */
 const K1 = 1.2;
@@ -14,7 +14,7 @@ export interface Collection {
 }
 
 /** A query word, and the number of texts that contain it. */
-export interface Sought {
+export interface QueryTerm {
   readonly word: string;
   readonly texts: number;
 }
@@ -31,14 +31,14 @@ export interface Sought {
  */
 export class Bm25 {
   /** Rarest first, then alphabetically. Words without an occurrence are left out. */
-  readonly sought: readonly Sought[];
+  readonly sought: readonly QueryTerm[];
   readonly #idf: readonly number[];
   readonly #average: number;
 
   /** @throws ArgumentError `bad_argument` */
-  constructor(collection: Collection, sought: readonly Sought[]) {
-    requireForm(COLLECTION, collection, 'collection');
-    requireForm(SOUGHT, sought, 'sought');
+  constructor(collection: Collection, sought: readonly QueryTerm[]) {
+    checkArgument(COLLECTION, collection, 'collection');
+    checkArgument(SOUGHT, sought, 'sought');
     const { texts, words } = collection;
     this.sought = sought
       .filter((each) => each.texts > 0)
@@ -54,7 +54,7 @@ export class Bm25 {
   score(occurrences: readonly number[], length: number): number {
     // Called for every ranked text, so valid input is accepted quickly.
     if (!Array.isArray(occurrences) || !occurrences.every(Number.isSafeInteger) || !Number.isSafeInteger(length))
-      requireForm(COUNTS, { occurrences, length }, 'text');
+      checkArgument(COUNTS, { occurrences, length }, 'text');
     const norm = K1 * (1 - B + (B * length) / this.#average);
     let sum = 0;
     for (const [at, idf] of this.#idf.entries()) {
@@ -69,7 +69,7 @@ export class Bm25 {
    * ArgumentError `bad_argument`
    */
   bound(from: number): number {
-    requireForm(form.whole, from, 'from');
+    checkArgument(arg.whole, from, 'from');
     // A text is at least as long as the number of occurrences of a word.
     const most = (K1 + 1) / (1 + (K1 * B) / this.#average);
     return rounded(this.#idf.slice(from).reduce((sum, idf) => sum + idf * most, 0)) + STEP;
@@ -78,15 +78,15 @@ export class Bm25 {
 
 const STEP = 1e-6;
 
-const COLLECTION = form.members({ texts: form.whole, words: form.whole });
-const SOUGHT = form.list(form.members({ word: form.text, texts: form.whole }));
-const COUNTS = form.members({ occurrences: form.list(form.whole), length: form.whole });
+const COLLECTION = arg.members({ texts: arg.whole, words: arg.whole });
+const SOUGHT = arg.list(arg.members({ word: arg.text, texts: arg.whole }));
+const COUNTS = arg.members({ occurrences: arg.list(arg.whole), length: arg.whole });
 
 /** Rounds to six decimals. @throws ArgumentError `bad_argument` */
 export function rounded(score: number): number {
   if (typeof score !== 'number')
-    requireForm(
-      form.of('a number', () => false),
+    checkArgument(
+      arg.of('a number', () => false),
       score,
       'score',
     );

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { FactRow } from '../fact.ts';
 import { OPEN_START } from '../period.ts';
 import { lettersOf, WORDS_MAX, wordsOf } from './words.ts';
@@ -12,7 +12,7 @@ const MONTHS = 'January February March April May June July August September Octo
  * @throws ArgumentError `bad_argument`
  */
 export function documentOf(row: Documented): string {
-  requireForm(ROW, row, 'row');
+  checkArgument(ROW, row, 'row');
   return partsOf(row)
     .filter((part) => part !== '')
     .join(' ');
@@ -24,7 +24,7 @@ export function documentOf(row: Documented): string {
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOfDocument(row: Documented): string[] {
-  requireForm(ROW, row, 'row');
+  checkArgument(ROW, row, 'row');
   const parts = partsOf(row);
   return [...parts.flatMap(wordsOf), ...parts.flatMap(lettersOf)].slice(0, WORDS_MAX);
 }
@@ -37,18 +37,18 @@ function partsOf(row: Documented): readonly string[] {
   return [dayText(dayOf(row)), row.subject, row.predicate, said];
 }
 
-const DAY = form.members({ asserted_from: form.text });
-const ROW = form.members({
-  subject: form.text,
-  predicate: form.text,
-  object: form.text,
-  asserted_from: form.text,
-  row_kind: form.text,
+const DAY = arg.members({ asserted_from: arg.text });
+const ROW = arg.members({
+  subject: arg.text,
+  predicate: arg.text,
+  object: arg.text,
+  asserted_from: arg.text,
+  row_kind: arg.text,
 });
 
 /** The day in its text. Empty for an open start. @throws ArgumentError `bad_argument` */
 export function dayOf(row: Pick<FactRow, 'asserted_from'>): string {
-  requireForm(DAY, row, 'row');
+  checkArgument(DAY, row, 'row');
   const { asserted_from } = row;
   return asserted_from === OPEN_START ? '' : asserted_from.slice(0, 10);
 }

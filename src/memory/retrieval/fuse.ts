@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { rounded } from './bm25.ts';
 
 /** Damps the weight of the rank (Cormack, Clarke and Büttcher 2009). */
@@ -13,8 +13,8 @@ export function fuse<T>(
   lists: readonly (readonly T[])[],
   keyOf: (item: T) => string,
 ): { readonly item: T; readonly score: number }[] {
-  requireForm(form.list(form.list(form.any)), lists, 'lists');
-  requireForm(form.code, keyOf, 'keyOf');
+  checkArgument(arg.list(arg.list(arg.any)), lists, 'lists');
+  checkArgument(arg.code, keyOf, 'keyOf');
   const fused = new Map<string, { readonly item: T; score: number }>();
   for (const list of lists)
     for (const [at, item] of list.entries()) {

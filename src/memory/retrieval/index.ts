@@ -1,5 +1,5 @@
 /** The index words and the ranking of facts: identical words and scores in every store. */
-export { Bm25, type Collection, OCCURRENCES_MAX, rounded, type Sought } from './bm25.ts';
+export { Bm25, type Collection, OCCURRENCES_MAX, type QueryTerm, rounded } from './bm25.ts';
 export { dayOf, documentOf, wordsOfDocument } from './document.ts';
 export type { Embedder } from './embedder.ts';
 export { fuse } from './fuse.ts';

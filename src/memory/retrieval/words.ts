@@ -1,4 +1,4 @@
-import { form, RecentMap, requireForm } from '#base';
+import { arg, checkArgument, GenerationalMap } from '#base';
 import { normalForm } from '../normal-form.ts';
 import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
@@ -8,7 +8,7 @@ export const WORDS_MAX = 10_000;
 const LETTERS_MAX = 64;
 
 /** Number of cached stems, for all states of this thread. */
-const STEMS = new RecentMap<string, string>(20_000);
+const STEMS = new GenerationalMap<string, string>(20_000);
 
 /** Evicts all cached words, after an erasure or when a store closes. */
 export function forgetWords(): void {
@@ -58,7 +58,7 @@ const ELISION = /(?<=[b-df-hj-np-tv-xz]|qu)['’](?=[aeiouyhœæ])/g;
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOf(text: string): string[] {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   const { words, stopWords } = termsIn(text);
   return words.length > 0 ? words : stopWords;
 }
@@ -81,7 +81,7 @@ export function lettersOf(text: string): string[] {
  * @throws ArgumentError `bad_argument`
  */
 export function everyWordOf(text: string): ReadonlySet<string> {
-  requireForm(form.text, text, 'text');
+  checkArgument(arg.text, text, 'text');
   const every = new Set<string>();
   for (const bare of bareWords(text)) every.add(STOP_WORDS.has(bare) ? bare : termOf(bare));
   return every;

@@ -19,7 +19,7 @@ const MINUTE = 60_000;
 async function begun(domain = world, options: Partial<AssizeOptions> = {}) {
   const store = new FaultyStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [domain], { clock, approvalMs: 10 * MINUTE, ...options });
+  const assize = runtimeOver(store, [domain], { clock, approvalTimeoutMs: 10 * MINUTE, ...options });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, doctorsOwn, careful] });
   return { store, clock, trajectory };
 }

@@ -3,14 +3,14 @@ import { canonicalize } from '#canon';
 import {
   ANY_COUNSELOR,
   type Authority,
+  approvePending,
   type Cost,
   type CounselorCommit,
-  counsel,
   counselorKind,
   ERASE_ACTION,
   KernelError,
-  PROPOSE_ANEW,
-  type Waiting,
+  type PendingProposal,
+  PROPOSE_AGAIN_HINT,
 } from '#kernel';
 import {
   approvalsOf,
@@ -24,20 +24,26 @@ import {
   isSettlement,
   type Payload,
   type PendingPayload,
+  pendingEffectOf,
   readRow,
-  waitingEffectOf,
 } from '#ledger';
 import { MemoryError, type Question } from '#memory';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import { type LosingPartition, losingPartitions } from '../memory/plan/close-erased.ts';
-import { NotRead } from '../memory/plan/partition-cache.ts';
-import type { Beliefs } from '../memory/plan/plan-beliefs.ts';
-import { type Believed, requireBeliefs, type Sayer } from '../memory/plan/plan-beliefs.ts';
-import { requestsPutUp } from '../memory/plan/questions.ts';
-import { approvalPayload, digestOf, erasedWith, resolutionPayload, stepPayload } from '../records/entry-payloads.ts';
-import { Kept } from '../records/payload-blobs.ts';
-import { readWaiting } from '../records/pending-proposal.ts';
+import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-erased.ts';
+import { RestartAfterRead } from '../memory/plan/partition-cache.ts';
+import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
+import { type PlannedBeliefs, requireFactStore, type StatementContext } from '../memory/plan/plan-beliefs.ts';
+import { submittedRequests } from '../memory/plan/questions.ts';
+import {
+  approvalPayload,
+  batchErasureOf,
+  digestOf,
+  partialApprovalPayload,
+  resolutionPayload,
+} from '../records/entry-payloads.ts';
+import { PayloadBlobs } from '../records/payload-blobs.ts';
+import { readPendingProposal } from '../records/pending-proposal.ts';
 import {
   APPROVAL,
   type ApprovalInput,
@@ -47,19 +53,19 @@ import {
   type Resolution,
   type Ruling,
 } from '../records/ruling.ts';
-import { Chance } from '../records/salt-source.ts';
-import { type Acting, costOf, hasToolObservation, sum, withTools } from '../records/tool-authority.ts';
+import { SaltSource } from '../records/salt-source.ts';
+import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../records/tool-authority.ts';
 import { isCollision } from '../transactions/body/abort-reasons.ts';
-import { type TakenUp, takeUp } from '../transactions/body/resume-approved.ts';
-import type { Effects } from '../transactions/engine/engines.ts';
+import { type ResumedTransaction, resumeApproved } from '../transactions/body/resume-approved.ts';
+import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import { checkOthers } from '../writer/freeze.ts';
-import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
-import { scrubbed } from '../writer/scrub.ts';
-import { NO_NEWS } from '../writer/subscriptions.ts';
+import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
+import { scrub } from '../writer/scrub.ts';
+import { NO_UPDATES } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** A pending proposal that has expired, with the time of the check. */
-export interface Due {
+export interface ExpiredPending {
   readonly id: Hash;
   readonly pending: PendingPayload;
   readonly at: Instant;
@@ -68,10 +74,10 @@ export interface Due {
 /** Resolves pending proposals: a counselor approves or rejects them, or they expire. */
 export class Resolutions {
   readonly #writer: Writer;
-  readonly #beliefs: Beliefs | undefined;
-  readonly #effects: Effects | undefined;
+  readonly #beliefs: BeliefPlanner | undefined;
+  readonly #effects: TransactionEngines | undefined;
 
-  constructor(writer: Writer, beliefs: Beliefs | undefined, effects: Effects | undefined) {
+  constructor(writer: Writer, beliefs: BeliefPlanner | undefined, effects: TransactionEngines | undefined) {
     this.#writer = writer;
     this.#beliefs = beliefs;
     this.#effects = effects;
@@ -80,34 +86,34 @@ export class Resolutions {
   async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
     const writer = this.#writer;
     const input = checkedResolution(given, APPROVAL);
-    let taken: TakenUp | undefined;
+    let taken: ResumedTransaction | undefined;
     let erases = false;
     let letGo: (() => void) | undefined;
-    const chance = new Chance(writer.context.random);
+    const chance = new SaltSource(writer.context.random);
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
-      const waiting = await readWaiting(pending, holdersOf(writ), writer.context);
-      const chosen = await this.#chosen(pendingId, pending, input, waiting);
-      taken ??= await this.#takeUp(pending);
+      const waiting = await readPendingProposal(pending, holdersOf(writ), writer.context);
+      const chosen = await this.#checkAnswers(pendingId, pending, input, waiting);
+      taken ??= await this.#resumeEffects(pending);
       let losing = await this.#losing(waiting);
       if (losing.length > 0 && letGo === undefined) {
         // Writers of the same partitions in other trajectories would otherwise commit first each
         // time.
-        letGo = await requireBeliefs(this.#beliefs).hold(losing.map(({ name }) => name));
+        letGo = await requireFactStore(this.#beliefs).lock(losing.map(({ name }) => name));
         losing = await this.#losing(waiting);
       }
       /** `committing`: the budget reserved for compensation is released with the commit. */
       const counseled = (at: Instant, committing: boolean): CounselorCommit => {
         const { world, chain } = writer.parts;
         const { principal, override = false, replacement } = input;
-        const acting = taken?.acting;
+        const acting = taken?.commitPlan;
         const epoch = committing ? acting?.epoch : undefined;
         const authority = writer.authority(writ, writ.writ.subject, at, { approving: true, committing: epoch });
-        const commit = counsel(
+        const commit = approvePending(
           world,
           waiting,
           { principal, at, override, ...(replacement === undefined ? {} : { replacement }) },
-          asPutUp(authority, acting, pending),
+          submittedCost(authority, acting, pending),
         );
         try {
           checkCost(pending, costOf(commit, acting));
@@ -119,7 +125,7 @@ export class Resolutions {
         return commit;
       };
       return (at) => {
-        const { chain, writs, ruled } = writer.parts;
+        const { chain, writs, requests } = writer.parts;
         const { principal } = input;
         const commit = counseled(at, true);
         const counselor: CounselorRecord = {
@@ -133,28 +139,34 @@ export class Resolutions {
           commit.undo();
           if (isAnswering(input)) throw answersTooEarly(pendingId, pending);
           const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
-          return this.#enter(pendingId, pending, stepPayload(writer.place(at), pendingId, pending, seen));
+          return this.#enter(
+            pendingId,
+            pending,
+            partialApprovalPayload(writer.nextPosition(at), pendingId, pending, seen),
+          );
         }
-        if (isAnswering(input) && commit.compiled.sayings.length === 0) {
+        if (isAnswering(input) && commit.compiled.statements.length === 0) {
           commit.undo();
           throw asksNothing(pendingId);
         }
-        const kept = new Kept(writer.context.saltsOf(chance.from(chain.head)));
+        const kept = new PayloadBlobs(writer.context.saltGenerator(chance.restartAt(chain.head)));
         const believed =
           losing.length > 0
-            ? requireBeliefs(this.#beliefs).forgetting(losing, at, {
+            ? requireFactStore(this.#beliefs).planErasure(losing, at, {
                 trajectoryId: writer.id,
-                life: writer.life,
+                generation: writer.generation,
               })
-            : this.#believed(pendingId, pending, commit, chosen, at, kept);
+            : this.#planBeliefs(pendingId, pending, commit, chosen, at, kept);
         const owing = taken;
-        if (owing?.owesCalls === true) {
+        if (owing?.hasCallsToRepeat === true) {
           commit.undo();
-          throw new NotRead(() => owing.again(() => writer.ruling(() => counseled(writer.now(), false).undo())));
+          throw new RestartAfterRead(() =>
+            owing.repeatCalls(() => writer.runRuling(() => counseled(writer.now(), false).undo())),
+          );
         }
-        const { row, ruling } = writer.enterOrUndo(commit, () =>
+        const { row, ruling } = writer.appendRulingOrUndo(commit, () =>
           approvalPayload(
-            writer.place(at),
+            writer.nextPosition(at),
             chain.lastCommit,
             pendingId,
             pending,
@@ -167,26 +179,26 @@ export class Resolutions {
         const facts = believed?.accept(row.id);
         commit.keep();
         writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
-        ruled.noteResolved(pendingId, pending.proposal.key_hash, row.seq);
-        const news = writer.accepted(row, commit.changes);
-        const erasing = erasedWith(row.id, waiting.intent);
+        requests.addResolved(pendingId, pending.proposal.key_hash, row.seq);
+        const news = writer.recordAccepted(row, commit.changes);
+        const erasing = batchErasureOf(row.id, waiting.intent);
         erases = erasing !== undefined;
-        const acts = taken?.acting.write(row.id);
+        const acts = taken?.commitPlan.commitRecords(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
         const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
-        return { rows: [row], blobs, ...more, answer: ruling, news, resolves: pendingId };
+        return { rows: [row], blobs, ...more, answer: ruling, sliceUpdates: news, resolves: pendingId };
       };
     });
     const decided = approving.finally(() => letGo?.());
     return decided.then(
       async (ruling) => {
         if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
-        else await taken?.drop();
-        if (erases) await scrubbed(writer.context.store);
+        else await taken?.abort();
+        if (erases) await scrub(writer.context.store);
         return ruling;
       },
       async (error: unknown) => {
-        await taken?.drop(error);
+        await taken?.abort(error);
         throw error;
       },
     );
@@ -196,31 +208,31 @@ export class Resolutions {
    * Plans the proposal's statements on the current facts. If they do not fit, the state is as
    * before. @throws KernelError `changed_since`
    */
-  #believed(
+  #planBeliefs(
     pendingId: Hash,
     { proposal }: PendingPayload,
     commit: CounselorCommit,
-    chosen: Chosen,
+    chosen: CounselorAnswers,
     at: Instant,
-    kept: Kept,
-  ): Believed | undefined {
+    kept: PayloadBlobs,
+  ): PlannedBeliefs | undefined {
     const { compiled } = commit;
-    if (compiled.sayings.length === 0) return undefined;
+    if (compiled.statements.length === 0) return undefined;
     try {
       const predicates = this.#writer.parts.domain.memory?.predicates ?? {};
       const { proposal_id: proposalId } = proposal;
-      const beliefs = requireBeliefs(this.#beliefs);
+      const beliefs = requireFactStore(this.#beliefs);
       const planned = beliefs.plan({
         ...chosen,
-        life: this.#writer.life,
+        generation: this.#writer.generation,
         compiled,
         proposalId,
         trajectoryId: this.#writer.id,
         at,
         // The time of submission, so that the question is the same, however late the approval.
-        saidAt: proposal.said_at ?? proposal.at,
+        assertedAt: proposal.said_at ?? proposal.at,
         predicates,
-        kept,
+        blobs: kept,
       });
       if (planned === undefined || 'changes' in planned) return planned;
       if ('questions' in planned) throw unanswered(pendingId, planned.questions);
@@ -230,7 +242,7 @@ export class Resolutions {
       if (chosen.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
         'changed_since',
-        `What it says does not go with what is believed by now: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_ANEW}.`,
+        `What it says does not go with what is believed by now: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
       );
     } catch (error) {
       commit.undo();
@@ -242,17 +254,22 @@ export class Resolutions {
    * The counselor's choices, after a check that the counselor may make them. The right to approve
    * does not include every choice.
    */
-  async #chosen(pendingId: Hash, pending: PendingPayload, input: ApprovalInput, waiting: Waiting): Promise<Chosen> {
+  async #checkAnswers(
+    pendingId: Hash,
+    pending: PendingPayload,
+    input: ApprovalInput,
+    waiting: PendingProposal,
+  ): Promise<CounselorAnswers> {
     if (!isAnswering(input)) return { call: input };
     const { context, parts } = this.#writer;
     const { principal, answers = [] } = input;
-    const putUp = await requestsPutUp(pending, context.replayer);
+    const putUp = await submittedRequests(pending, context.replayer);
     return {
       call: input,
       answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId })),
       mayAnswer: (question) => {
-        if (requireBeliefs(this.#beliefs).isJudged(question)) throw judgedOtherwise(principal, question);
-        if (putUp?.has(question.request) === false) throw notPutUp(pendingId, question);
+        if (requireFactStore(this.#beliefs).isJudged(question)) throw changedVoteError(principal, question);
+        if (putUp?.has(question.request) === false) throw notSubmittedError(pendingId, question);
         const channel = parts.domain.memory?.predicates[question.predicate]?.channel ?? ANY_COUNSELOR;
         counselorKind(parts.domain, channel, principal, waiting.requesters);
       },
@@ -260,13 +277,13 @@ export class Resolutions {
   }
 
   /** The partitions that lose facts, if the proposal is an erasure. */
-  async #losing({ intent }: Waiting): Promise<readonly LosingPartition[]> {
+  async #losing({ intent }: PendingProposal): Promise<readonly ErasedPartition[]> {
     const values = intent.action === ERASE_ACTION ? erasureArgs(intent.args)?.values : undefined;
-    return values === undefined ? [] : losingPartitions(this.#writer.context, this.#writer.id, values);
+    return values === undefined ? [] : partitionsToErase(this.#writer.context, this.#writer.id, values);
   }
 
   /** The effects of the proposal, once no earlier transaction blocks their scopes. */
-  async #takeUp(pending: PendingPayload): Promise<TakenUp | undefined> {
+  async #resumeEffects(pending: PendingPayload): Promise<ResumedTransaction | undefined> {
     if (pending.proposal.delta.effects.length === 0) return undefined;
     const { id, parts } = this.#writer;
     if (this.#effects === undefined)
@@ -274,7 +291,7 @@ export class Resolutions {
         'bad_option',
         'What waits uses tools; open the runtime with `tools` to approve it (on the command line: --tools FILE).',
       );
-    return takeUp(this.#effects, id, parts.domain, pending);
+    return resumeApproved(this.#effects, id, parts.domain, pending);
   }
 
   async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
@@ -291,7 +308,7 @@ export class Resolutions {
   }
 
   /** A pending proposal that has expired by now. */
-  due(): Due | undefined {
+  expired(): ExpiredPending | undefined {
     const { chain } = this.#writer.parts;
     if (chain.open.size === 0) return undefined;
     const at = this.#writer.now();
@@ -300,20 +317,20 @@ export class Resolutions {
   }
 
   /** Records expired proposals, until memory turns out to be stale. */
-  async expireDue(): Promise<void> {
-    for (let due = this.due(); due !== undefined && !this.#writer.stale; due = this.due()) {
-      await this.#writer.written(this.expire(due));
+  async recordExpired(): Promise<void> {
+    for (let due = this.expired(); due !== undefined && !this.#writer.stale; due = this.expired()) {
+      await this.#writer.commit(this.expire(due));
     }
   }
 
-  expire({ id, pending, at }: Due): Prepared<Ruling> {
+  expire({ id, pending, at }: ExpiredPending): PreparedCommit<Ruling> {
     return this.#refuse(id, pending, at, { reason: 'expired', detail: `nobody resolved it before ${pending.expires}` });
   }
 
   async #resolve(
     pendingId: Hash,
     input: Resolution,
-    prepare: (pending: PendingPayload) => Promise<(at: Instant) => Prepared<Ruling>>,
+    prepare: (pending: PendingPayload) => Promise<(at: Instant) => PreparedCommit<Ruling>>,
   ): Promise<Ruling> {
     const writer = this.#writer;
     /**
@@ -321,37 +338,37 @@ export class Resolutions {
      * only waited for something.
      */
     let ready:
-      | { readonly step: (at: Instant) => Prepared<Ruling>; readonly life: number; readonly seq: number }
+      | { readonly step: (at: Instant) => PreparedCommit<Ruling>; readonly life: number; readonly seq: number }
       | undefined;
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
       if (!writer.parts.chain.open.has(pendingId)) {
         if (await writer.isBehind()) continue;
         throw notPending(pendingId, await this.#endOf(pendingId), isAnswering(input));
       }
-      const { life } = writer;
+      const { generation } = writer;
       const { seq } = writer.parts.chain;
       // Preparing again would let writers that never pause win again.
       const step =
-        ready?.life === life && ready.seq === seq ? ready.step : await prepare(this.#pendingOf(pendingId, input));
+        ready?.life === generation && ready.seq === seq ? ready.step : await prepare(this.#pendingOf(pendingId, input));
       // The proposal may have been resolved while the step was being prepared.
       if (writer.stale || !writer.parts.chain.open.has(pendingId)) continue;
       const pending = this.#pendingOf(pendingId, input);
       const at = writer.now();
       const expired = pending.expires !== undefined && at >= pending.expires;
-      let prepared: Prepared<Ruling>;
+      let prepared: PreparedCommit<Ruling>;
       try {
-        prepared = writer.ruling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
+        prepared = writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
       } catch (error) {
-        const refusal = await readInstead(error);
-        ready = { step, life, seq };
+        const refusal = await readOrRefusal(error);
+        ready = { step, life: generation, seq };
         if (refusal === undefined) tries--;
         // No append will show whether the reason of the refusal still holds.
         else if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
         continue;
       }
       try {
-        const done = await writer.written(prepared);
+        const done = await writer.commit(prepared);
         if (done !== undefined) return done;
       } catch (error) {
         // Another process committed first with the same effect keys. The outcome of the proposal is
@@ -359,7 +376,7 @@ export class Resolutions {
         if (!isCollision(error) || writer.parts.chain.open.has(pendingId)) throw error;
       }
     }
-    throw await writer.lost();
+    throw await writer.conflictError();
   }
 
   #refuse(
@@ -367,29 +384,33 @@ export class Resolutions {
     pending: PendingPayload,
     at: Instant,
     resolution: Parameters<typeof resolutionPayload>[3],
-  ): Prepared<Ruling> {
-    return this.#enter(pendingId, pending, resolutionPayload(this.#writer.place(at), pendingId, pending, resolution));
+  ): PreparedCommit<Ruling> {
+    return this.#enter(
+      pendingId,
+      pending,
+      resolutionPayload(this.#writer.nextPosition(at), pendingId, pending, resolution),
+    );
   }
 
   /** Appends a resolution that changes no state. */
-  #enter(pendingId: Hash, { proposal }: PendingPayload, payload: Payload): Prepared<Ruling> {
-    const { row, ruling } = this.#writer.enter(payload);
-    this.#writer.parts.ruled.noteResolved(pendingId, proposal.key_hash, row.seq);
-    return { rows: [row], blobs: [], answer: ruling, news: NO_NEWS, resolves: pendingId };
+  #enter(pendingId: Hash, { proposal }: PendingPayload, payload: Payload): PreparedCommit<Ruling> {
+    const { row, ruling } = this.#writer.appendRuling(payload);
+    this.#writer.parts.requests.addResolved(pendingId, proposal.key_hash, row.seq);
+    return { rows: [row], blobs: [], answer: ruling, sliceUpdates: NO_UPDATES, resolves: pendingId };
   }
 
   /**
    * The outcome of a pending proposal, followed through all its approvals. Undefined if it was
    * never pending, or if the store cannot tell yet.
    */
-  async #endOf(pendingId: Hash): Promise<End | undefined> {
+  async #endOf(pendingId: Hash): Promise<PendingOutcome | undefined> {
     if (!isHash(pendingId)) return undefined;
     const { id: trajectoryId, context } = this.#writer;
     for (let id = pendingId; ; ) {
-      const { chain, ruled } = this.#writer.parts;
+      const { chain, requests } = this.#writer.parts;
       const next = chain.open.inPlaceOf(id);
       if (next !== undefined) return { now: next[0], approvals: next[1].approvals ?? 1 };
-      const seq = ruled.seqOf(id);
+      const seq = requests.seqOf(id);
       const [row] = seq === undefined ? [] : await context.store.entries(trajectoryId, { from: seq, limit: 1 });
       const payload = row === undefined ? undefined : readRow(row).payload;
       if (row === undefined || payload === undefined || !('resolves' in payload) || payload.resolves !== id)
@@ -401,7 +422,7 @@ export class Resolutions {
 
   #pendingOf(id: Hash, input: Resolution): PendingPayload {
     const pending = this.#writer.parts.chain.open.get(id) as PendingPayload;
-    if (isEffectPending(pending)) throw effectWaits(id, pending);
+    if (isEffectPending(pending)) throw effectUnresolvedError(id, pending);
     if (
       digestOf(pending.proposal) !== pending.digest ||
       (input.digest !== undefined && input.digest !== pending.digest)
@@ -419,8 +440,8 @@ export class Resolutions {
 }
 
 /** The cause of the refusal. Undefined if a read had to be awaited first, and was. */
-async function readInstead(error: unknown): Promise<unknown> {
-  if (!(error instanceof NotRead)) return error;
+async function readOrRefusal(error: unknown): Promise<unknown> {
+  if (!(error instanceof RestartAfterRead)) return error;
   try {
     await error.read();
     return undefined;
@@ -444,7 +465,7 @@ function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
   );
 }
 
-type Chosen = Pick<Sayer, 'call' | 'answers' | 'mayAnswer'>;
+type CounselorAnswers = Pick<StatementContext, 'call' | 'answers' | 'mayAnswer'>;
 
 /**
  * An entry that is not the last approval stores no answers. So the next counselor's answers could
@@ -472,7 +493,7 @@ function asksNothing(pendingId: Hash): RuntimeError {
 }
 
 /** The log may have a vote already, and a question is never decided twice. */
-function judgedOtherwise(principal: string, { predicate, request }: Question): KernelError {
+function changedVoteError(principal: string, { predicate, request }: Question): KernelError {
   return new KernelError(
     'unauthorised_counselor',
     `${principal} may not answer ${request}: under ${predicate} it is the judge who chooses. Approve it without an answer to that.`,
@@ -480,10 +501,10 @@ function judgedOtherwise(principal: string, { predicate, request }: Question): K
   );
 }
 
-function notPutUp(pendingId: Hash, { predicate, request }: Question): KernelError {
+function notSubmittedError(pendingId: Hash, { predicate, request }: Question): KernelError {
   return new KernelError(
     'changed_since',
-    `What waits under ${pendingId} did not ask ${request}, of ${predicate}, when it was put up: what is believed has changed since, or a judge chooses there, whom another process has. ${PROPOSE_ANEW}.`,
+    `What waits under ${pendingId} did not ask ${request}, of ${predicate}, when it was put up: what is believed has changed since, or a judge chooses there, whom another process has. ${PROPOSE_AGAIN_HINT}.`,
     { evidence: { id: pendingId, request } },
   );
 }
@@ -492,7 +513,7 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
   const requests = questions.map(({ request }) => request);
   return new RuntimeError(
     'answers_needed',
-    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}), on the command line with --answer N, as assize pending numbers the claims. Where the questions are not those that were shown: ${PROPOSE_ANEW}.`,
+    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}), on the command line with --answer N, as assize pending numbers the claims. Where the questions are not those that were shown: ${PROPOSE_AGAIN_HINT}.`,
     { evidence: { id: pendingId, requests } },
   );
 }
@@ -501,7 +522,7 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
  * The cost of the tools' earlier reads was paid then, and is recorded only in the submitted
  * proposal.
  */
-function asPutUp(authority: Authority, acting: Acting | undefined, { proposal }: PendingPayload): Authority {
+function submittedCost(authority: Authority, acting: CommitPlan | undefined, { proposal }: PendingPayload): Authority {
   const asked = withTools(authority, acting);
   if (!hasToolObservation(proposal.observations)) return asked;
   const { cost = {}, undoCost = {} } = acting ?? {};
@@ -523,7 +544,7 @@ function checkCost({ proposal }: PendingPayload, cost: Cost): void {
   if (then === now) return;
   throw new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. ${PROPOSE_ANEW}.`,
+    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. ${PROPOSE_AGAIN_HINT}.`,
   );
 }
 
@@ -531,12 +552,12 @@ function checkCost({ proposal }: PendingPayload, cost: Cost): void {
  * The outcome of an id that is no longer pending, or the id of the proposal's current pending
  * entry.
  */
-type End =
+type PendingOutcome =
   | { readonly now: Hash; readonly approvals: number }
   | { readonly by: Hash; readonly payload: Extract<Payload, { kind: 'commit' | 'rejection' }> };
 
-function effectWaits(id: Hash, pending: EffectPendingPayload): RuntimeError {
-  const { epoch, n, tool } = waitingEffectOf(pending);
+function effectUnresolvedError(id: Hash, pending: EffectPendingPayload): RuntimeError {
+  const { epoch, n, tool } = pendingEffectOf(pending);
   return new RuntimeError(
     'effect_waits',
     `Nobody proposes what waits under ${id}: it is what ${tool} did, effect ${n} of transaction ${epoch}. Say what became of it with resolveEffect (assize effects resolve ${epoch} ${n}).`,
@@ -545,23 +566,23 @@ function effectWaits(id: Hash, pending: EffectPendingPayload): RuntimeError {
 }
 
 /** `answers`: the approval came with answers to questions. */
-function notPending(given: unknown, end: End | undefined, answers: boolean): RuntimeError | MemoryError {
+function notPending(given: unknown, end: PendingOutcome | undefined, answers: boolean): RuntimeError | MemoryError {
   const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
   const evidence = end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
   if (answers && end !== undefined && 'by' in end)
     return new MemoryError(
       'stale_callback',
-      `${toldOf(id, end)}: the answer is too late, and changes nothing. It is asked anew where somebody says it again.`,
+      `${approvalProgress(id, end)}: the answer is too late, and changes nothing. It is asked anew where somebody says it again.`,
       { evidence },
     );
-  return new RuntimeError('not_pending', `${toldOf(id, end)}.`, { evidence });
+  return new RuntimeError('not_pending', `${approvalProgress(id, end)}.`, { evidence });
 }
 
 function isAnswering(input: Resolution & { readonly answers?: readonly unknown[] }): boolean {
   return input.answers !== undefined && input.answers.length > 0;
 }
 
-function toldOf(id: string, end: End | undefined): string {
+function approvalProgress(id: string, end: PendingOutcome | undefined): string {
   if (end === undefined) return `Nothing is pending under ${id}; it was resolved before, or never was`;
   if ('now' in end)
     return `Somebody approved ${id} meanwhile, and it takes ${end.approvals} to: look at ${end.now}, under which it waits now`;

@@ -6,13 +6,13 @@ import type { Clock } from '#oracle';
 import { MemoryStore } from '#stores';
 import { granted, task } from '../../../tests/support/delegations.ts';
 import { deskOf, FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
+import { codeOf, doctor, pendingOf, severalOf } from '../../../tests/support/multi-approval.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
-import { codeOf, doctor, pendingOf, severalOf } from '../../../tests/support/several.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { FinalRuling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
-import { LOOK_AGAIN_MS } from '../writer/await-options.ts';
-import { Wakers } from '../writer/signal.ts';
+import { POLL_MS } from '../writer/await-options.ts';
+import { WakeSignal } from '../writer/signal.ts';
 
 const worker = writFor('agent');
 const desk = deskOf();
@@ -52,7 +52,12 @@ interface Process {
 
 async function processOver(store: LedgerStore, clock: Clock, options: Partial<AssizeOptions> = {}): Promise<Process> {
   const pauses = new HandPause();
-  const assize = runtimeOver(store, [desk, two], { clock, pause: pauses.pause, approvalMs: 10 * MINUTE, ...options });
+  const assize = runtimeOver(store, [desk, two], {
+    clock,
+    pause: pauses.pause,
+    approvalTimeoutMs: 10 * MINUTE,
+    ...options,
+  });
   const there = await assize.trajectories();
   const trajectory =
     there.length > 0 ? await assize.open('t') : await assize.create(two, { trajectoryId: 't', writs: [worker] });
@@ -81,11 +86,11 @@ function watched(promise: Promise<FinalRuling>): { now: FinalRuling | Error | un
   return seen;
 }
 
-describe('awaitCounselor', () => {
+describe('awaitDecision', () => {
   test('answers with the commit when this process makes it, without looking at the clock for it', async () => {
     const { trajectory, pauses } = await begun();
     const first = await ask(trajectory);
-    const seen = watched(trajectory.awaitCounselor(first));
+    const seen = watched(trajectory.awaitDecision(first));
     await quiet();
     const second = await pendingOf(trajectory.approve(first, doctor('a')));
     await quiet();
@@ -99,16 +104,16 @@ describe('awaitCounselor', () => {
   test('answers with the rejection, or the expiry that it records itself when it is due', async () => {
     const { trajectory } = await begun();
     const id = await ask(trajectory);
-    const seen = watched(trajectory.awaitCounselor(id));
+    const seen = watched(trajectory.awaitDecision(id));
     const ruling = await trajectory.reject(id, doctor('a', { reason: 'no' }) as never);
     await quiet();
     expect(seen.now).toEqual(ruling);
 
     const other = await begun();
     const waits = await ask(other.trajectory);
-    const expiring = watched(other.trajectory.awaitCounselor(waits));
+    const expiring = watched(other.trajectory.awaitDecision(waits));
     await quiet();
-    expect(other.pauses.asked.at(-1)).toEqual([...LOOK_AGAIN_MS]);
+    expect(other.pauses.asked.at(-1)).toEqual([...POLL_MS]);
     other.clock.forward(10 * MINUTE - 100);
     other.pauses.pass();
     await quiet();
@@ -121,22 +126,22 @@ describe('awaitCounselor', () => {
   });
 
   test('holds no more after a thousand looks than after one, and nothing when it is over', async () => {
-    const rests = vi.spyOn(Wakers.prototype, 'rest');
+    const rests = vi.spyOn(WakeSignal.prototype, 'wait');
     const stop = new AbortController();
     const most = { resting: 0, listening: 0 };
     let looks = 0;
     const pause = async (): Promise<void> => {
-      const wakers = rests.mock.contexts.at(-1) as Wakers;
+      const wakers = rests.mock.contexts.at(-1) as WakeSignal;
       most.resting = Math.max(most.resting, wakers.size);
       most.listening = Math.max(most.listening, getEventListeners(stop.signal, 'abort').length);
       if (++looks === 1_000) stop.abort(new Error('long enough'));
     };
     const { trajectory } = await begun({ pause });
-    await expect(trajectory.awaitCounselor(await ask(trajectory), { signal: stop.signal })).rejects.toThrow(
+    await expect(trajectory.awaitDecision(await ask(trajectory), { signal: stop.signal })).rejects.toThrow(
       'long enough',
     );
     expect({ looks, ...most }).toEqual({ looks: 1_000, resting: 1, listening: 1 });
-    const wakers = rests.mock.contexts.at(-1) as Wakers;
+    const wakers = rests.mock.contexts.at(-1) as WakeSignal;
     expect([wakers.size, getEventListeners(stop.signal, 'abort').length]).toEqual([0, 0]);
     rests.mockRestore();
   });
@@ -144,7 +149,7 @@ describe('awaitCounselor', () => {
   test('answers with what another process decided, when it has looked again', async () => {
     const { store, clock, trajectory, pauses } = await begun();
     const first = await ask(trajectory);
-    const seen = watched(trajectory.awaitCounselor(first));
+    const seen = watched(trajectory.awaitDecision(first));
     const other = await processOver(store, clock);
     const second = await pendingOf(other.trajectory.approve(first, doctor('a')));
     const ruling = await other.trajectory.approve(second, doctor('b'));
@@ -166,8 +171,8 @@ describe('awaitCounselor', () => {
       { trajectory, pauses: new HandPause() },
       await processOver(store, clock),
     ]) {
-      expect(await one.awaitCounselor(first)).toEqual(ruling);
-      expect(await one.awaitCounselor(second)).toEqual(ruling);
+      expect(await one.awaitDecision(first)).toEqual(ruling);
+      expect(await one.awaitDecision(second)).toEqual(ruling);
       expect(pauses.asked).toEqual([]);
     }
   });
@@ -175,9 +180,9 @@ describe('awaitCounselor', () => {
   test('many wait for one, and each is answered', async () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
-    const all = Array.from({ length: 50 }, () => trajectory.awaitCounselor(first));
+    const all = Array.from({ length: 50 }, () => trajectory.awaitDecision(first));
     const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    all.push(trajectory.awaitCounselor(second));
+    all.push(trajectory.awaitDecision(second));
     const ruling = await trajectory.approve(second, doctor('b'));
     expect(await Promise.all(all)).toEqual(all.map(() => ruling));
   });
@@ -186,9 +191,9 @@ describe('awaitCounselor', () => {
     const { trajectory, pauses } = await begun();
     const id = await ask(trajectory);
     const reason = new Error('enough');
-    await expect(trajectory.awaitCounselor(id, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(trajectory.awaitDecision(id, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
-    const waiting = trajectory.awaitCounselor(id, { signal: controller.signal });
+    const waiting = trajectory.awaitDecision(id, { signal: controller.signal });
     await quiet();
     expect(pauses.resting).toBe(1);
     controller.abort(reason);
@@ -201,8 +206,8 @@ describe('awaitCounselor', () => {
     const { trajectory, clock, pauses } = await begun();
     const id = await ask(trajectory);
     const until = '2026-03-23T09:00:00.050000Z';
-    expect(await codeOf(trajectory, () => trajectory.awaitCounselor(id, { until: START }))).toBe('still_pending');
-    const waiting = watched(trajectory.awaitCounselor(id, { until }));
+    expect(await codeOf(trajectory, () => trajectory.awaitDecision(id, { until: START }))).toBe('still_pending');
+    const waiting = watched(trajectory.awaitDecision(id, { until }));
     await quiet();
     expect(pauses.asked.at(-1)).toEqual([50, 50]);
     clock.forward(50);
@@ -216,8 +221,8 @@ describe('awaitCounselor', () => {
     const id = await ask(trajectory);
     const root = (await store.entries('t'))[0]?.id;
     for (const none of [hashText('none'), root, '', 't', undefined, null, {}, id.toUpperCase()]) {
-      expect(await codeOf(trajectory, () => trajectory.awaitCounselor(none as string))).toBe('never_pending');
-      expect(await codeOf(trajectory, () => trajectory.resolutionOf(none as string))).toBe('never_pending');
+      expect(await codeOf(trajectory, () => trajectory.awaitDecision(none as string))).toBe('never_pending');
+      expect(await codeOf(trajectory, () => trajectory.statusOf(none as string))).toBe('never_pending');
     }
   });
 
@@ -228,29 +233,29 @@ describe('awaitCounselor', () => {
     const child = await parent.delegate(task({ childTrajectoryId: 'c' }));
     const writ = child.delegatedFrom?.writ as never;
     const id = await pendingOf(child.propose(intent('ask', { amount: 1 }, writ)));
-    const waiting = watched(child.awaitCounselor(id));
+    const waiting = watched(child.awaitDecision(id));
     await quiet();
     await child.answer();
     await quiet();
     expect(waiting.now).toMatchObject({ code: 'concluded' });
-    expect(await child.resolutionOf(id)).toEqual({ status: 'void', answer: child.head });
+    expect(await child.statusOf(id)).toEqual({ status: 'void', answer: child.head });
     const again = await runtimeOver(store, [desk]).open('c');
-    expect(await again.resolutionOf(id)).toEqual({ status: 'void', answer: child.head });
+    expect(await again.statusOf(id)).toEqual({ status: 'void', answer: child.head });
   });
 });
 
-describe('resolutionOf', () => {
+describe('statusOf', () => {
   test('follows the approvals of several people, and gives a copy', async () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
-    const open = await trajectory.resolutionOf(first);
+    const open = await trajectory.statusOf(first);
     expect(open).toMatchObject({ status: 'pending', id: first, payload: { kind: 'pending_approval' } });
     Object.assign((open as { payload: object }).payload, { channel: 'none' });
-    expect(await trajectory.resolutionOf(first)).toMatchObject({ payload: { channel: 'md' } });
+    expect(await trajectory.statusOf(first)).toMatchObject({ payload: { channel: 'md' } });
     const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    expect(await trajectory.resolutionOf(first)).toMatchObject({ status: 'pending', id: second });
+    expect(await trajectory.statusOf(first)).toMatchObject({ status: 'pending', id: second });
     const ruling = await trajectory.approve(second, doctor('b'));
-    for (const id of [first, second]) expect(await trajectory.resolutionOf(id)).toEqual({ status: 'resolved', ruling });
+    for (const id of [first, second]) expect(await trajectory.statusOf(id)).toEqual({ status: 'resolved', ruling });
   });
 
   test('is of what is durable: an approval that is lost on its way has resolved nothing', async () => {
@@ -261,7 +266,7 @@ describe('resolutionOf', () => {
     store.plan = new Map([[1, 'unknown, lost']]);
     store.before = () => answer.promise;
     const approving = trajectory.approve(first, doctor('a')).catch((error) => error);
-    const asked = trajectory.resolutionOf(first);
+    const asked = trajectory.statusOf(first);
     answer.resolve();
     expect(await approving).toMatchObject({ code: 'commit_unknown' });
     expect(await asked).toMatchObject({ status: 'pending', id: first });
@@ -282,7 +287,7 @@ describe('resolutionOf', () => {
       read.push(options);
       return entries(name, options);
     };
-    for (const id of ids) expect(await trajectory.resolutionOf(id)).toMatchObject({ status: 'resolved' });
+    for (const id of ids) expect(await trajectory.statusOf(id)).toMatchObject({ status: 'resolved' });
     expect(read).toEqual(ids.map((_, n) => ({ from: 2 * n + 2, limit: 1 })));
   });
 });

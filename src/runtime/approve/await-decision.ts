@@ -1,10 +1,10 @@
-import { requireForm } from '#base';
+import { checkArgument } from '#base';
 import { instantToMillis } from '#canon';
 import { type Hash, type Instant, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from '../errors.ts';
 import { type FinalRuling, rulingFrom } from '../records/ruling.ts';
-import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../writer/await-options.ts';
-import { TRIES_MAX } from '../writer/prepared.ts';
+import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Resolutions } from './approve.ts';
 
@@ -32,18 +32,18 @@ export class Decisions {
   async statusOf(pendingId: Hash): Promise<PendingStatus> {
     if (!isHash(pendingId)) throw neverPending(this.#writer.id, pendingId);
     let id = pendingId;
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       const found = await this.#look(id);
       if (found === undefined) continue;
       if (typeof found !== 'string') return found;
       id = found;
       tries = 0;
     }
-    throw await this.#writer.lost();
+    throw await this.#writer.conflictError();
   }
 
-  async awaited(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {
-    requireForm(AWAIT_OPTIONS, options, 'options');
+  async awaitDecision(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {
+    checkArgument(AWAIT_OPTIONS, options, 'options');
     const { signal, until } = options;
     if (until !== undefined) instantToMillis(until);
     const writer = this.#writer;
@@ -51,7 +51,7 @@ export class Decisions {
       signal?.throwIfAborted();
       const moved = Promise.withResolvers<void>();
       // Registered before the read, so that no decision in between is missed.
-      const leave = writer.decided.rest(moved.resolve);
+      const leave = writer.decisionSignal.wait(moved.resolve);
       try {
         const found = await this.statusOf(pendingId);
         if (found.status === 'resolved') return found.ruling;
@@ -60,7 +60,7 @@ export class Decisions {
         const now = writer.now();
         if (until !== undefined && now >= until) throw stillPending(found.id, until);
         const { expires } = found.payload;
-        if (expires !== undefined && now >= expires) await this.#resolutions.expireDue();
+        if (expires !== undefined && now >= expires) await this.#resolutions.recordExpired();
         else await this.#rest(moved.promise, now, [expires, until], signal);
       } finally {
         leave();
@@ -73,10 +73,10 @@ export class Decisions {
     const writer = this.#writer;
     if (writer.stale) await writer.ready();
     // The outcome in memory may still be in flight, or lost on its way to the store.
-    await writer.settled();
+    await writer.flushed();
     if (writer.stale) return undefined;
-    const { chain, ruled } = writer.parts;
-    const seq = ruled.seqOf(id);
+    const { chain, requests } = writer.parts;
+    const seq = requests.seqOf(id);
     if (seq !== undefined) return this.#resolvedAt(id, seq);
     if (await writer.isBehind()) return undefined;
     const open = chain.open.get(id);
@@ -110,7 +110,7 @@ export class Decisions {
   ): Promise<void> {
     const over = new AbortController();
     const stop = (): void => over.abort();
-    const [from, to] = lookAgainMs(now, times);
+    const [from, to] = pollDelayMs(now, times);
     // The caller's signal may live for long, so the listener is removed again.
     signal?.addEventListener('abort', stop);
     try {

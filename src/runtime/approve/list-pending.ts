@@ -1,6 +1,6 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { Hash, PendingPayload } from '#ledger';
-import { type Reading, unmade } from '../writer/load.ts';
+import { type TrajectoryLoader, unmade } from '../writer/load.ts';
 
 /** Selects pending proposals. */
 export interface PendingQuery {
@@ -19,12 +19,12 @@ export interface OpenPending {
 }
 
 /** Same as `Assize.pending`. */
-export async function* pendingIn(
+export async function* listPending(
   query: PendingQuery,
-  reading: Reading,
+  reading: TrajectoryLoader,
   names: () => Promise<string[]>,
 ): AsyncGenerator<OpenPending> {
-  requireForm(PENDING_QUERY, query, 'query');
+  checkArgument(PENDING_QUERY, query, 'query');
   const { trajectoryId, channel } = query;
   for (const name of trajectoryId === undefined ? await names() : [trajectoryId]) {
     const { chain } = (await reading.read(name, unmade)).folded;
@@ -33,4 +33,4 @@ export async function* pendingIn(
   }
 }
 
-const PENDING_QUERY = form.options<PendingQuery>({ trajectoryId: form.any, channel: form.any });
+const PENDING_QUERY = arg.options<PendingQuery>({ trajectoryId: arg.any, channel: arg.any });

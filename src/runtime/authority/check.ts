@@ -5,7 +5,7 @@ import { RuntimeError } from '../errors.ts';
 import type { WritChain, Writs } from './writs.ts';
 
 /** One use of a writ, for the kernel's questions. */
-export interface Use {
+export interface WritUsage {
   readonly writ: WritChain;
   readonly principal: string;
   readonly trajectoryId: string;
@@ -21,7 +21,7 @@ export interface Use {
  * Answers the kernel's questions from writs, budgets and policy; everything else is already known.
  */
 export function authorityFor(
-  { writ, principal, trajectoryId, at, approving }: Use,
+  { writ, principal, trajectoryId, at, approving }: WritUsage,
   writs: Writs,
   verifier: WritVerifier,
   policy: Policy | undefined,

@@ -17,13 +17,13 @@ import {
   type FaultCode,
   type Hash,
   type Instant,
-  isOfEffects,
+  isEffectEntry,
   isRevocation,
   LedgerFault,
   type RevocationPayload,
-  type Run,
   type UndoingCosts,
   undoingCostsOf,
+  type VerifiedRun,
 } from '#ledger';
 import { lineageOf, loadWrit, type WritChain, Writs } from './writs.ts';
 
@@ -35,7 +35,7 @@ interface Account {
 }
 
 /** A started delegation: its writ's budget is reserved until it is concluded. */
-interface Started {
+interface StartedDelegation {
   readonly seq: number;
   readonly at: Instant;
   readonly child: string;
@@ -46,11 +46,11 @@ interface Started {
  * A revocation: the writ that authorises it, the revoked writ, and whether it was adopted from the
  * parent trajectory.
  */
-interface Revoked {
+interface RecordedRevocation {
   readonly seq: number;
   readonly by: Hash;
   readonly writ: Hash;
-  readonly isTakenOver: boolean;
+  readonly isAdopted: boolean;
 }
 
 /**
@@ -58,16 +58,16 @@ interface Revoked {
  * refunds, or a revocation. Within one stage budgets and rights only shrink, so the order in it
  * does not matter. The boundary entry affects only the stage after it.
  */
-interface Stage {
-  readonly gaveBack?: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts };
-  readonly revoked?: Revoked;
-  readonly started: Started[];
+interface BudgetStage {
+  readonly refund?: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts };
+  readonly revoked?: RecordedRevocation;
+  readonly started: StartedDelegation[];
   readonly accounts: Map<Hash, Account>;
   /**
    * Costs of compensations. They are booked only up to the remaining budget, so after everything
    * else in the stage.
    */
-  readonly undoing: (UndoingCosts & { readonly seq: number })[];
+  readonly compensationCosts: (UndoingCosts & { readonly seq: number })[];
 }
 
 /**
@@ -84,8 +84,8 @@ interface Stage {
 export class AuthorityFold {
   readonly #trajectoryId: string;
   readonly #writs: Writs;
-  readonly #stages: Stage[] = [newStage()];
-  readonly #open: Map<Hash, Started> = new Map();
+  readonly #stages: BudgetStage[] = [newStage()];
+  readonly #open: Map<Hash, StartedDelegation> = new Map();
   /** Writs that were checked. */
   readonly #sound: Set<Hash> = new Set();
   /** One verifier per issuer of roots. */
@@ -114,7 +114,7 @@ export class AuthorityFold {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs, payload.delegated_from !== undefined));
     } else if (payload.kind === 'branch') {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
-    } else if (isOfEffects(payload)) this.#noteUndoing(seq, undoingCostsOf(payload));
+    } else if (isEffectEntry(payload)) this.#noteUndoing(seq, undoingCostsOf(payload));
     else if (isRevocation(payload)) this.#noteRevocation(payload);
     else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
     else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
@@ -122,15 +122,15 @@ export class AuthorityFold {
   }
 
   /** Adds a run that replay accepted. */
-  noteRun({ spent }: Run): void {
+  noteRun({ spent }: VerifiedRun): void {
     for (const { writId, seq, cost } of spent) this.#spend(seq, writId, cost);
   }
 
   /** The writs with their budgets, after the last entry. @throws LedgerFault */
   async settle(blob: (hash: Hash) => Promise<string | undefined>): Promise<Writs> {
-    for (const { gaveBack, revoked, started, accounts, undoing } of this.#stages) {
-      if (gaveBack !== undefined) {
-        const { seq, writ, spent } = gaveBack;
+    for (const { refund, revoked, started, accounts, compensationCosts } of this.#stages) {
+      if (refund !== undefined) {
+        const { seq, writ, spent } = refund;
         this.#try(seq, 'overspent', () => this.#writs.settle(writ, spent));
       }
       if (revoked !== undefined) await this.#revoke(revoked, blob);
@@ -142,9 +142,9 @@ export class AuthorityFold {
       for (const [id, { seq, spent }] of accounts) {
         this.#try(seq, 'overspent', () => this.#writs.book(id, Object.fromEntries(spent)));
       }
-      for (const { seq, ...costs } of undoing) {
+      for (const { seq, ...costs } of compensationCosts) {
         await this.#check(seq, costs.writId, blob);
-        this.#writs.bookUndoing(costs);
+        this.#writs.bookCompensation(costs);
       }
     }
     if (this.#answer !== undefined) this.#checkAnswer(this.#answer);
@@ -160,7 +160,7 @@ export class AuthorityFold {
    * The delegations that are open after `settle` under a writ revoked here: the child, and the
    * revoked writs among its writ and its ancestors.
    */
-  withdrawn(): { readonly child: string; readonly revoked: readonly Hash[] }[] {
+  revokedDelegations(): { readonly child: string; readonly revoked: readonly Hash[] }[] {
     const found: { child: string; revoked: Hash[] }[] = [];
     for (const { child, writ } of this.#open.values()) {
       const lineage = [writId(writ), ...lineageOf(this.#writs.get(writ.parent as Hash))];
@@ -183,11 +183,11 @@ export class AuthorityFold {
     const { writ, from } = action.args;
     const isTakenOver = from !== undefined;
     if (!isTakenOver) this.#spend(seq, by, {});
-    this.#stages.push(newStage({ revoked: { seq, by, writ, isTakenOver } }));
+    this.#stages.push(newStage({ revoked: { seq, by, writ, isAdopted: isTakenOver } }));
   }
 
   #noteUndoing(seq: number, costs: UndoingCosts | undefined): void {
-    if (costs !== undefined) this.#stage.undoing.push({ seq, ...costs });
+    if (costs !== undefined) this.#stage.compensationCosts.push({ seq, ...costs });
   }
 
   #noteDelegation({ id, seq, payload }: Entry<DelegationPayload>): void {
@@ -202,14 +202,14 @@ export class AuthorityFold {
     } else if (child === this.#trajectoryId) {
       this.#answer = { seq, spent };
     } else {
-      const { writ } = this.#open.get(concludes) as Started;
+      const { writ } = this.#open.get(concludes) as StartedDelegation;
       this.#open.delete(concludes);
-      this.#stages.push(newStage({ gaveBack: { seq, writ, spent } }));
+      this.#stages.push(newStage({ refund: { seq, writ, spent } }));
     }
   }
 
-  get #stage(): Stage {
-    return this.#stages.at(-1) as Stage;
+  get #stage(): BudgetStage {
+    return this.#stages.at(-1) as BudgetStage;
   }
 
   async #check(seq: number, id: Hash, blob: (hash: Hash) => Promise<string | undefined>): Promise<void> {
@@ -230,7 +230,7 @@ export class AuthorityFold {
    * ancestor of the delegated writ, and was authorised in the parent.
    */
   async #revoke(
-    { seq, by, writ: id, isTakenOver }: Revoked,
+    { seq, by, writ: id, isAdopted }: RecordedRevocation,
     blob: (hash: Hash) => Promise<string | undefined>,
   ): Promise<void> {
     await this.#check(seq, by, blob);
@@ -240,7 +240,7 @@ export class AuthorityFold {
       if (!held.ok) throw this.#refused(seq, held);
     });
     const { delegated } = this.#writs;
-    const isAbove = isTakenOver
+    const isAbove = isAdopted
       ? by === delegated && this.#writs.isBelow(by, id)
       : mayRevoke(this.#writs.get(by) as WritChain, revoked);
     if (!isAbove) throw this.#fault(seq, 'rule_broken', `who holds the writ ${by} does not stand above ${id}`);
@@ -254,7 +254,7 @@ export class AuthorityFold {
   }
 
   /** Checks that the writ may be delegated; its parent is known by now. */
-  #checkDelegated({ seq, at, child, writ }: Started): void {
+  #checkDelegated({ seq, at, child, writ }: StartedDelegation): void {
     const { writ: above, chain } = this.#writs.get(writ.parent as Hash) as WritChain;
     const { revoked, delegated } = this.#writs;
     const links = [above, ...chain];
@@ -324,10 +324,10 @@ export class AuthorityFold {
 }
 
 /** @throws AuthorityError `bad_writ` */
-function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayload): Started {
+function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayload): StartedDelegation {
   return { seq, at, child, writ: parseWrit(writ) };
 }
 
-function newStage(begins: Pick<Stage, 'gaveBack' | 'revoked'> = {}): Stage {
-  return { ...begins, started: [], accounts: new Map(), undoing: [] };
+function newStage(begins: Pick<BudgetStage, 'refund' | 'revoked'> = {}): BudgetStage {
+  return { ...begins, started: [], accounts: new Map(), compensationCosts: [] };
 }

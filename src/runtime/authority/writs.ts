@@ -200,7 +200,7 @@ export class Writs {
    * Books the cost of compensations, by an entry that was read or made, up to the remaining
    * budgets. The writ is known.
    */
-  bookUndoing({ writId: id, costs }: UndoingCosts): void {
+  bookCompensation({ writId: id, costs }: UndoingCosts): void {
     for (const cost of costs) this.budgets.spendUpTo(id, cost);
   }
 

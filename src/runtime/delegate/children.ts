@@ -6,7 +6,7 @@ export interface ChildTrajectory {
   /** Records the final answer of the child. */
   answer(conclusion: Conclusion): Promise<EntryRow>;
   /** Records a revocation of the parent in the child. */
-  takeOverRevocation(entryId: Hash): Promise<unknown>;
+  adoptRevocation(entryId: Hash): Promise<unknown>;
 }
 
 /**

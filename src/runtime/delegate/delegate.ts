@@ -1,5 +1,5 @@
 import { parseWrit, type Writ, writId } from '#authority';
-import { form, isAssizeError, type Json, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { canonicalize, copyJson, maxInstant, WORLD_LIMITS } from '#canon';
 import { initialState, World } from '#kernel';
 import {
@@ -17,14 +17,21 @@ import {
 import type { Resolutions } from '../approve/approve.ts';
 import { badWrit, unspent, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
-import { answerPayload, conclusionPayload, startPayload } from '../records/entry-payloads.ts';
+import { answerPayload, conclusionPayload, delegationStartPayload } from '../records/entry-payloads.ts';
 import { rootPayload, vectorOf } from '../records/root-payload.ts';
-import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
-import { writtenAfterAll } from '../writer/resolve-unknown-commit.ts';
-import { NO_NEWS } from '../writer/subscriptions.ts';
+import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
+import { resolveUnknownCommit } from '../writer/resolve-unknown-commit.ts';
+import { NO_UPDATES } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
-import { CONCLUSION, type Conclusion, type DelegationInput, finalAnswerOf, type Terms, termsOf } from './terms.ts';
+import {
+  CONCLUSION,
+  type Conclusion,
+  type DelegationInput,
+  type DelegationTerms,
+  delegationTerms,
+  finalAnswerOf,
+} from './terms.ts';
 
 /** An open delegation: its start, by entry id. */
 export interface OpenDelegation {
@@ -59,7 +66,7 @@ export class Delegations {
   readonly #resolutions: Resolutions;
   readonly #children: Children;
   /** Steps in progress, by subject. */
-  readonly #turns: Map<string, Promise<unknown>> = new Map();
+  readonly #inFlight: Map<string, Promise<unknown>> = new Map();
 
   constructor(writer: Writer, resolutions: Resolutions, children: Children) {
     this.#writer = writer;
@@ -82,13 +89,13 @@ export class Delegations {
   /** Starts a delegation. Returns the id of the child. */
   async delegate(input: DelegationInput): Promise<string> {
     if (this.#writer.stale) await this.#writer.ready();
-    const terms = termsOf(input, this.#writer);
+    const terms = delegationTerms(input, this.#writer);
     await this.#startInTurn(terms.child, () => this.#delegate(terms));
     return terms.child;
   }
 
   async conclude(startId: Hash, given: Conclusion = {}): Promise<EntryRow> {
-    requireForm(form.text, startId, 'delegationId');
+    checkArgument(arg.text, startId, 'delegationId');
     const input = checkedConclusion(given);
     return this.#inTurn(startId, () => this.#conclude(startId, input));
   }
@@ -121,15 +128,15 @@ export class Delegations {
 
   // ── starting ──
 
-  async #delegate(terms: Terms): Promise<void> {
+  async #delegate(terms: DelegationTerms): Promise<void> {
     const writer = this.#writer;
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
       if (await this.#wasDelegated(terms)) return;
       if (writer.stale) continue;
-      await this.#resolutions.expireDue();
+      await this.#resolutions.recordExpired();
       if (writer.stale) continue;
-      let prepared: Prepared<true>;
+      let prepared: PreparedCommit<true>;
       try {
         prepared = this.#start(terms);
       } catch (error) {
@@ -137,20 +144,20 @@ export class Delegations {
         if (isAssizeError(error) && (await writer.isBehind())) continue;
         throw error;
       }
-      if (await writer.written(prepared)) return;
+      if (await writer.commit(prepared)) return;
     }
-    throw await writer.lost();
+    throw await writer.conflictError();
   }
 
   /**
    * Whether this call repeats a delegation. @throws RuntimeError `exists`, `idempotency_conflict`
    */
-  async #wasDelegated({ child, task, writ, begins, blobs }: Terms): Promise<boolean> {
+  async #wasDelegated({ child, task, writ, childRoot, blobs }: DelegationTerms): Promise<boolean> {
     const found = await this.#startOf(child);
     if (found === undefined) return false;
     const [startId, start] = found;
     const sameTerms = canonicalize({ task, writ }) === canonicalize({ task: start.task, writ: start.writ });
-    if (!sameTerms || !(await this.#isSameBeginning(start, { begins, blobs }))) {
+    if (!sameTerms || !(await this.#isSameBeginning(start, { childRoot, blobs }))) {
       throw new RuntimeError('idempotency_conflict', `${child} was delegated to on other terms; use a new name.`, {
         evidence: { entry: startId },
       });
@@ -165,14 +172,14 @@ export class Delegations {
    */
   async #isSameBeginning(
     start: DelegationPayload,
-    { begins, blobs }: Pick<Terms, 'begins' | 'blobs'>,
+    { childRoot, blobs }: Pick<DelegationTerms, 'childRoot' | 'blobs'>,
   ): Promise<boolean> {
-    if (canonicalize(start.begins ?? null) === canonicalize(begins)) return true;
+    if (canonicalize(start.begins ?? null) === canonicalize(childRoot)) return true;
     const { replayer } = this.#writer.context;
     const texts = new Map(blobs.map(({ hash, text }) => [hash, text]));
     const given = new Replayer({ ...NOTHING_STORED, blob: async (hash) => texts.get(hash) });
     const there = await beginningOf(replayer, start, start.begins);
-    return canonicalize(there, WORLD_LIMITS) === canonicalize(await beginningOf(given, start, begins), WORLD_LIMITS);
+    return canonicalize(there, WORLD_LIMITS) === canonicalize(await beginningOf(given, start, childRoot), WORLD_LIMITS);
   }
 
   /**
@@ -201,30 +208,30 @@ export class Delegations {
   }
 
   /** From here to the append nothing awaits. */
-  #start({ child, task, above, writ, begins, blobs }: Terms): Prepared<true> {
+  #start({ child, task, parentWrit, writ, childRoot, blobs }: DelegationTerms): PreparedCommit<true> {
     const writer = this.#writer;
     const { chain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const by = chain.frozenBy();
     if (by !== undefined) throw frozen(by);
     const at = writer.now();
-    const links = [above.writ, ...above.chain];
+    const links = [parentWrit.writ, ...parentWrit.chain];
     const { revoked, delegated } = writs;
     const use = { writ, chain: links, trajectory: writer.id, child, at, revoked, delegated };
     const held = writer.context.verifier.checkDelegation(use);
     if (!held.ok) throw badWrit(held);
-    writs.admit(above);
-    const short = writs.budgets.covers(writId(above.writ), writ.budget ?? {}, writer.reserved());
+    writs.admit(parentWrit);
+    const short = writs.budgets.covers(writId(parentWrit.writ), writ.budget ?? {}, writer.reserved());
     if (!short.ok) throw exhausted(short);
     const said = { child_trajectory_id: child, task, writ: writ as unknown as Json };
-    const start = startPayload(writer.place(at), said, begins);
+    const start = delegationStartPayload(writer.nextPosition(at), said, childRoot);
     const row = writer.make(start);
-    const root = writer.make(this.#rootFor(row.id, start, above));
+    const root = writer.make(this.#rootFor(row.id, start, parentWrit));
     chain.accept({ ...row, payload: start });
     writs.reserve(writ);
-    const unstored = writs.unstored(above);
+    const unstored = writs.unstored(parentWrit);
     writs.stored(unstored);
-    return { rows: [row, root], blobs: [...blobs, ...unstored], answer: true, news: NO_NEWS };
+    return { rows: [row, root], blobs: [...blobs, ...unstored], answer: true, sliceUpdates: NO_UPDATES };
   }
 
   /** The child's root follows from the start alone. */
@@ -271,51 +278,51 @@ export class Delegations {
     // A conflict: another process has created the child in the meantime.
     if (result.status !== 'unknown') return;
     const says = `The store could not tell whether ${child} was begun; delegate again.`;
-    await writtenAfterAll(context.store, row.id, { says, cause: result.cause });
+    await resolveUnknownCommit(context.store, row.id, { says, cause: result.cause });
   }
 
   // ── concluding ──
 
   async #conclude(startId: Hash, input: Conclusion): Promise<EntryRow> {
     const writer = this.#writer;
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
       const start = writer.parts.chain.delegated.get(startId);
       if (start === undefined) {
         const before = await this.#concludedBefore(startId);
-        if (before !== undefined) return asSaid(before, input);
+        if (before !== undefined) return sameOrConflict(before, input);
         if (await writer.isBehind()) continue;
         throw notDelegated(`${startId} is no delegation of ${writer.id}`);
       }
       if (!(await this.hasBegun(startId, start))) continue;
       const child = await this.#children.open(start.child_trajectory_id);
-      const done = await this.#takeOver(startId, await child.answer(input));
+      const done = await this.#adoptAnswer(startId, await child.answer(input));
       if (done !== undefined) return done;
     }
-    throw await writer.lost();
+    throw await writer.conflictError();
   }
 
   async #concludedBefore(startId: Hash): Promise<EntryRow | undefined> {
     const { id, parts, context } = this.#writer;
-    const seq = parts.ruled.seqOf(startId);
+    const seq = parts.requests.seqOf(startId);
     const [row] = seq === undefined ? [] : await context.store.entries(id, { from: seq, limit: 1 });
     return row !== undefined && conclusionOf(row)?.concludes === startId ? row : undefined;
   }
 
   /** Undefined if memory turned out to be stale. */
-  async #takeOver(startId: Hash, answer: EntryRow): Promise<EntryRow | undefined> {
+  async #adoptAnswer(startId: Hash, answer: EntryRow): Promise<EntryRow | undefined> {
     const writer = this.#writer;
-    const { chain, writs, ruled } = writer.parts;
+    const { chain, writs, requests } = writer.parts;
     const start = chain.delegated.get(startId);
     if (writer.stale || start === undefined) return undefined;
     const said = answerOf(answer) as DelegationPayload;
     const [writ, spent] = [parseWrit(start.writ), said.budget_cost ?? {}];
     unspent(writ, spent);
     const at = maxInstant(writer.now(), said.at);
-    const row = writer.append(conclusionPayload(writer.place(at), answer.id, said));
+    const row = writer.append(conclusionPayload(writer.nextPosition(at), answer.id, said));
     writs.settle(writ, spent);
-    ruled.add(startId, row.seq);
-    return writer.written({ rows: [row], blobs: [], answer: row, news: NO_NEWS });
+    requests.add(startId, row.seq);
+    return writer.commit({ rows: [row], blobs: [], answer: row, sliceUpdates: NO_UPDATES });
   }
 
   async #answer(input: Conclusion): Promise<EntryRow> {
@@ -325,18 +332,18 @@ export class Delegations {
     const start = await this.#entryOf(from.entry_id);
     // No entry follows the answer, so known outcomes of effects are recorded before it.
     await this.#children.effectsSettled();
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
       const { answered, delegated } = writer.parts.chain;
-      if (answered !== undefined) return asSaid(await this.#entryOf(answered), input);
+      if (answered !== undefined) return sameOrConflict(await this.#entryOf(answered), input);
       if (delegated.size > 0) {
         if (await writer.isBehind()) continue;
         throw stillDelegated([...delegated.keys()]);
       }
-      const done = await writer.written(this.#finish(start.id, readRow(start).payload as DelegationPayload, input));
+      const done = await writer.commit(this.#finish(start.id, readRow(start).payload as DelegationPayload, input));
       if (done !== undefined) return done;
     }
-    throw await writer.lost();
+    throw await writer.conflictError();
   }
 
   /** An entry that the chain named when it was read. */
@@ -347,7 +354,7 @@ export class Delegations {
   }
 
   /** From here to the append nothing awaits. */
-  #finish(startId: Hash, start: DelegationPayload, input: Conclusion): Prepared<EntryRow> {
+  #finish(startId: Hash, start: DelegationPayload, input: Conclusion): PreparedCommit<EntryRow> {
     const writer = this.#writer;
     const blobs: BlobRow[] = [];
     const answer = finalAnswerOf(input, blobs);
@@ -355,8 +362,8 @@ export class Delegations {
       budget_cost: writer.parts.writs.spentOfDelegated(),
       ...(answer === undefined ? {} : { final_answer: answer }),
     };
-    const row = writer.append(answerPayload(writer.place(writer.now()), startId, start, said));
-    return { rows: [row], blobs, answer: row, news: NO_NEWS };
+    const row = writer.append(answerPayload(writer.nextPosition(writer.now()), startId, start, said));
+    return { rows: [row], blobs, answer: row, sliceUpdates: NO_UPDATES };
   }
 
   #startInTurn<T>(child: string, step: () => Promise<T>): Promise<T> {
@@ -367,10 +374,10 @@ export class Delegations {
    * Runs steps on one subject in order, so that a repetition finds the entries of the first call.
    */
   #inTurn<T>(about: string, step: () => Promise<T>): Promise<T> {
-    const done = (this.#turns.get(about) ?? Promise.resolve()).then(step, step);
-    this.#turns.set(about, done);
+    const done = (this.#inFlight.get(about) ?? Promise.resolve()).then(step, step);
+    this.#inFlight.set(about, done);
     const forget = (): void => {
-      if (this.#turns.get(about) === done) this.#turns.delete(about);
+      if (this.#inFlight.get(about) === done) this.#inFlight.delete(about);
     };
     done.then(forget, forget);
     return done;
@@ -393,7 +400,7 @@ function conclusionOf(row: EntryRow): DelegationPayload | undefined {
  * The entry, if the input has the same answer or no answer. @throws RuntimeError
  * `idempotency_conflict`
  */
-function asSaid(row: EntryRow, input: Conclusion): EntryRow {
+function sameOrConflict(row: EntryRow, input: Conclusion): EntryRow {
   const given = finalAnswerOf(input, []);
   const { final_answer } = readRow(row).payload as DelegationPayload;
   if (given === undefined || textOf(given) === textOf(final_answer)) return row;
@@ -409,7 +416,7 @@ function textOf(answer: Stored | undefined): string {
 /** A copy: the answer stays as given while the call waits. */
 function checkedConclusion(input: Conclusion): Conclusion {
   if (typeof input !== 'object' || input === null) throw new RuntimeError('bad_intent', 'A conclusion is an object.');
-  requireForm(CONCLUSION, input, 'conclusion');
+  checkArgument(CONCLUSION, input, 'conclusion');
   const { finalAnswer } = input;
   return finalAnswer === undefined ? {} : { finalAnswer: copyJson(finalAnswer, { foreign: true }) };
 }

@@ -69,8 +69,8 @@ describe('a revocation', () => {
   test('by a holder above: nothing more under the writ nor below it; above and beside all goes on', async () => {
     const { store, trajectory } = await begun();
     for (const writ of [granted, asBelow, asLowest, asBeside]) expect(await payAs(trajectory, writ)).toBe('committed');
-    const { ruling, carried } = await trajectory.revoke({ writ: writId(below), reason, by: granted });
-    expect([ruling.ruling, carried]).toEqual(['committed', []]);
+    const { ruling, propagated } = await trajectory.revoke({ writ: writId(below), reason, by: granted });
+    expect([ruling.ruling, propagated]).toEqual(['committed', []]);
     expect(trajectory.revoked()).toEqual([writId(below)]);
     for (const open of [trajectory, await reopened(store)]) {
       for (const writ of [asBelow, asLowest, writId(lowest)])
@@ -199,8 +199,8 @@ describe('a revocation', () => {
     ],
   ])('is refused, and that is an entry: %s', async (_what, input) => {
     const { store, trajectory } = await begun();
-    const { ruling, carried } = await trajectory.revoke(input);
-    expect({ ruling, carried }).toMatchObject({
+    const { ruling, propagated } = await trajectory.revoke(input);
+    expect({ ruling, carried: propagated }).toMatchObject({
       ruling: { ruling: 'rejected', reason: 'invalid_authority' },
       carried: [],
     });
@@ -323,8 +323,8 @@ describe('delegations', () => {
   test('under a revoked writ each trajectory refuses, with an entry of its own, and can still be concluded', async () => {
     const { store, trajectory, child, own, grandchild, last } = await three();
     expect([await payAs(child, own), await payAs(grandchild, last)]).toEqual(['committed', 'committed']);
-    const { ruling, carried } = await trajectory.revoke({ writ: writId(own), reason, by: granted });
-    expect([ruling.ruling, carried]).toEqual(['committed', [{ trajectoryId: 'c' }]]);
+    const { ruling, propagated } = await trajectory.revoke({ writ: writId(own), reason, by: granted });
+    expect([ruling.ruling, propagated]).toEqual(['committed', [{ trajectoryId: 'c' }]]);
     expect([await payAs(child, own), await payAs(grandchild, last)]).toEqual([
       'invalid_authority',
       'invalid_authority',
@@ -365,13 +365,15 @@ describe('delegations', () => {
   test('a child that is frozen is reached, one that has answered is not needed to be', async () => {
     const { store, trajectory, child, own } = await three();
     const pending = pendingOf(await child.propose(intent('ask', { amount: 5 }, own)));
-    expect((await trajectory.revoke({ writ: granted, reason, by: officer })).carried).toEqual([{ trajectoryId: 'c' }]);
+    expect((await trajectory.revoke({ writ: granted, reason, by: officer })).propagated).toEqual([
+      { trajectoryId: 'c' },
+    ]);
     expect(await refusal(store, () => child.approve(pending, DOCTOR))).toBe('changed_since');
     const more = await begun();
     const answered = await more.trajectory.delegate(task());
     await answered.answer();
-    const { carried } = await more.trajectory.revoke({ writ: granted, reason, by: officer });
-    expect(carried).toEqual([{ trajectoryId: 'c' }]);
+    const { propagated } = await more.trajectory.revoke({ writ: granted, reason, by: officer });
+    expect(propagated).toEqual([{ trajectoryId: 'c' }]);
     expect(answered.revoked()).toEqual([]);
     await expectWhole(store);
     await expectWhole(more.store);
@@ -413,11 +415,13 @@ describe('delegations', () => {
     const without = runtimeOver(store, [desk, apart]);
     const before = await without.open('t');
     store.plan = new Map(Array.from({ length: 40 }, (_, n) => [store.commits + 2 + n, 'conflict' as const]));
-    const { ruling, carried } = await before.revoke({ writ: granted, reason, by: officer });
+    const { ruling, propagated } = await before.revoke({ writ: granted, reason, by: officer });
     expect(ruling.ruling).toBe('committed');
-    expect(carried).toMatchObject([{ trajectoryId: 'c', error: { code: 'conflict' } }]);
+    expect(propagated).toMatchObject([{ trajectoryId: 'c', error: { code: 'conflict' } }]);
     store.plan = new Map();
-    expect((await trajectory.revoke({ writ: granted, reason, by: officer })).carried).toEqual([{ trajectoryId: 'c' }]);
+    expect((await trajectory.revoke({ writ: granted, reason, by: officer })).propagated).toEqual([
+      { trajectoryId: 'c' },
+    ]);
     await expectWhole(store);
   });
 
@@ -426,13 +430,13 @@ describe('delegations', () => {
     await trajectory.revoke({ writ: asBelow, reason, by: granted });
     await trajectory.revoke({ writ: worker, reason, by: officer });
     for (const { id } of await allEntries(store, 't'))
-      expect(await refusal(store, () => child.takeOverRevocation(id))).toBe('not_found');
-    expect(await refusal(store, () => child.takeOverRevocation('0'.repeat(64)))).toBe('not_found');
+      expect(await refusal(store, () => child.adoptRevocation(id))).toBe('not_found');
+    expect(await refusal(store, () => child.adoptRevocation('0'.repeat(64)))).toBe('not_found');
   });
 
   test('by the runtime, where the writs say', async () => {
     const { store, assize, child, own } = await three();
-    expect((await assize.revoke({ writ: own, reason, by: granted })).carried).toEqual([{ trajectoryId: 'c' }]);
+    expect((await assize.revoke({ writ: own, reason, by: granted })).propagated).toEqual([{ trajectoryId: 'c' }]);
     expect(child.revoked()).toEqual([writId(own)]);
     const other = { writ: worker, reason, by: officer };
     expect(await codeOf(assize.revoke(other))).toBe('bad_intent');
@@ -557,8 +561,8 @@ test('two processes: who does not know of a writ that the other delegated looks 
   const { store, trajectory } = await begun();
   const child = await (await reopened(store)).delegate(task());
   const id = writId(child.delegatedFrom?.writ as Writ);
-  const { ruling, carried } = await trajectory.revoke({ writ: id, reason, by: granted });
-  expect([ruling.ruling, carried]).toEqual(['committed', [{ trajectoryId: 'c' }]]);
+  const { ruling, propagated } = await trajectory.revoke({ writ: id, reason, by: granted });
+  expect([ruling.ruling, propagated]).toEqual(['committed', [{ trajectoryId: 'c' }]]);
   expect(await payAs(child, id)).toBe('invalid_authority');
   await expectWhole(store);
 });

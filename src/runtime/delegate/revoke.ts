@@ -1,5 +1,5 @@
 import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
-import { form, isAssizeError, type Json, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { contentHash, maxInstant } from '#canon';
 import { type Approved, type Authority, adjudicateRevocation, BUILT_IN_ROLE, REVOKE_ACTION } from '#kernel';
 import {
@@ -19,12 +19,12 @@ import {
 import { badWrit, verified, type WritChain, type Writs } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
-import type { Gathered } from '../records/intent.ts';
-import { Kept } from '../records/payload-blobs.ts';
+import type { GatheredProposal } from '../records/intent.ts';
+import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingOf } from '../records/ruling.ts';
-import { type Prepared, TRIES_MAX } from '../writer/prepared.ts';
-import { NO_NEWS } from '../writer/subscriptions.ts';
+import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
+import { NO_UPDATES } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
@@ -53,23 +53,23 @@ export interface Revocation {
    * For each open delegation under the revoked writ, whether its trajectory has recorded the
    * revocation. Empty for a refusal.
    */
-  readonly carried: readonly Carried[];
+  readonly propagated: readonly PropagatedRevocation[];
 }
 
 /**
  * An error leaves the child as it is. Opening the parent, or revoking again, completes the
  * revocation.
  */
-export interface Carried {
+export interface PropagatedRevocation {
   readonly trajectoryId: string;
   readonly error?: Error;
 }
 
-const REVOCATION = form.options<RevocationInput>({
-  writ: form.any,
-  reason: form.any,
-  by: form.any,
-  principal: form.any,
+const REVOCATION = arg.options<RevocationInput>({
+  writ: arg.any,
+  reason: arg.any,
+  by: arg.any,
+  principal: arg.any,
 });
 
 const REASON_MAX = 4_096;
@@ -94,20 +94,20 @@ export class Revocations {
   async revoke(given: RevocationInput): Promise<Revocation> {
     const input = checkedInput(given);
     const nonce = randomHex(this.#writer.context.random, 16);
-    const { id, ruling } = await this.#insist(() => this.#attempt(input, nonce));
-    if (ruling.ruling !== 'committed') return { ruling, carried: [] };
-    return { ruling, carried: await this.#carry(id, ruling.entry.id) };
+    const { id, ruling } = await this.#revokeUntilCommitted(() => this.#attempt(input, nonce));
+    if (ruling.ruling !== 'committed') return { ruling, propagated: [] };
+    return { ruling, propagated: await this.#propagate(id, ruling.entry.id) };
   }
 
   /**
    * Adopts a revocation from the parent trajectory, by its entry there, and propagates it to the
    * children. Undefined if the final answer was given, because nothing follows it.
    */
-  async takeOver(entryId: Hash): Promise<EntryRow | undefined> {
+  async adopt(entryId: Hash): Promise<EntryRow | undefined> {
     const there = await this.#revokedThere(entryId);
-    const entry = await this.#insist(() => this.#takeOverNow(there));
+    const entry = await this.#revokeUntilCommitted(() => this.#adoptNow(there));
     if (entry === 'answered') return undefined;
-    await this.#carry(there.payload.action.args.writ, entry.id);
+    await this.#propagate(there.payload.action.args.writ, entry.id);
     return entry;
   }
 
@@ -117,14 +117,14 @@ export class Revocations {
     if (writs.revoked.size === 0 || chain.delegated.size === 0) return;
     for (const id of [...writs.revoked]) {
       const entry = await this.#entryOf(id);
-      if (entry !== undefined) await this.#carry(id, entry.id);
+      if (entry !== undefined) await this.#propagate(id, entry.id);
     }
   }
 
   /** Repeats an attempt while another writer appends first. */
-  async #insist<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+  async #revokeUntilCommitted<T>(attempt: () => Promise<T | undefined>): Promise<T> {
     const writer = this.#writer;
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
       try {
@@ -135,7 +135,7 @@ export class Revocations {
         if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
       }
     }
-    throw await writer.lost();
+    throw await writer.conflictError();
   }
 
   async #attempt(input: RevocationInput, nonce: string): Promise<{ id: Hash; ruling: Ruling } | undefined> {
@@ -149,7 +149,7 @@ export class Revocations {
     const before = await this.#entryOf(id);
     if (before !== undefined) return { id, ruling: rulingOf(before) };
     if (this.#mustWait(id)) return undefined;
-    const ruling = await this.#writer.written(this.#writer.ruling(() => this.#rule(input, by, revoked, nonce)));
+    const ruling = await this.#writer.commit(this.#writer.runRuling(() => this.#rule(input, by, revoked, nonce)));
     return ruling && { id, ruling };
   }
 
@@ -166,9 +166,9 @@ export class Revocations {
    */
   async #entryOf(id: Hash): Promise<EntryRow | undefined> {
     const { id: trajectoryId, parts, context } = this.#writer;
-    const seq = parts.ruled.seqOf(id);
+    const seq = parts.requests.seqOf(id);
     if (seq === undefined || !parts.writs.revoked.has(id)) return undefined;
-    await this.#writer.settled();
+    await this.#writer.flushed();
     const [row] = await context.store.entries(trajectoryId, { from: seq, limit: 1 });
     return row !== undefined && revokedBy(readRow(row).payload) === id ? row : undefined;
   }
@@ -180,10 +180,10 @@ export class Revocations {
    */
   #mustWait(id: Hash): boolean {
     const { stale, busy, parts } = this.#writer;
-    return stale || busy !== undefined || (parts.writs.revoked.has(id) && parts.ruled.seqOf(id) !== undefined);
+    return stale || busy !== undefined || (parts.writs.revoked.has(id) && parts.requests.seqOf(id) !== undefined);
   }
 
-  #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): Prepared<Ruling> {
+  #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): PreparedCommit<Ruling> {
     const writer = this.#writer;
     const { chain, domain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
@@ -192,27 +192,27 @@ export class Revocations {
     const args: RevocationArgs = { writ: writId(revoked.writ), reason: input.reason };
     const gathered = this.#gathered(args, by, input.principal ?? by.writ.subject, nonce);
     const judged = adjudicateRevocation(asJson(args), this.#authority(gathered, revoked, at));
-    const place = writer.place(at);
+    const place = writer.nextPosition(at);
     const unstored = writs.unstored(by);
-    const kept = new Kept(writer.context.saltsOf(writer.context.random), unstored);
+    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
     writs.stored(unstored);
     if (judged.verdict === 'rejected') {
-      const { row, ruling } = writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
-      return { rows: [row], blobs: kept.blobs, answer: ruling, news: NO_NEWS };
+      const { row, ruling } = writer.appendRuling(rejectionPayload(place, gathered, id, judged, domain, kept));
+      return { rows: [row], blobs: kept.blobs, answer: ruling, sliceUpdates: NO_UPDATES };
     }
     writs.admit(revoked);
     const revokedToo = writs.unstored(revoked);
     writs.stored(revokedToo);
     const payload = commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
-    const { row, ruling } = writer.enter(payload);
+    const { row, ruling } = writer.appendRuling(payload);
     this.#note(args.writ, row);
-    return { rows: [row], blobs: [...kept.blobs, ...revokedToo], answer: ruling, news: NO_NEWS };
+    return { rows: [row], blobs: [...kept.blobs, ...revokedToo], answer: ruling, sliceUpdates: NO_UPDATES };
   }
 
   /**
    * The authority of the revoking writ, and a check that its holder stands above the revoked writ.
    */
-  #authority({ writ, principal }: Gathered, revoked: WritChain, at: Instant): Authority {
+  #authority({ writ, principal }: GatheredProposal, revoked: WritChain, at: Instant): Authority {
     const authority = this.#writer.authority(writ, principal, at);
     const detail = `who holds the writ ${writId(writ.writ)} does not stand above the one that is to be revoked`;
     return {
@@ -224,7 +224,7 @@ export class Revocations {
     };
   }
 
-  #gathered(args: RevocationArgs, writ: WritChain, principal: string, nonce: string): Gathered {
+  #gathered(args: RevocationArgs, writ: WritChain, principal: string, nonce: string): GatheredProposal {
     const intent = { action: REVOKE_ACTION, role: BUILT_IN_ROLE, args: asJson(args) };
     const trajectory = this.#writer.id;
     return {
@@ -240,9 +240,9 @@ export class Revocations {
   }
 
   #note(id: Hash, { seq }: EntryRow): void {
-    const { writs, ruled } = this.#writer.parts;
+    const { writs, requests } = this.#writer.parts;
     writs.revoked.add(id);
-    ruled.add(id, seq);
+    requests.add(id, seq);
   }
 
   // ── entries of another trajectory ──
@@ -260,7 +260,7 @@ export class Revocations {
     throw new RuntimeError('not_found', `${entryId} revokes nothing that was delegated to ${id}.`);
   }
 
-  async #takeOverNow(there: Entry<RevocationPayload>): Promise<EntryRow | 'answered' | undefined> {
+  async #adoptNow(there: Entry<RevocationPayload>): Promise<EntryRow | 'answered' | undefined> {
     const writer = this.#writer;
     const { writ, reason } = there.payload.action.args;
     const before = await this.#entryOf(writ);
@@ -273,25 +273,25 @@ export class Revocations {
     const delegated = writs.get(writs.delegated as Hash) as WritChain;
     const gathered = this.#gathered(args, delegated, delegated.writ.subject, there.id);
     const judged = adjudicateRevocation(asJson(args), JUDGED_THERE) as Approved;
-    const place = writer.place(maxInstant(writer.now(), there.payload.at));
-    const kept = new Kept(writer.context.saltsOf(writer.context.random));
+    const place = writer.nextPosition(maxInstant(writer.now(), there.payload.at));
+    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
     const id = writId(delegated.writ);
-    const { row } = writer.enter(commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept));
+    const { row } = writer.appendRuling(commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept));
     this.#note(writ, row);
-    return writer.written({ rows: [row], blobs: [], answer: row, news: NO_NEWS });
+    return writer.commit({ rows: [row], blobs: [], answer: row, sliceUpdates: NO_UPDATES });
   }
 
   /**
    * Propagates the revocation to each open delegation whose writ is the revoked one or its
    * descendant.
    */
-  async #carry(id: Hash, entryId: Hash): Promise<Carried[]> {
-    const carried: Carried[] = [];
+  async #propagate(id: Hash, entryId: Hash): Promise<PropagatedRevocation[]> {
+    const carried: PropagatedRevocation[] = [];
     for (const [startId, start] of [...this.#writer.parts.chain.delegated]) {
       if (!this.#isUnder(start, id)) continue;
       const trajectoryId = start.child_trajectory_id;
       try {
-        await this.#insist(() => this.#carryTo(startId, start, entryId));
+        await this.#revokeUntilCommitted(() => this.#propagateTo(startId, start, entryId));
         carried.push({ trajectoryId });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
@@ -305,13 +305,13 @@ export class Revocations {
    * True if nothing more is done there under the revoked writ; undefined if memory turned out to be
    * stale.
    */
-  async #carryTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<true | undefined> {
+  async #propagateTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<true | undefined> {
     const { parts } = this.#writer;
     // Concluded in the meantime: nothing follows the final answer.
     if (!parts.chain.delegated.has(startId)) return true;
     if (!(await this.#delegations.hasBegun(startId, start))) return undefined;
     const child = await this.#children.open(start.child_trajectory_id);
-    await child.takeOverRevocation(entryId);
+    await child.adoptRevocation(entryId);
     return true;
   }
 
@@ -342,7 +342,7 @@ function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefine
 /** A copy: the checked input stays the same while the call waits. */
 function checkedInput(given: RevocationInput): RevocationInput {
   if (typeof given !== 'object' || given === null) throw badRevocation('it is an object');
-  requireForm(REVOCATION, given, 'input');
+  checkArgument(REVOCATION, given, 'input');
   const input = { ...given };
   const { writ, reason, by, principal = '' } = input;
   if (!isGiven(writ)) throw badRevocation('name the writ to revoke');

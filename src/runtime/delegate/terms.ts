@@ -1,12 +1,12 @@
 import { type Attenuation, delegateWrit, parseWrit, type Writ } from '#authority';
-import { type Form, form, type Json, requireForm } from '#base';
+import { type ArgumentSchema, arg, checkArgument, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type Domain, initialState, World } from '#kernel';
 import { type BlobRow, type ChildBeginning, type Hash, type Stored, store } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import { Kept } from '../records/payload-blobs.ts';
-import { begunWith, refOf, vectorOf } from '../records/root-payload.ts';
+import { PayloadBlobs } from '../records/payload-blobs.ts';
+import { refOf, splitInitialState, vectorOf } from '../records/root-payload.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** The delegation's task, domain and grant. */
@@ -50,46 +50,46 @@ export interface Conclusion {
 }
 
 /** A delegation whose parts were all read and checked, except those that depend on the head. */
-export interface Terms {
+export interface DelegationTerms {
   readonly child: string;
   readonly task: string;
   /** The parent writ. */
-  readonly above: WritChain;
+  readonly parentWrit: WritChain;
   readonly writ: Writ;
-  readonly begins: ChildBeginning;
+  readonly childRoot: ChildBeginning;
   readonly blobs: readonly BlobRow[];
 }
 
 const TASK_MAX = 65_536;
 
-const DELEGATION = form.options<DelegatedTask & SignedGrant & GrantToSign>({
-  task: form.any,
-  writ: form.any,
-  domain: form.any,
-  initial: form.any,
-  childTrajectoryId: form.any,
-  signed: form.any,
-  privateKey: form.any,
-  nonce: form.any,
-  subject: form.any,
-  actions: form.any,
-  scopes: form.any,
-  budget: form.any,
-  not_before: form.any,
-  expires: form.any,
-  max_depth: form.any,
-  require_approval: form.any,
+const DELEGATION = arg.options<DelegatedTask & SignedGrant & GrantToSign>({
+  task: arg.any,
+  writ: arg.any,
+  domain: arg.any,
+  initial: arg.any,
+  childTrajectoryId: arg.any,
+  signed: arg.any,
+  privateKey: arg.any,
+  nonce: arg.any,
+  subject: arg.any,
+  actions: arg.any,
+  scopes: arg.any,
+  budget: arg.any,
+  not_before: arg.any,
+  expires: arg.any,
+  max_depth: arg.any,
+  require_approval: arg.any,
 });
-export const CONCLUSION: Form = form.options<Conclusion>({ finalAnswer: form.any });
+export const CONCLUSION: ArgumentSchema = arg.options<Conclusion>({ finalAnswer: arg.any });
 
 /**
  * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `broken_start`;
  * AuthorityError `bad_writ`, `not_attenuated`, `wrong_key`, `bad_resource`; KernelError
  * `invalid_state`; ArgumentError `bad_argument`
  */
-export function termsOf(input: DelegationInput, { parts, context }: Writer): Terms {
+export function delegationTerms(input: DelegationInput, { parts, context }: Writer): DelegationTerms {
   if (typeof input !== 'object' || input === null) throw badIntent('it is an object');
-  requireForm(DELEGATION, input, 'input');
+  checkArgument(DELEGATION, input, 'input');
   const { task, writ } = input;
   if (typeof task !== 'string' || task === '' || task.length > TASK_MAX)
     throw badIntent(`it has a task, a text of 1 to ${TASK_MAX} characters`);
@@ -98,14 +98,14 @@ export function termsOf(input: DelegationInput, { parts, context }: Writer): Ter
   const above = parts.writs.present(writ);
   const signed = 'signed' in input ? parseWrit(input.signed) : undefined;
   const child = context.nameFor(input.childTrajectoryId ?? signed?.trajectory);
-  const kept = new Kept(context.saltsOf(context.random));
+  const kept = new PayloadBlobs(context.saltGenerator(context.random));
   const begins = beginningOf(input, context.domainOf(refOf(input.domain ?? parts.domain)), kept);
   return {
     child,
     task,
-    above,
+    parentWrit: above,
     writ: signed ?? grantOf(input as GrantToSign, above.writ, child),
-    begins,
+    childRoot: begins,
     blobs: kept.blobs,
   };
 }
@@ -115,10 +115,10 @@ export function finalAnswerOf({ finalAnswer }: Conclusion, blobs: BlobRow[]): St
   return finalAnswer === undefined ? undefined : store(copyJson(finalAnswer, { foreign: true }), blobs);
 }
 
-function beginningOf({ initial }: DelegatedTask, domain: Domain, kept: Kept): ChildBeginning {
+function beginningOf({ initial }: DelegatedTask, domain: Domain, kept: PayloadBlobs): ChildBeginning {
   const state = initialState(domain, initial);
   vectorOf(new World(domain, state), false);
-  return { domain: refOf(domain), ...begunWith(domain, state as Json, kept) };
+  return { domain: refOf(domain), ...splitInitialState(domain, state as Json, kept) };
 }
 
 /** Two equal grants to one child are one writ, so a repeated call delegates the same writ. */

@@ -4,13 +4,20 @@ import { expect, test } from 'vitest';
 import { canonicalize, contentHash, hashText } from '#canon';
 import { exportLines, importLines, integrateLog } from '#ledger';
 import { type Question as Asked, type FactRow, readWitness } from '#memory';
-import { attemptsOf, createOracle, type Question, systemClock, withinOf } from '#oracle';
+import { attemptsOf, createOracle, listingKeyOf, type Question, systemClock } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
-import { ANSWERS, type Answered, ATTEMPTS, answered, keyIn, OTHERS } from '../../../tests/support/answered-of-her.ts';
+import {
+  ANSWERS,
+  type Answered,
+  ATTEMPTS,
+  answered,
+  keyIn,
+  OTHERS,
+} from '../../../tests/support/answers-about-patient.ts';
 import { clinic } from '../../../tests/support/clinic.ts';
+import { committed, WHO } from '../../../tests/support/mentions-of-patient.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { nearBy, onEveryStore, type Place } from '../../../tests/support/stores.ts';
-import { committed, WHO } from '../../../tests/support/told-of-her.ts';
 import { ward as patients } from '../../../tests/support/ward.ts';
 import { fsck } from '../inspect/checkpoints/index.ts';
 import { deepReplay } from '../inspect/deep-replay/index.ts';
@@ -40,7 +47,7 @@ async function ward({ url, open }: Pick<Place, 'url' | 'open'>): Promise<Ward> {
       return names.map((name) => readFileSync(join(folder, name)).toString('latin1')).join('');
     }
     const scopes = [...[...asked.values()].map(({ scope }) => scope), { kind: 'memory', space: 'ward' } as const];
-    const rows = scopes.map((scope) => store.oracleWithin?.(withinOf(scope), { limit: 100 }));
+    const rows = scopes.map((scope) => store.oracleWithin?.(listingKeyOf(scope), { limit: 100 }));
     return JSON.stringify(await Promise.all(rows));
   };
   return { ...all, store, text };

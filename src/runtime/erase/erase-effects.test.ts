@@ -6,17 +6,18 @@ import {
   type BlobRow,
   type CommitPayload,
   type ErasureArgs,
-  effectWaitingIn,
   exportLines,
   importLines,
   integrateLog,
-  isOfEffects,
+  isEffectEntry,
   loggedErasedBy,
+  pendingEffectIn,
   readRow,
   storeSalted,
 } from '#ledger';
 import { seededRandom } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
+import { committed } from '../../../tests/support/mentions-of-patient.ts';
 import { writFor } from '../../../tests/support/runtime.ts';
 import {
   closedAfterEach,
@@ -25,8 +26,15 @@ import {
   type Place,
   sqlitePlaces,
 } from '../../../tests/support/stores.ts';
-import { committed } from '../../../tests/support/told-of-her.ts';
-import { MAX, type Patient, textsOf, treated, WAYS, type Way, ZOE } from '../../../tests/support/treated.ts';
+import {
+  MAX,
+  type Patient,
+  textsOf,
+  treated,
+  WAYS,
+  type Way,
+  ZOE,
+} from '../../../tests/support/treatment-trajectory.ts';
 import { fsck } from '../inspect/checkpoints/index.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import { rebuildMemory } from '../memory/index.ts';
@@ -83,7 +91,7 @@ async function entriesOf(store: Store, epoch: number): Promise<string[]> {
   const rows = await store.entries('t');
   const of = rows.filter((row) => {
     const { payload } = readRow(row);
-    return isOfEffects(payload) && (abandonedArgs(payload) ?? effectWaitingIn(payload))?.epoch === epoch;
+    return isEffectEntry(payload) && (abandonedArgs(payload) ?? pendingEffectIn(payload))?.epoch === epoch;
   });
   const ids = of.map(({ id }) => id);
   const resolving = rows.filter((row) => ids.includes(String((readRow(row).payload as CommitPayload).resolves)));
@@ -249,7 +257,7 @@ describe('on a file', () => {
     const store = new MemoryStore();
     const { trajectory, assize } = await treated(store);
     runtimes.push(assize);
-    const { fence, release } = await store.holdEffects();
+    const { fence, release } = await store.leaseEffects();
     const [random, blobs] = [seededRandom('many'), [] as BlobRow[]];
     const kept = (value: string) => storeSalted(value, randomHex(random, 16), blobs);
     const sort = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' } as const;
@@ -301,7 +309,7 @@ describe('on a file', () => {
     };
     const fresh = new MemoryStore();
     // Its own effect log has none of it.
-    await (await fresh.holdEffects()).release();
+    await (await fresh.leaseEffects()).release();
     expect(await importLines(fresh, given())).toMatchObject({ unerased: 0 });
     await rebuildMemory(fresh);
     await expectSound(fresh);

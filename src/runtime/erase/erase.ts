@@ -1,23 +1,23 @@
 import { writId } from '#authority';
-import { form, isAssizeError, type Json } from '#base';
+import { arg, isAssizeError, type Json } from '#base';
 import { contentHash, parsePointer } from '#canon';
 import { BUILT_IN_ROLE, type Domain, ERASE_ACTION, sensitiveAbove } from '#kernel';
 import { type Hash, isFactStore, isHash, type PartitionName } from '#ledger';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import type { LosingPartition } from '../memory/plan/close-erased.ts';
-import type { Beliefs } from '../memory/plan/plan-beliefs.ts';
+import type { ErasedPartition } from '../memory/plan/close-erased.ts';
+import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
 import type { Proposals } from '../propose/propose.ts';
 import type { BelievedPlace } from '../records/believed-place.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
-import type { Gathered } from '../records/intent.ts';
+import type { GatheredProposal } from '../records/intent.ts';
 import { randomHex } from '../records/random-hex.ts';
 import type { Ruling } from '../records/ruling.ts';
-import { TRIES_MAX } from '../writer/prepared.ts';
-import { scrubbed } from '../writer/scrub.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
+import { scrub } from '../writer/scrub.ts';
 import type { Writer } from '../writer/writer.ts';
-import { type Found, findErasable, type Wanted } from './find-in-state.ts';
+import { type ErasureTargets, type FoundValues, findErasable } from './find-in-state.ts';
 
 const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
@@ -36,9 +36,9 @@ export class Erasures {
   readonly #writer: Writer;
   readonly #proposals: Proposals;
   readonly #resolutions: Resolutions;
-  readonly #beliefs: Beliefs | undefined;
+  readonly #beliefs: BeliefPlanner | undefined;
 
-  constructor(writer: Writer, beliefs: Beliefs | undefined, proposals: Proposals, resolutions: Resolutions) {
+  constructor(writer: Writer, beliefs: BeliefPlanner | undefined, proposals: Proposals, resolutions: Resolutions) {
     this.#beliefs = beliefs;
     this.#writer = writer;
     this.#proposals = proposals;
@@ -46,30 +46,30 @@ export class Erasures {
   }
 
   async erase(given: ErasureInput): Promise<ErasureRuling> {
-    const wanted = wantedBy(given);
+    const wanted = targetsOf(given);
     // A copy: the checked input stays the same while the ledger is searched.
     const input = { ...given };
     const writer = this.#writer;
     // Proposals wait during the search. The search would miss them, and each would force a new
     // search.
-    const ruling = await writer.alone(async () => {
+    const ruling = await writer.runExclusive(async () => {
       let losing: readonly PartitionName[] = [];
-      let rest: Found | undefined;
+      let rest: FoundValues | undefined;
       // After the first entry of several, the erased quotes can no longer be found, so they are
       // collected here.
       const unmarked = new Set<Hash>();
-      for (let tries = 0; tries < TRIES_MAX; tries++) {
+      for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
         // Writers of the same partitions in other trajectories would otherwise commit first each
         // time.
-        const letGo = await this.#beliefs?.hold(losing);
+        const letGo = await this.#beliefs?.lock(losing);
         try {
           if (writer.stale) await writer.ready();
-          await this.#resolutions.expireDue();
-          await writer.settled();
+          await this.#resolutions.recordExpired();
+          await writer.flushed();
           if (writer.stale) continue;
-          const found: Found = rest ?? (await this.#find(wanted));
+          const found: FoundValues = rest ?? (await this.#find(wanted));
           rest = undefined;
-          losing = found.losing.map(({ name }) => name);
+          losing = found.erasedPartitions.map(({ name }) => name);
           for (const id of found.unmarked) unmarked.add(id);
           if (writer.stale) continue;
           if (found.length !== writer.parts.chain.seq) {
@@ -80,39 +80,42 @@ export class Erasures {
           await checkFound(wanted, found, writer.parts.domain);
           const { part, after } = divided(found);
           const gathered = this.#gather(input, wanted, { ...found, ...part });
-          const ruling = await this.#proposals.rule(gathered, { builtIn: true, losing: found.losing });
+          const ruling = await this.#proposals.rule(gathered, {
+            builtIn: true,
+            erasedPartitions: found.erasedPartitions,
+          });
           if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
           if (ruling?.ruling === 'committed' && after !== undefined) {
             // Repeating the whole search for each of many entries would take quadratic time.
-            rest = await this.#asLeft(after);
+            rest = await this.#remaining(after);
             tries = -1;
-          } else if (ruling !== undefined) return await this.#told(ruling, wanted, found, [...unmarked]);
+          } else if (ruling !== undefined) return await this.#propagate(ruling, wanted, found, [...unmarked]);
         } finally {
           letGo?.();
         }
       }
-      throw await writer.lost();
+      throw await writer.conflictError();
     });
     // Once for all entries of the erasure, also if a later one was refused.
-    await scrubbed(this.#writer.context.store);
+    await scrub(this.#writer.context.store);
     return ruling;
   }
 
   /** After the commit no writer records the erased data again. Earlier records are found here. */
-  async #told(
+  async #propagate(
     ruling: Ruling,
-    { beliefs }: Wanted,
-    { leftByNow, open }: Found,
+    { beliefs }: ErasureTargets,
+    { remainingNow, open }: FoundValues,
     unmarked: readonly Hash[],
   ): Promise<ErasureRuling> {
     if (ruling.ruling !== 'committed') return ruling;
     const told = open.length === 0 ? ruling : { ...ruling, open };
     if (beliefs.length === 0) return told;
-    const others = await leftByNow();
-    return { ...told, left: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
+    const others = await remainingNow();
+    return { ...told, remaining: unmarked.length === 0 ? others : [...others, this.#writer.id].sort(), unmarked };
   }
 
-  #find(wanted: Wanted): Promise<Found> {
+  #find(wanted: ErasureTargets): Promise<FoundValues> {
     const { context, id, parts } = this.#writer;
     return findErasable(context.store, context.replayer, id, wanted, parts.domain);
   }
@@ -122,21 +125,21 @@ export class Erasures {
    * changed one of its partitions since the search, which must then be repeated. Writes to the
    * trajectory itself show in its length.
    */
-  async #asLeft(found: Found): Promise<Found | undefined> {
+  async #remaining(found: FoundValues): Promise<FoundValues | undefined> {
     const { store } = this.#writer.context;
     if (!isFactStore(store)) return found;
-    const losing: LosingPartition[] = [];
-    for (const before of found.losing) {
+    const losing: ErasedPartition[] = [];
+    for (const before of found.erasedPartitions) {
       const state = await store.partition(before.name);
       // Its names were erased, so no statement can concern it any more.
       if (state === undefined) continue;
       if (state.version !== before.state.version + 1) return undefined;
       losing.push({ ...before, state });
     }
-    return { ...found, losing };
+    return { ...found, erasedPartitions: losing };
   }
 
-  #gather(input: ErasureInput, wanted: Wanted, found: Found): Gathered {
+  #gather(input: ErasureInput, wanted: ErasureTargets, found: FoundValues): GatheredProposal {
     const { parts, context, id } = this.#writer;
     const writ = parts.writs.present(input.writ);
     verified(context.verifier, writ, parts.writs.delegated);
@@ -163,13 +166,13 @@ export class Erasures {
   }
 }
 
-type Part = Pick<Found, 'answers' | 'logged' | 'values'>;
+type Part = Pick<FoundValues, 'answers' | 'logged' | 'values'>;
 
 /**
  * The part that one entry erases, and the rest for the next entries. The order lets each entry find
  * the rest.
  */
-function divided(found: Found): { readonly part: Part; readonly after?: Found } {
+function divided(found: FoundValues): { readonly part: Part; readonly after?: FoundValues } {
   let room = VALUES_MAX;
   const take = <T>(all: readonly T[]): [readonly T[], readonly T[]] => {
     const [now, later] = [all.slice(0, room), all.slice(room)];
@@ -185,11 +188,11 @@ function divided(found: Found): { readonly part: Part; readonly after?: Found } 
   return { part, after: { ...found, ...left, length: found.length + 1 } };
 }
 
-const ERASURE_INPUT = form.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);
+const ERASURE_INPUT = arg.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);
 
 const NO_REASON = `say why, as its reason, in 1 to ${REASON_MAX} characters`;
 
-function wantedBy(input: ErasureInput): Wanted {
+function targetsOf(input: ErasureInput): ErasureTargets {
   const unfit = ERASURE_INPUT(input);
   if (unfit?.at === '.reason') throw badErasure(NO_REASON);
   if (unfit?.at === '') throw badErasure('it is an object');
@@ -209,7 +212,7 @@ function wantedBy(input: ErasureInput): Wanted {
   if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is no id of an entry`);
   if (!transactions.every((epoch) => Number.isSafeInteger(epoch) && epoch > 0))
     throw badErasure('a transaction of tools is named by its epoch, a number from 1');
-  const places = new Map(beliefs.map(believedPlace).map((place) => [JSON.stringify(place), place]));
+  const places = new Map(beliefs.map(checkBeliefSelector).map((place) => [JSON.stringify(place), place]));
   return {
     at: [...new Set(at)],
     entries: [...new Set(entries)],
@@ -218,10 +221,10 @@ function wantedBy(input: ErasureInput): Wanted {
   };
 }
 
-const BELIEVED_PLACE = form.only(['space', 'subject', 'predicate', 'claim']);
+const BELIEVED_PLACE = arg.only(['space', 'subject', 'predicate', 'claim']);
 
 /** What it says is not repeated: names stand in no error, but those of members. */
-function believedPlace(given: unknown): BelievedPlace {
+function checkBeliefSelector(given: unknown): BelievedPlace {
   const unfit = BELIEVED_PLACE(given);
   if (unfit?.at === '') throw badErasure('what is believed is named by space and subject');
   if (unfit !== undefined)
@@ -261,7 +264,11 @@ function isPlace(pointer: unknown): boolean {
   }
 }
 
-async function checkFound({ at, entries, beliefs, transactions }: Wanted, found: Found, domain: Domain): Promise<void> {
+async function checkFound(
+  { at, entries, beliefs, transactions }: ErasureTargets,
+  found: FoundValues,
+  domain: Domain,
+): Promise<void> {
   for (const place of at) {
     const above = sensitiveAbove(domain, place);
     if (above !== undefined)
@@ -284,7 +291,7 @@ async function checkFound({ at, entries, beliefs, transactions }: Wanted, found:
   if (found.values.length + found.answers.length + found.logged.length > 0) return;
   const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
   const where = [...at, ...entries, ...spaces, ...transactions.map((epoch) => `transaction ${epoch}`)].join(', ');
-  const left = await found.leftByNow();
+  const left = await found.remainingNow();
   const others = left.length === 0 ? '' : ` Other trajectories have something of it: ${left.join(', ')}.`;
   const own =
     found.unmarked.length === 0

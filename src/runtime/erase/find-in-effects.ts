@@ -6,14 +6,14 @@ import {
   type EffectStore,
   type ErasedLogged,
   type ErasedValue,
-  effectWaitingIn,
   type Hash,
   isBlobRef,
-  isOfEffects,
+  isEffectEntry,
   type LedgerStore,
   type LoggedTransaction,
   type Observation,
   type Payload,
+  pendingEffectIn,
   type Stored,
   settlementArgs,
 } from '#ledger';
@@ -23,7 +23,7 @@ import { openEpochs } from '../transactions/coordination/read-open.ts';
 import { readSalted } from '../transactions/settle/quarantine.ts';
 
 /** The effect data to erase, besides the data in the selected entries. */
-export interface FoundLogged {
+export interface FoundEffectValues {
   /** From entries that record effects. */
   readonly values: readonly ErasedValue[];
   /** Only in the effect log. */
@@ -33,7 +33,7 @@ export interface FoundLogged {
 }
 
 /** An entry whose values are erased, all or some of them. */
-export interface MeantEntry {
+export interface TargetEntry {
   readonly id: Hash;
   readonly payload: Payload;
 }
@@ -47,7 +47,7 @@ export interface MeantEntry {
  * transactions are selected. Texts that a proposal names are left to that proposal: it was selected
  * itself, or it is a different one.
  */
-export class LoggedSearch {
+export class EffectLogSearch {
   /** The given epochs that belong to this trajectory. */
   readonly transactions: Set<number> = new Set();
   readonly #trajectoryId: string;
@@ -69,9 +69,9 @@ export class LoggedSearch {
     this.#epochs = new Set(epochs);
   }
 
-  learn(payload: Payload): void {
+  index(payload: Payload): void {
     const { effects, observations } = namingOf(payload);
-    if (!isOfEffects(payload)) {
+    if (!isEffectEntry(payload)) {
       for (const { effect } of effects) if (isBlobRef(effect)) this.#proposed.add(effect.$blob);
       return;
     }
@@ -82,11 +82,11 @@ export class LoggedSearch {
     for (const [id, text] of named) if (isSalted(text)) this.#tell(id, text.$blob, payload.seq);
   }
 
-  take({ id, payload }: MeantEntry): void {
-    if (isOfEffects(payload)) {
+  collect({ id, payload }: TargetEntry): void {
+    if (isEffectEntry(payload)) {
       const acted = abandonedArgs(payload)?.effects ?? [];
       for (const each of acted) this.#transacted.add(each.id);
-      for (const each of effectsToldBy(payload)) this.#effects.add(each);
+      for (const each of effectsRecordedIn(payload)) this.#effects.add(each);
       return;
     }
     this.#entries.add(id);
@@ -98,7 +98,10 @@ export class LoggedSearch {
    * `isMeant`: selects an effect's inputs and answers regardless of the proposal. @throws
    * CanonError for a damaged log
    */
-  async found(store: LedgerStore & Partial<EffectStore>, isMeant?: (text: Json) => boolean): Promise<FoundLogged> {
+  async found(
+    store: LedgerStore & Partial<EffectStore>,
+    isMeant?: (text: Json) => boolean,
+  ): Promise<FoundEffectValues> {
     const values = new Map<Hash, ErasedValue>();
     const takeTold = (key: Hash): void => {
       for (const { hash, seq } of this.#told.get(key) ?? [])
@@ -179,9 +182,9 @@ function hasLog(store: LedgerStore & Partial<EffectStore>): store is LedgerStore
 }
 
 /** Effects recorded by an entry that is not a proposal. */
-function effectsToldBy(payload: Payload): readonly Hash[] {
+function effectsRecordedIn(payload: Payload): readonly Hash[] {
   const { settled = [], discarded = [], decided } = settlementArgs(payload) ?? {};
-  const waiting = effectWaitingIn(payload);
+  const waiting = pendingEffectIn(payload);
   const all = [...settled.flatMap(({ effects }) => effects), ...discarded];
   return [...all, ...(decided ? [decided] : []), ...(waiting ? [waiting] : [])].map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
 import { isAssizeError, type Json } from '#base';
 import { parseCanonical, WORLD_LIMITS } from '#canon';
-import { type ActionSpec, BELIEVE_ACTION, type Domain, type Saying, sayingsOf } from '#kernel';
+import { type ActionSpec, BELIEVE_ACTION, type Domain, type MemoryStatement, statementsOf } from '#kernel';
 import {
   type BeliefChange,
   type BeliefRow,
@@ -27,11 +27,11 @@ import { everyWordOf, objectKey, wordsOf } from '#memory';
 import type { OracleStore } from '#oracle';
 import { isErasedRow } from '../memory/plan/erased-row.ts';
 import { factPages } from '../memory/visible/fact-pages.ts';
-import type { Line } from '../memory/visible/visibility.ts';
+import type { VisibilityChain } from '../memory/visible/visibility.ts';
 import type { BelievedPlace } from '../records/believed-place.ts';
 import type { AskedQuestion } from '../records/questions.ts';
 import { answersNamedBy, answersWithin } from './find-in-oracle.ts';
-import { leavesOf, type Writes, WrittenSearch } from './find-in-patches.ts';
+import { leavesOf, PatchSearch, type StateWrites } from './find-in-patches.ts';
 
 /**
  * The order of erasure if one entry cannot hold all values. Values that identify others go last, so
@@ -40,17 +40,17 @@ import { leavesOf, type Writes, WrittenSearch } from './find-in-patches.ts';
 const RANK = { beside: 0, args: 1, objects: 2, names: 3 } as const;
 
 /** A value to erase, and the first entry that refers to it. */
-export interface Sought {
+export interface TargetValue {
   readonly seq: number;
   readonly rank: number;
 }
 
-type At = Pick<Entry, 'trajectory_id' | 'seq'>;
+type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
 
 const PAGE = 1_000;
 
 /** The findings for one selected set of facts. */
-interface Known extends BelievedPlace {
+interface SelectorIndex extends BelievedPlace {
   /** By the hash of their names. */
   readonly partitions: Map<Hash, PartitionName>;
   /** Versions of facts, as recalls name them. */
@@ -64,16 +64,16 @@ interface Known extends BelievedPlace {
 
 /**
  * Searches a trajectory for data of selected facts. First every entry goes to `learn`, then
- * `learnOfAll` asks the store, then every entry goes to `take`.
+ * `indexStore` asks the store, then every entry goes to `take`.
  */
-export class BelievedSearch {
-  readonly #places: readonly Known[];
+export class MemorySearch {
+  readonly #places: readonly SelectorIndex[];
   readonly #domain: Domain;
   readonly #store: LedgerStore;
   readonly #replayer: Replayer;
   readonly #names: Map<Hash, PartitionName | undefined> = new Map();
-  readonly #chosen: Map<Hash, Sought> = new Map();
-  readonly #written: WrittenSearch;
+  readonly #chosen: Map<Hash, TargetValue> = new Map();
+  readonly #written: PatchSearch;
   /** Names of partitions to erase, with the first entry that refers to them. */
   readonly #named: Map<Hash, number> = new Map();
   /**
@@ -116,11 +116,11 @@ export class BelievedSearch {
     this.#domain = domain;
     this.#store = store;
     this.#replayer = replayer;
-    this.#written = new WrittenSearch(replayer);
+    this.#written = new PatchSearch(replayer);
   }
 
   /** Collects the selected partitions, and the objects of the claims. @throws LedgerFault */
-  async learn(at: At, payload: Payload): Promise<void> {
+  async index(at: EntryPosition, payload: Payload): Promise<void> {
     if (payload.kind !== 'commit') return;
     for (const { partition, insert, system_time } of payload.delta.beliefs) {
       const name = await this.#nameOf(at, partition);
@@ -143,7 +143,7 @@ export class BelievedSearch {
    * Collects the store's rows of all trajectories. Recalls may name rows of others, and texts of
    * others are left. `line`: the visibility chain of this trajectory.
    */
-  async learnOfAll([{ branch: own }, ...sources]: Line): Promise<void> {
+  async indexStore([{ branch: own }, ...sources]: VisibilityChain): Promise<void> {
     const store = this.#store;
     if (!isFactStore(store)) return;
     this.#branch = own;
@@ -197,7 +197,7 @@ export class BelievedSearch {
    *
    * @throws LedgerFault
    */
-  async take(at: At, payload: Payload, writes: Writes): Promise<boolean> {
+  async collect(at: EntryPosition, payload: Payload, writes: StateWrites): Promise<boolean> {
     const { seq } = at;
     if (payload.kind === 'commit') for (const change of payload.delta.beliefs) await this.#takeChange(at, change);
     const asked = askedIn(payload);
@@ -205,8 +205,8 @@ export class BelievedSearch {
     const { action, observations, questions, effects } = asked;
     const isMeant = await this.#isMeant(at, payload, asked);
     if (writes.patches.length > 0) {
-      if (isMeant) await this.#written.takeSaid(at, writes, await this.#textsOf(at, asked));
-      else await this.#written.takeAfter(at, writes);
+      if (isMeant) await this.#written.collectStated(at, writes, await this.#textsOf(at, asked));
+      else await this.#written.collectOther(at, writes);
     }
     if (isMeant) {
       this.#choose([action.args], seq, RANK.args);
@@ -238,7 +238,7 @@ export class BelievedSearch {
    * if it has a name or text of the facts. A vote names claims but not their objects, and neither
    * does the time of a statement.
    */
-  async takeAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
+  async collectAnswers(log: Pick<OracleStore, 'oracleGet' | 'oracleWithin'>, trajectory: string): Promise<void> {
     const isMeant = (answer: Json): boolean => this.isSomewhereIn(answer);
     for (const key of await answersWithin(log, { kind: 'call', trajectory }, isMeant)) this.answers.add(key);
     for (const space of new Set(this.#places.map((place) => place.space))) {
@@ -257,7 +257,7 @@ export class BelievedSearch {
    * The selected values, by hash. Names are excluded if another trajectory still has statements
    * about the facts.
    */
-  get sought(): ReadonlyMap<Hash, Sought> {
+  get targets(): ReadonlyMap<Hash, TargetValue> {
     const names = [...this.#named].filter(([hash]) => {
       const name = this.#names.get(hash)!;
       return !this.#left.some((row) => isOf(name, row) && row.branch === name.branch);
@@ -286,7 +286,7 @@ export class BelievedSearch {
    * Other trajectories that still have the facts, or names that only they can erase, in code-unit
    * order.
    */
-  async trajectoriesLeft(): Promise<readonly string[]> {
+  async remainingTrajectories(): Promise<readonly string[]> {
     const first = new Map<Hash, number>();
     for (const { content, seq } of this.#left) first.set(content.hash, Math.min(seq, first.get(content.hash) ?? seq));
     // A branch that only inherited a statement has it erased in the source.
@@ -322,7 +322,7 @@ export class BelievedSearch {
    * that cannot be read are included, because their content is unknown. Reads all entries of the
    * store.
    */
-  async trajectoriesTelling(trajectoryId: string): Promise<readonly string[]> {
+  async mentioningTrajectories(trajectoryId: string): Promise<readonly string[]> {
     const telling: string[] = [];
     for (const { trajectory_id: id } of await this.#store.trajectories())
       if (id !== trajectoryId && (await this.#isToldIn(id))) telling.push(id);
@@ -364,7 +364,7 @@ export class BelievedSearch {
     return this.#rows.filter((row) => !isErasedRow(row) && !this.#chosen.has(row.content.hash));
   }
 
-  async #takeChange(at: At, { partition, insert }: BeliefChange): Promise<void> {
+  async #takeChange(at: EntryPosition, { partition, insert }: BeliefChange): Promise<void> {
     for (const { claim, partitions } of this.#places) {
       if (!partitions.has(partition.$blob)) continue;
       if (claim === undefined && !this.#named.has(partition.$blob)) this.#named.set(partition.$blob, at.seq);
@@ -378,7 +378,7 @@ export class BelievedSearch {
   }
 
   /** The judge's question and vote, if a judge chose. */
-  async #takeVote(at: At, { object }: BeliefRow): Promise<void> {
+  async #takeVote(at: EntryPosition, { object }: BeliefRow): Promise<void> {
     const witness = await this.#read(at, object);
     const key = typeof witness === 'string' ? judgeNamedIn(witness) : undefined;
     if (key !== undefined) this.answers.add(key);
@@ -388,7 +388,7 @@ export class BelievedSearch {
    * Whether a row has the claim's object: as the claim's own row, or as a witness of a
    * contradiction.
    */
-  async #holds(at: At, { lineage, row_kind, object }: BeliefRow, claim: string): Promise<boolean> {
+  async #holds(at: EntryPosition, { lineage, row_kind, object }: BeliefRow, claim: string): Promise<boolean> {
     if (lineage === claim) return true;
     if (row_kind === 'current') return false;
     const witness = await this.#read(at, object);
@@ -396,23 +396,23 @@ export class BelievedSearch {
   }
 
   /** Whether a proposal makes a statement about the facts. */
-  async #isMeant(at: At, payload: Payload, { action }: Asked): Promise<boolean> {
+  async #isMeant(at: EntryPosition, payload: Payload, { action }: RequestedAction): Promise<boolean> {
     const changed = payload.kind === 'commit' ? payload.delta.beliefs : [];
-    const isChanged = ({ claim, partitions }: Known): boolean =>
+    const isChanged = ({ claim, partitions }: SelectorIndex): boolean =>
       claim === undefined && changed.some(({ partition }) => partitions.has(partition.$blob));
     if (this.#places.some(isChanged)) return true;
     const args = await this.#read(at, action.args);
     if (args === undefined) return false;
-    const said = saidBy(this.#domain, action, args);
+    const said = statementsIn(this.#domain, action, args);
     return this.#places.some((place) =>
       said === undefined ? isSomewhereIn(place, args) : said.some((saying) => isSaidOf(place, saying)),
     );
   }
 
   /** The texts of a selected proposal's statements: the facts they concern, and the objects. */
-  async #textsOf(at: At, { action }: Asked): Promise<readonly string[]> {
+  async #textsOf(at: EntryPosition, { action }: RequestedAction): Promise<readonly string[]> {
     const args = await this.#read(at, action.args);
-    const said = args === undefined ? [] : (saidBy(this.#domain, action, args) ?? []);
+    const said = args === undefined ? [] : (statementsIn(this.#domain, action, args) ?? []);
     return this.#places.flatMap((place) => {
       if (place.claim !== undefined) return [...place.texts];
       return [
@@ -423,13 +423,13 @@ export class BelievedSearch {
   }
 
   /** Whether a counselor is asked to choose between claims of the facts. */
-  async #isAsked(at: At, questions: Stored | undefined): Promise<boolean> {
+  async #isAsked(at: EntryPosition, questions: Stored | undefined): Promise<boolean> {
     const asked = questions && (await this.#read(at, questions));
     return Array.isArray(asked) && this.#places.some((place) => isAskedOf(place, asked as never));
   }
 
   /** Whether an observation is a recall that asked for the facts, or that returned their rows. */
-  async #isRecalled(at: At, stored: Stored | undefined): Promise<boolean> {
+  async #isRecalled(at: EntryPosition, stored: Stored | undefined): Promise<boolean> {
     if (!isSalted(stored)) return false;
     const { query, rows } = ((await this.#read(at, stored)) ?? {}) as { readonly query?: Json; readonly rows?: Json };
     const { space, subject, predicate, text } = (query ?? {}) as Partial<Record<keyof PartitionName | 'text', Json>>;
@@ -463,28 +463,28 @@ export class BelievedSearch {
     }
   }
 
-  async #nameOf(at: At, reference: BeliefChange['partition']): Promise<PartitionName | undefined> {
+  async #nameOf(at: EntryPosition, reference: BeliefChange['partition']): Promise<PartitionName | undefined> {
     const { $blob: hash } = reference;
     if (!this.#names.has(hash)) this.#names.set(hash, (await this.#read(at, reference)) as unknown as PartitionName);
     return this.#names.get(hash);
   }
 
   /** Undefined if it was erased. */
-  async #read(at: At, stored: Stored): Promise<Json | undefined> {
-    const held = await this.#replayer.values.held(at, stored);
+  async #read(at: EntryPosition, stored: Stored): Promise<Json | undefined> {
+    const held = await this.#replayer.values.read(at, stored);
     return 'value' in held ? held.value : undefined;
   }
 }
 
 /** A proposal, as an entry has it. */
-interface Asked {
+interface RequestedAction {
   readonly action: { readonly name: string; readonly role: RoleRef; readonly args: Stored };
   readonly observations: readonly Observation[];
   readonly questions?: Stored | undefined;
   readonly effects: Delta['effects'];
 }
 
-function askedIn(payload: Payload): Asked | undefined {
+function askedIn(payload: Payload): RequestedAction | undefined {
   switch (payload.kind) {
     case 'commit':
       return { ...payload, effects: payload.delta.effects };
@@ -499,18 +499,22 @@ function askedIn(payload: Payload): Asked | undefined {
   }
 }
 
-type Named = Partial<PartitionName> & { readonly object?: string; readonly was?: string };
+type NamedObject = Partial<PartitionName> & { readonly object?: string; readonly was?: string };
 
 /** The statements of a proposal; undefined if they are unknown. */
-function saidBy(domain: Domain, { name, role }: Asked['action'], args: Json): readonly Named[] | undefined {
+function statementsIn(
+  domain: Domain,
+  { name, role }: RequestedAction['action'],
+  args: Json,
+): readonly NamedObject[] | undefined {
   if (name === BELIEVE_ACTION) {
     const { sayings } = (args ?? {}) as { readonly sayings?: Json };
-    return Array.isArray(sayings) && sayings.every(isNamed) ? (sayings as unknown as Named[]) : undefined;
+    return Array.isArray(sayings) && sayings.every(isNamed) ? (sayings as unknown as NamedObject[]) : undefined;
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[name];
   if (action === undefined) return undefined;
-  const said = sayingsOf(domain.memory, action, args, { role: role.params });
-  return 'sayings' in said ? (said.sayings as readonly Saying[]) : undefined;
+  const said = statementsOf(domain.memory, action, args, { role: role.params });
+  return 'statements' in said ? (said.statements as readonly MemoryStatement[]) : undefined;
 }
 
 function isNamed(saying: Json): boolean {
@@ -522,11 +526,11 @@ function partitionOf({ space, subject, predicate, branch = '' }: PartitionName):
   return JSON.stringify([branch, space, subject, predicate]);
 }
 
-function isOf({ space, subject, predicate }: BelievedPlace, name: Named): boolean {
+function isOf({ space, subject, predicate }: BelievedPlace, name: NamedObject): boolean {
   return name.space === space && name.subject === subject && (predicate === undefined || name.predicate === predicate);
 }
 
-function isSaidOf(place: Known, saying: Named): boolean {
+function isSaidOf(place: SelectorIndex, saying: NamedObject): boolean {
   if (!isOf(place, saying)) return false;
   return (
     place.claim === undefined ||
@@ -534,7 +538,7 @@ function isSaidOf(place: Known, saying: Named): boolean {
   );
 }
 
-function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
+function isAskedOf(place: SelectorIndex, questions: readonly AskedQuestion[]): boolean {
   return questions.some(
     (question) =>
       isOf(place, question) &&
@@ -543,7 +547,7 @@ function isAskedOf(place: Known, questions: readonly AskedQuestion[]): boolean {
 }
 
 /** Whether arguments of any form contain the subject, or the claim's object. */
-function isSomewhereIn({ subject, claim, texts }: Known, json: Json): boolean {
+function isSomewhereIn({ subject, claim, texts }: SelectorIndex, json: Json): boolean {
   const wanted = claim === undefined ? [subject] : [...texts];
   const has = (text: string): boolean => wanted.some((one) => objectKey(text).includes(one));
   return leavesOf(json).some((leaf) => typeof leaf === 'string' && has(leaf));

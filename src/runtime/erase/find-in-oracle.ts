@@ -1,7 +1,7 @@
 import { isAssizeError, type Json } from '#base';
 import { parseCanonical } from '#canon';
 import type { Hash, LedgerStore, Observation, Payload } from '#ledger';
-import { ORACLE_LIMITS, type OracleStore, recordedUnder, turnKey, turnNamedBy, withinOf } from '#oracle';
+import { listingKeyOf, ORACLE_LIMITS, type OracleStore, recordedUnder, turnKey, turnNamedBy } from '#oracle';
 
 type OracleLog = Pick<OracleStore, 'oracleGet' | 'oracleWithin'>;
 
@@ -32,14 +32,14 @@ export function answersNamedBy(payload: Payload): readonly Hash[] {
  */
 export async function answersWithin(
   log: OracleLog,
-  scope: Parameters<typeof withinOf>[0],
+  scope: Parameters<typeof listingKeyOf>[0],
   isMeant: (answer: Json) => boolean,
 ): Promise<readonly Hash[]> {
   const found: Hash[] = [];
   let after: string | undefined;
   for (;;) {
     const rows =
-      (await log.oracleWithin?.(withinOf(scope), { limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
+      (await log.oracleWithin?.(listingKeyOf(scope), { limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
     for (const { key, answer } of rows) if (isMeant(readAnswer(answer))) found.push(key);
     after = rows.at(-1)?.key;
     if (rows.length < PAGE) break;

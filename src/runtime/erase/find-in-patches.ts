@@ -3,19 +3,19 @@ import { canonicalize, parsePointer } from '#canon';
 import { type Entry, type Hash, isBlobRef, isErased, type Patch, type Replayer, type Stored } from '#ledger';
 import { objectKey } from '#memory';
 
-type At = Pick<Entry, 'trajectory_id' | 'seq'>;
+type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
 
 /**
  * The changes of an entry to the state, or its proposed changes, and the sensitive values now at
  * those paths.
  */
-export interface Writes {
+export interface StateWrites {
   readonly id: Hash;
   readonly patches: readonly Patch[];
   readonly replaced: readonly Hash[];
 }
 
-interface Written {
+interface FoundWrite {
   /** Of the first entry that refers to it. */
   readonly seq: number;
   readonly stored: Stored;
@@ -28,10 +28,10 @@ interface Written {
  * it. The new value is erased if it is the same or has a text of the facts. Values that are not
  * sensitive cannot be erased; their entries are named if they have such a text.
  */
-export class WrittenSearch {
+export class PatchSearch {
   /** Entries that quote the erased facts in values that are not sensitive, or in field names. */
   readonly unmarked: Set<Hash> = new Set();
-  readonly #chosen: Map<Hash, Written> = new Map();
+  readonly #chosen: Map<Hash, FoundWrite> = new Map();
   /** The texts of the erased facts and of the statements found so far. */
   readonly #texts: Set<string> = new Set();
   readonly #replayer: Replayer;
@@ -48,13 +48,13 @@ export class WrittenSearch {
   /**
    * Selects the changes of a proposal that stated these texts about the facts. @throws LedgerFault
    */
-  async takeSaid(at: At, { id, patches }: Writes, texts: readonly string[]): Promise<void> {
+  async collectStated(at: EntryPosition, { id, patches }: StateWrites, texts: readonly string[]): Promise<void> {
     for (const text of texts) if (text !== '') this.#texts.add(objectKey(text));
     for (const patch of patches) await this.#take(at, id, patch, async () => true);
   }
 
   /** Selects the changes of a proposal that stated nothing about the facts. @throws LedgerFault */
-  async takeAfter(at: At, { id, patches, replaced }: Writes): Promise<void> {
+  async collectOther(at: EntryPosition, { id, patches, replaced }: StateWrites): Promise<void> {
     const before = replaced.flatMap((hash) => this.#chosen.get(hash) ?? []);
     if (before.length === 0) return;
     const values = await Promise.all(before.map(({ stored }) => this.#read(at, stored)));
@@ -67,7 +67,7 @@ export class WrittenSearch {
       });
   }
 
-  async #take(at: At, id: Hash, patch: Patch, isMeant: (stored: Stored) => Promise<boolean>): Promise<void> {
+  async #take(at: EntryPosition, id: Hash, patch: Patch, isMeant: (stored: Stored) => Promise<boolean>): Promise<void> {
     if (this.#isSaid(parsePointer(patch.path))) this.unmarked.add(id);
     if (patch.op === 'remove') return;
     const { value: stored } = patch;
@@ -89,9 +89,9 @@ export class WrittenSearch {
   }
 
   /** Undefined if it was erased. The marker of an erased value stays in place. */
-  async #read(at: At, stored: Stored): Promise<Json | undefined> {
+  async #read(at: EntryPosition, stored: Stored): Promise<Json | undefined> {
     if (isErased(stored)) return undefined;
-    const held = await this.#replayer.values.held(at, stored);
+    const held = await this.#replayer.values.read(at, stored);
     return 'value' in held ? held.value : undefined;
   }
 }

@@ -5,26 +5,26 @@ import {
   type ErasedBeliefs,
   type ErasedLogged,
   type ErasedValue,
+  erasableHashesOf,
   type Hash,
   isBlobRef,
   type Payload,
   type Replayer,
   readRow,
   type Stored,
-  saltedBy,
 } from '#ledger';
-import { type LosingPartition, losingPartitions } from '../memory/plan/close-erased.ts';
-import { Lines } from '../memory/visible/visibility.ts';
+import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-erased.ts';
+import { VisibilityChains } from '../memory/visible/visibility.ts';
 import type { BelievedPlace } from '../records/believed-place.ts';
-import { LoggedSearch } from './find-in-effects.ts';
-import { BelievedSearch, type Sought } from './find-in-memory.ts';
+import { EffectLogSearch } from './find-in-effects.ts';
+import { MemorySearch, type TargetValue } from './find-in-memory.ts';
 import { answersNamedBy, answersThere, isOracleLog } from './find-in-oracle.ts';
 
 /**
  * The data to erase: sensitive data at or below paths of the state, all sensitive data of some
  * entries, facts, and the effect-log data of tool transactions, by epoch.
  */
-export interface Wanted {
+export interface ErasureTargets {
   readonly at: readonly string[];
   readonly entries: readonly Hash[];
   readonly beliefs: readonly BelievedPlace[];
@@ -32,7 +32,7 @@ export interface Wanted {
 }
 
 /** The findings, and the number of entries searched. */
-export interface Found {
+export interface FoundValues {
   /** In an order in which they can be erased one after the other. */
   readonly values: readonly ErasedValue[];
   readonly length: number;
@@ -55,14 +55,14 @@ export interface Found {
   /** The requested facts whose claim does not exist. */
   readonly unknown: readonly BelievedPlace[];
   /** Partitions that lose facts, as the store had them before `left` was read. */
-  readonly losing: readonly LosingPartition[];
+  readonly erasedPartitions: readonly ErasedPartition[];
   /** Other trajectories that still have some of the facts, by their rows. */
-  readonly left: readonly string[];
+  readonly remaining: readonly string[];
   /**
    * Other trajectories that quote the facts in open or past questions, in code-unit order. Call it
    * when no new statements can arrive.
    */
-  readonly leftByNow: () => Promise<readonly string[]>;
+  readonly remainingNow: () => Promise<readonly string[]>;
   /**
    * Entries of this trajectory that quote the facts in state changes that are not sensitive and
    * stay.
@@ -81,24 +81,24 @@ const ASKED_AT_ONCE = 100;
  * - Arguments and observations of the proposals that wrote there or had a role for just that path,
  *   because those contain what the proposals wrote or would have written. Oracle-log answers that
  *   they observed, with attempts.
- * - Facts as `BelievedSearch` finds them, with derived values in the state (`WrittenSearch`).
- * - Tool inputs and answers of all of these, as `LoggedSearch` finds them.
+ * - Facts as `MemorySearch` finds them, with derived values in the state (`PatchSearch`).
+ * - Tool inputs and answers of all of these, as `EffectLogSearch` finds them.
  */
 export async function findErasable(
   store: LedgerStore,
   replayer: Replayer,
   trajectoryId: string,
-  wanted: Wanted,
+  wanted: ErasureTargets,
   domain: Domain,
-): Promise<Found> {
-  const search = new Search(wanted, domain);
-  const effects = new LoggedSearch(trajectoryId, wanted.transactions);
+): Promise<FoundValues> {
+  const search = new StateSearch(wanted, domain);
+  const effects = new EffectLogSearch(trajectoryId, wanted.transactions);
   const believed =
-    wanted.beliefs.length === 0 ? undefined : new BelievedSearch(wanted.beliefs, domain, { store, replayer });
-  const line = believed && (await new Lines(store).of(trajectoryId));
+    wanted.beliefs.length === 0 ? undefined : new MemorySearch(wanted.beliefs, domain, { store, replayer });
+  const line = believed && (await new VisibilityChains(store).of(trajectoryId));
   if (believed !== undefined && line !== undefined) {
-    await eachEntry(store, trajectoryId, (_, payload) => believed.learn(at(payload), payload));
-    await believed.learnOfAll(line);
+    await eachEntry(store, trajectoryId, (_, payload) => believed.index(at(payload), payload));
+    await believed.indexStore(line);
   }
   /** Entries that change facts. */
   const believing = new Set<number>();
@@ -111,20 +111,20 @@ export async function findErasable(
     const patches = lists.flat();
     const replaced = believed === undefined ? [] : search.standingAt(patches);
     const isThere = search.take(id, payload, patches);
-    const isBelieved = (await believed?.take(at(payload), payload, { id, patches, replaced })) === true;
-    effects.learn(payload);
-    if (isThere || isBelieved) effects.take({ id, payload });
+    const isBelieved = (await believed?.collect(at(payload), payload, { id, patches, replaced })) === true;
+    effects.index(payload);
+    if (isThere || isBelieved) effects.collect({ id, payload });
   });
   const found = () => foundBy(search, believed);
-  const losing = await losingPartitions(
+  const losing = await partitionsToErase(
     { store, replayer },
     trajectoryId,
     found().filter(({ seq }) => believing.has(seq)),
   );
   // A later change of one of those makes the erasure outdated, because the data of other
   // trajectories is now known.
-  if (line !== undefined) await believed?.learnOfAll(line);
-  if (isOracleLog(store)) await believed?.takeAnswers(store, trajectoryId);
+  if (line !== undefined) await believed?.indexStore(line);
+  if (isOracleLog(store)) await believed?.collectAnswers(store, trajectoryId);
   const answers = isOracleLog(store)
     ? await answersThere(store, new Set([...search.answers, ...(believed?.answers ?? [])]))
     : [];
@@ -146,7 +146,7 @@ export async function findErasable(
       if (by === undefined) values.push(asked[n]!);
       else erasedBy.add(by);
   }
-  const left = (await believed?.trajectoriesLeft()) ?? [];
+  const left = (await believed?.remainingTrajectories()) ?? [];
   return {
     values,
     answers,
@@ -158,16 +158,16 @@ export async function findErasable(
     transactions: effects.transactions,
     beliefs: believed?.partitions ?? [],
     unknown: believed?.unknown ?? [],
-    losing,
-    left,
+    erasedPartitions: losing,
+    remaining: left,
     unmarked: believed?.unmarked ?? [],
-    leftByNow: async () =>
-      [...new Set([...left, ...((await believed?.trajectoriesTelling(trajectoryId)) ?? [])])].sort(),
+    remainingNow: async () =>
+      [...new Set([...left, ...((await believed?.mentioningTrajectories(trajectoryId)) ?? [])])].sort(),
   };
 }
 
-function foundBy(search: Search, believed: BelievedSearch | undefined): ErasedValue[] {
-  const sought = believed?.sought ?? new Map<Hash, Sought>();
+function foundBy(search: StateSearch, believed: MemorySearch | undefined): ErasedValue[] {
+  const sought = believed?.targets ?? new Map<Hash, TargetValue>();
   const values = new Map(search.values().map((value) => [value.hash, value]));
   const paths = search.paths();
   for (const [hash, { seq }] of sought) if (!values.has(hash)) values.set(hash, erasedValue(hash, seq, paths));
@@ -197,19 +197,19 @@ function at({ trajectory_id, seq }: Payload): Pick<Payload, 'trajectory_id' | 's
   return { trajectory_id, seq };
 }
 
-class Search {
+class StateSearch {
   readonly entries: Set<Hash> = new Set();
   /** Oracle-log keys of the selected proposals' observations. */
   readonly answers: Set<Hash> = new Set();
-  readonly #wanted: Wanted;
+  readonly #wanted: ErasureTargets;
   /** Salted values to erase, with the first entry that refers to them. */
   readonly #chosen: Map<Hash, number> = new Map();
-  readonly #standing: Standing = new Standing();
+  readonly #standing: SensitiveTree = new SensitiveTree();
 
   readonly #domain: Domain;
   readonly #places: readonly Pattern[];
 
-  constructor(wanted: Wanted, domain: Domain) {
+  constructor(wanted: ErasureTargets, domain: Domain) {
     this.#wanted = wanted;
     this.#domain = domain;
     this.#places = wanted.at.map((place) => ({ segments: parsePointer(place), append: false }));
@@ -221,12 +221,12 @@ class Search {
     const inside = patches.filter(({ path }) => this.#wanted.at.some((place) => isWithin(path, place)));
     if (this.#wanted.entries.includes(id)) {
       this.entries.add(id);
-      this.#choose(saltedBy(payload), payload.seq);
+      this.#choose(erasableHashesOf(payload), payload.seq);
     } else if (inside.length > 0 || this.#isFor(payload)) {
       const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
       // Its arguments and observations, and the selected ones of its changes.
       this.#choose(
-        saltedBy(payload).filter((hash) => !elsewhere.has(hash)),
+        erasableHashesOf(payload).filter((hash) => !elsewhere.has(hash)),
         payload.seq,
       );
     } else return false;
@@ -272,14 +272,14 @@ class Search {
 }
 
 /** The values now at sensitive paths. A tree, because a write removes everything below its path. */
-class Standing {
-  readonly #below: Map<string, Standing> = new Map();
+class SensitiveTree {
+  readonly #below: Map<string, SensitiveTree> = new Map();
   #hash: Hash | undefined;
 
   put(path: string, hash: Hash): void {
-    let here: Standing = this;
+    let here: SensitiveTree = this;
     for (const key of keysOf(path)) {
-      const next = here.#below.get(key) ?? new Standing();
+      const next = here.#below.get(key) ?? new SensitiveTree();
       here.#below.set(key, next);
       here = next;
     }
@@ -292,8 +292,8 @@ class Standing {
     if (above !== undefined) above.#below.delete(path.slice(last + 1));
   }
 
-  at(path: string): Standing | undefined {
-    let here: Standing | undefined = this;
+  at(path: string): SensitiveTree | undefined {
+    let here: SensitiveTree | undefined = this;
     for (const key of keysOf(path)) {
       if (here === undefined) return undefined;
       here = here.#below.get(key);

@@ -34,7 +34,7 @@ export interface ListedWrit {
 export async function listWrits(store: LedgerStore, trajectoryId: string): Promise<ListedWrit[]> {
   // Read first: a concurrent booking is then counted twice rather than not at all.
   const reserved = keepsEffects(store) ? await reservedInLog(store, trajectoryId) : [];
-  const { writs, ruled } = await foldTrajectory(trajectoryId, new Replayer(store), store);
+  const { writs, requests } = await foldTrajectory(trajectoryId, new Replayer(store), store);
   const listed: ListedWrit[] = [];
   for (const { writ, chain } of writs.known()) {
     const id = writId(writ);
@@ -43,7 +43,7 @@ export async function listWrits(store: LedgerStore, trajectoryId: string): Promi
       revoked === undefined
         ? []
         : // An inherited revocation is attributed to the branch entry.
-          await store.entries(trajectoryId, { from: ruled.seqOf(revoked) ?? 0, limit: 1 });
+          await store.entries(trajectoryId, { from: requests.seqOf(revoked) ?? 0, limit: 1 });
     const spent = writs.budgets.spent(id);
     const granted = writ.budget ?? {};
     listed.push({

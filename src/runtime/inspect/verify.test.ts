@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Ahead, EntryRow, LedgerStore, Run } from '#ledger';
+import type { EntryRow, LedgerStore, ParallelReader, VerifiedRun } from '#ledger';
 import { MemoryStore, openStore } from '#stores';
 import {
   branchMembers,
@@ -177,10 +177,10 @@ test('the second thread hands over every row but those that were changed, whatev
     { trajectory_id: 'b', entries: LENGTHS[1]!, position: LENGTHS[0]! },
     { trajectory_id: 'c', entries: LENGTHS[2]!, position: LENGTHS[0]! + LENGTHS[1]! },
   ];
-  const ahead = (store as LedgerStore).checkAhead?.(ranges) as Ahead;
+  const ahead = (store as LedgerStore).readInParallel?.(ranges) as ParallelReader;
   // Towards the reader, window by window. The page after the first entry comes last, and that at
   // 20,000 in the second.
-  const last = new Map<string, Run>();
+  const last = new Map<string, VerifiedRun>();
   for (const [name, seq] of [
     ['a', 1],
     ['c', 20_001 - LENGTHS[0]! - LENGTHS[1]!],

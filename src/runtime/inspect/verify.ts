@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import {
   type BranchesPartition,
   type Fault,
@@ -15,8 +15,8 @@ import {
 } from '#ledger';
 import { AuthorityFold } from '../authority/fold.ts';
 import { NAMES } from '../option-names.ts';
-import { ToldCheck } from './effects/check-with-ledger.ts';
-import { EffectsTold } from './effects/compare-with-ledger.ts';
+import { EffectLogCheck } from './effects/check-with-ledger.ts';
+import { LedgerEffects } from './effects/compare-with-ledger.ts';
 
 export interface VerifyOptions {
   /** Default: all trajectories of the store. */
@@ -27,10 +27,10 @@ export interface VerifyOptions {
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-const VERIFY_OPTIONS = form.options<VerifyOptions>({
-  trajectoryIds: form.optional(NAMES),
-  threads: form.optional(form.number),
-  onProgress: form.any,
+const VERIFY_OPTIONS = arg.options<VerifyOptions>({
+  trajectoryIds: arg.optional(NAMES),
+  threads: arg.optional(arg.number),
+  onProgress: arg.any,
 });
 
 /** Below this number of entries a second thread is not worth its start. */
@@ -54,30 +54,30 @@ const ENTRIES_MAX = 2 ** 31 - 1;
  * @throws ArgumentError `bad_argument`
  */
 export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
-  requireForm(VERIFY_OPTIONS, options, 'options');
+  checkArgument(VERIFY_OPTIONS, options, 'options');
   const ranges = await rangesOf(store, options.trajectoryIds);
   const total = ranges.reduce((sum, { entries }) => sum + entries, 0);
   const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD && total < ENTRIES_MAX;
-  const ahead = worth ? store.checkAhead?.(ranges) : undefined;
+  const ahead = worth ? store.readInParallel?.(ranges) : undefined;
   const replayer = new Replayer(store);
   const verified: Verified[] = [];
   const known = new Set(ranges.map(({ trajectory_id }) => trajectory_id));
   const isAll = options.trajectoryIds === undefined;
-  const toldCheck = isEffectStore(store) ? new ToldCheck(store, isAll ? known : undefined) : undefined;
+  const toldCheck = isEffectStore(store) ? new EffectLogCheck(store, isAll ? known : undefined) : undefined;
   try {
     for (const { trajectory_id, position } of ranges) {
       const onPage = (seq: number): void => {
         ahead?.reached(position + seq);
         options.onProgress?.(position + seq, total);
       };
-      let told = new EffectsTold();
+      let told = new LedgerEffects();
       let one = await verifyOne(store, replayer, trajectory_id, told, {
         onPage,
-        ...(ahead === undefined ? {} : { ahead }),
+        ...(ahead === undefined ? {} : { parallelReader: ahead }),
       });
       // A run does not show which of its entries is at fault. A replay without runs finds it.
       if (ahead !== undefined && !one.report.valid) {
-        told = new EffectsTold();
+        told = new LedgerEffects();
         one = await verifyOne(store, new Replayer(store), trajectory_id, told, {});
       }
       verified.push(one);
@@ -156,8 +156,8 @@ async function verifyOne(
   store: LedgerStore,
   replayer: Replayer,
   trajectoryId: string,
-  told: EffectsTold,
-  options: Pick<ReplayOptions, 'ahead' | 'onPage'>,
+  told: LedgerEffects,
+  options: Pick<ReplayOptions, 'parallelReader' | 'onPage'>,
 ): Promise<Verified> {
   const branches = new Map<Hash, BranchesPartition>();
   if (trajectoryId.includes('\0')) return { report: unnameable(trajectoryId), branches };
@@ -166,11 +166,11 @@ async function verifyOne(
     ...options,
     onEntry: (entry) => {
       authority.note(entry);
-      told.note(entry);
+      told.addEntry(entry);
     },
     onRun: (run) => {
       authority.noteRun(run);
-      told.pass(run.count);
+      told.skipEntries(run.count);
     },
     onInherited: (revoked) => authority.inherit(revoked),
     onBranches: (partition) => branches.set(partition.names, partition),
@@ -190,7 +190,7 @@ function warned(verified: readonly Verified[]): VerifyReport[] {
   const authorities = new Map(verified.map(({ report, authority }) => [report.trajectory_id, authority]));
   const warnings = new Map<string, string[]>();
   for (const { report, authority } of verified) {
-    for (const { child, revoked } of authority?.withdrawn() ?? []) {
+    for (const { child, revoked } of authority?.revokedDelegations() ?? []) {
       if (authorities.get(child)?.isDoneWith(revoked) !== false) continue;
       const { trajectory_id: above } = report;
       const what = `${revoked[0]} was revoked in ${above}, and this trajectory goes on; opening ${above} tells it`;

@@ -156,7 +156,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
         for (const limit of [1, 2, 5]) {
           const best = await view.recall({ text: 'a cough, a fever', by, valid: 'any', kind: 'all', limit });
           expect(best.scores!.map(({ score }) => score)).toEqual(scores.slice(0, limit));
-          expect(best.isCut).toBe(true);
+          expect(best.isTruncated).toBe(true);
         }
       }
     const first = async (view: Pick<Memory, 'recall'>) =>
@@ -687,8 +687,8 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     });
     const inBranch = await committed(b.propose(visit([ofOwn.observation]) as never));
     const outside = await committed(trajectory.propose(visit([ofShared.observation]) as never));
-    expect((await assize.derived(own.id)).map(({ id }) => id)).toEqual([inBranch.id]);
-    expect((await assize.derived(shared.id)).map(({ id }) => id)).toEqual([outside.id]);
+    expect((await assize.dependents(own.id)).map(({ id }) => id)).toEqual([inBranch.id]);
+    expect((await assize.dependents(shared.id)).map(({ id }) => id)).toEqual([outside.id]);
   });
 });
 

@@ -4,13 +4,13 @@ export type { BelievedPlace } from '../records/believed-place.ts';
  * facts of a store, and their commit writes the plan.
  */
 
-export type { Asked, AskedFor, AskedQuestion, GivenAnswer } from '../records/questions.ts';
+export type { AskedQuestion, GivenAnswer, OpenQuestions, PendingQuestions } from '../records/questions.ts';
 export {
   type CheckMemoryOptions,
   checkMemory,
   type FactDifference,
   type MemoryReport,
-  type UnreadPartition,
+  type UnverifiedPartition,
 } from './maintain/check.ts';
 export { type RebuildOptions, type RebuiltMemory, rebuildMemory } from './maintain/rebuild.ts';
 export {
@@ -19,21 +19,21 @@ export {
   type CorrectInput,
   type ForgetInput,
   Memory,
-  type MemoryActs,
   type MemoryOptions,
+  type MemoryPorts,
   type RetractInput,
-  type SayingOptions,
+  type StatementOptions,
 } from './memory.ts';
-export { type LosingPartition, losingPartitions } from './plan/close-erased.ts';
-export { NotRead } from './plan/partition-cache.ts';
-export { Beliefs, type Believed, requireBeliefs, type Sayer } from './plan/plan-beliefs.ts';
+export { type ErasedPartition, partitionsToErase } from './plan/close-erased.ts';
+export { RestartAfterRead } from './plan/partition-cache.ts';
+export { BeliefPlanner, type PlannedBeliefs, requireFactStore, type StatementContext } from './plan/plan-beliefs.ts';
 export {
-  askedFor,
+  escalateForAnswers,
   readQuestions,
-  requestsPutUp,
+  submittedRequests,
 } from './plan/questions.ts';
 export type { Judge } from './plan/votes.ts';
-export { type DerivedEntry, derivedFrom } from './recall/derived.ts';
+export { type DependentEntry, dependentsOf } from './recall/derived.ts';
 export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './recall/recall.ts';
-export type { RankedBy, Score } from './recall/search.ts';
-export { Lines } from './visible/visibility.ts';
+export type { Score, SearchMode } from './recall/search.ts';
+export { VisibilityChains } from './visible/visibility.ts';

@@ -1,13 +1,13 @@
 import type { Writ } from '#authority';
-import { form, requireForm } from '#base';
-import { BELIEVE_ACTION, BUILT_IN_ROLE, type Saying } from '#kernel';
+import { arg, checkArgument } from '#base';
+import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement } from '#kernel';
 import type { Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
 import type { BelievedPlace } from '../records/believed-place.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
-import { type Declaring, sayable } from './plan/validate.ts';
+import { type Declaring, validateStatement } from './plan/validate.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
 
 /** The space of a memory, and the authority to write. */
@@ -23,23 +23,23 @@ export interface MemoryOptions {
 }
 
 /** Options of a statement, as for any proposal. */
-export interface SayingOptions {
+export interface StatementOptions {
   readonly idempotencyKey?: string;
   readonly observations?: readonly ObservationInput[];
 }
 
-type Without<Said, Verb extends Saying['verb']> = Said extends { readonly verb: Verb }
+type Without<Said, Verb extends MemoryStatement['verb']> = Said extends { readonly verb: Verb }
   ? Omit<Said, 'verb' | 'space'>
   : never;
 
 /** A fact that is valid in a period; without a period, from now on. */
-export type AssertInput = Without<Saying, 'assert'>;
+export type AssertInput = Without<MemoryStatement, 'assert'>;
 /** A fact that changes at an instant; without an instant, now. */
-export type ChangeInput = Without<Saying, 'change'>;
+export type ChangeInput = Without<MemoryStatement, 'change'>;
 /** A fact that was recorded wrongly in a period, with its correct object. */
-export type CorrectInput = Without<Saying, 'correct'>;
+export type CorrectInput = Without<MemoryStatement, 'correct'>;
 /** A fact that no longer holds in a period. */
-export type RetractInput = Without<Saying, 'retract'>;
+export type RetractInput = Without<MemoryStatement, 'retract'>;
 
 /** The facts to erase, the reason, and the authority. */
 export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
@@ -53,17 +53,17 @@ export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
   readonly principal?: string;
 }
 
-const MEMORY_OPTIONS = form.options<MemoryOptions>({ space: form.any, writ: form.any, principal: form.any });
-const SAYING_OPTIONS = form.options<SayingOptions>({ idempotencyKey: form.any, observations: form.any });
-const FORGET_INPUT = form.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'], ['subject', 'reason']);
+const MEMORY_OPTIONS = arg.options<MemoryOptions>({ space: arg.any, writ: arg.any, principal: arg.any });
+const SAYING_OPTIONS = arg.options<StatementOptions>({ idempotencyKey: arg.any, observations: arg.any });
+const FORGET_INPUT = arg.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'], ['subject', 'reason']);
 
 /** The operations of its trajectory that a memory needs to write. */
-export interface MemoryActs {
+export interface MemoryPorts {
   readonly domain: Declaring;
   readonly propose: (input: ProposalInput) => Promise<Ruling>;
   readonly erase: (input: ErasureInput) => Promise<ErasureRuling>;
   /** Whether a claim that the trajectory sees was committed. */
-  readonly has: (claim: Extract<Saying, { verb: 'assert' }>) => Promise<boolean>;
+  readonly has: (claim: Extract<MemoryStatement, { verb: 'assert' }>) => Promise<boolean>;
 }
 
 /**
@@ -74,10 +74,10 @@ export interface MemoryActs {
  */
 export class Memory extends MemoryView {
   readonly #options: MemoryOptions;
-  readonly #acts: MemoryActs;
+  readonly #acts: MemoryPorts;
 
-  constructor(options: MemoryOptions, context: MemoryContext, acts: MemoryActs, trajectoryId?: string) {
-    requireForm(MEMORY_OPTIONS, options, 'options');
+  constructor(options: MemoryOptions, context: MemoryContext, acts: MemoryPorts, trajectoryId?: string) {
+    checkArgument(MEMORY_OPTIONS, options, 'options');
     super(options.space, context, trajectoryId);
     this.#options = options;
     this.#acts = acts;
@@ -87,7 +87,7 @@ export class Memory extends MemoryView {
    * Asserts a fact. Contradictions are settled as the predicate declares. @throws the errors of
    * `assertMany`
    */
-  assert(claim: AssertInput, options?: SayingOptions): Promise<Ruling> {
+  assert(claim: AssertInput, options?: StatementOptions): Promise<Ruling> {
     return this.assertMany([claim], options);
   }
 
@@ -98,10 +98,10 @@ export class Memory extends MemoryView {
    * `reversed_period`, `unknown_predicate`, `unknown_strategy`, `strategy_not_allowed`; the errors
    * of `Trajectory.propose`; ArgumentError `bad_argument`
    */
-  async assertMany(claims: readonly AssertInput[], options?: SayingOptions): Promise<Ruling> {
-    requireForm(form.list(form.object), claims, 'claims');
-    return this.#say(
-      claims.map((claim, i) => this.#sayable('assert', claim, `claims.${i}`)),
+  async assertMany(claims: readonly AssertInput[], options?: StatementOptions): Promise<Ruling> {
+    checkArgument(arg.list(arg.object), claims, 'claims');
+    return this.#propose(
+      claims.map((claim, i) => this.#validate('assert', claim, `claims.${i}`)),
       options,
     );
   }
@@ -114,17 +114,17 @@ export class Memory extends MemoryView {
    * @throws the errors of `assertMany`
    */
   async wasAsserted(claim: AssertInput): Promise<boolean> {
-    requireForm(form.object, claim, 'claim');
-    return this.#acts.has(this.#sayable('assert', claim, 'claim'));
+    checkArgument(arg.object, claim, 'claim');
+    return this.#acts.has(this.#validate('assert', claim, 'claim'));
   }
 
   /**
    * Changes a fact from an instant on; the earlier period keeps its object. @throws the errors of
    * `assertMany`
    */
-  async change(change: ChangeInput, options?: SayingOptions): Promise<Ruling> {
-    requireForm(form.object, change, 'change');
-    return this.#say([this.#sayable('change', change, 'change')], options);
+  async change(change: ChangeInput, options?: StatementOptions): Promise<Ruling> {
+    checkArgument(arg.object, change, 'change');
+    return this.#propose([this.#validate('change', change, 'change')], options);
   }
 
   /**
@@ -133,18 +133,18 @@ export class Memory extends MemoryView {
    *
    * @throws the errors of `assertMany`
    */
-  async correct(correction: CorrectInput, options?: SayingOptions): Promise<Ruling> {
-    requireForm(form.object, correction, 'correction');
-    return this.#say([this.#sayable('correct', correction, 'correction')], options);
+  async correct(correction: CorrectInput, options?: StatementOptions): Promise<Ruling> {
+    checkArgument(arg.object, correction, 'correction');
+    return this.#propose([this.#validate('correct', correction, 'correction')], options);
   }
 
   /**
    * Retracts a fact in a period; recalls as of earlier system times still return it. @throws the
    * errors of `assertMany`
    */
-  async retract(retraction: RetractInput, options?: SayingOptions): Promise<Ruling> {
-    requireForm(form.object, retraction, 'retraction');
-    return this.#say([this.#sayable('retract', retraction, 'retraction')], options);
+  async retract(retraction: RetractInput, options?: StatementOptions): Promise<Ruling> {
+    checkArgument(arg.object, retraction, 'retraction');
+    return this.#propose([this.#validate('retract', retraction, 'retraction')], options);
   }
 
   /**
@@ -156,7 +156,7 @@ export class Memory extends MemoryView {
    * @throws the errors of `Trajectory.erase`; ArgumentError `bad_argument`
    */
   erase(erased: ForgetInput): Promise<ErasureRuling> {
-    requireForm(FORGET_INPUT, erased, 'erased');
+    checkArgument(FORGET_INPUT, erased, 'erased');
     const own = this.#options;
     const { subject, predicate, claim, reason, writ = own.writ } = erased;
     const { principal = writ === own.writ ? own.principal : undefined } = erased;
@@ -165,12 +165,16 @@ export class Memory extends MemoryView {
     return this.#acts.erase({ beliefs, reason, writ, ...(principal !== undefined && { principal }) });
   }
 
-  #sayable<Verb extends Saying['verb']>(verb: Verb, given: object, argument: string): Extract<Saying, { verb: Verb }> {
-    return sayable(given, { verb, space: this.space }, this.#acts.domain, argument);
+  #validate<Verb extends MemoryStatement['verb']>(
+    verb: Verb,
+    given: object,
+    argument: string,
+  ): Extract<MemoryStatement, { verb: Verb }> {
+    return validateStatement(given, { verb, space: this.space }, this.#acts.domain, argument);
   }
 
-  #say(sayings: readonly Saying[], options: SayingOptions = {}): Promise<Ruling> {
-    requireForm(SAYING_OPTIONS, options, 'options');
+  #propose(sayings: readonly MemoryStatement[], options: StatementOptions = {}): Promise<Ruling> {
+    checkArgument(SAYING_OPTIONS, options, 'options');
     const { writ, principal } = this.#options;
     const { idempotencyKey, observations } = options;
     return this.#acts.propose({

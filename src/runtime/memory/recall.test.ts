@@ -49,7 +49,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { memory, trajectory, store } = await begun();
     const recalled = await memory.recall({ text: 'Who takes aspirin?' });
     expect(subjects(recalled)).toBe('ann dan');
-    expect(recalled.isCut).toBe(false);
+    expect(recalled.isTruncated).toBe(false);
     const [best, other] = recalled.scores!;
     expect([best!.score > other!.score, best!.score === best!.text, best!.embedding]).toEqual([true, true, undefined]);
     expect(recalled.observation).toMatchObject({
@@ -63,7 +63,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await memory.assert(said, { observations: [recalled.observation] })).toMatchObject({ ruling: 'committed' });
     expect(trajectory.length).toBe(6);
     const one = await memory.recall({ text: 'aspirin', limit: 1 });
-    expect([subjects(one), one.isCut]).toEqual(['ann', true]);
+    expect([subjects(one), one.isTruncated]).toEqual(['ann', true]);
     expect((await memory.recall()).scores).toBeUndefined();
     await store.close();
   });
@@ -74,7 +74,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await memory.assertMany(subjects)).toMatchObject({ ruling: 'committed' });
     const all = await memory.history();
     expect(all.length).toBe(1_004);
-    expect((await memory.recall({ valid: 'any', system: 'any' })).isCut).toBe(true);
+    expect((await memory.recall({ valid: 'any', system: 'any' })).isTruncated).toBe(true);
     expect(await memory.history({ limit: 7 })).toEqual(all.slice(0, 7));
     await store.close();
   });

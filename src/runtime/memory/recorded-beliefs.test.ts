@@ -1,6 +1,6 @@
 /** Ledgers whose commits change facts, as the runtime reads them. */
 import { expect, test } from 'vitest';
-import { type BlobRow, checkRow, entryRow, exportLines, factWrites, integrateLog, Values } from '#ledger';
+import { type BlobRow, checkRow, entryRow, exportLines, factWrites, integrateLog, ValueReader } from '#ledger';
 import { MemoryStore } from '#stores';
 import { ALLERGY, Beliefs, MEDICATION } from '../../../tests/support/belief-cases.ts';
 import { deskOf } from '../../../tests/support/ledger-runtime.ts';
@@ -74,7 +74,7 @@ test('what an entry says of beliefs is erased with the entry, and is erased to a
   expect([text.includes('penicillin'), text.includes(MEDICATION['predicate'] as string)]).toEqual([false, false]);
   expect(text).toContain('nuts');
   const [row] = await store.entries('t', { from: 1, limit: 1 });
-  const [write] = await factWrites(checkRow(row!), new Values(store));
+  const [write] = await factWrites(checkRow(row!), new ValueReader(store));
   expect(write).toMatchObject({
     partition: { subject: `{"$erased":"${write!.names.hash}"}` },
     insert: [{ object: `{"$erased":"${write!.insert[0]!.content.hash}"}` }],

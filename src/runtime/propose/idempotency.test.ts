@@ -73,7 +73,7 @@ describe('the same key and intent', () => {
     });
     const input = keyed(1, 'k', { observations: [{ name: 'ticket#1', value, oracle_key }] });
     const turn = { at: START, random: () => seededRandom('turn') };
-    const before = await trajectory.during(turn, () => trajectory.propose(input));
+    const before = await trajectory.withTurn(turn, () => trajectory.propose(input));
     expect(before).toMatchObject({ ruling: 'committed' });
     // A process that does not know it yet asks the store before it refuses.
     for (const at of [elsewhere, trajectory]) expect(await at.propose(input)).toEqual(before);
@@ -81,7 +81,7 @@ describe('the same key and intent', () => {
     for (const at of [elsewhere, trajectory]) {
       for (const other of [{ ...input, idempotencyKey: 'k2' }, { ...input, idempotencyKey: undefined }, byValue])
         expect(await codeOf(at.propose(other))).toBe('bad_intent');
-      expect(await codeOf(at.during(turn, () => at.propose(byValue)))).toBe('bad_intent');
+      expect(await codeOf(at.withTurn(turn, () => at.propose(byValue)))).toBe('bad_intent');
     }
     expect(await allEntries(store, 't')).toHaveLength(2);
   });
@@ -112,7 +112,7 @@ test.each(['approve', 'reject', 'expire'] as const)(
   async (way) => {
     for (let turns = 0; turns < 24; turns++) {
       const [store, clock] = [new FaultyStore(), new HandClock()];
-      const assize = runtimeOver(store, [desk], { clock, approvalMs: 1_000 });
+      const assize = runtimeOver(store, [desk], { clock, approvalTimeoutMs: 1_000 });
       const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
       const ask = (): Promise<Ruling> =>
         trajectory.propose(intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }));

@@ -6,10 +6,10 @@ import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts'
 import { ward } from '../../../tests/support/ward.ts';
 import type { Assize } from '../assize.ts';
 import { backtest } from '../inspect/backtest/index.ts';
-import type { IfUnchanged } from '../records/intent.ts';
+import type { PreconditionInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
-import { AcceptedLog } from '../writer/recent-commits.ts';
+import { RecentCommits } from '../writer/recent-commits.ts';
 
 const worker = writFor('agent');
 const desk = deskOf('footprint');
@@ -24,8 +24,8 @@ async function begun(): Promise<{ store: FaultyStore; trajectory: Trajectory }> 
 }
 
 /** Adds one if nothing changed. */
-function addIf(trajectory: Trajectory, ifUnchanged: IfUnchanged, rest: object = {}): Promise<Ruling> {
-  return trajectory.propose(intent('add', { by: 1 }, worker, { ifUnchanged, ...rest }));
+function addIf(trajectory: Trajectory, ifUnchanged: PreconditionInput, rest: object = {}): Promise<Ruling> {
+  return trajectory.propose(intent('add', { by: 1 }, worker, { precondition: ifUnchanged, ...rest }));
 }
 
 function keep(trajectory: Trajectory, value: unknown): Promise<Ruling> {
@@ -45,18 +45,18 @@ describe('a proposal that rests on places', () => {
     const { store, trajectory } = await begun();
     await keep(trajectory, { a: { b: 1 }, c: 2 });
     const since = trajectory.head;
-    expect(await addIf(trajectory, { since, places: ['/data'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(trajectory, { since, paths: ['/data'] })).toMatchObject({ ruling: 'committed' });
     const changing = await keep(trajectory, { a: { b: 2 }, c: 2 });
     for (const place of ['/data/a/b', '/data/a', '/data', '/data/a/b/deeper'])
-      expect(await addIf(trajectory, { since, places: ['/asked', place] })).toMatchObject({
+      expect(await addIf(trajectory, { since, paths: ['/asked', place] })).toMatchObject({
         ruling: 'rejected',
         reason: 'conflict',
         detail: `/data/a/b was changed by ${idOf(changing)}, after ${since}`,
       });
     for (const place of ['/data/c', '/data/a/x', '/asked'])
-      expect(await addIf(trajectory, { since, places: [place] })).toMatchObject({ ruling: 'committed' });
+      expect(await addIf(trajectory, { since, paths: [place] })).toMatchObject({ ruling: 'committed' });
     // Since that change, nothing has changed.
-    expect(await addIf(trajectory, { since: idOf(changing), places: ['/data'] })).toMatchObject({
+    expect(await addIf(trajectory, { since: idOf(changing), paths: ['/data'] })).toMatchObject({
       ruling: 'committed',
     });
     expect(await soundState(store, 't')).toContain('"n":5');
@@ -65,21 +65,21 @@ describe('a proposal that rests on places', () => {
   test('follows what is accepted until it is ruled on, and no longer', async () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
-    await addIf(trajectory, { since, places: ['/n'] });
-    const followed = vi.spyOn(AcceptedLog.prototype, 'follow');
+    await addIf(trajectory, { since, paths: ['/n'] });
+    const followed = vi.spyOn(RecentCommits.prototype, 'follow');
     const asked = [
-      addIf(trajectory, { since, places: ['/data'] }, { idempotencyKey: 'k' }),
-      addIf(trajectory, { since, places: ['/data'] }, { idempotencyKey: 'k' }),
-      addIf(trajectory, { since, places: ['/n'] }),
-      addIf(trajectory, { since: 'f'.repeat(64), places: ['/n'] }),
-      addIf(trajectory, { since, places: ['/hidden'] }),
+      addIf(trajectory, { since, paths: ['/data'] }, { idempotencyKey: 'k' }),
+      addIf(trajectory, { since, paths: ['/data'] }, { idempotencyKey: 'k' }),
+      addIf(trajectory, { since, paths: ['/n'] }),
+      addIf(trajectory, { since: 'f'.repeat(64), paths: ['/n'] }),
+      addIf(trajectory, { since, paths: ['/hidden'] }),
     ];
     const answers = await Promise.allSettled(asked);
     expect(answers.map((answer) => (answer.status === 'fulfilled' ? answer.value.ruling : answer.reason.code))).toEqual(
       ['committed', 'committed', 'rejected', 'not_found', 'bad_intent'],
     );
     await keep(trajectory, 1);
-    const [log] = followed.mock.contexts as AcceptedLog[];
+    const [log] = followed.mock.contexts as RecentCommits[];
     expect([log!.followers, log!.size]).toEqual([0, 0]);
     followed.mockRestore();
   });
@@ -91,16 +91,16 @@ describe('a proposal that rests on places', () => {
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
     // Nothing has changed; the paths of `add` are not frozen.
     const places = ['/n', '/asked'];
-    expect(await addIf(trajectory, { since, places: ['/n'] })).toMatchObject({ ruling: 'committed' });
-    expect(await addIf(trajectory, { since, places: ['/n'] })).toMatchObject({ reason: 'conflict' });
+    expect(await addIf(trajectory, { since, paths: ['/n'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(trajectory, { since, paths: ['/n'] })).toMatchObject({ reason: 'conflict' });
     const later = trajectory.head;
-    expect(await addIf(trajectory, { since: later, places })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(trajectory, { since: later, paths: places })).toMatchObject({ ruling: 'committed' });
     const last = trajectory.head;
     const approval = await trajectory.approve(asked.ruling === 'escalated' ? asked.pending : '', {
       principal: 'dr-who',
       method: 'test',
     });
-    expect(await addIf(trajectory, { since: last, places: ['/asked'] })).toMatchObject({
+    expect(await addIf(trajectory, { since: last, paths: ['/asked'] })).toMatchObject({
       reason: 'conflict',
       detail: `/asked was changed by ${idOf(approval)}, after ${last}`,
     });
@@ -110,9 +110,9 @@ describe('a proposal that rests on places', () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     await keep(trajectory, 1);
-    const ifUnchanged = { since, places: ['/data'] };
+    const ifUnchanged = { since, paths: ['/data'] };
     const asked = (action: string, args: object, rest: object = {}): Promise<Ruling> =>
-      trajectory.propose(intent(action, args, worker, { ifUnchanged, ...rest }));
+      trajectory.propose(intent(action, args, worker, { precondition: ifUnchanged, ...rest }));
     expect(await asked('fail', {})).toMatchObject({ reason: 'conflict' });
     expect(await asked('add', { by: 99 })).toMatchObject({ reason: 'conflict' });
     expect(await asked('none', {})).toMatchObject({ reason: 'unknown_tool' });
@@ -124,11 +124,11 @@ describe('a proposal that rests on places', () => {
   test('is told nothing of places that its role does not wholly see', async () => {
     const { store, trajectory } = await begun();
     const since = trajectory.head;
-    const filer = (box: string, places: string[]): Promise<Ruling> =>
+    const filer = (box: string, paths: string[]): Promise<Ruling> =>
       trajectory.propose(
         intent('put', { paper: 'p' }, worker, {
           role: { name: 'filer', params: { box } },
-          ifUnchanged: { since, places },
+          precondition: { since, paths },
         }),
       );
     await filer('a', ['/boxes/a']);
@@ -142,11 +142,11 @@ describe('a proposal that rests on places', () => {
   test('names no end or length of a list, where nothing is ever changed', async () => {
     const { store, trajectory } = await begun();
     const since = trajectory.head;
-    const put = (places: string[], from = since): Promise<Ruling> =>
+    const put = (paths: string[], from = since): Promise<Ruling> =>
       trajectory.propose(
         intent('put', { paper: 'p' }, worker, {
           role: { name: 'filer', params: { box: 'a' } },
-          ifUnchanged: { since: from, places },
+          precondition: { since: from, paths },
         }),
       );
     // While there is no list, the path may become an object with such a field.
@@ -164,18 +164,23 @@ describe('a proposal that rests on places', () => {
     const { store, trajectory } = await begun();
     const since = trajectory.head;
     const places = ['/data'];
-    const keyed = (key: string, ifUnchanged?: IfUnchanged): Promise<Ruling> =>
+    const keyed = (key: string, ifUnchanged?: PreconditionInput): Promise<Ruling> =>
       trajectory.propose(
         intent('add', { by: 1 }, worker, {
           idempotencyKey: key,
-          ...(ifUnchanged === undefined ? {} : { ifUnchanged }),
+          ...(ifUnchanged === undefined ? {} : { precondition: ifUnchanged }),
         }),
       );
-    const committed = await keyed('one', { since, places });
+    const committed = await keyed('one', { since, paths: places });
     await keep(trajectory, 1);
-    const refused = await keyed('two', { since, places });
+    const refused = await keyed('two', { since, paths: places });
     expect([committed, refused]).toMatchObject([{ ruling: 'committed' }, { reason: 'conflict' }]);
-    const others = [{ since, places }, { since: '0'.repeat(64), places }, { since, places: ['/n'] }, undefined];
+    const others = [
+      { since, paths: places },
+      { since: '0'.repeat(64), paths: places },
+      { since, paths: ['/n'] },
+      undefined,
+    ];
     for (const other of others) {
       expect(await keyed('one', other)).toEqual(committed);
       expect(await keyed('two', other)).toEqual(refused);
@@ -190,8 +195,8 @@ describe('a proposal that rests on places', () => {
   test('that waits for an approval was asked once, when it was put up', async () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
-    const ifUnchanged = { since, places: ['/data'] };
-    const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker, { ifUnchanged }));
+    const ifUnchanged = { since, paths: ['/data'] };
+    const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker, { precondition: ifUnchanged }));
     expect(asked).toMatchObject({ ruling: 'escalated' });
     await keep(trajectory, 1);
     const approval = { principal: 'dr-who', method: 'test' };
@@ -205,10 +210,10 @@ describe('what has changed since', () => {
     await keep(trajectory, 0);
     const since = trajectory.head;
     const [first, second, third, fourth] = await Promise.all([
-      addIf(trajectory, { since, places: ['/data'] }),
+      addIf(trajectory, { since, paths: ['/data'] }),
       keep(trajectory, 1),
-      addIf(trajectory, { since, places: ['/data'] }),
-      addIf(trajectory, { since, places: ['/asked'] }),
+      addIf(trajectory, { since, paths: ['/data'] }),
+      addIf(trajectory, { since, paths: ['/asked'] }),
     ]);
     const refused = { reason: 'conflict', detail: expect.stringContaining(idOf(second)) };
     // The first was checked before, and waited for a moment.
@@ -222,7 +227,7 @@ describe('what has changed since', () => {
      * inspected.
      */
     async function overtaken(
-      places: readonly string[],
+      paths: readonly string[],
       meanwhile: (trajectory: Trajectory, store: FaultyStore) => Promise<Ruling>,
     ): Promise<{ refused: Ruling; by: string }> {
       const { store, trajectory } = await begun();
@@ -238,7 +243,7 @@ describe('what has changed since', () => {
         }
         return rows;
       };
-      const refused = await addIf(trajectory, { since, places });
+      const refused = await addIf(trajectory, { since, paths });
       await soundState(store, 't');
       return { refused, by: by as string };
     }
@@ -271,14 +276,14 @@ describe('what has changed since', () => {
     const since = trajectory.head;
     store.plan = new Map([[store.commits + 1, 'thrown, lost']]);
     const lost = keep(trajectory, 1);
-    const asked = addIf(trajectory, { since, places: ['/data'] });
+    const asked = addIf(trajectory, { since, paths: ['/data'] });
     await expect(lost).rejects.toThrow();
     expect(await asked).toMatchObject({ ruling: 'committed' });
     // Nor is a head whose first entry was lost.
     store.plan = new Map([[store.commits + 1, 'thrown, lost']]);
     const again = keep(trajectory, 1);
     const ahead = trajectory.head;
-    const unfounded = codeOf(addIf(trajectory, { since: ahead, places: ['/data'] }));
+    const unfounded = codeOf(addIf(trajectory, { since: ahead, paths: ['/data'] }));
     await expect(again).rejects.toThrow();
     expect(await unfounded).toBe('not_found');
     expect(await soundState(store, 't')).toContain('"n":1');
@@ -291,13 +296,13 @@ describe('what has changed since', () => {
       const since = trajectory.head;
       const changing = await keep(other, i);
       // Not known here: the append reports it, and the new entries are inspected.
-      expect(await addIf(trajectory, { since, places: ['/data'] })).toMatchObject({
+      expect(await addIf(trajectory, { since, paths: ['/data'] })).toMatchObject({
         reason: 'conflict',
         detail: `/data was changed by ${idOf(changing)}, after ${since}`,
       });
       const read = other.head;
       await keep(other, `${i} again`);
-      expect(await addIf(trajectory, { since: read, places: ['/n', '/asked'] })).toMatchObject({ ruling: 'committed' });
+      expect(await addIf(trajectory, { since: read, paths: ['/n', '/asked'] })).toMatchObject({ ruling: 'committed' });
     }
     expect(await soundState(store, 't')).toContain('"n":3');
   });
@@ -312,9 +317,9 @@ describe('what has changed since', () => {
       reads.push([options?.from, options?.limit]);
       return honest(name, options);
     };
-    await addIf(trajectory, { since, places: ['/data'] });
+    await addIf(trajectory, { since, paths: ['/data'] });
     expect(reads).toEqual([]);
-    for (let i = 0; i < 3; i++) await addIf(trajectory, { since, places: ['/data'] });
+    for (let i = 0; i < 3; i++) await addIf(trajectory, { since, paths: ['/data'] });
     expect(reads).toEqual([
       [21, 1],
       [21, 2],
@@ -322,23 +327,25 @@ describe('what has changed since', () => {
     ]);
   });
 
-  test('is told by paths: of lists of changes in blobs, and of what is sensitive or was erased', async () => {
+  test('is told by places: of lists of changes in blobs, and of what is sensitive or was erased', async () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     await keep(trajectory, { long: 'x'.repeat(40_000) });
-    expect(await addIf(trajectory, { since, places: ['/data/long'] })).toMatchObject({ reason: 'conflict' });
-    expect(await addIf(trajectory, { since, places: ['/asked'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(trajectory, { since, paths: ['/data/long'] })).toMatchObject({ reason: 'conflict' });
+    expect(await addIf(trajectory, { since, paths: ['/asked'] })).toMatchObject({ ruling: 'committed' });
 
     const clinic = await processOver(new FaultyStore()).create(ward, { trajectoryId: 'w', writs: [worker] });
     const role = { name: 'nurse', params: { id: 'p' } };
-    const nurse = (action: string, args: object, ifUnchanged?: IfUnchanged): Promise<Ruling> =>
-      clinic.propose(intent(action, args, worker, { role, ...(ifUnchanged === undefined ? {} : { ifUnchanged }) }));
+    const nurse = (action: string, args: object, ifUnchanged?: PreconditionInput): Promise<Ruling> =>
+      clinic.propose(
+        intent(action, args, worker, { role, ...(ifUnchanged === undefined ? {} : { precondition: ifUnchanged }) }),
+      );
     await nurse('admit', { name: 'David' });
     const admitted = clinic.head;
     await nurse('note', { text: 'well' });
     const noted = clinic.head;
     const note = (from: string, place: string): Promise<Ruling> =>
-      nurse('note', { text: 'x' }, { since: from, places: [`/patients/p/${place}`] });
+      nurse('note', { text: 'x' }, { since: from, paths: [`/patients/p/${place}`] });
     expect(await note(admitted, 'notes/0/text')).toMatchObject({ reason: 'conflict' });
     expect(await note(admitted, 'name')).toMatchObject({ ruling: 'committed' });
     const erased = await clinic.erase({ at: ['/patients/p/name'], reason: 'asked for', writ: worker });
@@ -355,21 +362,21 @@ describe('what has changed since', () => {
 });
 
 describe('what can’t be said', () => {
-  const good = { since: '0'.repeat(64), places: ['/n'] };
+  const good = { since: '0'.repeat(64), paths: ['/n'] };
   const wrong: [string, unknown][] = [
     ['nothing', null],
     ['a text', '/n'],
     ['a list of places alone', ['/n']],
-    ['no since', { places: ['/n'] }],
+    ['no since', { paths: ['/n'] }],
     ['a since that is no id', { ...good, since: 'head' }],
     ['no places', { since: good.since }],
-    ['an empty list', { ...good, places: [] }],
-    ['places that are one text', { ...good, places: '/n' }],
-    ['a place that is no pointer', { ...good, places: ['/n', 'n'] }],
-    ['a place with a stray tilde', { ...good, places: ['/~n'] }],
-    ['a place that is a number', { ...good, places: [1n] }],
-    ['too many places', { ...good, places: Array.from({ length: 1_001 }, () => '/n') }],
-    ['a hole', { ...good, places: new Array(2) }],
+    ['an empty list', { ...good, paths: [] }],
+    ['places that are one text', { ...good, paths: '/n' }],
+    ['a place that is no pointer', { ...good, paths: ['/n', 'n'] }],
+    ['a place with a stray tilde', { ...good, paths: ['/~n'] }],
+    ['a place that is a number', { ...good, paths: [1n] }],
+    ['too many places', { ...good, paths: Array.from({ length: 1_001 }, () => '/n') }],
+    ['a hole', { ...good, paths: new Array(2) }],
   ];
   test.each(wrong)('%s: an error, and nothing is recorded', async (_what, ifUnchanged) => {
     const { store, trajectory } = await begun();
@@ -389,9 +396,9 @@ describe('what can’t be said', () => {
       [trajectory, branch.head],
       [branch, there],
     ] as const)
-      expect(await codeOf(addIf(where, { since, places: ['/n'] }))).toBe('not_found');
+      expect(await codeOf(addIf(where, { since, paths: ['/n'] }))).toBe('not_found');
     expect([trajectory.length, other.length, branch.length]).toEqual([2, 1, 1]);
-    expect(await addIf(branch, { since: branch.head, places: ['/n'] })).toMatchObject({ ruling: 'committed' });
+    expect(await addIf(branch, { since: branch.head, paths: ['/n'] })).toMatchObject({ ruling: 'committed' });
   });
 });
 
@@ -399,7 +406,7 @@ test('a conflict is taken as recorded when the domain runs again, and the ledger
   const { store, trajectory } = await begun();
   const since = trajectory.head;
   await keep(trajectory, 1);
-  await addIf(trajectory, { since, places: ['/data'] });
+  await addIf(trajectory, { since, paths: ['/data'] });
   const options = { domains: [desk] };
   const replayed = await deepReplay(store, 't', options);
   expect(replayed).toMatchObject({ same: true, preserved: true, taken_as_recorded: { other: 1 } });

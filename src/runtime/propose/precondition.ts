@@ -1,9 +1,9 @@
 import { isAssizeError } from '#base';
 import { parsePointer, toPointer } from '#canon';
-import { type Intent, Premise } from '#kernel';
+import { type Intent, ReadSet } from '#kernel';
 import { checkRow, type EntryRow, type Hash, isBlobRef, isHash } from '#ledger';
 import { RuntimeError } from '../errors.ts';
-import { badIntent, type IfUnchanged } from '../records/intent.ts';
+import { badIntent, type PreconditionInput } from '../records/intent.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** Maximum number of paths per proposal. */
@@ -16,10 +16,10 @@ const PAGE = 500;
  * ledger, and then follows the commits that memory accepts. `conflict` answers in the turn of the
  * ruling. The cost follows the number of commits since, not the size of the state.
  */
-export class Unchanged {
+export class Precondition {
   readonly #writer: Writer;
   readonly #since: Hash;
-  readonly #premise: Premise;
+  readonly #premise: ReadSet;
   /**
    * The seq of the first entry not inspected yet. Inspected entries are durable and never change.
    */
@@ -28,28 +28,28 @@ export class Unchanged {
   #life: number | undefined;
 
   /** @throws RuntimeError `bad_intent` */
-  constructor(writer: Writer, given: IfUnchanged) {
-    const { since, places } = given ?? {};
+  constructor(writer: Writer, given: PreconditionInput) {
+    const { since, paths } = given ?? {};
     if (!isHash(since))
-      throw badIntent('ifUnchanged names, as since, the entry that was the head when the slice was read');
-    if (!Array.isArray(places) || places.length === 0 || places.length > PLACES_MAX)
-      throw badIntent(`ifUnchanged names 1 to ${PLACES_MAX} places of the slice`);
+      throw badIntent('precondition names, as since, the entry that was the head when the slice was read');
+    if (!Array.isArray(paths) || paths.length === 0 || paths.length > PLACES_MAX)
+      throw badIntent(`precondition names 1 to ${PLACES_MAX} places of the slice`);
     this.#writer = writer;
     this.#since = since;
-    this.#premise = new Premise(Array.from(places, keysOf));
+    this.#premise = new ReadSet(Array.from(paths, keysOf));
   }
 
   /**
    * @throws RuntimeError `not_found` if `since` is not an entry of this trajectory; LedgerFault;
    * the errors of the store
    */
-  async look(): Promise<void> {
+  async load(): Promise<void> {
     const writer = this.#writer;
     const { head, seq } = writer.parts.chain;
-    this.#life = writer.life;
-    writer.log.follow(this);
+    this.#life = writer.generation;
+    writer.recentCommits.follow(this);
     if (this.#since === head || this.#found !== undefined) return;
-    await writer.settled();
+    await writer.flushed();
     // The entries in memory may not be durable.
     if (this.isOutdated) return;
     this.#next ??= (await this.#seqOfSince()) + 1;
@@ -64,7 +64,7 @@ export class Unchanged {
 
   /** Memory was reloaded after `look`, so it may contain commits that were never inspected. */
   get isOutdated(): boolean {
-    return this.#writer.stale || this.#writer.life !== this.#life;
+    return this.#writer.stale || this.#writer.generation !== this.#life;
   }
 
   /**
@@ -82,14 +82,14 @@ export class Unchanged {
       );
     let found = this.#found;
     // Not cached: these entries may never become durable, and then this proposal does not either.
-    for (const { id, paths } of this.#writer.log.since(this)) found ??= this.#met(id, paths);
+    for (const { id, paths } of this.#writer.recentCommits.since(this)) found ??= this.#met(id, paths);
     if (found === undefined) this.#checkElements(world.state);
     return found;
   }
 
   /** Call when no more questions follow. */
-  end(): void {
-    this.#writer.log.unfollow(this);
+  dispose(): void {
+    this.#writer.recentCommits.unfollow(this);
   }
 
   #checkElements(state: unknown): void {
@@ -101,7 +101,7 @@ export class Unchanged {
   }
 
   #met(id: Hash, paths: readonly (readonly string[])[]): string | undefined {
-    const path = paths.find((keys) => this.#premise.isMetBy(keys));
+    const path = paths.find((keys) => this.#premise.overlaps(keys));
     return path && `${toPointer(path)} was changed by ${id}, after ${this.#since}`;
   }
 
@@ -133,5 +133,5 @@ function keysOf(place: unknown, index: number): string[] {
   } catch (error) {
     if (!isAssizeError(error)) throw error;
   }
-  throw badIntent(`ifUnchanged names JSON pointers, and place ${index} is none`);
+  throw badIntent(`precondition names JSON pointers, and place ${index} is none`);
 }

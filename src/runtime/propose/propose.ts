@@ -1,52 +1,59 @@
 import { writId } from '#authority';
-import { ChurnMap, isAssizeError } from '#base';
+import { isAssizeError, TransientMap } from '#base';
 import { addMicros } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
 import type { Hash, Instant } from '#ledger';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
-import type { LosingPartition } from '../memory/plan/close-erased.ts';
-import { NotRead } from '../memory/plan/partition-cache.ts';
-import { type Beliefs, type Believed, requireBeliefs } from '../memory/plan/plan-beliefs.ts';
-import { askedFor } from '../memory/plan/questions.ts';
+import type { ErasedPartition } from '../memory/plan/close-erased.ts';
+import { RestartAfterRead } from '../memory/plan/partition-cache.ts';
+import { type BeliefPlanner, type PlannedBeliefs, requireFactStore } from '../memory/plan/plan-beliefs.ts';
+import { escalateForAnswers } from '../memory/plan/questions.ts';
 import {
+  type BatchErasure,
+  batchErasureOf,
   commitPayload,
-  type Erasing,
-  erasedWith,
   pendingPayload,
   rejectionPayload,
 } from '../records/entry-payloads.ts';
-import { checkForm, type Gathered, gather, isForFailure, keyHashOf, type ProposalInput } from '../records/intent.ts';
-import { Kept } from '../records/payload-blobs.ts';
+import {
+  checkProposal,
+  type GatheredProposal,
+  gather,
+  isForFailure,
+  keyHashOf,
+  type ProposalInput,
+} from '../records/intent.ts';
+import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
-import type { AskedFor } from '../records/questions.ts';
+import type { PendingQuestions } from '../records/questions.ts';
 import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingOf } from '../records/ruling.ts';
-import { Chance } from '../records/salt-source.ts';
-import { type Acting, costOf, toolsAsked, withTools } from '../records/tool-authority.ts';
+import { SaltSource } from '../records/salt-source.ts';
+import { type CommitPlan, checkBufferedTools, costOf, withTools } from '../records/tool-authority.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
-import { type Recorded, TRIES_MAX } from '../writer/prepared.ts';
-import { keyedProposal } from '../writer/request-index.ts';
-import { NO_NEWS } from '../writer/subscriptions.ts';
-import type { Ports } from '../writer/turn-ports.ts';
+import { type AcceptedEntry, COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
+import { requestKeyOf } from '../writer/request-index.ts';
+import { NO_UPDATES } from '../writer/subscriptions.ts';
+import type { TurnScopedPorts } from '../writer/turn-ports.ts';
 import type { Writer } from '../writer/writer.ts';
-import { Unchanged } from './precondition.ts';
+import { Precondition } from './precondition.ts';
 
-interface HowRuled {
+interface RulingOptions {
   /** The runtime has made the arguments. */
   readonly builtIn?: boolean;
   /** The partitions that lose facts in an erasure. */
-  readonly losing?: readonly LosingPartition[];
-  readonly unchanged?: Unchanged | undefined;
+  readonly erasedPartitions?: readonly ErasedPartition[];
+  readonly precondition?: Precondition | undefined;
   /**
    * The start of valid time for statements without a time of their own. Default: the time of the
    * ruling.
    */
   readonly saidAt?: Instant | undefined;
   /** The randomness for all attempts. */
-  readonly chance?: Chance;
+  readonly salts?: SaltSource;
 }
 
 /**
@@ -55,19 +62,20 @@ interface HowRuled {
  */
 export class Proposals implements Proposer {
   readonly #writer: Writer;
-  readonly #beliefs: Beliefs | undefined;
+  readonly #beliefs: BeliefPlanner | undefined;
   readonly #resolutions: Resolutions;
-  readonly #turn: Pick<Ports, 'unsalted' | 'isTurn'>;
+  readonly #turn: Pick<TurnScopedPorts, 'unsalted' | 'isTurn'>;
   /**
    * Awaited rulings, by the hash of the caller's key: a concurrent repetition gets the same ruling.
    */
-  readonly #underWay: ChurnMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> = new ChurnMap();
+  readonly #inFlight: TransientMap<Hash, { readonly proposalId: Hash; readonly ruling: Promise<Ruling> }> =
+    new TransientMap();
 
   constructor(
     writer: Writer,
-    beliefs: Beliefs | undefined,
+    beliefs: BeliefPlanner | undefined,
     resolutions: Resolutions,
-    turn: Pick<Ports, 'unsalted' | 'isTurn'>,
+    turn: Pick<TurnScopedPorts, 'unsalted' | 'isTurn'>,
   ) {
     this.#writer = writer;
     this.#beliefs = beliefs;
@@ -79,17 +87,17 @@ export class Proposals implements Proposer {
    * `acting`: the effects of tools. The key then belongs to a transaction, whose body may have made
    * another proposal before.
    */
-  async propose(input: ProposalInput, acting?: Acting): Promise<Ruling> {
-    checkForm(input);
+  async propose(input: ProposalInput, acting?: CommitPlan): Promise<Ruling> {
+    checkProposal(input);
     const { id: trajectoryId, context } = this.#writer;
-    const { ifUnchanged, writ, idempotencyKey: key } = input;
-    const unchanged = ifUnchanged === undefined ? undefined : new Unchanged(this.#writer, ifUnchanged);
+    const { precondition, writ, idempotencyKey: key } = input;
+    const unchanged = precondition === undefined ? undefined : new Precondition(this.#writer, precondition);
     const nonce = key ?? randomHex(context.random, 16);
     const { unsalted, isTurn } = this.#turn;
     const isRead = acting !== undefined;
     const isOwn = isRead || isForFailure(key);
     const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn, isRead, isTurn });
-    if (this.#writer.isOld) await this.#writer.freshen();
+    if (this.#writer.isLikelyStale) await this.#writer.refresh();
     let presented: WritChain;
     try {
       presented = this.#present(writ);
@@ -101,44 +109,54 @@ export class Proposals implements Proposer {
       presented = this.#present(writ);
     }
     const gathered = gatheredUnder(presented, acting);
-    const byKey = gathered.observations.map(({ seen }) => seen).filter(({ oracle_key }) => oracle_key !== undefined);
+    const byKey = gathered.observations
+      .map(({ unsalted }) => unsalted)
+      .filter(({ oracle_key }) => oracle_key !== undefined);
     if (byKey.length > 0) await checkObserved(byKey, context.oracle);
     const { proposalId, keyHash } = gathered;
     const insist = (): Promise<Ruling> => {
-      const ruling = this.#insist(gathered, key, unchanged);
-      return unchanged === undefined ? ruling : ruling.finally(() => unchanged.end());
+      const ruling = this.#proposeUntilCommitted(gathered, key, unchanged);
+      return unchanged === undefined ? ruling : ruling.finally(() => unchanged.dispose());
     };
     if (keyHash === undefined) return await insist();
-    const underWay = this.#underWay.get(keyHash);
+    const underWay = this.#inFlight.get(keyHash);
     if (underWay !== undefined) {
       if (underWay.proposalId !== proposalId) throw usedForAnother(key);
       return underWay.ruling;
     }
-    const ruling = insist().finally(() => this.#underWay.delete(keyHash));
-    this.#underWay.set(keyHash, { proposalId, ruling });
+    const ruling = insist().finally(() => this.#inFlight.delete(keyHash));
+    this.#inFlight.set(keyHash, { proposalId, ruling });
     return ruling;
   }
 
-  async #insist(gathered: Gathered, key: string | undefined, unchanged: Unchanged | undefined): Promise<Ruling> {
+  async #proposeUntilCommitted(
+    gathered: GatheredProposal,
+    key: string | undefined,
+    unchanged: Precondition | undefined,
+  ): Promise<Ruling> {
     const writer = this.#writer;
-    const chance = new Chance(writer.context.random);
+    const chance = new SaltSource(writer.context.random);
     let saidAt: Instant | undefined;
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
       if (gathered.keyHash !== undefined) {
-        const before = await this.#ruledBefore(gathered, key);
+        const before = await this.#previousRuling(gathered, key);
         // The pending proposal may have been resolved in another process.
         if (before?.ruling === 'escalated' && (await writer.isBehind())) continue;
         if (before !== undefined) return before;
         if (writer.stale) continue;
         // An error is not recorded, so no append would show that another process has ruled on it.
-        if (gathered.misnamed !== undefined && (await writer.isBehind())) continue;
-        if (gathered.misnamed !== undefined) throw gathered.misnamed;
+        if (gathered.invalidObservationName !== undefined && (await writer.isBehind())) continue;
+        if (gathered.invalidObservationName !== undefined) throw gathered.invalidObservationName;
       }
-      if (unchanged !== undefined) await unchanged.look();
-      for (let due = this.#resolutions.due(); due !== undefined && !writer.stale; due = this.#resolutions.due()) {
-        await writer.written(this.#resolutions.expire(due));
+      if (unchanged !== undefined) await unchanged.load();
+      for (
+        let due = this.#resolutions.expired();
+        due !== undefined && !writer.stale;
+        due = this.#resolutions.expired()
+      ) {
+        await writer.commit(this.#resolutions.expire(due));
       }
       if (writer.stale || unchanged?.isOutdated) continue;
       if (writer.busy !== undefined) {
@@ -147,9 +165,9 @@ export class Proposals implements Proposer {
       }
       let ruling: Ruling | undefined;
       try {
-        ruling = await this.rule(gathered, { unchanged, saidAt, chance });
+        ruling = await this.rule(gathered, { precondition: unchanged, saidAt, salts: chance });
       } catch (error) {
-        if (!(error instanceof NotRead)) throw error;
+        if (!(error instanceof RestartAfterRead)) throw error;
         const said = await error.read();
         saidAt ??= said;
         tries--;
@@ -159,7 +177,7 @@ export class Proposals implements Proposer {
       if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
       if (ruling !== undefined) return ruling;
     }
-    throw await writer.lost();
+    throw await writer.conflictError();
   }
 
   #present(given: ProposalInput['writ']): WritChain {
@@ -172,37 +190,40 @@ export class Proposals implements Proposer {
   }
 
   /** The ruling on the proposal with that key. @throws RuntimeError `idempotency_conflict` */
-  async #ruledBefore({ keyHash, proposalId, acting }: Gathered, key: string | undefined): Promise<Ruling | undefined> {
+  async #previousRuling(
+    { keyHash, proposalId, commitPlan }: GatheredProposal,
+    key: string | undefined,
+  ): Promise<Ruling | undefined> {
     const { id, parts, context } = this.#writer;
-    const seq = parts.ruled.seqOf(keyHash as Hash);
+    const seq = parts.requests.seqOf(keyHash as Hash);
     if (seq === undefined) return undefined;
     // The entry that rules on it may still be in flight, or lost on its way to the store.
-    await this.#writer.settled();
+    await this.#writer.flushed();
     if (this.#writer.stale) return undefined;
     const [row] = await context.store.entries(id, { from: seq, limit: 1 });
-    const keyed = row === undefined ? undefined : keyedProposal(row);
+    const keyed = row === undefined ? undefined : requestKeyOf(row);
     // Another entry is at that seq: memory is stale, and the append will report it.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
-    if (keyed?.proposalId !== proposalId && acting === undefined) throw usedForAnother(key);
+    if (keyed?.proposalId !== proposalId && commitPlan === undefined) throw usedForAnother(key);
     return rulingOf(row);
   }
 
   /** The ruling on the transaction with that key. */
-  async ruledUnder(key: string, principal: string): Promise<Ruling | undefined> {
+  async rulingFor(key: string, principal: string): Promise<Ruling | undefined> {
     const writer = this.#writer;
     const keyHash = keyHashOf(key, principal, writer.id);
     for (;;) {
       if (writer.stale) await writer.ready();
-      const seq = writer.parts.ruled.seqOf(keyHash);
+      const seq = writer.parts.requests.seqOf(keyHash);
       if (seq === undefined) {
         // A key without a ruling, as most keys are: no wait for appends in flight.
         if (await writer.isOvertaken()) continue;
         return undefined;
       }
-      await writer.settled();
+      await writer.flushed();
       if (writer.stale) continue;
       const [row] = await writer.context.store.entries(writer.id, { from: seq, limit: 1 });
-      if (row !== undefined && keyedProposal(row)?.keyHash === keyHash) return rulingOf(row);
+      if (row !== undefined && requestKeyOf(row)?.keyHash === keyHash) return rulingOf(row);
       if (!(await writer.isBehind())) return undefined;
     }
   }
@@ -210,59 +231,83 @@ export class Proposals implements Proposer {
   // ── from here to the append nothing awaits ──
 
   /** Undefined if another writer appended first. */
-  rule(gathered: Gathered, how: HowRuled = {}): Promise<Ruling | undefined> | Ruling {
-    return this.#writer.ruling(() => this.#rule(gathered, how));
+  rule(gathered: GatheredProposal, how: RulingOptions = {}): Promise<Ruling | undefined> | Ruling {
+    return this.#writer.runRuling(() => this.#rule(gathered, how));
   }
 
   #rule(
-    gathered: Gathered,
-    { builtIn = false, losing = [], unchanged, saidAt, chance = new Chance(this.#writer.context.random) }: HowRuled,
+    gathered: GatheredProposal,
+    {
+      builtIn = false,
+      erasedPartitions = [],
+      precondition,
+      saidAt,
+      salts = new SaltSource(this.#writer.context.random),
+    }: RulingOptions,
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
-    const { chain, domain, world, writs, ruled: keyed } = writer.parts;
+    const { chain, domain, world, writs, requests: keyed } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return frozen;
     const at = writer.now();
     const id = writId(gathered.writ.writ);
-    const { acting } = gathered;
-    const own = writer.authority(gathered.writ, gathered.principal, at, { committing: acting?.epoch });
-    const { refused, asked: askedFirst } = toolsAsked(own, acting);
-    const authority = withTools(own, acting, askedFirst);
+    const { commitPlan } = gathered;
+    const own = writer.authority(gathered.writ, gathered.principal, at, { committing: commitPlan?.epoch });
+    const { refused, asked: askedFirst } = checkBufferedTools(own, commitPlan);
+    const authority = withTools(own, commitPlan, askedFirst);
     const inputs = { at, observations: gathered.observed };
     const adjudicated =
       refused ??
       adjudicate(world, gathered.intent, authority, inputs, {
         parsed: builtIn,
-        conflict: () => unchanged?.conflict(gathered.intent),
+        conflict: () => precondition?.conflict(gathered.intent),
       });
     const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return stopped;
     const unstored = writs.unstored(gathered.writ);
-    const kept = new Kept(writer.context.saltsOf(chance.from(chain.head)), [...gathered.blobs, ...unstored]);
-    const { judged, believed } = this.#believed(adjudicated, gathered, { at, saidAt }, kept, losing);
-    const waits = judged.verdict === 'escalated' && acting?.parked !== undefined ? acting.parked() : acting;
-    const ruled = waits === undefined || waits === acting ? gathered : { ...gathered, acting: waits };
+    const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)), [
+      ...gathered.blobs,
+      ...unstored,
+    ]);
+    const { judged, believed } = this.#planBeliefs(adjudicated, gathered, { at, saidAt }, kept, erasedPartitions);
+    const waits =
+      judged.verdict === 'escalated' && commitPlan?.pendingEffects !== undefined
+        ? commitPlan.pendingEffects()
+        : commitPlan;
+    const ruled = waits === undefined || waits === commitPlan ? gathered : { ...gathered, acting: waits };
     const { row, ruling } = this.#record(ruled, id, judged, at, kept, believed);
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) keyed.add(gathered.keyHash, row.seq);
-    let news = NO_NEWS;
-    let erasing: Erasing | undefined;
+    let news = NO_UPDATES;
+    let erasing: BatchErasure | undefined;
     const facts = believed?.accept(row.id);
     if (judged.verdict === 'approved') {
       judged.keep();
-      writs.book(id, costOf(judged, acting));
-      erasing = erasedWith(row.id, gathered.intent);
-      news = writer.accepted(row, judged.changes);
+      writs.book(id, costOf(judged, commitPlan));
+      erasing = batchErasureOf(row.id, gathered.intent);
+      news = writer.recordAccepted(row, judged.changes);
     }
-    const acts = judged.verdict === 'approved' ? acting?.write(row.id) : acting?.undone(row.id, judged.verdict);
+    const acts =
+      judged.verdict === 'approved'
+        ? commitPlan?.commitRecords(row.id)
+        : commitPlan?.abortRecords(row.id, judged.verdict);
     const waiting = judged.verdict === 'escalated' ? waits?.blobs : undefined;
     const blobs =
       acts === undefined && waiting === undefined
         ? kept.blobs
         : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
-    const asked = 'asked' in judged ? (judged as AskedFor).asked : undefined;
-    return writer.written({ rows: [row], blobs, erasing, effects: acts?.write, facts, asked, answer: ruling, news });
+    const asked = 'asked' in judged ? (judged as PendingQuestions).asked : undefined;
+    return writer.commit({
+      rows: [row],
+      blobs,
+      erasure: erasing,
+      effects: acts?.write,
+      facts,
+      asked,
+      answer: ruling,
+      sliceUpdates: news,
+    });
   }
 
   /**
@@ -273,7 +318,7 @@ export class Proposals implements Proposer {
     if (judged.verdict === 'rejected') return undefined;
     const { chain, domain } = this.#writer.parts;
     const judgedBy = (): readonly Pattern[] =>
-      judged.verdict === 'approved' ? judged.judgedBy() : frozenPatterns(judged.freezes);
+      judged.verdict === 'approved' ? judged.checkedAgainst() : frozenPatterns(judged.freezes);
     const stopped = frozenByRules(chain, domain, judgedBy);
     if (stopped !== undefined && judged.verdict === 'approved') judged.undo();
     return stopped;
@@ -283,44 +328,44 @@ export class Proposals implements Proposer {
    * Plans an approved proposal on the current facts. If the facts do not fit, the proposal is
    * refused or escalated.
    */
-  #believed(
+  #planBeliefs(
     judged: Judgement,
-    gathered: Gathered,
+    gathered: GatheredProposal,
     when: { readonly at: Instant; readonly saidAt?: Instant | undefined },
-    kept: Kept,
-    losing: readonly LosingPartition[],
-  ): { readonly judged: Judgement; readonly believed?: Believed } {
+    kept: PayloadBlobs,
+    losing: readonly ErasedPartition[],
+  ): { readonly judged: Judgement; readonly believed?: PlannedBeliefs } {
     if (judged.verdict !== 'approved') return { judged };
     const { id } = this.#writer;
     if (losing.length > 0)
       return {
         judged,
-        believed: requireBeliefs(this.#beliefs).forgetting(losing, when.at, {
+        believed: requireFactStore(this.#beliefs).planErasure(losing, when.at, {
           trajectoryId: id,
-          life: this.#writer.life,
+          generation: this.#writer.generation,
         }),
       };
-    if (judged.compiled.sayings.length === 0) return { judged };
+    if (judged.compiled.statements.length === 0) return { judged };
     const { domain } = this.#writer.parts;
-    let planned: ReturnType<Beliefs['plan']>;
+    let planned: ReturnType<BeliefPlanner['plan']>;
     try {
       const predicates = domain.memory?.predicates ?? {};
-      planned = requireBeliefs(this.#beliefs).plan({
+      planned = requireFactStore(this.#beliefs).plan({
         call: gathered,
-        life: this.#writer.life,
+        generation: this.#writer.generation,
         compiled: judged.compiled,
         proposalId: gathered.proposalId,
         trajectoryId: id,
         ...when,
         predicates,
-        kept,
+        blobs: kept,
       });
     } catch (error) {
       judged.undo();
       throw error;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
-    if ('questions' in planned) return { judged: askedFor(domain, judged, planned, when.saidAt) };
+    if ('questions' in planned) return { judged: escalateForAnswers(domain, judged, planned, when.saidAt) };
     judged.undo();
     const { policy } = judged.compiled;
     const detail = `${planned.refusal.code}: ${planned.refusal.message}`;
@@ -328,26 +373,27 @@ export class Proposals implements Proposer {
   }
 
   #record(
-    gathered: Gathered,
+    gathered: GatheredProposal,
     id: Hash,
     judged: Judgement,
     at: Instant,
-    kept: Kept,
-    believed: Believed | undefined,
-  ): Recorded {
+    kept: PayloadBlobs,
+    believed: PlannedBeliefs | undefined,
+  ): AcceptedEntry {
     const writer = this.#writer;
     const { domain } = writer.parts;
-    const place = writer.place(at);
-    if (judged.verdict === 'rejected') return writer.enter(rejectionPayload(place, gathered, id, judged, domain, kept));
+    const place = writer.nextPosition(at);
+    if (judged.verdict === 'rejected')
+      return writer.appendRuling(rejectionPayload(place, gathered, id, judged, domain, kept));
     if (judged.verdict === 'approved') {
       const { lastCommit } = writer.parts.chain;
-      return writer.enterOrUndo(judged, () =>
+      return writer.appendRulingOrUndo(judged, () =>
         commitPayload(place, lastCommit, gathered, id, judged, domain, kept, believed?.changes),
       );
     }
-    const { approvalMs } = writer.context;
-    const expires = approvalMs === undefined ? undefined : addMicros(at, approvalMs * 1_000);
-    return writer.enter(pendingPayload(place, gathered, id, judged, expires, domain, kept));
+    const { approvalTimeoutMs } = writer.context;
+    const expires = approvalTimeoutMs === undefined ? undefined : addMicros(at, approvalTimeoutMs * 1_000);
+    return writer.appendRuling(pendingPayload(place, gathered, id, judged, expires, domain, kept));
   }
 }
 

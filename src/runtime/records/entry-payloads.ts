@@ -19,16 +19,16 @@ import type {
   VectorItem,
 } from '#ledger';
 import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, loggedErasedBy, REVOKE_ACTION } from '#ledger';
-import type { Gathered } from './intent.ts';
-import type { Kept } from './payload-blobs.ts';
-import type { AskedFor } from './questions.ts';
+import type { GatheredProposal } from './intent.ts';
+import type { PayloadBlobs } from './payload-blobs.ts';
+import type { PendingQuestions } from './questions.ts';
 import { costOf } from './tool-authority.ts';
 
 /** The adjudicating code; recorded so that a replay knows which rules made an entry. */
 export const COMPILER_VERSION = 'assize-kernel/1';
 
 /** The position of an entry; the same for every kind. */
-export interface Place {
+export interface EntryPosition {
   readonly trajectory_id: string;
   readonly seq: number;
   readonly parent: Hash | null;
@@ -38,7 +38,7 @@ export interface Place {
 /** The changes of one proposal. */
 function deltaOf(
   patches: readonly PatchOperation[],
-  kept: Kept,
+  kept: PayloadBlobs,
   {
     effects = [],
     beliefs = [],
@@ -51,18 +51,18 @@ function deltaOf(
  * The arguments, as a sensitive value if the action is unknown. The name may be a slip, and the
  * arguments those of an action with sensitive ones.
  */
-function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: Kept): Stored {
+function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: PayloadBlobs): Stored {
   const { actions, sensitive, sensitiveArgs } = domain;
   const isSlip = actions[action] === undefined && action !== ERASE_ACTION && action !== REVOKE_ACTION;
-  return kept.value(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
+  return kept.store(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
 }
 
-function keyOf({ keyHash }: Gathered): { key_hash?: Hash } {
+function keyOf({ keyHash }: GatheredProposal): { key_hash?: Hash } {
   return keyHash === undefined ? {} : { key_hash: keyHash };
 }
 
 /** A payload under construction. */
-type Growing<Payload> = { -readonly [Member in keyof Payload]?: Payload[Member] };
+type PayloadBuilder<Payload> = { -readonly [Member in keyof Payload]?: Payload[Member] };
 
 /**
  * The fields are in canonical order, because most entries are commits and canonical order is the
@@ -70,26 +70,26 @@ type Growing<Payload> = { -readonly [Member in keyof Payload]?: Payload[Member] 
  * engine.
  */
 export function commitPayload(
-  place: Place,
+  place: EntryPosition,
   parentCommit: Hash,
-  gathered: Gathered,
+  gathered: GatheredProposal,
   writId: Hash,
   approved: Approved,
   domain: Domain,
-  kept: Kept,
+  kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
   const { compiled } = approved;
-  const payload: Growing<CommitPayload> = {
+  const payload: PayloadBuilder<CommitPayload> = {
     action: {
       args: argsOf(domain, { action: compiled.name, args: compiled.args }, kept),
       name: compiled.name,
       role: compiled.role,
     },
     at: place.at,
-    budget_cost: costOf(approved, gathered.acting),
+    budget_cost: costOf(approved, gathered.commitPlan),
     compiler_version: COMPILER_VERSION,
-    delta: deltaOf(approved.patches(), kept, { effects: gathered.acting?.effects, beliefs }),
+    delta: deltaOf(approved.patches(), kept, { effects: gathered.commitPlan?.effects, beliefs }),
   };
   if (gathered.keyHash !== undefined) payload.key_hash = gathered.keyHash;
   payload.kind = 'commit';
@@ -105,12 +105,12 @@ export function commitPayload(
 }
 
 export function rejectionPayload(
-  place: Place,
-  gathered: Gathered,
+  place: EntryPosition,
+  gathered: GatheredProposal,
   writId: Hash,
   refusal: Rejected,
   domain: Domain,
-  kept: Kept,
+  kept: PayloadBlobs,
 ): RejectionPayload {
   return {
     kind: 'rejection',
@@ -132,13 +132,13 @@ export function rejectionPayload(
 }
 
 export function pendingPayload(
-  place: Place,
-  gathered: Gathered,
+  place: EntryPosition,
+  gathered: GatheredProposal,
   writId: Hash,
-  escalated: Escalated & Partial<Pick<AskedFor, 'questions' | 'saidAt'>>,
+  escalated: Escalated & Partial<Pick<PendingQuestions, 'questions' | 'saidAt'>>,
   expires: Instant | undefined,
   domain: Domain,
-  kept: Kept,
+  kept: PayloadBlobs,
 ): PendingPayload {
   const { compiled, questions, saidAt } = escalated;
   const proposal: ProposalRecord = {
@@ -152,10 +152,10 @@ export function pendingPayload(
     },
     observations: kept.observations(gathered.observations),
     at: place.at,
-    delta: deltaOf(escalated.patches, kept, { effects: gathered.acting?.effects }),
+    delta: deltaOf(escalated.patches, kept, { effects: gathered.commitPlan?.effects }),
     approval: kept.patches(escalated.approval),
-    budget_cost: costOf(escalated, gathered.acting),
-    ...(questions === undefined ? {} : { questions: kept.made(questions as unknown as Json) }),
+    budget_cost: costOf(escalated, gathered.commitPlan),
+    ...(questions === undefined ? {} : { questions: kept.storeOwn(questions as unknown as Json) }),
     ...(saidAt === undefined || saidAt === place.at ? {} : { said_at: saidAt }),
   };
   return {
@@ -186,17 +186,17 @@ export function digestOf(proposal: ProposalRecord): Hash {
 /**
  * An approval that is not the last: the pending proposal, submitted again with one more approval.
  */
-export function stepPayload(
-  place: Place,
+export function partialApprovalPayload(
+  place: EntryPosition,
   pendingId: Hash,
   pending: PendingPayload,
   counselor: CounselorRecord,
 ): PendingPayload {
   // Signed again, if at all, with the new content.
-  const { signature: _, ...putUp } = pending;
+  const { signature: _, ...submitted } = pending;
   const { given } = approvalsOf(pending);
   return {
-    ...putUp,
+    ...submitted,
     ...place,
     head: place.parent as Hash,
     resolves: pendingId,
@@ -205,13 +205,13 @@ export function stepPayload(
 }
 
 export function approvalPayload(
-  place: Place,
+  place: EntryPosition,
   parentCommit: Hash,
   pendingId: Hash,
   { proposal, policy }: PendingPayload,
   commit: CounselorCommit,
   counselor: CounselorRecord,
-  kept: Kept,
+  kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
   return {
@@ -234,7 +234,7 @@ export function approvalPayload(
 }
 
 export function resolutionPayload(
-  place: Place,
+  place: EntryPosition,
   pendingId: Hash,
   { proposal, invariant_id }: PendingPayload,
   resolution: {
@@ -262,29 +262,33 @@ export function resolutionPayload(
 }
 
 /** The common fields of the entries of one delegation. */
-type Delegated = Pick<DelegationPayload, 'child_trajectory_id' | 'task' | 'writ'>;
+type DelegationFields = Pick<DelegationPayload, 'child_trajectory_id' | 'task' | 'writ'>;
 
-export function startPayload(place: Place, delegated: Delegated, begins: ChildBeginning): DelegationPayload {
-  return { kind: 'delegation', ...place, ...whatIsDelegated(delegated), begins };
+export function delegationStartPayload(
+  place: EntryPosition,
+  delegated: DelegationFields,
+  begins: ChildBeginning,
+): DelegationPayload {
+  return { kind: 'delegation', ...place, ...delegationFields(delegated), begins };
 }
 
 /** The child's last entry; `budget_cost` is the amount spent under the writ. */
 export function answerPayload(
-  place: Place,
+  place: EntryPosition,
   startId: Hash,
-  start: Delegated,
+  start: DelegationFields,
   said: { readonly budget_cost: Amounts; readonly final_answer?: Stored },
 ): DelegationPayload {
-  return { kind: 'delegation', ...place, ...whatIsDelegated(start), concludes: startId, ...said };
+  return { kind: 'delegation', ...place, ...delegationFields(start), concludes: startId, ...said };
 }
 
 /** The parent records the child's answer, and pins its entry. */
-export function conclusionPayload(place: Place, answerId: Hash, answer: DelegationPayload): DelegationPayload {
+export function conclusionPayload(place: EntryPosition, answerId: Hash, answer: DelegationPayload): DelegationPayload {
   const { concludes, final_answer, budget_cost = {} } = answer;
   return {
     kind: 'delegation',
     ...place,
-    ...whatIsDelegated(answer),
+    ...delegationFields(answer),
     concludes: concludes as Hash,
     child_head: answerId,
     budget_cost,
@@ -292,15 +296,15 @@ export function conclusionPayload(place: Place, answerId: Hash, answer: Delegati
   };
 }
 
-function whatIsDelegated({ child_trajectory_id, task, writ }: Delegated): Delegated {
+function delegationFields({ child_trajectory_id, task, writ }: DelegationFields): DelegationFields {
   return { child_trajectory_id, task, writ };
 }
 
 /** The erasures of the batch that an entry is written in. */
-export type Erasing = Pick<Batch, 'erased' | 'erasedAnswers'>;
+export type BatchErasure = Pick<Batch, 'erased' | 'erasedAnswers'>;
 
 /** The values that the commit of an erasure erases, by the id of the commit entry. */
-export function erasedWith(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): Erasing | undefined {
+export function batchErasureOf(id: Hash, { action, args }: Pick<Intent, 'action' | 'args'>): BatchErasure | undefined {
   const erasure = action === ERASE_ACTION ? erasureArgs(args) : undefined;
   if (erasure === undefined) return undefined;
   const answers = answersErasedBy(erasure);

@@ -6,7 +6,7 @@ import { CanonError, type CanonLimits, DEFAULT_LIMITS } from '#canon';
  *
  * @throws CanonError `too_large`; the errors of `make`
  */
-export function inOnePiece<T>(
+export function withinEntrySize<T>(
   what: string,
   { bytesMax = DEFAULT_LIMITS.bytesMax }: Partial<CanonLimits>,
   make: () => T,

@@ -53,7 +53,7 @@ export interface ErasureInput {
  * A member is absent if it would be empty.
  */
 export type ErasureRuling = Ruling & {
-  readonly left?: readonly string[];
+  readonly remaining?: readonly string[];
   readonly unmarked?: readonly Hash[];
   readonly open?: readonly number[];
 };

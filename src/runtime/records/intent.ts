@@ -6,17 +6,17 @@ import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store 
 import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import { inOnePiece } from './entry-size.ts';
-import { type Acting, isToolObservation } from './tool-authority.ts';
+import { withinEntrySize } from './entry-size.ts';
+import { type CommitPlan, isToolObservation } from './tool-authority.ts';
 
 /** The intent of an agent in any domain, as parsed from JSON. */
-export interface ProposalInput extends ProposalRest {
+export interface ProposalInput extends ProposalOptions {
   readonly action: string;
   readonly role: string | RoleRef;
   readonly args: unknown;
 }
 
-interface ProposalRest {
+interface ProposalOptions {
   /** The writ, with its ancestors if they are not known here; or the id of a known writ. */
   readonly writ: Hash | Writ | WritChain;
   /** The requester, as the caller authenticated it. Default: the writ's subject. */
@@ -36,11 +36,11 @@ interface ProposalRest {
    * Refuses the proposal with `conflict` if a path in its read set has changed. A condition of this
    * attempt and not part of the proposal: a key that has a ruling keeps it.
    */
-  readonly ifUnchanged?: IfUnchanged;
+  readonly precondition?: PreconditionInput;
 }
 
 /** The read set of a proposal, and the entry as of which it was read. */
-export interface IfUnchanged {
+export interface PreconditionInput {
   /** The head when the slice was read: `Trajectory.head` in the same turn. */
   readonly since: Hash;
   /**
@@ -48,7 +48,7 @@ export interface IfUnchanged {
    * something at, above or below one of them is a conflict. For a list, name the list or an
    * existing item: an added item has no path before it is added.
    */
-  readonly places: readonly string[];
+  readonly paths: readonly string[];
 }
 
 /**
@@ -58,7 +58,7 @@ export interface IfUnchanged {
 export type Proposal<D extends Domain> =
   IsUntyped<D> extends true ? ProposalInput : { readonly [Name in ActionName<D>]: ProposalOf<D, Name> }[ActionName<D>];
 
-interface ProposalOf<D extends Domain, Name extends ActionName<D>> extends ProposalRest {
+interface ProposalOf<D extends Domain, Name extends ActionName<D>> extends ProposalOptions {
   readonly action: Name;
   readonly role: RoleFor<D, Name>;
   readonly args: ArgsOf<D, Name>;
@@ -70,12 +70,12 @@ export type ObservationInput =
   | { readonly name: string; readonly value: unknown; readonly oracle_key: Hash };
 
 /** An observation before it is in an entry. */
-export interface Sighting {
+export interface GatheredObservation {
   /**
    * The observation without a salt, for the proposal's id. A new salt for each attempt would make a
    * new proposal each time.
    */
-  readonly seen: Observation;
+  readonly unsalted: Observation;
   /**
    * Stored by salted hash: a sensitive value, or the hash of an answer in the oracle log. An
    * unsalted hash of a short answer could be guessed.
@@ -84,7 +84,7 @@ export interface Sighting {
 }
 
 /** An intent whose parts are all canonical and not shared with the caller. */
-export interface Gathered {
+export interface GatheredProposal {
   readonly proposalId: Hash;
   /**
    * Set for a proposal with an idempotency key, which may be repeated. The hash, as entries have
@@ -93,17 +93,17 @@ export interface Gathered {
   readonly keyHash: Hash | undefined;
   readonly intent: Intent;
   readonly observed: readonly Observed[];
-  readonly observations: readonly Sighting[];
+  readonly observations: readonly GatheredObservation[];
   readonly blobs: readonly BlobRow[];
   readonly writ: WritChain;
   readonly principal: string;
   /** The effects of tools. */
-  readonly acting?: Acting | undefined;
+  readonly commitPlan?: CommitPlan | undefined;
   /**
    * An observation has a reserved name. A repeated key gets its earlier ruling, and a new proposal
    * gets this error.
    */
-  readonly misnamed?: RuntimeError | undefined;
+  readonly invalidObservationName?: RuntimeError | undefined;
 }
 
 /** For values from callers, which may have any origin. */
@@ -142,11 +142,11 @@ const PROPOSAL: Members<ProposalInput> = {
   principal: true,
   observations: true,
   idempotencyKey: true,
-  ifUnchanged: true,
+  precondition: true,
 };
 const OBSERVATION: Members<ObservationInput> = { name: true, value: true, sensitive: true, oracle_key: true };
 const ROLE: Members<RoleRef> = { name: true, params: true };
-const IF_UNCHANGED: Members<IfUnchanged> = { since: true, places: true };
+const PRECONDITION: Members<PreconditionInput> = { since: true, paths: true };
 
 /**
  * Refuses unknown members: a misspelled member would pass for an omitted one, such as a key or a
@@ -163,22 +163,22 @@ function checkMembers(of: string, given: object, members: Readonly<Record<string
  *
  * @throws RuntimeError `bad_intent`
  */
-export function checkForm(input: ProposalInput): void {
+export function checkProposal(input: ProposalInput): void {
   if (typeof input !== 'object' || input === null) throw badIntent('a proposal is an object');
   checkMembers('a proposal', input, PROPOSAL);
-  const { writ, principal = '', idempotencyKey = 'none', observations = [], ifUnchanged } = input;
+  const { writ, principal = '', idempotencyKey = 'none', observations = [], precondition } = input;
   const isWrit = typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
   if (!isWrit) throw badIntent('a proposal names its writ');
   if (typeof principal !== 'string') throw badIntent('a principal is a text');
   if (typeof idempotencyKey !== 'string' || idempotencyKey === '' || idempotencyKey.length > NAME_MAX)
     throw badIntent(`an idempotency key is a text of 1 to ${NAME_MAX} characters`);
   if (!Array.isArray(observations)) throw badIntent('observations are a list');
-  if (typeof ifUnchanged === 'object' && ifUnchanged !== null)
-    checkMembers('what is to be unchanged', ifUnchanged, IF_UNCHANGED);
+  if (typeof precondition === 'object' && precondition !== null)
+    checkMembers('what is to be unchanged', precondition, PRECONDITION);
 }
 
 /** The proposed action of the domain. */
-export interface ReadIntent {
+export interface ParsedIntent {
   readonly action: string;
   readonly role: RoleRef;
   readonly args: Json;
@@ -189,7 +189,7 @@ export interface ReadIntent {
  *
  * @throws RuntimeError `bad_intent`; CanonError for a value that cannot be canonicalised
  */
-export function readIntent({ action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>): ReadIntent {
+export function parseIntent({ action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>): ParsedIntent {
   if (typeof action !== 'string' || action === '' || action.length > NAME_MAX)
     throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
   const read = roleOf(role);
@@ -224,17 +224,17 @@ export function gather(
      */
     readonly isTurn: boolean;
   },
-): (writ: WritChain, acting?: Acting) => Gathered {
-  const { action, role, args } = place.isRead ? (input as ReadIntent) : readIntent(input);
+): (writ: WritChain, acting?: CommitPlan) => GatheredProposal {
+  const { action, role, args } = place.isRead ? (input as ParsedIntent) : parseIntent(input);
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   let misnamed: RuntimeError | undefined;
-  const observations: Sighting[] = [];
+  const observations: GatheredObservation[] = [];
   for (const observation of input.observations ?? []) {
     const { name, value: given } = observation ?? {};
     if (typeof name !== 'string' || given === undefined) throw badIntent('an observation has a name and a value');
     checkMembers('an observation', observation, OBSERVATION);
-    if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= misnaming(name);
+    if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= observationNameFault(name);
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
       throw badIntent('an oracle key is 64 lower-case hex digits');
     // Answers in the oracle log may have any size.
@@ -244,7 +244,7 @@ export function gather(
     observed.push({ name, value });
     const isSalted = isSensitive(observation);
     if (!('oracle_key' in observation)) {
-      observations.push({ seen: { name, value: isSalted ? value : store(value, blobs) }, isSalted });
+      observations.push({ unsalted: { name, value: isSalted ? value : store(value, blobs) }, isSalted });
       continue;
     }
     const named = { name, oracle_key: observation.oracle_key };
@@ -252,17 +252,17 @@ export function gather(
     // cannot be guessed.
     const isTurn = turnNamedBy(place.trajectoryId, named) !== undefined;
     const seen = { hash: contentHash(value, ORACLE_LIMITS), ...named };
-    observations.push({ seen, isSalted: !isTurn && !place.unsalted });
+    observations.push({ unsalted: seen, isSalted: !isTurn && !place.unsalted });
   }
   const { idempotencyKey: key, principal: named } = input;
   if (misnamed !== undefined && key === undefined) throw misnamed;
   const { trajectoryId: trajectory, nonce } = place;
-  const seen = observations.map((observation) => observation.seen) as unknown as Json;
+  const seen = observations.map((observation) => observation.unsalted) as unknown as Json;
   return (writ, acting) => {
     const principal = named ?? writ.writ.subject;
     return {
       proposalId: hashText(
-        inOnePiece('A proposal with its observations', DEFAULT_LIMITS, () =>
+        withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, () =>
           plainText({ action, args, nonce, observations: seen, role, trajectory, writ: writId(writ.writ) }),
         ),
       ),
@@ -273,8 +273,8 @@ export function gather(
       blobs,
       writ,
       principal,
-      acting,
-      misnamed,
+      commitPlan: acting,
+      invalidObservationName: misnamed,
     };
   };
 }
@@ -287,18 +287,19 @@ export function gather(
  * @throws RuntimeError `bad_intent`
  */
 export function checkObservationName(name: string): void {
-  const refused = typeof name === 'string' ? misnaming(name) : badIntent('the name of an observation is a text');
+  const refused =
+    typeof name === 'string' ? observationNameFault(name) : badIntent('the name of an observation is a text');
   if (refused !== undefined) throw refused;
 }
 
-function misnaming(name: string): RuntimeError | undefined {
+function observationNameFault(name: string): RuntimeError | undefined {
   if (name.length > NAME_MAX) return badIntent(`an observation has a name of at most ${NAME_MAX} characters`);
   if (!isToolObservation(name) && !name.startsWith(OWN_OBSERVATION)) return undefined;
   return badIntent(`an observation is not named as those of the runtime are, as ${name} is; give it another name`);
 }
 
 function copied(what: string, given: unknown, limits: Partial<CanonLimits>): Json {
-  return inOnePiece(what, limits, () => copyJson(given, limits));
+  return withinEntrySize(what, limits, () => copyJson(given, limits));
 }
 
 /** An idempotency key as entries have it, separate for each principal and trajectory. */

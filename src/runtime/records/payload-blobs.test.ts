@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { seededRandom } from '#oracle';
-import { drawnSalts, Kept, saltsAt } from './payload-blobs.ts';
+import { PayloadBlobs, positionedSalts, randomSalts } from './payload-blobs.ts';
 
 test('salts of one seed are the same again at the same place, and at no other', () => {
   const place = fc.array(fc.string(), { minLength: 1, maxLength: 3 });
   fc.assert(
     fc.property(place, place, fc.string(), fc.integer({ min: 1, max: 5 }), (one, other, seed, count) => {
       const drawn = (at: readonly string[]): string[] => {
-        const salt = saltsAt(seededRandom(seed), ...at);
+        const salt = positionedSalts(seededRandom(seed), ...at);
         return Array.from({ length: count }, salt);
       };
       expect(drawn(one)).toEqual(drawn(one));
@@ -21,11 +21,11 @@ test('salts of one seed are the same again at the same place, and at no other', 
 
 test('what is kept under them is two blobs, though it is one text', () => {
   const hashes = [['t', 'h'], ['u', 'h'], ['t', 'i'], ['th']].map((place) => {
-    const kept = new Kept(saltsAt(seededRandom('one'), ...place));
-    kept.value('one text', true);
+    const kept = new PayloadBlobs(positionedSalts(seededRandom('one'), ...place));
+    kept.store('one text', true);
     return kept.blobs[0]?.hash;
   });
   expect(new Set(hashes).size).toBe(4);
-  const drawn = [1, 2].map(() => drawnSalts(seededRandom('one'))());
+  const drawn = [1, 2].map(() => randomSalts(seededRandom('one'))());
   expect(drawn[0]).toBe(drawn[1]);
 });

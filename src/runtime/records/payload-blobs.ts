@@ -13,16 +13,16 @@ import {
   storeSalted,
 } from '#ledger';
 import { type Random, systemRandom } from '#oracle';
-import type { Sighting } from './intent.ts';
+import type { GatheredObservation } from './intent.ts';
 import { randomHex } from './random-hex.ts';
 
 /** Returns a new salt, 32 hex digits. */
-export type Salting = () => string;
+export type SaltGenerator = () => string;
 
 const SALT_BYTES = 16;
 
 /** Salts that are the drawn bytes themselves. For randomness that is used nowhere else. */
-export function drawnSalts(random: Random): Salting {
+export function randomSalts(random: Random): SaltGenerator {
   return () => randomHex(random, SALT_BYTES);
 }
 
@@ -36,8 +36,8 @@ export function drawnSalts(random: Random): Salting {
  * to their sink as well. The salt is still a function of the seed and of the history, so the same
  * history makes the same ledger. The system's own generator never repeats, so it needs no place.
  */
-export function saltsAt(random: Random, ...place: readonly string[]): Salting {
-  const drawn = drawnSalts(random);
+export function positionedSalts(random: Random, ...place: readonly string[]): SaltGenerator {
+  const drawn = randomSalts(random);
   if (random === systemRandom) return drawn;
   return () => hashText(plainText(['assize/salt/v1', drawn(), ...place])).slice(0, 2 * SALT_BYTES);
 }
@@ -46,32 +46,32 @@ export function saltsAt(random: Random, ...place: readonly string[]): Salting {
  * Stores values so that an entry can refer to them: in place, or in blobs of the same batch if they
  * are large or sensitive.
  */
-export class Kept {
+export class PayloadBlobs {
   readonly blobs: BlobRow[];
-  readonly #salt: Salting;
+  readonly #salt: SaltGenerator;
 
-  constructor(salt: Salting, blobs: readonly BlobRow[] = []) {
+  constructor(salt: SaltGenerator, blobs: readonly BlobRow[] = []) {
     this.#salt = salt;
     this.blobs = [...blobs];
   }
 
-  value(value: Json, sensitive: boolean): Stored {
+  store(value: Json, sensitive: boolean): Stored {
     return sensitive ? storeSalted(value, this.#salt(), this.blobs) : store(value, this.blobs);
   }
 
   /** A sensitive value that was made here, canonicalised by `plainText`. */
-  made(value: Json): BlobRef {
+  storeOwn(value: Json): BlobRef {
     return storeSalted(value, this.#salt(), this.blobs, plainText);
   }
 
   /** The observations, as an entry has them. */
-  observations(sightings: readonly Sighting[]): readonly Observation[] {
-    return sightings.map(({ seen, isSalted }) => {
-      if (!isSalted) return seen;
-      const { name, oracle_key, hash, value } = seen;
+  observations(sightings: readonly GatheredObservation[]): readonly Observation[] {
+    return sightings.map(({ unsalted, isSalted }) => {
+      if (!isSalted) return unsalted;
+      const { name, oracle_key, hash, value } = unsalted;
       return oracle_key === undefined
-        ? { name, value: this.value(value as Json, true) }
-        : { name, oracle_key, value: this.made(hash as Json) };
+        ? { name, value: this.store(value as Json, true) }
+        : { name, oracle_key, value: this.storeOwn(hash as Json) };
     });
   }
 
@@ -82,11 +82,11 @@ export class Kept {
    */
   patches(patches: readonly PatchOperation[]): Stored<readonly Patch[]> {
     if (!patches.some(standsAlone)) return store(patches as unknown as Json, this.blobs) as Stored<readonly Patch[]>;
-    return this.listed(patches);
+    return this.patchesInline(patches);
   }
 
   /** Same, always in place. */
-  listed(patches: readonly PatchOperation[]): readonly Patch[] {
+  patchesInline(patches: readonly PatchOperation[]): readonly Patch[] {
     return patches.map((patch) =>
       patch.op === 'remove'
         ? patch
@@ -96,7 +96,7 @@ export class Kept {
 
   #inPlace(value: Json, sensitive: boolean): Stored {
     // The marker of an erased value stays in place.
-    return !sensitive && isErased(value) ? value : this.value(value, sensitive);
+    return !sensitive && isErased(value) ? value : this.store(value, sensitive);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { contentHash, parseCanonical } from '#canon';
-import type { Observed, PatchOperation, Waiting } from '#kernel';
+import type { Observed, PatchOperation, PendingProposal } from '#kernel';
 import {
   approvalsOf,
   type Entry,
@@ -16,10 +16,10 @@ import {
 import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
 
-type Place = Pick<Entry, 'trajectory_id' | 'seq'>;
+type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
 
 /** The sources of the parts of a pending proposal. */
-export interface WaitingSources {
+export interface PendingSources {
   readonly replayer: Replayer;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
 }
@@ -29,11 +29,11 @@ export interface WaitingSources {
  *
  * @throws LedgerFault for a missing blob; RuntimeError `observation_missing`, `erased`
  */
-export async function readWaiting(
+export async function readPendingProposal(
   pending: PendingPayload,
   requesters: readonly string[],
-  sources: WaitingSources,
-): Promise<Waiting> {
+  sources: PendingSources,
+): Promise<PendingProposal> {
   const { replayer } = sources;
   const { action, delta, approval, at, observations } = pending.proposal;
   const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq };
@@ -54,14 +54,14 @@ export async function readWaiting(
   };
 }
 
-function approvedSoFar(pending: PendingPayload): Pick<Waiting, 'approvals' | 'approvedBy'> {
+function approvedSoFar(pending: PendingPayload): Pick<PendingProposal, 'approvals' | 'approvedBy'> {
   const { needed, given } = approvalsOf(pending);
   return { approvals: needed, approvedBy: given };
 }
 
 /** The value that an entry refers to. @throws LedgerFault; RuntimeError `erased` */
-export async function readValue(entry: Place, stored: Stored, { values }: Replayer): Promise<Json> {
-  const held = await values.held(entry, stored);
+export async function readValue(entry: EntryPosition, stored: Stored, { values }: Replayer): Promise<Json> {
+  const held = await values.read(entry, stored);
   if ('value' in held) return held.value;
   throw new RuntimeError(
     'erased',
@@ -75,7 +75,7 @@ export async function readValue(entry: Place, stored: Stored, { values }: Replay
  * `erased`
  */
 export async function readOperations(
-  entry: Place,
+  entry: EntryPosition,
   stored: Stored<readonly Patch[]>,
   replayer: Replayer,
 ): Promise<PatchOperation[]> {
@@ -101,8 +101,8 @@ export async function readOperations(
  */
 export async function observedValue(
   observation: Observation,
-  entry: Place,
-  { replayer, oracle }: WaitingSources,
+  entry: EntryPosition,
+  { replayer, oracle }: PendingSources,
 ): Promise<Json> {
   const { name, value, oracle_key: key, hash } = observation;
   if (key === undefined) return readValue(entry, value as Stored, replayer);
@@ -126,7 +126,7 @@ export async function observedValue(
  */
 export async function checkObserved(
   observations: readonly Observation[],
-  oracle: WaitingSources['oracle'],
+  oracle: PendingSources['oracle'],
 ): Promise<void> {
   for (const { name, oracle_key: key, hash } of observations) {
     if (key === undefined) continue;

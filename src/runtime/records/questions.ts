@@ -29,15 +29,15 @@ export interface GivenAnswer {
  * A proposal that needs the answers of a counselor. Nothing is frozen in the meantime, and the
  * current facts stay.
  */
-export interface AskedFor extends Escalated {
+export interface PendingQuestions extends Escalated {
   readonly questions: readonly AskedQuestion[];
   /** The time of the statements, if it was before the submission. */
   readonly saidAt?: Instant | undefined;
-  readonly asked: Asked;
+  readonly asked: OpenQuestions;
 }
 
 /** Questions for a counselor. */
-export interface Asked {
+export interface OpenQuestions {
   readonly questions: readonly Question[];
   /**
    * The blobs of the existing facts that the questions quote. The entry has its own copy of each.

@@ -15,10 +15,10 @@ import type {
 import { verified, Writs } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import { COMPILER_VERSION } from './entry-payloads.ts';
-import type { Kept } from './payload-blobs.ts';
+import type { PayloadBlobs } from './payload-blobs.ts';
 
 /** The content of a root entry. */
-export interface Beginning {
+export interface RootContents {
   readonly trajectoryId: string;
   readonly at: Instant;
   readonly domain: DomainRef;
@@ -32,7 +32,7 @@ export interface Beginning {
   readonly note?: string | undefined;
 }
 
-export function rootPayload({ trajectoryId, at, domain, policy, vector, note, ...rest }: Beginning): RootPayload {
+export function rootPayload({ trajectoryId, at, domain, policy, vector, note, ...rest }: RootContents): RootPayload {
   return {
     kind: 'root',
     trajectory_id: trajectoryId,
@@ -52,16 +52,16 @@ export function rootPayload({ trajectoryId, at, domain, policy, vector, note, ..
 }
 
 /** A state as a root entry has it, with its sensitive parts separate. */
-export function begunWith(
+export function splitInitialState(
   domain: Domain,
   state: Json,
-  kept: Kept,
+  kept: PayloadBlobs,
 ): Pick<ChildBeginning, 'initial_state' | 'sensitive'> {
   if (domain.sensitive !== undefined && hasErased(state))
     throw new RuntimeError('bad_option', 'The options can’t be used: the state has a value that is said to be erased.');
   const { plain, sensitive } = partedState(domain, state);
-  const initial_state = kept.value(plain, false);
-  return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.listed(sensitive) };
+  const initial_state = kept.store(plain, false);
+  return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.patchesInline(sensitive) };
 }
 
 export function policyHash(policy: Policy | undefined): { policy_hash?: Hash } {

@@ -1,4 +1,4 @@
-import { type Form, form, requireForm } from '#base';
+import { type ArgumentSchema, arg, checkArgument } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import { faultOfName, KernelError, type PatchOperation } from '#kernel';
 import {
@@ -83,13 +83,13 @@ export interface RejectionInput extends Resolution {
   readonly reason: string;
 }
 
-const RESOLUTION = { principal: form.any, method: form.any, digest: form.any, reason: form.any };
-export const REJECTION: Form = form.options<RejectionInput>(RESOLUTION);
-export const APPROVAL: Form = form.options<ApprovalInput>({
+const RESOLUTION = { principal: arg.any, method: arg.any, digest: arg.any, reason: arg.any };
+export const REJECTION: ArgumentSchema = arg.options<RejectionInput>(RESOLUTION);
+export const APPROVAL: ArgumentSchema = arg.options<ApprovalInput>({
   ...RESOLUTION,
-  override: form.any,
-  answers: form.any,
-  replacement: form.any,
+  override: arg.any,
+  answers: arg.any,
+  replacement: arg.any,
 });
 
 /**
@@ -100,7 +100,7 @@ export const APPROVAL: Form = form.options<ApprovalInput>({
  */
 export function checkedResolution<Input extends Resolution>(
   given: Input,
-  of: Form,
+  of: ArgumentSchema,
   texts: readonly string[] = ['principal', 'method'],
 ): Input {
   const input = { ...given };
@@ -110,7 +110,7 @@ export function checkedResolution<Input extends Resolution>(
   if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
   const { answers, replacement } = said;
   const copies = answers === undefined ? {} : { answers: answersFrom(answers) };
-  requireForm(of, input, 'input');
+  checkArgument(of, input, 'input');
   const fault = faultOfName(input.principal);
   if (fault === undefined)
     return { ...input, ...copies, ...(replacement !== undefined && { replacement: ownReplacement(replacement) }) };

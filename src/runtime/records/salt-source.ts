@@ -6,7 +6,7 @@ import type { Random } from '#oracle';
  * repetition draws the same values. So the number of repetitions does not show in the entry, and a
  * replay, which reads at other times, makes the same entry.
  */
-export class Chance implements Random {
+export class SaltSource implements Random {
   readonly #random: Random;
   #head: Hash | null | undefined;
   #drawn: Uint8Array[] = [];
@@ -17,7 +17,7 @@ export class Chance implements Random {
   }
 
   /** Starts over, for a ruling on this head. */
-  from(head: Hash | null): this {
+  restartAt(head: Hash | null): this {
     if (head !== this.#head) this.#drawn = [];
     this.#head = head;
     this.#next = 0;

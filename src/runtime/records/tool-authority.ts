@@ -1,4 +1,4 @@
-import type { Approved, Authority, Cost, Escalated, HeldBack, PolicyRuling, Refusal, Rejected } from '#kernel';
+import type { ApprovalDemand, Approved, Authority, Cost, Escalated, PolicyRuling, Refusal, Rejected } from '#kernel';
 import type { BlobRow, Delta, EffectWrite, Hash } from '#ledger';
 
 /** One use of a tool, for the check by writ and policy. */
@@ -15,7 +15,7 @@ export interface Pivot {
 }
 
 /** The effects of a proposal: adjudicated with it, and written with its commit. */
-export interface Acting {
+export interface CommitPlan {
   /** As the commit names them. */
   readonly effects: Delta['effects'];
   /**
@@ -34,20 +34,23 @@ export interface Acting {
    * They are compensated now and called again under other keys after the approval
    * (docs/decisions/015-effect-order.md).
    */
-  readonly parked?: (() => Acting) | undefined;
+  readonly pendingEffects?: (() => CommitPlan) | undefined;
   /** The blobs of the effects. */
   readonly blobs: readonly BlobRow[];
   /** The effect-log write of the batch with the commit entry. */
-  write(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] };
+  commitRecords(entry: Hash): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] };
   /**
    * The effect-log write of the batch with the entry that rejects or escalates the proposal, if the
    * log has effects of it.
    */
-  undone(entry: Hash, by: UndoneBy): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined;
+  abortRecords(
+    entry: Hash,
+    by: AbortingRuling,
+  ): { readonly write: EffectWrite; readonly blobs: readonly BlobRow[] } | undefined;
 }
 
 /** A ruling after which the executed effects are compensated. */
-export type UndoneBy = 'rejected' | 'escalated';
+export type AbortingRuling = 'rejected' | 'escalated';
 
 /**
  * The observation name of a tool's answer; the name is reserved (`isToolObservation`). `place` is
@@ -77,17 +80,17 @@ export function hasToolObservation(observations: readonly { readonly name: strin
 const TOOL_ROLE = Object.freeze({ name: 'assize.tool', params: Object.freeze({}) });
 
 /** The result of writ and policy for a use of a tool. */
-interface Said {
+interface ToolVerdict {
   /** The reason of a refusal. */
   readonly refusal?: Refusal;
   /** The reason for an escalation. */
-  readonly asked?: HeldBack;
+  readonly asked?: ApprovalDemand;
   readonly policy?: PolicyRuling;
 }
 
-const FREELY: Said = Object.freeze({});
+const FREELY: ToolVerdict = Object.freeze({});
 
-function saidOf(authority: Authority, { action, scopes, args }: ToolUse): Said {
+function toolVerdict(authority: Authority, { action, scopes, args }: ToolUse): ToolVerdict {
   const admitted = authority.admits({ action, scopes });
   if (!admitted.ok) return { refusal: { reason: 'invalid_authority', detail: admitted.detail } };
   const decided = authority.decides({ action, scopes, role: TOOL_ROLE, args });
@@ -106,14 +109,14 @@ function saidOf(authority: Authority, { action, scopes, args }: ToolUse): Said {
  * whether a human can be asked.
  */
 export function refusalOf(authority: Authority, use: ToolUse, approval: boolean): Refusal | undefined {
-  const { refusal, asked, policy } = saidOf(authority, use);
+  const { refusal, asked, policy } = toolVerdict(authority, use);
   if (asked === undefined || approval) return refusal;
   const detail = `${use.action} needs an approval, which comes too late for what acts at once`;
   return { reason: 'policy_denied', detail, ...(policy && { policy }) };
 }
 
 /** The cost of a proposal, including its tools. */
-export function costOf({ compiled }: Pick<Approved | Escalated, 'compiled'>, acting: Acting | undefined): Cost {
+export function costOf({ compiled }: Pick<Approved | Escalated, 'compiled'>, acting: CommitPlan | undefined): Cost {
   return acting === undefined ? compiled.cost : sum(compiled.cost, acting.cost);
 }
 
@@ -125,14 +128,14 @@ export function sum(left: Cost, right: Cost): Cost {
 
 /**
  * Adds tools to an authority: the budget must cover their cost. Approval is required if the writ,
- * the policy (`asked`, from `toolsAsked`) or a tool's class requires it.
+ * the policy (`asked`, from `checkBufferedTools`) or a tool's class requires it.
  */
-export function withTools(authority: Authority, acting: Acting | undefined, asked?: HeldBack): Authority {
+export function withTools(authority: Authority, acting: CommitPlan | undefined, asked?: ApprovalDemand): Authority {
   if (acting === undefined) return authority;
   return {
     ...authority,
     affords: (cost) => authority.affords(sum(sum(cost, acting.cost), acting.undoCost)),
-    holdsBack: () => heldBackBy(acting, asked),
+    approvalDemand: () => irreversibleDemand(acting, asked),
   };
 }
 
@@ -140,7 +143,7 @@ export function withTools(authority: Authority, acting: Acting | undefined, aske
  * A pivot always requires approval, whatever writ and policy allow
  * (docs/decisions/016-effect-outcomes.md#pivot).
  */
-function heldBackBy({ pivot }: Acting, asked: HeldBack | undefined): HeldBack | undefined {
+function irreversibleDemand({ pivot }: CommitPlan, asked: ApprovalDemand | undefined): ApprovalDemand | undefined {
   if (pivot === undefined) return asked;
   const { tool, channel } = pivot;
   const also = asked === undefined ? '' : `; ${asked.detail}`;
@@ -152,13 +155,13 @@ function heldBackBy({ pivot }: Acting, asked: HeldBack | undefined): HeldBack | 
  * Buffered effects need authority at the commit, because a writ may have been revoked since they
  * were planned. Returns the refusal, or the reason to require approval for one of the uses.
  */
-export function toolsAsked(
+export function checkBufferedTools(
   authority: Authority,
-  acting: Acting | undefined,
-): { readonly refused?: Rejected; readonly asked?: HeldBack | undefined } {
-  let first: HeldBack | undefined;
+  acting: CommitPlan | undefined,
+): { readonly refused?: Rejected; readonly asked?: ApprovalDemand | undefined } {
+  let first: ApprovalDemand | undefined;
   for (const use of acting?.uses ?? []) {
-    const { refusal, asked } = saidOf(authority, use);
+    const { refusal, asked } = toolVerdict(authority, use);
     if (refusal !== undefined)
       return { refused: { verdict: 'rejected', ...refusal, detail: `${use.action}: ${refusal.detail}` } };
     first ??= asked;

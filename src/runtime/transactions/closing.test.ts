@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery, Resolvers, Reversibility, Sink } from '#effects';
 import type { Assize, Transaction } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
+import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { asking } from '../../../tests/support/effects-ledger.ts';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { onEveryStore } from '../../../tests/support/stores.ts';
 

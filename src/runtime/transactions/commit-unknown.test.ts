@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { MemoryStore } from '#stores';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { asking } from '../../../tests/support/effects-ledger.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 
 import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
@@ -166,7 +166,7 @@ test.each([
     // The log is reloaded, even if no caller asks for it.
     await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), { timeout: 60_000 });
     // A process that held the store exclusively for the recovery has released it.
-    if (!shared) await (await memory.holdEffects(AbortSignal.timeout(30_000))).release();
+    if (!shared) await (await memory.leaseEffects(AbortSignal.timeout(30_000))).release();
     steps.go.resolve();
     const code = await first;
     expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);

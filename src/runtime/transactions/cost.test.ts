@@ -16,8 +16,8 @@ import {
 } from '#ledger';
 import { type Assize, backtest, deepReplay, listWrits, type Trajectory, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { Steps, storeOf, tally } from '../../../tests/support/effects-stage.ts';
-import { checkTold } from '../../../tests/support/effects-told.ts';
+import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
+import { Steps, storeOf, tally } from '../../../tests/support/effect-sink.ts';
 import { allEntries } from '../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
@@ -124,7 +124,7 @@ test('what is not covered together with undoing it is refused by name, with noth
   expect(bank.log).toEqual(['do a', 'do b']);
   // A refused call costs nothing, and the reservation is released with the commit.
   expect(await made.left()).toBe(5);
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
 });
 
 test('what a transaction has reserved is free for its own commit', async () => {
@@ -231,7 +231,7 @@ test('K branches reserve K times, and what was undone of those that lost is spen
   expect(await made.left()).toBe(20 - 2 - 5 - 5);
   const settled = (await entries(store)).filter(isSettlement).map((payload) => settlementArgs(payload)!);
   expect(settled.flatMap(({ discarded = [] }) => discarded.map(({ cost }) => cost))).toEqual([{ usd: 5 }, { usd: 5 }]);
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
 });
 
 test('what undoing has cost is nobody else’s before the ledger says so, either', async () => {
@@ -289,7 +289,7 @@ test('what undoing has cost in many transactions is booked by one entry for each
   // pays.
   expect(settled).toHaveLength(3);
   await assize.close();
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
   expect((await deepReplay(store, 't', { domains: [costly] })).differences).toEqual([]);
 });
 
@@ -326,7 +326,7 @@ test.each([
   await expect(act(opened, (tx) => tx.call('bank.charge', { what: 'd', undoing: 14 }))).rejects.toThrow(refused);
   await act(opened, (tx) => tx.call('bank.charge', { what: 'd', undoing: 13 }));
   await again.close();
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
   const copy = new MemoryStore();
   await integrateLog(store);
   await importLines(copy, linesOf(store));
@@ -373,7 +373,7 @@ test.each([
   expect(left).toMatchObject({ phase });
   await assize.resolveEffect({ epoch: left!.epoch, n: 0, as: 'undone', by: 'ops', evidence: 'it is gone' });
   expect(await made.left()).toBe(rest);
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
 });
 
 test('whoever takes it over knows what is reserved, and books it', async () => {
@@ -404,7 +404,7 @@ test('whoever takes it over knows what is reserved, and books it', async () => {
   await second.close();
   expect(bank.log).toEqual(['do a', 'do z', 'undo a']);
   expect(await leftOf(store, writ)).toBe(10 - 2 - 3);
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
 });
 
 test('it is booked under a writ that nothing else was done under, and that was revoked before', async () => {
@@ -423,7 +423,7 @@ test('it is booked under a writ that nothing else was done under, and that was r
   await expect(undone).rejects.toBe(THROWN);
   expect(bank.log).toEqual(['do a', 'undo a']);
   await assize.close();
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
   const listed = await listWrits(store, 't');
   expect(listed.find(({ id }) => id === writId(writ))).toMatchObject({ spent: { usd: 3 }, left: { usd: 3 } });
   await integrateLog(store);
@@ -446,7 +446,7 @@ test('of what another process has spent meanwhile nothing is spent twice: it is 
   expect(await made.left()).toBe(0);
   // The cost is recorded nevertheless.
   expect((await entries(store)).map(undoingCostsOf).filter(Boolean)).toMatchObject([{ costs: [{ usd: 8 }] }]);
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
 });
 
 test.each<[string, object]>([
@@ -469,7 +469,7 @@ test.each<[string, object]>([
     await assize.close();
     expect(asked).toEqual({ cost: 1, undoCost: 'undoCost' in change ? 0 : 1 });
     expect(await leftOf(store, writ)).toBe(9);
-    await checkTold(store, 't', []);
+    await expectEffectLogMatches(store, 't', []);
   },
 );
 
@@ -552,7 +552,7 @@ test.each(['buffered', 'externalised'] as const)(
     await assize.close();
     const [listed] = await listWrits(store, 't');
     expect(listed).toMatchObject({ id: writId(writ), left: { usd: 0 } });
-    await checkTold(store, 't', []);
+    await expectEffectLogMatches(store, 't', []);
     expect((await deepReplay(store, 't', { domains: [ordering] })).differences).toEqual([]);
   },
 );
@@ -604,5 +604,5 @@ test('what was put up is not approved where the budget does not cover its tools 
   expect([trajectory.state(), bank.log]).toEqual([{ done: {} }, ['do a', 'undo a']]);
   await trajectory.reject(waiting, { principal: 'boss', method: 'test', reason: 'too dear' });
   await assize.close();
-  await checkTold(store, 't', []);
+  await expectEffectLogMatches(store, 't', []);
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 
 import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';

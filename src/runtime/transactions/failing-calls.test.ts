@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
 import type { TransactionOptions } from '#runtime';
-import type { Fault, Outside } from '../../../tests/support/effects-stage.ts';
+import type { Fault, Outside } from '../../../tests/support/effect-sink.ts';
 
 import { COUNT, codeOf, once, stage } from '../../../tests/support/transaction-stage.ts';
 
@@ -97,7 +97,7 @@ describe('calls that fail', () => {
     ['blind', 'hang', 'person', 1],
     ['blind', 'fail', 'settled', 1],
   ])('after it, with a %s sink whose answer is: %s', async (sort, fault, effects, times) => {
-    const { trajectory, all, sink, assize } = await stage({ sort, fault: once(fault), callMs: 20 });
+    const { trajectory, all, sink, assize } = await stage({ sort, fault: once(fault), callTimeoutMs: 20 });
     const outcome = await trajectory.transaction(all, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'a' });
       tx.propose(COUNT);

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Membership, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { Effects } from './engine/engines.ts';
+import { TransactionEngines } from './engine/engines.ts';
 
 // Another process holds the store exclusively, and this process waits for it.
 describe.each([
@@ -13,7 +13,7 @@ describe.each([
 ])('of %s, who waits for the right to work', (_, shared) => {
   async function stage() {
     const store = new MemoryStore({ shared });
-    const tenure = await store.holdEffects();
+    const tenure = await store.leaseEffects();
     const assize = runtimeOver(store, [tally], { tools: [] });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const count = (signal?: AbortSignal, deadlineMs = 60_000) =>
@@ -62,7 +62,7 @@ describe.each([
     await tenure.release();
     expect(await again).toBe('done');
     await assize.close();
-    await (await store.holdEffects()).release();
+    await (await store.leaseEffects()).release();
   });
 
   test('is told at once when the runtime is closed', async () => {
@@ -71,7 +71,7 @@ describe.each([
     await assize.close();
     expect(await Promise.all(waits)).toEqual(['closed', 'closed']);
     // No wait of the closed runtime remains.
-    const next = store.holdEffects();
+    const next = store.leaseEffects();
     await tenure.release();
     await (await next).release();
   });
@@ -83,7 +83,7 @@ describe.each([
     const closed = assize.close();
     await Promise.all([given, closed]);
     expect(['closed', 'done', 'tenure_lost']).toContain(await wait);
-    await (await store.holdEffects()).release();
+    await (await store.leaseEffects()).release();
   });
 });
 
@@ -91,34 +91,34 @@ describe('of several who find out that their place is lost', () => {
   async function stage() {
     const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
     const memberships: Membership[] = [];
-    const joined = store.shareEffects;
-    store.shareEffects = async (options) => {
+    const joined = store.joinEffects;
+    store.joinEffects = async (options) => {
       const membership = await joined(options);
       memberships.push(membership);
       return membership;
     };
-    const effects = new Effects({
+    const effects = new TransactionEngines({
       store,
       tools: [],
       random: seededRandom('joining'),
       pause: async () => {},
-      callMs: 1_000,
-      holdMs: 120_000,
-      tries: 3,
+      callTimeoutMs: 1_000,
+      blockTimeoutMs: 120_000,
+      maxAttempts: 3,
       leaseMs: 600_000,
       frontier: 'derived',
       resolvers: undefined,
       blob: (hash) => store.blob(hash),
-      answer: async () => undefined,
-      bookOf: () => {
+      proposeOnFailure: async () => undefined,
+      ledgerWriterOf: () => {
         throw new Error('nothing is told here');
       },
     });
-    const first = await effects.held();
+    const first = await effects.engine();
     const lost = new Promise((resolve) => first.coordination.lost!.addEventListener('abort', resolve));
     await memberships[0]!.release();
-    await first.coordination.sure();
-    await expect(first.coordination.own(1)).rejects.toMatchObject({ code: 'tenure_lost' });
+    await first.coordination.confirmLease();
+    await expect(first.coordination.adopt(1)).rejects.toMatchObject({ code: 'tenure_lost' });
     await lost;
     return { effects, first, memberships };
   }
@@ -126,10 +126,10 @@ describe('of several who find out that their place is lost', () => {
   test('at once, one joins again, and all have that', async () => {
     const { effects, first, memberships } = await stage();
     const all = await Promise.all([
-      effects.held(),
-      effects.beginAnew(first, undefined).then(() => effects.held()),
-      effects.held(),
-      effects.beginAnew(first, undefined).then(() => effects.held()),
+      effects.engine(),
+      effects.restart(first, undefined).then(() => effects.engine()),
+      effects.engine(),
+      effects.restart(first, undefined).then(() => effects.engine()),
     ]);
     expect(new Set(all).size).toBe(1);
     expect([all[0] === first, memberships.length]).toEqual([false, 2]);
@@ -138,10 +138,10 @@ describe('of several who find out that their place is lost', () => {
 
   test('who does so when another one is held already leaves that alone', async () => {
     const { effects, first, memberships } = await stage();
-    const second = await effects.held();
-    await effects.beginAnew(first, undefined);
-    expect(await effects.held()).toBe(second);
-    expect([second.isLost, memberships.length]).toEqual([false, 2]);
+    const second = await effects.engine();
+    await effects.restart(first, undefined);
+    expect(await effects.engine()).toBe(second);
+    expect([second.isLeaseLost, memberships.length]).toEqual([false, 2]);
     await effects.close();
   });
 });

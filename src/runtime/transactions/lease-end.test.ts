@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Membership } from '#ledger';
 import { MemoryStore } from '#stores';
-import { Beside } from './coordination/shared-coordinator.ts';
+import { SharedCoordinator } from './coordination/shared-coordinator.ts';
 
 test.each([0, 1, 2, 3, 4])(
   'who hears nothing more has lost its work when its lease ends, and not at its next look, however soon that is: %i',
@@ -14,7 +14,12 @@ test.each([0, 1, 2, 3, 4])(
     let isHung = false;
     const exchange: Membership['exchange'] = (...given) =>
       isHung ? new Promise(() => undefined) : membership.exchange(...given);
-    const beside = await Beside.join({ membership: { ...membership, exchange }, store, leaseMs, isOrdered: true });
+    const beside = await SharedCoordinator.join({
+      membership: { ...membership, exchange },
+      store,
+      leaseMs,
+      isOrdered: true,
+    });
     await vi.advanceTimersByTimeAsync(400 + 40 * fifths);
     await beside.begin([]);
     isHung = true;

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Batch } from '#ledger';
 import { MemoryStore, StoreError } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
 

@@ -3,8 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, recordsText } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
-import { blindTool, leaveInDoubt } from '../../../tests/support/left-in-doubt.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
+import { blindTool, createInDoubtEffects } from '../../../tests/support/in-doubt-effects.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 
 const OPEN = 1_203;
@@ -39,7 +39,7 @@ async function left(): Promise<WatchedStore> {
   const assize = runtimeOver(store, [tally]);
   for (const trajectoryId of ['t', 'other']) await assize.create(tally, { trajectoryId });
   await assize.close();
-  const { fence, release } = await store.holdEffects();
+  const { fence, release } = await store.leaseEffects();
   const begun = Array.from({ length: OPEN }, (_, n) => {
     const claims = claimTexts([readClaim('write', `test:p${n}`)]);
     const body = bodyText({ transaction: `${n}`, principal: 'alice', writ_id: '0'.repeat(64), claims });
@@ -70,7 +70,7 @@ test('they are read in pages and looked at some at a time, and all are gone on w
 
 test('a decision about one of those that wait looks at none of the others', async () => {
   const store = new WatchedStore();
-  await leaveInDoubt(store, 50);
+  await createInDoubtEffects(store, 50);
   const assize = runtimeOver(store, [tally], { tools: [blindTool] });
   onTestFinished(() => assize.close());
   expect((await assize.recoverEffects()).length).toBe(50);

@@ -5,7 +5,7 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, readTransaction } from '#effects';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import type { Assize } from '../assize.ts';
@@ -27,7 +27,7 @@ describe.each([
     const assize = runtimeOver(store, [tally]);
     for (const trajectoryId of ['damaged', 'other']) await assize.create(tally, { trajectoryId });
     await assize.close();
-    const { fence, release } = await store.holdEffects();
+    const { fence, release } = await store.leaseEffects();
     const claims = claimTexts([readClaim('write', 'test:a')]);
     const body = bodyText({ transaction: 'lost', principal: 'alice', writ_id: '0'.repeat(64), claims });
     await store.logEffects({ fence, begun: [{ epoch: 1, trajectory_id: 'damaged', body }] });

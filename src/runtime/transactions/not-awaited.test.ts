@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import type { AssizeOptions, Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
+import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
+import { OutsideSink, Steps, toolFor } from '../../../tests/support/effect-sink.ts';
 import { attended } from '../../../tests/support/effects-ledger.ts';
-import { OutsideSink, Steps, toolFor } from '../../../tests/support/effects-stage.ts';
-import { checkTold } from '../../../tests/support/effects-told.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { unhandledIn } from '../../../tests/support/unhandled.ts';
 
@@ -42,7 +42,7 @@ async function stage(options: Partial<AssizeOptions> = {}) {
   const stands = async () => {
     const left = await assize.recoverEffects();
     await assize.close();
-    await checkTold(store, 't', left);
+    await expectEffectLogMatches(store, 't', left);
     const commits = (await store.entries('t')).filter(({ payload }) => payload.includes('"args":"order"')).length;
     return [...new Set(sink.log.map(({ what }) => what))]
       .filter((what) => sink.standing(what) > 0)

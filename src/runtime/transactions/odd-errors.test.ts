@@ -47,11 +47,11 @@ function toolsThrowing(thrown: unknown): readonly Tool[] {
       name: 'fails.held',
       class: { ...keyed, delivery: 'buffered' },
       uncompensated: 'nothing is left',
-      together: {
+      batch: {
         at: {},
         part: 1,
         execute: fail,
-        hold: () => ({ execute: fail, read: fail, commit: fail, end: async () => undefined }),
+        stage: () => ({ execute: fail, read: fail, commit: fail, rollback: async () => undefined }),
       },
     }),
     declareTool({

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Batch, EffectWrite } from '#ledger';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, writ } from '../../../tests/support/transaction-stage.ts';
 

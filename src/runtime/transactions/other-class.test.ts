@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Call, type Delivery, declareTool, type Sink, type Tool } from '#effects';
+import { type CallContext, type Delivery, declareTool, type Sink, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, storeOf, tally } from '../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, storeOf, tally } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 /** A tool of that class, at a sink that executes every request, each time. */
@@ -23,7 +23,7 @@ function toolOf(outside: OutsideSink, steps: Steps, sink: Sink, delivery: Delive
       return { undone: 'all' };
     },
     ...(sink === 'queryable' && {
-      reconcile: (_: unknown, { key }: Call) =>
+      reconcile: (_: unknown, { key }: CallContext) =>
         outside.has(key) ? ({ happened: true, result: null } as const) : ({ happened: false } as const),
     }),
   });

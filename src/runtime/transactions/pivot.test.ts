@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Policy } from '#authority';
 import { hashText } from '#canon';
-import { type Call, declareTool, type EffectErrorCode, type Sink, type ToolSpec } from '#effects';
+import { type CallContext, declareTool, type EffectErrorCode, type Sink, type ToolSpec } from '#effects';
 import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledger';
 import { systemPause } from '#oracle';
 import { type AssizeOptions, deepReplay, type Transaction, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // Calls that can be neither compensated nor buffered. They are submitted for approval, called once
@@ -152,7 +152,7 @@ test('nothing of it runs before a counselor has committed it; then it is called 
 test.each(['reject', 'expire', 'throw'] as const)('where it comes to %s, it is never called', async (end) => {
   const clock = new HandClock();
   const { sink, assize, trajectory, putUp, transact, verified } = await stage({
-    around: { clock, ...(end === 'expire' ? { approvalMs: 1_000 } : {}) },
+    around: { clock, ...(end === 'expire' ? { approvalTimeoutMs: 1_000 } : {}) },
   });
   const body = (tx: Transaction) => tx.call(PIVOT, { what: 'pivot' });
   if (end === 'throw') {
@@ -166,7 +166,7 @@ test.each(['reject', 'expire', 'throw'] as const)('where it comes to %s, it is n
     if (end === 'reject') await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
     else {
       clock.forward(2_000);
-      expect((await trajectory.awaitCounselor(id)).ruling).toBe('rejected');
+      expect((await trajectory.awaitDecision(id)).ruling).toBe('rejected');
     }
     expect(await codeOf(trajectory.approve(id, doctor))).toBe('not_pending');
   }
@@ -357,14 +357,14 @@ describe('after the commit', () => {
 
   test('what it answers is waited for, as long as that takes', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
-    const execute = async ({ what }: { what: string }, _: Call) => ({ did: what, got: await promise });
+    const execute = async ({ what }: { what: string }, _: CallContext) => ({ did: what, got: await promise });
     const { assize, trajectory, putUp, transact } = await stage({
       tool: { execute: execute as never },
       around: { pause: systemPause },
     });
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }));
     const approved = trajectory.approve(id, doctor);
-    const ruling = await trajectory.awaitCounselor(id);
+    const ruling = await trajectory.awaitDecision(id);
     if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
     const { at } = JSON.parse(ruling.entry.payload);
     expect(await codeOf(assize.awaitEffects(ruling.entry.id, { until: at }))).toBe('still_pending');

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
-import type { Tenure } from '#ledger';
+import type { Lease } from '#ledger';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // Parts of a transaction that are compensated alone, released claims, optimistic reads, and late
@@ -70,10 +70,10 @@ async function stage(fault?: Outside['fault']) {
 
 /** Keeps the last lease, so that a test can end it. */
 class HeldStore extends MemoryStore {
-  tenure: Tenure | undefined;
+  tenure: Lease | undefined;
 
-  override async holdEffects(signal?: AbortSignal): Promise<Tenure> {
-    this.tenure = await super.holdEffects(signal);
+  override async leaseEffects(signal?: AbortSignal): Promise<Lease> {
+    this.tenure = await super.leaseEffects(signal);
     return this.tenure;
   }
 }

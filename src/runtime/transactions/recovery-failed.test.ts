@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { type Assize, type AssizeOptions, RuntimeError } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // If the store fails or is damaged, the failed recovery of a transaction is reported, and resumed

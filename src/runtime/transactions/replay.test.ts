@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, Replayer, verifyTrajectory } from '#ledger';
 import { deepReplay } from '#runtime';
 import { MemoryStore } from '#stores';
+import { Steps, toolFor } from '../../../tests/support/effect-sink.ts';
 import { asking, ledgerWithEffects } from '../../../tests/support/effects-ledger.ts';
-import { Steps, toolFor } from '../../../tests/support/effects-stage.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 
 test('what tools did is in the ledger, which verifies and is replayed without calling a tool', async () => {

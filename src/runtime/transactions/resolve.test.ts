@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Decision, EffectError, type Sink } from '#effects';
 import { seededRandom } from '#oracle';
-import type { Assize, EffectResolution, LeftEffect, TransactionOptions } from '#runtime';
+import type { Assize, EffectResolution, TransactionOptions, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 const writ = writFor('alice');
@@ -38,7 +38,11 @@ class Site {
    * Executes an effect with the given fault, in a transaction that commits or aborts. Returns the
    * unresolved effect.
    */
-  async left(tool: string, does: 'commits' | 'throws', options: Partial<TransactionOptions> = {}): Promise<LeftEffect> {
+  async left(
+    tool: string,
+    does: 'commits' | 'throws',
+    options: Partial<TransactionOptions> = {},
+  ): Promise<UnresolvedEffect> {
     await codeOf(this.transact(tool, 'a', 'r', does, options));
     const [left] = await this.assize.recoverEffects();
     return left!;
@@ -218,7 +222,7 @@ describe.each<Sink>(['keyed', 'queryable'])('what nobody can tell to be undone, 
 });
 
 describe('what was resolved', () => {
-  const doubt = async (): Promise<{ at: Site; left: LeftEffect }> => {
+  const doubt = async (): Promise<{ at: Site; left: UnresolvedEffect }> => {
     const at = await site('blind');
     at.fault = (_, what) => (what === 'a' ? 'lose_before' : 'none');
     const left = await at.left('irreversible.buffered', 'commits');
@@ -358,9 +362,9 @@ describe('what was resolved', () => {
 
   test('is not, where another process has taken over; doing it again takes the tenure again', async () => {
     const at = await site('blind');
-    const hold = at.store.holdEffects.bind(at.store);
+    const hold = at.store.leaseEffects.bind(at.store);
     const tenures: Awaited<ReturnType<typeof hold>>[] = [];
-    at.store.holdEffects = async (signal) => {
+    at.store.leaseEffects = async (signal) => {
       const tenure = await hold(signal);
       tenures.push(tenure);
       return tenure;

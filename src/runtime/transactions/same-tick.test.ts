@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { declareTool, type Resolvers } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 // Claims that change in the same tick as a call that needs them: each call is checked against the

@@ -3,13 +3,13 @@ import { runInNewContext } from 'node:vm';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { sqlitePlaces } from '../../../tests/support/stores.ts';
 
 // An ended transaction is garbage immediately: minor collections free all of it, and no older
 // object keeps it until a major one. Some structures would keep whole transactions until then: a
-// list with removed items that refer to the next one, or a long-lived Map (`ChurnMap`).
+// list with removed items that refer to the next one, or a long-lived Map (`TransientMap`).
 
 const newPlace = sqlitePlaces();
 

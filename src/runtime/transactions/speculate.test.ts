@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effects-stage.ts';
+import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 const all = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
@@ -479,15 +479,15 @@ describe('speculation', () => {
         class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
         writes: ['test:{at}'],
         execute: () => null,
-        together: {
+        batch: {
           at,
           part: undefined,
           execute: async (calls) => calls.map(() => null),
-          hold: () => ({
+          stage: () => ({
             execute: found,
             read: found,
-            commit: async (calls) => calls.map(({ told }) => told),
-            end: async () => undefined,
+            commit: async (calls) => calls.map(({ reported }) => reported),
+            rollback: async () => undefined,
           }),
         },
       });
@@ -496,7 +496,7 @@ describe('speculation', () => {
         input: z.strictObject({ at: z.string() }),
         class: 'read',
         reads: ['test:{at}'],
-        sees: { at, part: undefined },
+        readsStaged: { at, part: undefined },
         execute: () => null,
       });
       const { trajectory } = await stage(undefined, 'keyed', [...tools, held, seen]);

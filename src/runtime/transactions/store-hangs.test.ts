@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Membership } from '#ledger';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 
 /** In shared mode, on a store that answers no member while it does not respond. */

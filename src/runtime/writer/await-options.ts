@@ -1,4 +1,4 @@
-import { type Form, form } from '#base';
+import { type ArgumentSchema, arg } from '#base';
 import { addMicros, instantToMillis } from '#canon';
 import type { Instant } from '#ledger';
 
@@ -9,14 +9,14 @@ export interface AwaitOptions {
   readonly until?: Instant;
 }
 
-export const AWAIT_OPTIONS: Form = form.options<AwaitOptions>({ signal: form.any, until: form.any });
+export const AWAIT_OPTIONS: ArgumentSchema = arg.options<AwaitOptions>({ signal: arg.any, until: arg.any });
 
 /** Random wait between two polls of the store for decisions of other processes, in milliseconds. */
-export const LOOK_AGAIN_MS: readonly [from: number, to: number] = [250, 750];
+export const POLL_MS: readonly [from: number, to: number] = [250, 750];
 
 /** Same, but no longer than until the first of these times. */
-export function lookAgainMs(now: Instant, times: readonly (Instant | undefined)[]): [from: number, to: number] {
-  const [from, to] = LOOK_AGAIN_MS;
+export function pollDelayMs(now: Instant, times: readonly (Instant | undefined)[]): [from: number, to: number] {
+  const [from, to] = POLL_MS;
   const most = Math.min(...times.map((time) => (time === undefined ? to : msBetween(now, time))));
   return [Math.min(from, most), Math.min(to, most)];
 }

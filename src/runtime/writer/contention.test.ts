@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Company } from './contention.ts';
+import { WriteContention } from './contention.ts';
 
 let ms = 0;
 let log: string[] = [];
@@ -18,31 +18,31 @@ const turns = (given = true) => {
   // A write lock that one test leaves has ended in the next.
   const own = log;
   return {
-    turn: async (trajectoryId: string) => {
+    acquireWriteLock: async (trajectoryId: string) => {
       own.push(`take ${trajectoryId}`);
       return given ? () => void own.push('end') : undefined;
     },
   };
 };
 
-const among = (store = turns()): Company => new Company(store, 't', pause, () => ms);
+const among = (store = turns()): WriteContention => new WriteContention(store, 't', pause, () => ms);
 
 /** An append as the writer does it. */
-async function append(company: Company, others = false): Promise<void> {
-  if (company.isTheirTurn) {
-    await company.letIn();
+async function append(company: WriteContention, others = false): Promise<void> {
+  if (company.isOthersTurn) {
+    await company.waitForTurn();
     company.read(others);
   }
   company.sent();
-  company.won();
+  company.committed();
   company.answered();
 }
 
-async function lose(company: Company): Promise<void> {
+async function lose(company: WriteContention): Promise<void> {
   company.sent();
-  company.lost();
+  company.conflicted();
   company.answered();
-  await company.letIn();
+  await company.waitForTurn();
   company.read(true);
 }
 
@@ -50,7 +50,7 @@ describe('a writer', () => {
   test('that never met another asks for no turn, nor pauses', async () => {
     const company = among();
     for (let n = 0; n < 50; n++) await append(company);
-    await company.letIn();
+    await company.waitForTurn();
     expect(log).toEqual([]);
   });
 
@@ -64,7 +64,7 @@ describe('a writer', () => {
     }
     expect(log).toEqual(['take t']);
     ms += 20;
-    expect(company.isTheirTurn).toBe(true);
+    expect(company.isOthersTurn).toBe(true);
     await append(company);
     expect(log).toEqual(['take t', 'end', 'take t']);
   });
@@ -76,14 +76,14 @@ describe('a writer', () => {
       [1_000, 100],
     ] as const) {
       const company = among();
-      company.lost();
-      await company.letIn();
+      company.conflicted();
+      await company.waitForTurn();
       ms += reading;
       company.read(true);
       ms += lasts - 1;
-      expect(company.isTheirTurn).toBe(false);
+      expect(company.isOthersTurn).toBe(false);
       ms += 1;
-      expect(company.isTheirTurn).toBe(true);
+      expect(company.isOthersTurn).toBe(true);
     }
   });
 
@@ -94,7 +94,7 @@ describe('a writer', () => {
     await nextTurn();
     await nextTurn();
     expect(log).toEqual(['take t', 'end']);
-    expect(company.isTheirTurn).toBe(true);
+    expect(company.isOthersTurn).toBe(true);
   });
 
   test('whose callers go on keeps its turn, and one that waits for the disk too', async () => {
@@ -116,8 +116,8 @@ describe('a writer', () => {
 
   test('that never writes in its turn gives it back when it is over', async () => {
     const company = among();
-    company.lost();
-    await company.letIn();
+    company.conflicted();
+    await company.waitForTurn();
     // Reading failed, or another writer ruled on the proposal: no further call follows.
     while (!log.includes('end')) await sleep(10);
     expect(log).toEqual(['take t', 'end']);
@@ -128,7 +128,7 @@ describe('a writer', () => {
     await lose(company);
     await append(company);
     // The idle check is still pending when the next write lock is acquired.
-    await company.letIn();
+    await company.waitForTurn();
     expect(log).toEqual(['take t', 'end', 'take t']);
     await nextTurn();
     await nextTurn();
@@ -148,14 +148,14 @@ describe('a writer', () => {
     expect(log.filter((what) => what === 'end').length).toBeGreaterThanOrEqual(taken - 1);
     company.read(true);
     ms += 1_000;
-    expect(company.isTheirTurn).toBe(true);
+    expect(company.isOthersTurn).toBe(true);
   });
 
   test('that can have no turn goes on without, for as long as one lasts', async () => {
     const company = among(turns(false));
     await lose(company);
     await append(company);
-    expect(company.isTheirTurn).toBe(false);
+    expect(company.isOthersTurn).toBe(false);
     ms += 20;
     await append(company);
     expect(log).toEqual(['take t', 'take t']);
@@ -191,7 +191,7 @@ describe('whoever has opened a trajectory', () => {
 });
 
 describe('where the store gives no turns, a writer', () => {
-  const alone = (): Company => new Company({}, 't', pause, () => ms);
+  const alone = (): WriteContention => new WriteContention({}, 't', pause, () => ms);
 
   test('pauses when it has lost, longer each time, and begins anew after an append', async () => {
     const company = alone();
@@ -205,6 +205,6 @@ describe('where the store gives no turns, a writer', () => {
     const company = alone();
     await lose(company);
     company.read(true);
-    expect(company.isTheirTurn).toBe(false);
+    expect(company.isOthersTurn).toBe(false);
   });
 });

@@ -22,9 +22,9 @@ const NOTHING = (): void => undefined;
  *
  * The write lock is advisory: the store decides each append, whoever holds the lock.
  */
-export class Company {
+export class WriteContention {
   readonly #pause: Pause;
-  readonly #takeTurn: (() => ReturnType<NonNullable<LedgerStore['turn']>>) | undefined;
+  readonly #takeTurn: (() => ReturnType<NonNullable<LedgerStore['acquireWriteLock']>>) | undefined;
   readonly #now: () => number;
   /** Remaining write locks to acquire before the writer counts as alone again. */
   #turnsLeft = 0;
@@ -41,18 +41,18 @@ export class Company {
 
   /** `now`: milliseconds from any fixed start. */
   constructor(
-    store: Pick<LedgerStore, 'turn'>,
+    store: Pick<LedgerStore, 'acquireWriteLock'>,
     trajectoryId: string,
     pause: Pause,
     now: () => number = () => performance.now(),
   ) {
     this.#pause = pause;
-    this.#takeTurn = store.turn && (() => store.turn!(trajectoryId));
+    this.#takeTurn = store.acquireWriteLock && (() => store.acquireWriteLock!(trajectoryId));
     this.#now = now;
   }
 
   /** Whether other writers may hold the write lock, so the state in memory is likely stale. */
-  get isTheirTurn(): boolean {
+  get isOthersTurn(): boolean {
     if (this.#takeTurn === undefined || this.#turnsLeft === 0) return false;
     return this.#end === undefined || this.#now() >= this.#until;
   }
@@ -70,7 +70,7 @@ export class Company {
     if (end !== undefined && this.#underWay === 0) setImmediate(() => this.#endIfIdle(end));
   }
 
-  won(): void {
+  committed(): void {
     this.#losses = 0;
     this.#hasWritten = true;
   }
@@ -86,7 +86,7 @@ export class Company {
     this.#losses = 0;
   }
 
-  lost(): void {
+  conflicted(): void {
     this.#losses++;
     this.#turnsLeft = QUIET_TURNS;
   }
@@ -103,7 +103,7 @@ export class Company {
    * Callers must call this before they read the trajectory again, so that the entries read are not
    * stale already. @throws the errors of the store
    */
-  async letIn(): Promise<void> {
+  async waitForTurn(): Promise<void> {
     this.#endTurn();
     if (this.#takeTurn === undefined) {
       if (this.#losses > 0) await this.#pause(0, PAUSE_MS * 2 ** (Math.min(this.#losses, LOSSES_MAX) - 1));

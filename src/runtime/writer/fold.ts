@@ -11,14 +11,14 @@ import {
 } from '#ledger';
 import { AuthorityFold } from '../authority/fold.ts';
 import type { Writs } from '../authority/writs.ts';
-import { RuledProposals } from './request-index.ts';
+import { RequestIndex } from './request-index.ts';
 
 /** The folded entries of a trajectory up to one entry: everything that opening it needs. */
 export interface FoldedTrajectory {
   readonly chain: Chain;
   readonly fold: Folded;
   readonly writs: Writs;
-  readonly ruled: RuledProposals;
+  readonly requests: RequestIndex;
   readonly domain: DomainRef;
   /** An entry overrode an invariant, so the state may still break it. */
   readonly overridden: boolean;
@@ -40,14 +40,14 @@ export async function foldTrajectory(
 ): Promise<FoldedTrajectory> {
   const { from } = options;
   const authority = new AuthorityFold(trajectoryId, from);
-  const ruled = from?.ruled ?? new RuledProposals();
+  const requests = from?.requests ?? new RequestIndex();
   let domain = from?.domain;
   let overridden = from?.overridden ?? false;
   const onEntry = (entry: Entry): void => {
     const { payload } = entry;
     authority.note(entry);
     if (payload.kind === 'root' || payload.kind === 'branch') domain = payload.domain;
-    else ruled.note(payload);
+    else requests.addEntry(payload);
     overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
   };
   const { chain, fold } = await replayer.replay(trajectoryId, {
@@ -56,7 +56,7 @@ export async function foldTrajectory(
     onInherited: (revoked) => authority.inherit(revoked),
   });
   const writs = await authority.settle((hash) => store.blob(hash));
-  return { chain, fold, writs, ruled, domain: domain as DomainRef, overridden };
+  return { chain, fold, writs, requests, domain: domain as DomainRef, overridden };
 }
 
 function isBroken({ result }: VectorItem): boolean {
@@ -67,7 +67,7 @@ function isBroken({ result }: VectorItem): boolean {
  * An independent copy, which shares the state until one of the two changes it. The original stays
  * as it is.
  */
-export function copyOf({ chain, fold, writs, ruled, domain, overridden }: FoldedTrajectory): FoldedTrajectory {
-  const copy = { chain: chain.copy(), writs: writs.copy(), ruled: new RuledProposals(ruled) };
+export function copyOf({ chain, fold, writs, requests, domain, overridden }: FoldedTrajectory): FoldedTrajectory {
+  const copy = { chain: chain.copy(), writs: writs.copy(), requests: new RequestIndex(requests) };
   return { ...copy, fold: share(fold), domain, overridden };
 }

@@ -17,7 +17,7 @@ import {
   erasureArgs,
   type Hash,
   isBlobRef,
-  type OpenFollower,
+  type OpenApprovalListener,
   type PendingPayload,
 } from '#ledger';
 import { RuntimeError } from '../errors.ts';
@@ -36,7 +36,7 @@ interface Freeze {
   readonly changing: readonly Pattern[];
 }
 
-interface Held extends Freeze {
+interface OpenFreeze extends Freeze {
   readonly by: Hash;
   readonly pending: PendingPayload;
   /** The older proposal has the lower number. */
@@ -47,11 +47,11 @@ interface Held extends Freeze {
  * The open approvals, indexed by the paths that they freeze and change. A lookup does not scan all
  * pending proposals.
  */
-class Freezes implements OpenFollower {
+class FreezeIndex implements OpenApprovalListener {
   readonly domain: Domain;
-  readonly #held: Map<Hash, Held> = new Map();
-  readonly #frozen: PlaceIndex<Held> = new PlaceIndex();
-  readonly #changing: PlaceIndex<Held> = new PlaceIndex();
+  readonly #held: Map<Hash, OpenFreeze> = new Map();
+  readonly #frozen: PlaceIndex<OpenFreeze> = new PlaceIndex();
+  readonly #changing: PlaceIndex<OpenFreeze> = new PlaceIndex();
   /** Opened since the last lookup; not indexed yet. */
   readonly #fresh: Map<Hash, PendingPayload> = new Map();
   #count = 0;
@@ -77,10 +77,10 @@ class Freezes implements OpenFollower {
    * The oldest open approval that freezes one of these writes or would change one of these reads,
    * except the given one.
    */
-  first(writes: readonly Pattern[], reads: readonly Pattern[], but?: Hash): Held | undefined {
+  first(writes: readonly Pattern[], reads: readonly Pattern[], but?: Hash): OpenFreeze | undefined {
     this.#placeFresh();
-    let first: Held | undefined;
-    const look = (held: Held): void => {
+    let first: OpenFreeze | undefined;
+    const look = (held: OpenFreeze): void => {
       if (held.by !== but && (first === undefined || held.n < first.n)) first = held;
     };
     for (const pattern of writes) this.#frozen.match(pattern, look);
@@ -89,7 +89,7 @@ class Freezes implements OpenFollower {
   }
 
   /** The freeze of one open approval. */
-  of(id: Hash): Held | undefined {
+  get(id: Hash): OpenFreeze | undefined {
     this.#placeFresh();
     return this.#held.get(id);
   }
@@ -125,12 +125,12 @@ function knownFreezeOf(domain: Domain, pending: PendingPayload): Freeze {
   return freeze;
 }
 
-const followed: WeakMap<Chain['open'], Freezes> = new WeakMap();
+const followed: WeakMap<Chain['open'], FreezeIndex> = new WeakMap();
 
-function freezesOf({ open }: Chain, domain: Domain): Freezes {
+function freezesOf({ open }: Chain, domain: Domain): FreezeIndex {
   const before = followed.get(open);
   if (before?.domain === domain) return before;
-  const freezes = new Freezes(domain);
+  const freezes = new FreezeIndex(domain);
   open.follow(freezes);
   followed.set(open, freezes);
   return freezes;
@@ -145,7 +145,7 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
   const { reads, writes } = touchedBy(domain, intent);
   const freezes = freezesOf(chain, domain);
   const first = freezes.first(writes, reads);
-  const world = chain.open.freezing === undefined ? undefined : freezes.of(chain.open.freezing);
+  const world = chain.open.freezing === undefined ? undefined : freezes.get(chain.open.freezing);
   if (world !== undefined && (first === undefined || world.n <= first.n))
     return { ruling: 'frozen', by: world.by, detail: `the world is frozen ${until(world.by, world.pending)}` };
   if (first === undefined) return undefined;

@@ -1,22 +1,22 @@
 import { LedgerFault, type LedgerStore, type Replayer } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold.ts';
-import type { Base } from './ports.ts';
+import type { ReplayBase } from './ports.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
 
 /** A trajectory as the store has it, and the value made from it. The receiver may change both. */
-export interface Read<Made> {
+export interface LoadedTrajectory<Made> {
   readonly folded: FoldedTrajectory;
   /** Number of erasures when the fold started. */
   readonly erasures: number | undefined;
-  readonly made: Made;
+  readonly result: Made;
 }
 
 /**
  * Reads trajectories from the store. Starts from a snapshot if one exists and agrees with the later
  * entries.
  */
-export class Reading {
+export class TrajectoryLoader {
   readonly #store: Pick<LedgerStore, 'blob'>;
   readonly #replayer: Replayer;
   readonly #snapshots: Snapshots;
@@ -31,7 +31,7 @@ export class Reading {
    * If `make` throws, the snapshot may be the cause. @throws RuntimeError `not_found`,
    * `invalid_ledger`; the errors of `make`
    */
-  async read<Made>(trajectoryId: string, make: (folded: FoldedTrajectory) => Made): Promise<Read<Made>> {
+  async read<Made>(trajectoryId: string, make: (folded: FoldedTrajectory) => Made): Promise<LoadedTrajectory<Made>> {
     const erasures = await this.#snapshots.erasures(trajectoryId);
     const from = await this.#snapshots.find(trajectoryId);
     if (from === undefined) return this.#readFrom(trajectoryId, erasures, make);
@@ -51,13 +51,13 @@ export class Reading {
    */
   async readOn(
     trajectoryId: string,
-    before: Base | undefined,
+    before: ReplayBase | undefined,
     make: (folded: FoldedTrajectory) => unknown,
-  ): Promise<Base> {
+  ): Promise<ReplayBase> {
     // An erasure since the fold: erased values may be in the kept fold.
     const kept =
       before !== undefined && before.erasures === (await this.#snapshots.erasures(trajectoryId)) ? before : undefined;
-    const gone = kept && (await this.#goneOn(kept));
+    const gone = kept && (await this.#continueFrom(kept));
     const { folded, erasures } =
       gone === undefined ? await this.read(trajectoryId, make) : { folded: gone, erasures: kept?.erasures };
     return { ...folded, erasures };
@@ -68,16 +68,16 @@ export class Reading {
     erasures: number | undefined,
     make: (folded: FoldedTrajectory) => Made,
     options: FoldOptions = {},
-  ): Promise<Read<Made>> {
+  ): Promise<LoadedTrajectory<Made>> {
     const folded = await valid(() => foldTrajectory(trajectoryId, this.#replayer, this.#store, options));
-    return { folded, erasures, made: make(folded) };
+    return { folded, erasures, result: make(folded) };
   }
 
   /**
    * Undefined if the new entries do not follow the fold. All entries must then be read to find the
    * cause.
    */
-  async #goneOn(from: FoldedTrajectory): Promise<FoldedTrajectory | undefined> {
+  async #continueFrom(from: FoldedTrajectory): Promise<FoldedTrajectory | undefined> {
     try {
       return await foldTrajectory(from.chain.trajectoryId, this.#replayer, this.#store, { from });
     } catch (error) {

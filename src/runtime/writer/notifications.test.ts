@@ -3,12 +3,12 @@ import type { PendingPayload } from '#ledger';
 import { seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { deskOf, FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
+import { doctor, pendingOf, severalOf } from '../../../tests/support/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { doctor, pendingOf, severalOf } from '../../../tests/support/several.ts';
 import type { OpenPending } from '../approve/list-pending.ts';
 import type { RuntimeError } from '../errors.ts';
 import type { AssizeOptions } from '../options.ts';
-import type { PendingNotice, ResolvedNotice } from './notifications.ts';
+import type { PendingNotification, ResolvedNotification } from './notifications.ts';
 
 const worker = writFor('agent');
 const careful = writFor('careful', { require_approval: ['pay'] });
@@ -20,15 +20,15 @@ const MINUTE = 60_000;
 async function begun(options: Partial<AssizeOptions> = {}, domain = two) {
   const store = new FaultyStore();
   const clock = new HandClock();
-  const told: PendingNotice[] = [];
-  const resolved: ResolvedNotice[] = [];
+  const told: PendingNotification[] = [];
+  const resolved: ResolvedNotification[] = [];
   const failed: RuntimeError[] = [];
   const assize = runtimeOver(store, [domain], {
     clock,
-    approvalMs: 10 * MINUTE,
+    approvalTimeoutMs: 10 * MINUTE,
     onPending: (notice) => told.push(notice),
     onResolved: (notice) => resolved.push(notice),
-    onNotifyFailed: (error) => failed.push(error),
+    onNotificationFailed: (error) => failed.push(error),
     ...options,
   });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, careful] });
@@ -122,7 +122,7 @@ describe('who is to be told', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const { trajectory } = await begun({
       onPending: () => Promise.reject(broken),
-      onNotifyFailed: () => {
+      onNotificationFailed: () => {
         throw new Error('nor can this');
       },
     });
@@ -169,7 +169,7 @@ describe('who is to be told', () => {
     const other = runtimeOver(store, [two], { random: seededRandom('other'), ...listeners });
     const there = await other.open('t');
     const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    await there.resolutionOf(first);
+    await there.statusOf(first);
     for await (const _ of other.pending());
     expect(await there.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen', by: second });
     expect(told).toEqual([]);

@@ -1,12 +1,12 @@
 import { approvalsOf, type CounselorRecord, type EntryRow, type Hash, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
+import { reportFailure } from '../records/report-failure.ts';
 import { type FinalRuling, rulingFrom } from '../records/ruling.ts';
-import { tellFailure } from '../records/tell-failure.ts';
 
 /**
  * A pending proposal as its entry has it, to be shown to approvers. The listener gets its own copy.
  */
-export interface PendingNotice
+export interface PendingNotification
   extends Pick<PendingPayload, 'at' | 'channel' | 'detail' | 'digest' | 'expires' | 'freezes' | 'proposal' | 'reason'> {
   /** The id under which the proposal is approved or rejected. */
   readonly id: Hash;
@@ -20,7 +20,7 @@ export interface PendingNotice
 }
 
 /** A final decision: the proposal was committed, rejected or expired. */
-export interface ResolvedNotice {
+export interface ResolvedNotification {
   /** The id of the pending proposal. */
   readonly id: Hash;
   readonly trajectoryId: string;
@@ -28,35 +28,35 @@ export interface ResolvedNotice {
 }
 
 /** Listeners for the counselor queue. Their errors do not affect the requester. */
-export interface NoticeListeners {
+export interface NotificationListeners {
   /**
    * Notified of every pending proposal once its entry is durable, once per entry, by the process
    * that wrote it. A process that ends before the notification never sends it; `Assize.pending`
    * finds such proposals.
    */
-  readonly onPending?: (notice: PendingNotice) => unknown;
+  readonly onPending?: (notice: PendingNotification) => unknown;
   /** Notified likewise of every final decision. */
-  readonly onResolved?: (notice: ResolvedNotice) => unknown;
+  readonly onResolved?: (notice: ResolvedNotification) => unknown;
   /**
    * Notified if one of these listeners throws or rejects; nothing else fails then. Default: a
    * process warning.
    */
-  readonly onNotifyFailed?: (error: RuntimeError) => void;
+  readonly onNotificationFailed?: (error: RuntimeError) => void;
 }
 
 /** Notifies the listeners of one runtime. */
-export class Notices {
-  readonly #listeners: NoticeListeners;
+export class Notifications {
+  readonly #listeners: NotificationListeners;
 
-  constructor(listeners: NoticeListeners) {
+  constructor(listeners: NotificationListeners) {
     this.#listeners = listeners;
   }
 
   /** For a durable entry that is pending, or that resolved a pending proposal. */
-  tell(row: EntryRow, resolves: Hash | undefined): void {
+  notify(row: EntryRow, resolves: Hash | undefined): void {
     const { onPending, onResolved } = this.#listeners;
     if (row.kind === 'pending_approval') {
-      if (onPending !== undefined) this.#call(row, () => onPending(pendingNotice(row)));
+      if (onPending !== undefined) this.#call(row, () => onPending(pendingNotification(row)));
     } else if (resolves !== undefined && onResolved !== undefined) {
       this.#call(row, () => onResolved(resolvedNotice(row, resolves)));
     }
@@ -67,14 +67,14 @@ export class Notices {
       try {
         await listener();
       } catch (error) {
-        tellFailure(this.#listeners.onNotifyFailed, failed(row, error));
+        reportFailure(this.#listeners.onNotificationFailed, failed(row, error));
       }
     });
   }
 }
 
 /** The notification for a pending entry. */
-export function pendingNotice(row: EntryRow): PendingNotice {
+export function pendingNotification(row: EntryRow): PendingNotification {
   const payload = readRow(row).payload as PendingPayload;
   const { at, channel, detail, digest, expires, freezes, proposal, reason, invariant_id, resolves } = payload;
   const { needed, given } = approvalsOf(payload);
@@ -96,7 +96,7 @@ export function pendingNotice(row: EntryRow): PendingNotice {
   };
 }
 
-function resolvedNotice(row: EntryRow, id: Hash): ResolvedNotice {
+function resolvedNotice(row: EntryRow, id: Hash): ResolvedNotification {
   const ruling = rulingFrom(row, readRow(row).payload) as FinalRuling;
   return { id, trajectoryId: row.trajectory_id, ruling };
 }

@@ -3,28 +3,28 @@ import type { Domain, World } from '#kernel';
 import type { Chain, DomainRef, EntrySigner, FactWrite, LedgerStore, PartitionName, Replayer } from '#ledger';
 import type { Clock, OracleStore, Pause, Random } from '#oracle';
 import type { Writs } from '../authority/writs.ts';
-import type { Salting } from '../records/payload-blobs.ts';
+import type { SaltGenerator } from '../records/payload-blobs.ts';
 import type { FoldedTrajectory } from './fold.ts';
-import type { Notices } from './notifications.ts';
-import type { RuledProposals } from './request-index.ts';
+import type { Notifications } from './notifications.ts';
+import type { RequestIndex } from './request-index.ts';
 
 /** The parts that an open trajectory has in memory. */
-export interface TrajectoryParts {
+export interface TrajectoryState {
   readonly domain: Domain;
   readonly chain: Chain;
   readonly world: World;
   readonly writs: Writs;
   /** The positions of rulings and concluded delegations. */
-  readonly ruled: RuledProposals;
+  readonly requests: RequestIndex;
   /**
    * The fold that the parts were copied from; a reload continues it. Undefined until another writer
    * was met.
    */
-  readonly base: Base | undefined;
+  readonly base: ReplayBase | undefined;
 }
 
 /** A fold that a reload can continue, with the number of erasures when it was read. */
-export interface Base extends FoldedTrajectory {
+export interface ReplayBase extends FoldedTrajectory {
   readonly erasures: number | undefined;
 }
 
@@ -37,11 +37,11 @@ export interface WriterContext {
   readonly policy: Policy | undefined;
   readonly signer: EntrySigner | undefined;
   /** How long a pending approval stays open, in milliseconds; undefined: without a limit. */
-  readonly approvalMs: number | undefined;
+  readonly approvalTimeoutMs: number | undefined;
   readonly replayer: Replayer;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
   readonly pause: Pause;
-  readonly notices: Notices;
+  readonly notifications: Notifications;
   /** The cached facts of memory; undefined where the store keeps no facts. */
   readonly beliefs: FactCache | undefined;
   /** Checks a trajectory's name, or makes one. @throws RuntimeError `bad_name` */
@@ -54,21 +54,21 @@ export interface WriterContext {
    */
   reservedFor(trajectoryId: string, committing?: number): readonly Reservation[];
   /** Reads a trajectory again: only its new entries where the last fold was kept. */
-  reload(trajectoryId: string, base: Base | undefined): Promise<TrajectoryParts>;
+  reload(trajectoryId: string, base: ReplayBase | undefined): Promise<TrajectoryState>;
   /** Evicts cached values of a trajectory after an erasure. */
-  erased(trajectoryId: string): Promise<void>;
+  forgetErased(trajectoryId: string): Promise<void>;
 }
 
 /** The cached facts, as far as an append changes them. */
 export interface FactCache {
   /** The store answered a batch with these fact writes. */
-  settled(facts: readonly FactWrite[], committed: boolean): void;
+  complete(facts: readonly FactWrite[], committed: boolean): void;
   /** The store refused a question about these partitions: the cache reads them again. */
-  unasked(partitions: readonly PartitionName[]): void;
+  withdrawQuestions(partitions: readonly PartitionName[]): void;
 }
 
 /** The context of one trajectory's writer. */
 export interface TrajectoryWriterContext extends WriterContext {
   /** Salts for the blobs of the next entry. */
-  saltsOf(random: Random): Salting;
+  saltGenerator(random: Random): SaltGenerator;
 }

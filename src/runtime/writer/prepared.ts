@@ -1,31 +1,31 @@
 import type { BlobRow, EffectWrite, EntryRow, FactWrite, Hash } from '#ledger';
-import type { Erasing } from '../records/entry-payloads.ts';
-import type { Asked } from '../records/questions.ts';
+import type { BatchErasure } from '../records/entry-payloads.ts';
+import type { OpenQuestions } from '../records/questions.ts';
 import type { Ruling } from '../records/ruling.ts';
-import type { News } from './subscriptions.ts';
+import type { SliceUpdates } from './subscriptions.ts';
 
 /** An entry that was accepted in memory, with its payload. */
-export interface Recorded {
+export interface AcceptedEntry {
   readonly row: EntryRow;
   readonly ruling: Ruling;
 }
 
 /** Entries that the chain in memory accepted, and the answer for when they are durable. */
-export interface Prepared<Answer> {
+export interface PreparedCommit<Answer> {
   /** The first entry belongs to this trajectory. The others are written in the same batch. */
   readonly rows: readonly [EntryRow, ...EntryRow[]];
   readonly blobs: readonly BlobRow[];
   /** The values that the entries erase. */
-  readonly erasing?: Erasing | undefined;
+  readonly erasure?: BatchErasure | undefined;
   /** The effect-log writes of the same batch. */
   readonly effects?: EffectWrite | undefined;
   /** The fact writes of the same batch. */
   readonly facts?: readonly FactWrite[] | undefined;
   /** The questions about facts that the batch asks. */
-  readonly asked?: Asked | undefined;
+  readonly asked?: OpenQuestions | undefined;
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
-  readonly news: News;
+  readonly sliceUpdates: SliceUpdates;
   /** The pending proposal that the first entry resolves. */
   readonly resolves?: Hash;
 }
@@ -35,4 +35,4 @@ export interface Prepared<Answer> {
  * limit is high for a reason: a writer that never lost asks for no write lock until another has won
  * once.
  */
-export const TRIES_MAX = 32;
+export const COMMIT_ATTEMPTS_MAX = 32;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { AcceptedLog } from './recent-commits.ts';
+import { RecentCommits } from './recent-commits.ts';
 
 const WHO = [{}, {}, {}, {}] as const;
 const step = fc.oneof(
@@ -12,7 +12,7 @@ const step = fc.oneof(
 test('each sees what was accepted since it follows, and no more is kept than twice what one of them has yet to see', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
-      const log = new AcceptedLog();
+      const log = new RecentCommits();
       const model = new Map<object, string[]>();
       let n = 0;
       for (const each of steps) {

@@ -1,8 +1,8 @@
-import { ChurnMap } from '#base';
+import { TransientMap } from '#base';
 import type { Hash } from '#ledger';
 
 /** A commit that memory accepted. */
-export interface Accepted {
+export interface RecentCommit {
   readonly id: Hash;
   /** The paths that the commit changed. */
   readonly paths: readonly (readonly string[])[];
@@ -12,10 +12,10 @@ export interface Accepted {
  * The commits that memory accepted, for followers. It keeps the commits since the oldest follower
  * began, and none without followers.
  */
-export class AcceptedLog {
+export class RecentCommits {
   /** The position at which each follower began, in that order, so the first is the lowest. */
-  readonly #followers: ChurnMap<object, number> = new ChurnMap();
-  #commits: Accepted[] = [];
+  readonly #followers: TransientMap<object, number> = new TransientMap();
+  #commits: RecentCommit[] = [];
   /** The number of commits dropped before the kept ones. */
   #forgotten = 0;
 
@@ -29,7 +29,7 @@ export class AcceptedLog {
     return this.#commits.length;
   }
 
-  add(commit: Accepted): void {
+  add(commit: RecentCommit): void {
     if (this.#followers.size > 0) this.#commits.push(commit);
   }
 
@@ -45,7 +45,7 @@ export class AcceptedLog {
   }
 
   /** The commits accepted since `who` follows; empty if it does not follow. */
-  *since(who: object): Iterable<Accepted> {
+  *since(who: object): Iterable<RecentCommit> {
     const from = this.#followers.get(who);
     if (from === undefined) return;
     for (let at = from - this.#forgotten; at < this.#commits.length; at++) yield this.#commits[at]!;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { hashText } from '#canon';
-import { RuledProposals } from './request-index.ts';
+import { RequestIndex } from './request-index.ts';
 
 const added = fc.array(
   fc.tuple(
@@ -13,10 +13,10 @@ const added = fc.array(
 test('says what was added last, also after it was written down, and over others (property)', () => {
   fc.assert(
     fc.property(added, added, (first, second) => {
-      const below = new RuledProposals();
+      const below = new RequestIndex();
       for (const [id, seq] of first) below.add(id, seq);
-      const again = RuledProposals.from(JSON.parse(JSON.stringify(below.state())));
-      const above = new RuledProposals(again);
+      const again = RequestIndex.from(JSON.parse(JSON.stringify(below.state())));
+      const above = new RequestIndex(again);
       for (const [id, seq] of second) above.add(id, seq);
       const model = new Map(first);
       for (let n = 0; n <= 30; n++) expect(again.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
@@ -24,7 +24,7 @@ test('says what was added last, also after it was written down, and over others 
       for (let n = 0; n <= 30; n++) expect(above.seqOf(hashText(String(n)))).toBe(model.get(hashText(String(n))));
       // Additions over another index leave it unchanged, and the text does not depend on the order.
       expect(again.state()).toEqual(below.state());
-      const backwards = new RuledProposals();
+      const backwards = new RequestIndex();
       for (const [id, seq] of [...new Map(first)].reverse()) backwards.add(id, seq);
       expect(backwards.state()).toEqual(below.state());
       // Saved, extended and saved again, the index equals one with all additions at once.
@@ -39,10 +39,10 @@ test('says what was added last, also after it was written down, and over others 
 });
 
 test('takes no more of a snapshot than 51 letters each, with all seqs that there can be', () => {
-  const ruled = new RuledProposals();
+  const ruled = new RequestIndex();
   for (let n = 0; n < 300; n++) ruled.add(hashText(String(n)), 2 ** 48 - 1 - n);
   expect(ruled.state().length).toBeLessThanOrEqual(300 * 51);
-  const again = RuledProposals.from(ruled.state());
+  const again = RequestIndex.from(ruled.state());
   for (let n = 0; n < 300; n++) expect(again.seqOf(hashText(String(n)))).toBe(2 ** 48 - 1 - n);
-  expect(() => RuledProposals.from(ruled.state().slice(1))).toThrow('what was ruled on');
+  expect(() => RequestIndex.from(ruled.state().slice(1))).toThrow('what was ruled on');
 });

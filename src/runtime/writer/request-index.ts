@@ -11,29 +11,29 @@ const ROW_BYTES = HASH_BYTES + SEQ_BYTES;
  * start; and the revocation of a writ, by the writ's id. Additions over another index (`below`) are
  * dropped with this index, and `below` stays.
  */
-export class RuledProposals {
+export class RequestIndex {
   readonly #seqs: Map<Hash, number> = new Map();
-  readonly #below: RuledProposals | undefined;
+  readonly #below: RequestIndex | undefined;
   /**
    * The initial state, searched in its buffer. So opening a trajectory with many thousands of
    * rulings creates no objects.
    */
   #rows: Buffer = Buffer.alloc(0);
 
-  constructor(below?: RuledProposals) {
+  constructor(below?: RequestIndex) {
     this.#below = below;
   }
 
   /** @throws Error for a value that is not such a state */
-  static from(state: RuledState): RuledProposals {
-    const ruled = new RuledProposals();
+  static from(state: RequestIndexState): RequestIndex {
+    const ruled = new RequestIndex();
     ruled.#rows = Buffer.from(state, 'base64url');
     if (ruled.#rows.length % ROW_BYTES !== 0) throw new Error('it does not say what was ruled on');
     return ruled;
   }
 
   /** Sorted, so the order does not depend on the order of reading. */
-  state(): RuledState {
+  state(): RequestIndexState {
     // For hex hashes this is the order of their bytes. Sorting without a comparator takes a
     // fraction of the time.
     const added = [...this.#seqs.keys()].sort();
@@ -60,7 +60,7 @@ export class RuledProposals {
   }
 
   /** Adds an entry that was read. */
-  note(payload: Payload): void {
+  addEntry(payload: Payload): void {
     if (payload.kind === 'delegation') {
       if (payload.concludes !== undefined) this.add(payload.concludes, payload.seq);
       return;
@@ -69,14 +69,14 @@ export class RuledProposals {
     if (revoked !== undefined) this.add(revoked, payload.seq);
     const keyHash = keyHashOf(payload);
     if ('resolves' in payload && payload.resolves !== undefined)
-      this.noteResolved(payload.resolves, keyHash, payload.seq);
+      this.addResolved(payload.resolves, keyHash, payload.seq);
     else if (keyHash !== undefined) this.add(keyHash, payload.seq);
   }
 
   /**
    * Adds the resolution of a pending proposal, which is also a new ruling for its idempotency key.
    */
-  noteResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
+  addResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
     this.add(pendingId, seq);
     if (keyHash !== undefined) this.add(keyHash, seq);
   }
@@ -113,10 +113,10 @@ export class RuledProposals {
  * and encoded as one base64url string. A JSON list takes many times as long to read. Every keyed
  * proposal adds a row, so this is most of the snapshot of a long trajectory.
  */
-export type RuledState = string;
+export type RequestIndexState = string;
 
 /** The proposal that an entry rules on, if it has an idempotency key. */
-export function keyedProposal(row: EntryRow): { readonly keyHash: Hash; readonly proposalId: Hash } | undefined {
+export function requestKeyOf(row: EntryRow): { readonly keyHash: Hash; readonly proposalId: Hash } | undefined {
   const { payload } = readRow(row);
   const keyHash = keyHashOf(payload);
   const of = payload.kind === 'pending_approval' ? payload.proposal : payload;

@@ -9,7 +9,7 @@ import { RuntimeError } from '../errors.ts';
  * @throws RuntimeError `commit_unknown`, with the text `says`, if the entry does not exist or its
  * existence is unknown too
  */
-export async function writtenAfterAll(
+export async function resolveUnknownCommit(
   store: Pick<LedgerReader, 'resolve'>,
   id: Hash,
   { says, cause, evidence }: { readonly says: string; readonly cause: unknown; readonly evidence?: object },

@@ -5,7 +5,7 @@ import { forgetWords } from '#memory';
  * Resolves when the store has removed the erased bytes, as far as the store can tell. Runs in a
  * worker thread. @throws the errors of `LedgerStore.scrub`
  */
-export async function scrubbed(store: LedgerStore): Promise<void> {
+export async function scrub(store: LedgerStore): Promise<void> {
   await store.scrub?.();
   forgetWords();
 }

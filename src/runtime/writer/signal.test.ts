@@ -1,25 +1,25 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
-import { Wakers } from './signal.ts';
+import { WakeSignal } from './signal.ts';
 
 test('wakes everybody who has not left, once, and forgets them', () =>
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constant('wake' as const), fc.constant('rest' as const), fc.nat(9))), (steps) => {
-      const wakers = new Wakers();
+      const wakers = new WakeSignal();
       const slept: { woken: number; leave: () => void }[] = [];
       let resting = new Set<object>();
       const expected = new Map<object, number>();
       for (const step of steps) {
         if (step === 'rest') {
           const one = { woken: 0, leave: () => {} };
-          one.leave = wakers.rest(() => one.woken++);
+          one.leave = wakers.wait(() => one.woken++);
           slept.push(one);
           resting.add(one);
         } else if (step === 'wake') {
           for (const one of resting) expected.set(one, 1);
           resting = new Set();
-          wakers.wake();
+          wakers.notifyAll();
         } else if (slept[step] !== undefined) {
           slept[step].leave();
           resting.delete(slept[step]);
@@ -32,14 +32,14 @@ test('wakes everybody who has not left, once, and forgets them', () =>
   ));
 
 test('who rests again while being woken is woken the next time', () => {
-  const wakers = new Wakers();
+  const wakers = new WakeSignal();
   const woken: string[] = [];
-  wakers.rest(() => {
+  wakers.wait(() => {
     woken.push('first');
-    wakers.rest(() => woken.push('again'));
+    wakers.wait(() => woken.push('again'));
   });
-  wakers.wake();
+  wakers.notifyAll();
   expect([woken, wakers.size]).toEqual([['first'], 1]);
-  wakers.wake();
+  wakers.notifyAll();
   expect([woken, wakers.size]).toEqual([['first', 'again'], 0]);
 });

@@ -2,14 +2,14 @@
  * Callbacks that wait for an event. A callback that stops waiting is removed, so a long wait uses
  * no more memory than a short one.
  */
-export class Wakers {
+export class WakeSignal {
   readonly #resting: Set<{ readonly wake: () => void }> = new Set();
 
   /**
    * Calls `wake` once when the event happens. Calling the returned function first removes the
    * callback.
    */
-  rest(wake: () => void): () => void {
+  wait(wake: () => void): () => void {
     const one = { wake };
     this.#resting.add(one);
     return () => {
@@ -17,7 +17,7 @@ export class Wakers {
     };
   }
 
-  wake(): void {
+  notifyAll(): void {
     const woken = [...this.#resting];
     this.#resting.clear();
     for (const one of woken) one.wake();

@@ -3,8 +3,8 @@ import { Chain, type Folded } from '#ledger';
 import { Writs } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import type { FoldedTrajectory } from './fold.ts';
-import type { TrajectoryParts } from './ports.ts';
-import { RuledProposals } from './request-index.ts';
+import type { TrajectoryState } from './ports.ts';
+import { RequestIndex } from './request-index.ts';
 
 /** `strict`: every rule is checked on every proposal. */
 export function worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>, strict: boolean): World {
@@ -12,27 +12,27 @@ export function worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' |
 }
 
 /** For a trajectory that has no entry yet. */
-export function partsToBegin(trajectoryId: string, world: World): TrajectoryParts {
+export function partsToBegin(trajectoryId: string, world: World): TrajectoryState {
   return {
     domain: world.domain,
     chain: new Chain(trajectoryId),
     world,
     writs: new Writs(),
-    ruled: new RuledProposals(),
+    requests: new RequestIndex(),
     base: undefined,
   };
 }
 
 /** For a trajectory that was read. @throws RuntimeError `invalid_ledger` */
 export function partsRead(
-  { chain, fold, writs, ruled, overridden }: FoldedTrajectory,
+  { chain, fold, writs, requests, overridden }: FoldedTrajectory,
   domain: Domain,
   strict: boolean,
-): TrajectoryParts {
+): TrajectoryState {
   const world = worldOf(domain, fold, strict);
   if (!overridden) world.excuse();
   checkState(world, chain.trajectoryId, overridden);
-  return { domain, chain, world, writs, ruled, base: undefined };
+  return { domain, chain, world, writs, requests, base: undefined };
 }
 
 /**

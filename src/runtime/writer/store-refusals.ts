@@ -1,13 +1,13 @@
 import { EffectError } from '#effects';
 import type { EffectStore } from '#ledger';
-import { tenureLost } from './tenure-lost.ts';
+import { leaseLost } from './lease-lost.ts';
 
 /** The error for a store that wrote nothing. */
-export function refused(
+export function storeRefusal(
   result: Exclude<Awaited<ReturnType<EffectStore['logEffects']>>, { status: 'written' }>,
 ): EffectError {
   if (result.status === 'fenced')
-    return tenureLost(
+    return leaseLost(
       new Error('the store refused a write of this process, since it has given its work to another one'),
     );
   const { key, epoch, n } = result;

@@ -9,9 +9,9 @@ interface Subscription {
 }
 
 /** The new slices of one commit for its subscribers, as that commit left them. */
-export type News = readonly { readonly subscription: Subscription; readonly slice: unknown }[];
+export type SliceUpdates = readonly { readonly subscription: Subscription; readonly slice: unknown }[];
 
-export const NO_NEWS: News = Object.freeze([]);
+export const NO_UPDATES: SliceUpdates = Object.freeze([]);
 
 /**
  * The subscribers, and the slices that they get when commits become durable
@@ -32,8 +32,8 @@ export class Subscriptions {
    * For subscribers whose footprint a commit overlaps. Call this as soon as memory has the commit,
    * because later commits change the slices.
    */
-  newsOf(paths: readonly (readonly string[])[]): News {
-    if (this.#all.size === 0) return NO_NEWS;
+  updatesOf(paths: readonly (readonly string[])[]): SliceUpdates {
+    if (this.#all.size === 0) return NO_UPDATES;
     const met = [...this.#all].filter(({ footprint }) =>
       paths.some((segments) => footprint.some((pattern) => overlaps(pattern, { segments, append: false }))),
     );
@@ -41,12 +41,12 @@ export class Subscriptions {
   }
 
   /** For all subscribers. */
-  allNews(): News {
+  allUpdates(): SliceUpdates {
     return [...this.#all].map((subscription) => ({ subscription, slice: subscription.slice() }));
   }
 
   /** Called when the commit is durable. A listener's error never reaches the requester. */
-  publish(news: News): void {
+  publish(news: SliceUpdates): void {
     for (const { subscription, slice } of news) {
       queueMicrotask(() => {
         if (this.#all.has(subscription)) subscription.listener(slice);

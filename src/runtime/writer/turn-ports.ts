@@ -1,6 +1,6 @@
 import type { Hash, Instant } from '#ledger';
 import type { Clock, Random } from '#oracle';
-import { drawnSalts, type Salting, saltsAt } from '../records/payload-blobs.ts';
+import { positionedSalts, randomSalts, type SaltGenerator } from '../records/payload-blobs.ts';
 
 /** Time and randomness of one turn. The same values make the same entries again. */
 export interface TurnPorts {
@@ -22,7 +22,7 @@ export interface TurnPorts {
  * The clock and randomness of one trajectory: the runtime's own, except during a turn that supplies
  * its own.
  */
-export class Ports {
+export class TurnScopedPorts {
   readonly clock: Clock;
   readonly random: Random;
   readonly #id: string;
@@ -38,10 +38,10 @@ export class Ports {
   }
 
   /** The salts for blobs of the next entry, drawn from that randomness. */
-  readonly saltsOf = (random: Random): Salting => {
+  readonly saltGenerator = (random: Random): SaltGenerator => {
     // The randomness of a turn already depends on the head.
-    const drawn = drawnSalts(random);
-    return () => (this.#turn === undefined ? saltsAt(random, this.#id, this.#head())() : drawn());
+    const drawn = randomSalts(random);
+    return () => (this.#turn === undefined ? positionedSalts(random, this.#id, this.#head())() : drawn());
   };
 
   get unsalted(): boolean {
@@ -53,7 +53,7 @@ export class Ports {
     return this.#turn !== undefined;
   }
 
-  async during<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
+  async withTurn<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
     this.#turn = turn;
     try {
       return await step();

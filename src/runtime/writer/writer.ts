@@ -6,17 +6,17 @@ import type { Clock } from '#oracle';
 import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
-import type { Place } from '../records/entry-payloads.ts';
-import { inOnePiece } from '../records/entry-size.ts';
+import type { EntryPosition } from '../records/entry-payloads.ts';
+import { withinEntrySize } from '../records/entry-size.ts';
 import { rulingFrom } from '../records/ruling.ts';
-import { Company } from './contention.ts';
-import type { TrajectoryParts, TrajectoryWriterContext } from './ports.ts';
-import { type Prepared, type Recorded, TRIES_MAX } from './prepared.ts';
-import { AcceptedLog } from './recent-commits.ts';
-import { writtenAfterAll } from './resolve-unknown-commit.ts';
-import { Wakers } from './signal.ts';
-import { refused } from './store-refusals.ts';
-import { type News, Subscriptions } from './subscriptions.ts';
+import { WriteContention } from './contention.ts';
+import type { TrajectoryState, TrajectoryWriterContext } from './ports.ts';
+import { type AcceptedEntry, COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
+import { RecentCommits } from './recent-commits.ts';
+import { resolveUnknownCommit } from './resolve-unknown-commit.ts';
+import { WakeSignal } from './signal.ts';
+import { storeRefusal } from './store-refusals.ts';
+import { type SliceUpdates, Subscriptions } from './subscriptions.ts';
 
 const NOTHING = (): void => undefined;
 /** When a caller that awaits this continues, the current synchronous ruling has ended. */
@@ -34,29 +34,29 @@ export class Writer {
   readonly id: string;
   readonly context: TrajectoryWriterContext;
   readonly subscriptions: Subscriptions = new Subscriptions();
-  parts: TrajectoryParts;
+  parts: TrajectoryState;
   /** Memory differs from the store: it must be reloaded before anything else is adjudicated. */
   stale: boolean = false;
   /** Commits that memory accepted, for proposals with preconditions. */
-  readonly log: AcceptedLog = new AcceptedLog();
+  readonly recentCommits: RecentCommits = new RecentCommits();
   /**
    * Counts reloads: an answer for an earlier generation of memory must not start another reload.
    */
-  #life: number = 0;
-  readonly #company: Company;
+  #generation: number = 0;
+  readonly #contention: WriteContention;
   #loading: Promise<void> | undefined;
   /** The last append sent to the store. */
   #sent: Promise<unknown> | undefined;
   #alone: Promise<unknown> | undefined;
   #isRuling: boolean = false;
   /** Woken when a pending proposal may have been resolved, here or by another writer. */
-  readonly decided: Wakers = new Wakers();
+  readonly decisionSignal: WakeSignal = new WakeSignal();
 
-  constructor(id: string, parts: TrajectoryParts, context: TrajectoryWriterContext) {
+  constructor(id: string, parts: TrajectoryState, context: TrajectoryWriterContext) {
     this.id = id;
     this.parts = parts;
     this.context = context;
-    this.#company = new Company(context.store, id, context.pause);
+    this.#contention = new WriteContention(context.store, id, context.pause);
   }
 
   // ── from here to the append nothing awaits ──
@@ -69,13 +69,13 @@ export class Writer {
     return timeOn(this.parts.chain, this.context.clock);
   }
 
-  place(at: Instant): Place {
+  nextPosition(at: Instant): EntryPosition {
     const { chain } = this.parts;
     return { trajectory_id: this.id, seq: chain.seq, parent: chain.head, at };
   }
 
   /** Makes an entry that rules. @throws the errors of `append` */
-  enter(payload: Payload): Recorded {
+  appendRuling(payload: Payload): AcceptedEntry {
     const row = this.append(payload);
     return { row, ruling: rulingFrom(row, payload) };
   }
@@ -92,16 +92,16 @@ export class Writer {
 
   /** @throws CanonError for a payload that is too large */
   make(payload: Payload): EntryRow {
-    return inOnePiece('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.context.signer));
+    return withinEntrySize('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.context.signer));
   }
 
   /**
    * Accepts only an entry that can be recorded. An oversized payload is an error and changes
    * nothing.
    */
-  enterOrUndo(judged: { undo(): void }, payload: () => Payload): Recorded {
+  appendRulingOrUndo(judged: { undo(): void }, payload: () => Payload): AcceptedEntry {
     try {
-      return this.enter(payload());
+      return this.appendRuling(payload());
     } catch (error) {
       judged.undo();
       throw error;
@@ -126,10 +126,10 @@ export class Writer {
   }
 
   /** Notes the changes of a commit that memory now has; subscribers get them when it is durable. */
-  accepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): News {
+  recordAccepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): SliceUpdates {
     const paths = changes.map(({ keys }) => keys);
-    this.log.add({ id, paths });
-    return this.subscriptions.newsOf(paths);
+    this.recentCommits.add({ id, paths });
+    return this.subscriptions.updatesOf(paths);
   }
 
   // ── the append is queued; from here the store is awaited ──
@@ -138,16 +138,16 @@ export class Writer {
    * Returns the answer when the store has the entries. Returns undefined if another writer appended
    * first and everything must be prepared again.
    */
-  async written<Answer>(prepared: Prepared<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erasing, effects, facts, asked, answer } = prepared;
-    const life = this.#life;
+  async commit<Answer>(prepared: PreparedCommit<Answer>): Promise<Answer | undefined> {
+    const { rows, blobs, erasure, effects, facts, asked, answer } = prepared;
+    const life = this.#generation;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
-    this.#company.sent();
+    this.#contention.sent();
     try {
       const batch = {
         entries: rows,
         blobs,
-        ...erasing,
+        ...erasure,
         ...(effects && { effects }),
         ...(facts && { facts }),
         ...(asked && { repeats: asked.repeats }),
@@ -157,42 +157,42 @@ export class Writer {
       result = await sent;
     } catch (error) {
       // Nothing was queued; memory is ahead of the store.
-      this.context.beliefs?.settled(facts ?? [], false);
+      this.context.beliefs?.complete(facts ?? [], false);
       this.#discard(life);
-      await this.reread();
+      await this.tryReload();
       throw error;
     } finally {
-      this.#company.answered();
+      this.#contention.answered();
     }
     // A partition that was read while a part of it was erased contains erased data.
-    this.context.beliefs?.settled(facts ?? [], result.status === 'committed' && erasing === undefined);
-    if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.unasked(asked.partitions);
+    this.context.beliefs?.complete(facts ?? [], result.status === 'committed' && erasure === undefined);
+    if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.withdrawQuestions(asked.partitions);
     if (result.status === 'committed') {
-      this.#company.won();
-      if (erasing !== undefined) await this.context.erased(this.id);
+      this.#contention.committed();
+      if (erasure !== undefined) await this.context.forgetErased(this.id);
       this.#isDurable(prepared);
       return answer;
     }
-    if (result.status === 'conflict' && life === this.#life) this.#company.lost();
+    if (result.status === 'conflict' && life === this.#generation) this.#contention.conflicted();
     this.#discard(life);
     if (result.status === 'fenced' || result.status === 'taken') {
-      await this.reread();
-      throw refused(result);
+      await this.tryReload();
+      throw storeRefusal(result);
     }
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
   }
 
   /** Notifies subscribers, listeners and waiting callers. */
-  #isDurable({ rows: [row], news, resolves }: Prepared<unknown>): void {
-    this.subscriptions.publish(news);
-    this.context.notices.tell(row, resolves);
-    if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decided.wake();
+  #isDurable({ rows: [row], sliceUpdates, resolves }: PreparedCommit<unknown>): void {
+    this.subscriptions.publish(sliceUpdates);
+    this.context.notifications.notify(row, resolves);
+    if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decisionSignal.notifyAll();
   }
 
   /**
    * Resolves when the store has answered all appends. The answers go to the callers that sent them.
    */
-  async settled(): Promise<void> {
+  async flushed(): Promise<void> {
     await this.#sent?.then(NOTHING, NOTHING);
   }
 
@@ -200,16 +200,16 @@ export class Writer {
    * An entry of the store. Waits for the store only if the entry is not there yet, so a slow commit
    * delays no older entry.
    */
-  async durable(entryId: Hash): Promise<EntryRow | undefined> {
+  async findDurable(entryId: Hash): Promise<EntryRow | undefined> {
     const { store } = this.context;
     const row = await store.resolve(entryId);
     if (row !== undefined) return row;
-    await this.settled();
+    await this.flushed();
     return store.resolve(entryId);
   }
 
   /** Runs steps one after the other, with no proposal in between. */
-  async alone<T>(step: () => Promise<T>): Promise<T> {
+  async runExclusive<T>(step: () => Promise<T>): Promise<T> {
     while (this.#alone !== undefined) await this.#alone;
     const done = step();
     this.#alone = done.then(NOTHING, NOTHING);
@@ -225,7 +225,7 @@ export class Writer {
    * here. Such a proposal waits (`busy`), because it would otherwise be adjudicated on a
    * half-changed state.
    */
-  ruling<T>(rule: () => T): T {
+  runRuling<T>(rule: () => T): T {
     this.#isRuling = true;
     try {
       return rule();
@@ -239,16 +239,16 @@ export class Writer {
     return this.#alone ?? (this.#isRuling ? RULED : undefined);
   }
 
-  async #settleUnknown<Answer>(prepared: Prepared<Answer>, cause: unknown): Promise<Answer> {
+  async #settleUnknown<Answer>(prepared: PreparedCommit<Answer>, cause: unknown): Promise<Answer> {
     const [{ id, seq }] = prepared.rows;
     const says = `The store could not tell whether entry ${id} was committed; open it anew and look the id up. What it says: ${reasonOf(cause)}.`;
     try {
-      await writtenAfterAll(this.context.store, id, { says, cause, evidence: { trajectory_id: this.id, seq } });
+      await resolveUnknownCommit(this.context.store, id, { says, cause, evidence: { trajectory_id: this.id, seq } });
     } catch (error) {
-      await this.reread();
+      await this.tryReload();
       throw error;
     }
-    if (prepared.erasing !== undefined) await this.context.erased(this.id);
+    if (prepared.erasure !== undefined) await this.context.forgetErased(this.id);
     this.#isDurable(prepared);
     return prepared.answer;
   }
@@ -257,8 +257,8 @@ export class Writer {
    * The generation of memory: changes when memory is discarded. Noted commits may then be gone, and
    * a reload may include commits of other writers.
    */
-  get life(): number {
-    return this.#life;
+  get generation(): number {
+    return this.#generation;
   }
 
   /**
@@ -268,7 +268,7 @@ export class Writer {
    */
   async isBehind(): Promise<boolean> {
     // Otherwise an answer could depend on an entry that never becomes durable.
-    await this.settled();
+    await this.flushed();
     return this.isOvertaken();
   }
 
@@ -279,7 +279,7 @@ export class Writer {
     const there = await this.context.store.head(this.id);
     const { head, seq } = this.parts.chain;
     const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
-    if (behind) this.#discard(this.#life);
+    if (behind) this.#discard(this.#generation);
     return this.stale;
   }
 
@@ -287,19 +287,19 @@ export class Writer {
    * Whether an adjudication on memory would most likely fail, because memory is stale or other
    * writers are active.
    */
-  get isOld(): boolean {
-    return this.stale || this.#company.isTheirTurn;
+  get isLikelyStale(): boolean {
+    return this.stale || this.#contention.isOthersTurn;
   }
 
   /** The trajectory was opened, and interrupted work of a crash is complete. */
-  opened(): void {
-    this.#company.opened();
+  openingCompleted(): void {
+    this.#contention.opened();
   }
 
   /** Call before a new proposal is adjudicated on stale memory. @throws the errors of `ready` */
-  async freshen(): Promise<void> {
-    const life = this.#life;
-    await this.settled();
+  async refresh(): Promise<void> {
+    const life = this.#generation;
+    await this.flushed();
     this.#discard(life);
     await this.ready();
   }
@@ -316,8 +316,8 @@ export class Writer {
           this.parts = parts;
           this.stale = false;
           this.#loading = undefined;
-          if (isNew) this.subscriptions.publish(this.subscriptions.allNews());
-          this.decided.wake();
+          if (isNew) this.subscriptions.publish(this.subscriptions.allUpdates());
+          this.decisionSignal.notifyAll();
         },
         (error) => {
           this.#loading = undefined;
@@ -328,39 +328,39 @@ export class Writer {
     }
   }
 
-  async #load(): Promise<TrajectoryParts> {
+  async #load(): Promise<TrajectoryState> {
     const { base, chain } = this.parts;
     // A continued read changes the base. If it fails, for any reason, the base is inconsistent and
     // unusable.
     this.parts = { ...this.parts, base: undefined };
-    await this.#company.letIn();
+    await this.#contention.waitForTurn();
     const parts = await this.context.reload(this.id, base);
-    this.#company.read(parts.chain.seq > chain.seq);
+    this.#contention.read(parts.chain.seq > chain.seq);
     return parts;
   }
 
   /** Evicts everything in memory and reloads it. */
-  async forget(): Promise<void> {
-    await this.settled();
-    this.#discard(this.#life);
+  async reload(): Promise<void> {
+    await this.flushed();
+    this.#discard(this.#generation);
     this.parts = { ...this.parts, base: undefined };
-    await this.reread();
+    await this.tryReload();
   }
 
   /**
    * Reloads early, so that no reader sees discarded state. If it fails, the next write retries and
    * gets the error.
    */
-  reread(): Promise<void> {
+  tryReload(): Promise<void> {
     return this.ready().catch(() => undefined);
   }
 
   /** Gives up because another writer always appended first. */
-  async lost(): Promise<RuntimeError> {
-    await this.reread();
+  async conflictError(): Promise<RuntimeError> {
+    await this.tryReload();
     return new RuntimeError(
       'conflict',
-      `Others were faster ${TRIES_MAX} times, at ${this.id} or at what it reads; try again.`,
+      `Others were faster ${COMMIT_ATTEMPTS_MAX} times, at ${this.id} or at what it reads; try again.`,
       {
         retryable: true,
       },
@@ -369,8 +369,8 @@ export class Writer {
 
   /** Discards everything that is not durable. */
   #discard(life: number): void {
-    if (life !== this.#life) return;
-    this.#life++;
+    if (life !== this.#generation) return;
+    this.#generation++;
     this.stale = true;
   }
 }

@@ -1,4 +1,4 @@
-import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, OpenEffectPage, Tenure } from '#ledger';
+import type { EffectKeyRow, EffectPage, EffectWrite, Hash, Lease, LoggedTransaction, OpenEffectPage } from '#ledger';
 import { type EffectChange, type EffectState, type EffectVerdict, type EffectView, judgeEffects } from '../effects.ts';
 
 interface Transaction {
@@ -21,7 +21,7 @@ export class MemoryEffects implements EffectView {
    * Starts a lease, or the first group membership after a lease. Writes under earlier fences are
    * refused from now on.
    */
-  raise(): Pick<Tenure, 'fence' | 'lastEpoch'> {
+  raise(): Pick<Lease, 'fence' | 'lastEpoch'> {
     this.#fences.clear();
     return this.join();
   }
@@ -43,7 +43,7 @@ export class MemoryEffects implements EffectView {
   }
 
   /** Starts a membership in shared mode. */
-  join(): Pick<Tenure, 'fence' | 'lastEpoch'> {
+  join(): Pick<Lease, 'fence' | 'lastEpoch'> {
     this.#fence += 1;
     this.#fences.add(this.#fence);
     return { fence: this.#fence, lastEpoch: this.#lastEpoch };

@@ -1,6 +1,6 @@
-import type { Happening, Membership, Said, Tenure } from '#ledger';
+import type { Lease, Membership, MembershipEvent, OrderedEvent } from '#ledger';
 import type { MemoryEffects } from './effects.ts';
-import type { Tenures } from './tenure.ts';
+import type { Leases } from './lease.ts';
 
 interface Member {
   readonly leaseMs: number;
@@ -16,8 +16,8 @@ type Unplaced<T> = T extends { readonly seq: number } ? Omit<T, 'seq'> : never;
 /**
  * The lease that excludes exclusive holders. All group members wait for it and hold it together.
  */
-interface Kept {
-  readonly tenure: Promise<Tenure>;
+interface SharedLease {
+  readonly tenure: Promise<Lease>;
   readonly giveUp: AbortController;
   /** The number of members, including callers that are joining. */
   count: number;
@@ -29,18 +29,18 @@ interface Kept {
  */
 export class Members {
   readonly #effects: MemoryEffects;
-  readonly #tenures: Tenures;
+  readonly #tenures: Leases;
   readonly #inTurn: <T>(write: () => T) => Promise<T>;
   readonly #members = new Map<number, Member>();
   /** Without the events of ended transactions that every member has received. */
-  #happened: Happening[] = [];
+  #happened: OrderedEvent[] = [];
   #seq = 0;
   #lastEpoch = 0;
-  #kept: Kept | undefined;
+  #kept: SharedLease | undefined;
   /** The reason why no caller can join any more. */
   #end: Error | undefined;
 
-  constructor(effects: MemoryEffects, tenures: Tenures, inTurn: <T>(write: () => T) => Promise<T>) {
+  constructor(effects: MemoryEffects, tenures: Leases, inTurn: <T>(write: () => T) => Promise<T>) {
     this.#effects = effects;
     this.#tenures = tenures;
     this.#inTurn = inTurn;
@@ -61,7 +61,7 @@ export class Members {
       fence,
       exchange: (heard, said, look) => this.#inTurn(() => this.#exchange(fence, heard, said, look)),
       whyEnded: () => this.#end,
-      onNews: (listener) => {
+      onEvents: (listener) => {
         const member = this.#members.get(fence);
         if (member !== undefined) member.listener = listener;
       },
@@ -75,11 +75,11 @@ export class Members {
     for (const fence of [...this.#members.keys()]) this.#lose(fence);
   }
 
-  #keepOthersOut(): Kept {
+  #keepOthersOut(): SharedLease {
     if (this.#kept === undefined) {
       const giveUp = new AbortController();
       // The lease has no fence: each member has its own fence.
-      const tenure = this.#tenures.hold(async () => ({ fence: 0, lastEpoch: 0 }), giveUp.signal);
+      const tenure = this.#tenures.acquire(async () => ({ fence: 0, lastEpoch: 0 }), giveUp.signal);
       this.#kept = { tenure, giveUp, count: 0 };
     }
     this.#kept.count++;
@@ -111,7 +111,12 @@ export class Members {
     return fence;
   }
 
-  #exchange(fence: number, heard: number, said: readonly Said[], look: boolean): readonly Happening[] | undefined {
+  #exchange(
+    fence: number,
+    heard: number,
+    said: readonly MembershipEvent[],
+    look: boolean,
+  ): readonly OrderedEvent[] | undefined {
     const member = this.#members.get(fence);
     if (member === undefined) return undefined;
     member.until = performance.now() + member.leaseMs;
@@ -193,7 +198,7 @@ export class Members {
     return new Set(this.#happened.flatMap((each) => (each.is === 'ended' && each.seq <= seq ? [each.epoch] : [])));
   }
 
-  #add(happened: Unplaced<Happening>): void {
+  #add(happened: Unplaced<OrderedEvent>): void {
     this.#happened.push({ ...happened, seq: ++this.#seq });
   }
 

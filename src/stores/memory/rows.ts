@@ -28,7 +28,7 @@ import { COMMITTED, type Reads } from '../native-port.ts';
 import { MemoryEffects } from './effects.ts';
 import { MemoryFacts } from './facts.ts';
 
-type Whole<Query> = Query & { readonly limit: number };
+type WithDefaults<Query> = Query & { readonly limit: number };
 
 /** All data of a store in memory. Every call runs immediately and atomically. */
 export class Rows implements Reads {
@@ -225,7 +225,7 @@ export class Rows implements Reads {
     return this.believed.state(name);
   }
 
-  facts(query: Whole<FactQuery>): FactVersion[] {
+  facts(query: WithDefaults<FactQuery>): FactVersion[] {
     return this.believed.query(query);
   }
 
@@ -242,15 +242,15 @@ export class Rows implements Reads {
     return this.believed.branches();
   }
 
-  branchPartitions(query: Whole<BranchPartitionQuery>): BranchPartition[] {
+  branchPartitions(query: WithDefaults<BranchPartitionQuery>): BranchPartition[] {
     return this.believed.branchPartitions(query);
   }
 
-  factsByText(query: Whole<FactTextQuery>): FactHit[] {
+  factsByText(query: WithDefaults<FactTextQuery>): FactHit[] {
     return this.believed.byText(query);
   }
 
-  factsByVector(query: Whole<FactVectorQuery>): FactHit[] {
+  factsByVector(query: WithDefaults<FactVectorQuery>): FactHit[] {
     return this.believed.byVector(query);
   }
 

@@ -1,13 +1,13 @@
-import { madeHere } from '#base';
+import { markOwnPackage } from '#base';
 import type { SharedEffectStore } from '#ledger';
 import { CheckedStore } from '../checked-store.ts';
 import { StoreError } from '../errors.ts';
-import { checkSharing } from '../input.ts';
+import { checkMembership } from '../input.ts';
 import type { Writes } from '../native-port.ts';
 import { rebuild } from '../rebuild.ts';
+import { Leases } from './lease.ts';
 import { Members } from './members.ts';
 import { Rows } from './rows.ts';
-import { Tenures } from './tenure.ts';
 
 /**
  * A store without a disk. Like a store with a disk, it answers asynchronously in the order of the
@@ -16,15 +16,15 @@ import { Tenures } from './tenure.ts';
  */
 export class MemoryStore extends CheckedStore {
   static {
-    madeHere(MemoryStore.prototype);
+    markOwnPackage(MemoryStore.prototype);
   }
 
   readonly readonly = false;
-  readonly #tenures: Tenures;
+  readonly #tenures: Leases;
   /**
    * Same as `SharedEffectStore.shareEffects`. Exists only if the store was created with `shared`.
    */
-  readonly shareEffects?: SharedEffectStore['shareEffects'];
+  readonly shareEffects?: SharedEffectStore['joinEffects'];
   readonly #members: Members | undefined;
   #waiting: (() => void)[] = [];
   #closed: Promise<void> | undefined;
@@ -35,7 +35,7 @@ export class MemoryStore extends CheckedStore {
    */
   constructor({ shared = false }: { readonly shared?: boolean } = {}) {
     const rows = new Rows();
-    const tenures = new Tenures();
+    const tenures = new Leases();
     const inTurn = <T>(write: () => T): Promise<T> => this.#inTurn(write);
     const writes = writesOf(rows, tenures, inTurn, () => this.#checkOpen());
     super({
@@ -53,7 +53,7 @@ export class MemoryStore extends CheckedStore {
     const members = new Members(rows.effects, tenures, inTurn);
     this.#members = members;
     this.shareEffects = async (options) => {
-      checkSharing(options);
+      checkMembership(options);
       this.#checkOpen();
       return members.join(options.leaseMs, options.signal);
     };
@@ -91,7 +91,7 @@ export class MemoryStore extends CheckedStore {
 
 function writesOf(
   rows: Rows,
-  tenures: Tenures,
+  tenures: Leases,
   inTurn: <T>(write: () => T) => Promise<T>,
   checkOpen: () => void,
 ): Writes {
@@ -105,7 +105,7 @@ function writesOf(
     integrate: (step) => inTurn(() => rows.integrate(step)),
     putSnapshot: (row, erasures) => inTurn(() => rows.putSnapshot(row, erasures)),
     dropSnapshots: () => inTurn(() => rows.dropSnapshots()),
-    holdEffects: (signal) => tenures.hold(() => inTurn(() => rows.effects.raise()), signal),
+    holdEffects: (signal) => tenures.acquire(() => inTurn(() => rows.effects.raise()), signal),
     claimKey: async (offered) => rows.claimKey(offered)!,
     putVectors: (embedder, vectors) => inTurn(() => rows.believed.putVectors(embedder, vectors)),
     rebuildFacts: (pages) =>

@@ -1,8 +1,8 @@
 import type { Readers } from './connection/readers.ts';
 import type { Session } from './connection/session.ts';
-import type { Tenures } from './effects/tenure.ts';
+import type { Leases } from './effects/lease.ts';
 import type { ScrubberOptions } from './writer/scrub.ts';
-import type { Turns } from './writer/write-turns.ts';
+import type { WriteLocks } from './writer/write-turns.ts';
 import type { Writer } from './writer/writer.ts';
 
 /** The connection data that `openPostgres` has determined. */
@@ -14,8 +14,8 @@ export interface Connections {
   /** Undefined in a read-only store. */
   readonly writer: Writer | undefined;
   /** The write locks of the writing process. */
-  readonly turns: Turns;
-  readonly tenures: Tenures;
+  readonly turns: WriteLocks;
+  readonly tenures: Leases;
   readonly tell: boolean;
   /** Undefined if another process must remove erased bytes from the files. */
   readonly scrubbing: Pick<ScrubberOptions, 'lockTimeoutMs' | 'open'> | undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { StoreError, type StoreErrorCode } from '../errors.ts';
-import { ConnectionLost, isOutrun, sqlState, storeError } from './errors.ts';
+import { ConnectionLost, isSerializationFailure, sqlState, storeError } from './errors.ts';
 
 const PATH = 'postgres://host:5432/database?schema=assize';
 
@@ -91,7 +91,7 @@ test('a lost connection can be tried again', () => {
 });
 
 test('only a transaction that another one was in the way of is sent again as it is', () => {
-  expect(['40001', '40P01', '23P01', '55P03', '23505', ''].map((code) => isOutrun(coded(code)))).toEqual([
+  expect(['40001', '40P01', '23P01', '55P03', '23505', ''].map((code) => isSerializationFailure(coded(code)))).toEqual([
     true,
     true,
     true,

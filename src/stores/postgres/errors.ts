@@ -88,7 +88,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /** Another transaction was in the way of this one, which the server has undone; or the trigger `keep_apart` has rejected a fact. */
-export function isOutrun(error: unknown): boolean {
+export function isSerializationFailure(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40001' || state === '40P01' || state === '23P01';
 }
@@ -116,7 +116,7 @@ export function unreachableError(path: string, cause: unknown): StoreError {
 }
 
 /** Whether a commit was carried out can't be said. */
-export function doubtError(path: string, cause: unknown): StoreError {
+export function unknownCommitError(path: string, cause: unknown): StoreError {
   return new StoreError(
     'store_unreachable',
     `The connection to ${path} was lost before it answered; resolve(id) tells what was committed.`,

@@ -2,7 +2,7 @@
 // schema of a PostgreSQL database. The store keeps rows and answers compare-and-set. It never
 // adjudicates the contents of rows, and never shows a password. The folder has one file per
 // operation, like sqlite/. The driver is the package `pg`, loaded when a store is opened.
-export type { Followable, News } from '../follow.ts';
+export type { Followable, StoreEvent } from '../follow.ts';
 export type { Durability, OpenMode, Scrubbing } from '../options.ts';
 export { DEFAULT_SCHEMA } from './connection/connection-url.ts';
 export {

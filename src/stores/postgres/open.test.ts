@@ -267,10 +267,10 @@ withPostgres('opening', (postgres) => {
       await store.putSnapshot(snapshot, 0);
       expect(await store.snapshot('t')).toEqual(snapshot);
       await store.dropSnapshots();
-      await expect(store.holdEffects()).rejects.toMatchObject({ code: 'store_denied' });
+      await expect(store.leaseEffects()).rejects.toMatchObject({ code: 'store_denied' });
       await postgres.query(`GRANT UPDATE ON "${schema}".effect_tenure TO "${user}";
         GRANT DELETE ON "${schema}".effect_open, "${schema}".effect_member, "${schema}".effect_event TO "${user}"`);
-      const { fence } = await store.holdEffects();
+      const { fence } = await store.leaseEffects();
       const begun = [{ epoch: 1, trajectory_id: 't', body: '{}' }];
       expect(await store.logEffects({ fence, begun })).toEqual({ status: 'written' });
       expect(await store.logEffects({ fence, ended: [1] })).toEqual({ status: 'written' });

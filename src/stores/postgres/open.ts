@@ -1,18 +1,18 @@
-import { isAssizeError, requireForm } from '#base';
+import { checkArgument, isAssizeError } from '#base';
 import { StoreError } from '../errors.ts';
 import { POSTGRES_OPTIONS } from '../option-names.ts';
-import { checkChoices, checkScrubbing, TURN_WAIT_MS } from '../options.ts';
+import { checkChoices, checkScrubbing, WRITE_LOCK_WAIT_MS } from '../options.ts';
 import { badUrl, readUrl } from './connection/connection-url.ts';
 import { loadDriver } from './connection/driver.ts';
 import { Readers } from './connection/readers.ts';
 import { newClient, Session, type SessionOptions } from './connection/session.ts';
-import { TENURE_WAIT_MS, Tenures } from './effects/tenure.ts';
+import { LEASE_WAIT_MS, Leases } from './effects/lease.ts';
 import { storeError } from './errors.ts';
 import type { PostgresOptions } from './options.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { PostgresStore } from './store.ts';
 import { REWRITE_TIMEOUT_MS } from './writer/scrub.ts';
-import { TURNS_MAX, Turns } from './writer/write-turns.ts';
+import { WRITE_LOCKS_MAX, WriteLocks } from './writer/write-turns.ts';
 import { Writer } from './writer/writer.ts';
 
 /**
@@ -42,7 +42,7 @@ const SERVER_VERSION_MIN = 140_000;
  *   or invalid options; ArgumentError `bad_argument`. No error repeats the password.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
-  requireForm(POSTGRES_OPTIONS, options, 'options');
+  checkArgument(POSTGRES_OPTIONS, options, 'options');
   const {
     mode = 'create',
     durability = 'full',
@@ -64,12 +64,12 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const mark = await readMark(session, schema);
     checkMark(mark, path, mode);
     const readers = new Readers({ path, max, attempts, open });
-    const waitForTurn = (): Promise<Session> => Session.open({ ...settings, lockTimeoutMs: TURN_WAIT_MS });
-    const turns = new Turns(new Readers({ path, max: TURNS_MAX, attempts: 1, open: waitForTurn }), schema);
-    const statementTimeoutMs = Math.max(settings.statementTimeoutMs, 2 * TENURE_WAIT_MS);
+    const waitForTurn = (): Promise<Session> => Session.open({ ...settings, lockTimeoutMs: WRITE_LOCK_WAIT_MS });
+    const turns = new WriteLocks(new Readers({ path, max: WRITE_LOCKS_MAX, attempts: 1, open: waitForTurn }), schema);
+    const statementTimeoutMs = Math.max(settings.statementTimeoutMs, 2 * LEASE_WAIT_MS);
     const waitForTenure = (): Promise<Session> =>
-      Session.open({ ...settings, statementTimeoutMs, lockTimeoutMs: TENURE_WAIT_MS });
-    const tenures = new Tenures({ path, schema, attempts, open: waitForTenure });
+      Session.open({ ...settings, statementTimeoutMs, lockTimeoutMs: LEASE_WAIT_MS });
+    const tenures = new Leases({ path, schema, attempts, open: waitForTenure });
     if (mode === 'readonly') {
       readers.add(session);
       return new PostgresStore({

@@ -1,6 +1,6 @@
-import type { FactAnswers } from '../moment.ts';
 import type { Reads } from '../native-port.ts';
-import type { Asking } from './connection/readers.ts';
+import type { FactAnswers } from '../read-snapshot.ts';
+import type { ReadRequest } from './connection/readers.ts';
 import type { Connections } from './connections.ts';
 import {
   prepareEffectKey,
@@ -17,7 +17,7 @@ import {
   preparePartition,
   prepareSpaces,
 } from './facts/facts.ts';
-import type { KnownFacts } from './facts/partition-cache.ts';
+import type { PartitionCache } from './facts/partition-cache.ts';
 import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed } from './facts/texts.ts';
 import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
 import { prepareEntries } from './ledger/entries.ts';
@@ -31,7 +31,7 @@ import { prepareTrajectories } from './ledger/trajectories.ts';
 
 /** The reads of facts, over any connection or pool. */
 export function prepareFactAnswers(
-  readers: Asking,
+  readers: ReadRequest,
   { schema, path }: Pick<Connections, 'schema' | 'path'>,
 ): FactAnswers {
   return {
@@ -43,11 +43,11 @@ export function prepareFactAnswers(
 }
 
 /** `known`: the cache of facts in a writable store, which learns from the reads. */
-export function prepareReads({ readers, writer, schema, path }: Connections, known: KnownFacts | undefined): Reads {
+export function prepareReads({ readers, writer, schema, path }: Connections, known: PartitionCache | undefined): Reads {
   const resolve = prepareResolve(readers, schema);
   return {
     resolve: async (id) => {
-      await writer?.settled();
+      await writer?.lostStatementsEnded();
       return resolve(id);
     },
     entries: prepareEntries(readers, schema),

@@ -55,7 +55,7 @@ withPostgres('the runtime', (postgres) => {
     expect(reports).toMatchObject([{ trajectory_id: id, valid: true, entries: 34 }]);
     expect(rulings.flat().filter((ruling) => ruling === 'committed')).toHaveLength(20);
     // Another thread opens the store by its URL.
-    const ahead = stores[0]!.checkAhead([{ trajectory_id: id, entries: 34, position: 0 }]);
+    const ahead = stores[0]!.readInParallel([{ trajectory_id: id, entries: 34, position: 0 }]);
     let run = ahead.at(id, 1);
     for (; typeof run === 'number'; run = ahead.at(id, 1)) await new Promise(setImmediate);
     expect(run).toMatchObject({ seq: 1, count: 33 });

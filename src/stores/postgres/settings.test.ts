@@ -56,7 +56,7 @@ withPostgres(
         const member = await joined(store);
         const seen = { space: 's', subject: 'a', predicate: 'b' };
         let moments = 0;
-        await store.atOneMoment(async (facts) => {
+        await store.withReadSnapshot(async (facts) => {
           moments += 1;
           await facts.facts(seen);
           await sleep(2_000);

@@ -1,14 +1,14 @@
-import { madeHere } from '#base';
-import type { Ahead, FactReads, Membership, RowRange, SharedEffectStore } from '#ledger';
+import { markOwnPackage } from '#base';
+import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from '#ledger';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
-import type { Followable, News } from '../follow.ts';
-import { checkMoment, checkSharing, checkText } from '../input.ts';
-import { factReads } from '../moment.ts';
-import { checkAhead } from '../parallel-reader.ts';
+import type { Followable, StoreEvent } from '../follow.ts';
+import { checkMembership, checkSnapshotRead, checkText } from '../input.ts';
+import { readInParallel } from '../parallel-reader.ts';
+import { factReads } from '../read-snapshot.ts';
 import type { Connections } from './connections.ts';
+import { prepareRaise } from './effects/lease.ts';
 import { prepareJoin } from './effects/members.ts';
-import { prepareRaise } from './effects/tenure.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { Following } from './ledger/follow.ts';
 import { prepareFactAnswers, prepareReads } from './reads.ts';
@@ -35,7 +35,7 @@ import { prepareWrites } from './writer/writes.ts';
  */
 export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable {
   static {
-    madeHere(PostgresStore.prototype);
+    markOwnPackage(PostgresStore.prototype);
   }
 
   /** The location of the store: a URL without user, password and settings. */
@@ -57,7 +57,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     const writes =
       group &&
       prepareWrites(group, connections, {
-        hold: (signal) => this.#working(() => connections.tenures.hold(() => group.run(raise), signal), signal),
+        hold: (signal) => this.#working(() => connections.tenures.acquire(() => group.run(raise), signal), signal),
         writable: () => this.#writable(),
       });
     super({
@@ -75,17 +75,20 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     this.#selfCheck = prepareSelfCheck(readers, schema);
   }
 
-  async shareEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership> {
+  async joinEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership> {
     this.#writable();
-    checkSharing(options);
+    checkMembership(options);
     const { leaseMs, signal } = options;
     const { tenures } = this.#connections;
     return this.#working(() => tenures.share(prepareJoin(this.#connections, leaseMs), signal), signal);
   }
 
-  async atOneMoment<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T> {
+  async withReadSnapshot<T>(
+    read: (facts: FactReads) => Promise<T>,
+    options?: { readonly byText?: boolean },
+  ): Promise<T> {
     this.#checkOpen();
-    checkMoment(read, options);
+    checkSnapshotRead(read, options);
     const { readers } = this.#connections;
     const asked = <A>(step: () => A | Promise<A>): Promise<A> => this.#asked('Reading', step);
     return readers.atOneMoment((asking) => read(factReads(prepareFactAnswers(asking, this.#connections), asked)));
@@ -100,22 +103,22 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     return this.#asked('Reading', this.#selfCheck);
   }
 
-  async turn(trajectoryId: string): Promise<(() => void) | undefined> {
+  async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#writable();
     checkText(trajectoryId, 'trajectory_id');
-    return this.#connections.turns.take(trajectoryId);
+    return this.#connections.turns.acquire(trajectoryId);
   }
 
-  checkAhead(ranges: readonly RowRange[]): Ahead {
+  readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkOpen();
-    return checkAhead(this.#connections.url, ranges);
+    return readInParallel(this.#connections.url, ranges);
   }
 
   /**
    * Opens a dedicated connection for each listener. If that connection is lost, the listener
    * receives `missed` after the next one is open.
    */
-  async follow(listener: (news: News) => void): Promise<() => Promise<void>> {
+  async follow(listener: (news: StoreEvent) => void): Promise<() => Promise<void>> {
     const following = await this.#asked('Following', () => Following.start({ ...this.#connections, listener }));
     this.#followings.add(following);
     return async () => {
@@ -134,7 +137,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     await this.#scrubber?.idle();
     await this.#group?.idle();
     await this.#connections.tenures.end();
-    await this.#connections.turns.end();
+    await this.#connections.turns.close();
     for (const following of this.#followings) await following.stop();
     await this.#connections.writer?.end();
     await this.#connections.readers.end();

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { asNobody } from '../../../tests/support/as-nobody.ts';
+import { asUnprivilegedUser } from '../../../tests/support/as-unprivileged-user.ts';
 import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';
@@ -456,7 +456,7 @@ describe.skipIf(process.platform === 'win32')('permissions', () => {
     chmodSync(path, file);
     chmodSync(parent, folder);
     try {
-      await asNobody(() => test(path));
+      await asUnprivilegedUser(() => test(path));
     } finally {
       chmodSync(parent, 0o755);
     }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { isAssizeError, requireForm } from '#base';
+import { checkArgument, isAssizeError } from '#base';
 import { StoreError } from '../errors.ts';
 import { checkCount } from '../input.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
@@ -16,7 +16,7 @@ import { HashIndex } from './ledger/hash-index.ts';
 import type { SqliteOptions } from './options.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { type Connection, SqliteStore } from './store.ts';
-import { Writing } from './writer/writer.ts';
+import { FileWriter } from './writer/writer.ts';
 
 export type { Durability, OpenMode, VectorSearch } from '../options.ts';
 /** Default of `lockTimeoutMs`: longer than another process's checkpoint on a slow disk. */
@@ -42,7 +42,7 @@ export const LOCK_TIMEOUT_MS = 5_000;
  *   invalid options; ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
-  requireForm(SQLITE_OPTIONS, options, 'options');
+  checkArgument(SQLITE_OPTIONS, options, 'options');
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
   checkChoices(mode, durability);
   checkVectorSearch(vectors);
@@ -65,7 +65,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, another };
     const make = (db: DatabaseSync): SqliteStore => {
       const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-      return new SqliteStore(db, indexes, new Writing(db, indexes, connection), connection);
+      return new SqliteStore(db, indexes, new FileWriter(db, indexes, connection), connection);
     };
     const store = await whenUnlocked(() => connect(path, connecting, make), path, lockTimeoutMs);
     if (mode !== 'readonly') await goOnErasing(store);

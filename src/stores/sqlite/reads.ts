@@ -23,7 +23,7 @@ import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
 import { prepareTrajectories } from './ledger/trajectories.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import type { Indexes } from './writer/commit.ts';
-import type { Writing } from './writer/writer.ts';
+import type { FileWriter } from './writer/writer.ts';
 
 /** The reads that only a SQLite store has. */
 export interface SqliteReads extends Reads {
@@ -38,7 +38,7 @@ export interface SqliteReads extends Reads {
 export function prepareReads(
   db: DatabaseSync,
   { ids, blobs }: Indexes,
-  learn: Writing['learn'],
+  learn: FileWriter['learn'],
   path: string,
   vectors: VectorSearch,
 ): SqliteReads {

@@ -1,23 +1,23 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { madeHere } from '#base';
-import type { Ahead, FactHit, FactReads, FactText, FactTextQuery, RowRange, Tenure } from '#ledger';
+import { markOwnPackage } from '#base';
+import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
-import { checkMoment, checkText, checkTextQuery, checkToEmbed } from '../input.ts';
-import { factReads } from '../moment.ts';
+import { checkSnapshotRead, checkText, checkTextQuery, checkToEmbed } from '../input.ts';
 import type { Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
-import { checkAhead } from '../parallel-reader.ts';
+import { readInParallel } from '../parallel-reader.ts';
+import { factReads } from '../read-snapshot.ts';
 import { rebuild } from '../rebuild.ts';
 import { whenUnlocked } from './connection/retry.ts';
-import { Tenures } from './effects/tenure.ts';
+import { Leases } from './effects/lease.ts';
 import { readonlyError, storeError } from './errors.ts';
-import { factsHeld } from './facts/snapshot-read.ts';
+import { snapshotReads } from './facts/snapshot-read.ts';
 import { prepareReads, type SqliteReads } from './reads.ts';
 import type { Indexes } from './writer/commit.ts';
-import type { StepName, Steps } from './writer/steps.ts';
-import { Turns } from './writer/write-turns.ts';
-import type { Writing } from './writer/writer.ts';
+import type { WriteOperationName, WriteOperations } from './writer/operations.ts';
+import { WriteLocks } from './writer/write-turns.ts';
+import type { FileWriter } from './writer/writer.ts';
 
 /** The connection data that `openSqlite` has determined. */
 export interface Connection {
@@ -46,7 +46,7 @@ export interface Connection {
  */
 export class SqliteStore extends CheckedStore {
   static {
-    madeHere(SqliteStore.prototype);
+    markOwnPackage(SqliteStore.prototype);
   }
 
   /** The absolute path of the file. */
@@ -57,16 +57,16 @@ export class SqliteStore extends CheckedStore {
   readonly #vectors: VectorSearch;
   readonly #another: Connection['another'];
   readonly #reads: SqliteReads;
-  readonly #writing: Writing;
-  readonly #turns: Turns;
-  readonly #tenures: Tenures;
+  readonly #writing: FileWriter;
+  readonly #turns: WriteLocks;
+  readonly #tenures: Leases;
   #closed: Promise<void> | undefined;
 
   /**
    * Accepts a connection that `openSqlite` has checked and set up, and the writer. `close` closes
    * both.
    */
-  constructor(db: DatabaseSync, indexes: Indexes, writing: Writing, connection: Connection) {
+  constructor(db: DatabaseSync, indexes: Indexes, writing: FileWriter, connection: Connection) {
     const { path, readonly, lockTimeoutMs, vectors } = connection;
     const reads = prepareReads(db, indexes, (name, found) => writing.learn(name, found), path, vectors);
     const writes: Writes = {
@@ -105,8 +105,8 @@ export class SqliteStore extends CheckedStore {
     this.#writing = writing;
     // Uses SQLite's name of the file, because a link and its target are the same file.
     const file = db.location() ?? path;
-    this.#turns = new Turns(file);
-    this.#tenures = new Tenures(file);
+    this.#turns = new WriteLocks(file);
+    this.#tenures = new Leases(file);
   }
 
   override async factsByText(query: FactTextQuery): Promise<FactHit[]> {
@@ -121,13 +121,16 @@ export class SqliteStore extends CheckedStore {
     return super.textsToEmbed(embedder, space, limit);
   }
 
-  async atOneMoment<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T> {
-    checkMoment(read, options);
+  async withReadSnapshot<T>(
+    read: (facts: FactReads) => Promise<T>,
+    options?: { readonly byText?: boolean },
+  ): Promise<T> {
+    checkSnapshotRead(read, options);
     if (options?.byText === true && !this.readonly && (await this.#read(() => this.#reads.isBehind())))
       await this.#index();
     // A separate connection, so other readers see commits in the meantime.
     const { db, facts } = await this.#read(() =>
-      this.#another((db) => ({ db, facts: factsHeld(db, this.path, this.#vectors) })),
+      this.#another((db) => ({ db, facts: snapshotReads(db, this.path, this.#vectors) })),
     );
     try {
       return await read(factReads(facts, async (step) => this.#read(step)));
@@ -141,15 +144,15 @@ export class SqliteStore extends CheckedStore {
     return this.#writing.scrub();
   }
 
-  async turn(trajectoryId: string): Promise<(() => void) | undefined> {
+  async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#checkWritable();
     checkText(trajectoryId, 'trajectory_id');
-    return this.#turns.take();
+    return this.#turns.acquire();
   }
 
-  checkAhead(ranges: readonly RowRange[]): Ahead {
+  readInParallel(ranges: readonly RowRange[]): ParallelReader {
     this.#checkUsable();
-    return checkAhead(`sqlite:${this.path}`, ranges);
+    return readInParallel(`sqlite:${this.path}`, ranges);
   }
 
   async selfCheck(): Promise<string[]> {
@@ -183,15 +186,18 @@ export class SqliteStore extends CheckedStore {
     while (await this.#writing.index());
   }
 
-  async #hold(signal: AbortSignal | undefined): Promise<Tenure> {
+  async #hold(signal: AbortSignal | undefined): Promise<Lease> {
     try {
-      return await this.#tenures.hold(() => this.#step('raise'), signal);
+      return await this.#tenures.acquire(() => this.#step('raise'), signal);
     } catch (error) {
       throw signal?.aborted ? error : storeError(error, this.path, 'Working on the effects of');
     }
   }
 
-  async #step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
+  async #step<Name extends WriteOperationName>(
+    name: Name,
+    ...given: Parameters<WriteOperations[Name]>
+  ): Promise<ReturnType<WriteOperations[Name]>> {
     this.#checkWritable();
     return this.#writing.step(name, ...given);
   }

@@ -8,7 +8,7 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { FactModel, generatedBatches, generatedQueries, SPACES } from '../../testing/fact-model.ts';
 import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
-import { putTo } from '../../testing/laws/fact-model.ts';
+import { runAgainst } from '../../testing/laws/fact-model.ts';
 import { factVectorLaws } from '../../testing/laws/fact-vectors.ts';
 import { batchOf } from '../../testing/store-rows.ts';
 import { runSuite } from '../../testing/suite.ts';
@@ -56,7 +56,7 @@ test.each([1, 3, 64, 1_536])(
         const path = newPath();
         const exact = await openSqlite({ path, durability: 'off' });
         const extended = await openSqlite({ path, durability: 'off', vectors: 'sqlite-vec' });
-        await putTo(exact, new FactModel(), batches);
+        await runAgainst(exact, new FactModel(), batches);
         const next = random(seed);
         for (const space of SPACES) {
           const texts = await exact.textsToEmbed('m', space, 1_000);

@@ -12,7 +12,7 @@ import {
   type ProblemKind,
 } from './report.ts';
 import { shrink } from './smaller.ts';
-import { type Case, exampleOf, type Found, fits, type Trial, Trials } from './trials.ts';
+import { type Case, exampleOf, type FoundProblem, fits, type Trial, Trials } from './trials.ts';
 import { fixedNames, NAMES, poolOf, valuesOf } from './values.ts';
 
 const WARNINGS: ReadonlySet<ProblemKind> = new Set<ProblemKind>([
@@ -97,7 +97,7 @@ function reportOf(report: Omit<DomainReport, 'formatReport' | 'ok'>): DomainRepo
 }
 
 /** A state to propose on, and whether proposals can reach it. */
-interface Place {
+interface ReachedState {
   readonly state: Json;
   readonly reached: boolean;
 }
@@ -170,7 +170,7 @@ class Check {
   }
 
   /** The initial state, the given states, and some that the schema accepts. */
-  #beginnings(): Place[] {
+  #beginnings(): ReachedState[] {
     const { initial } = this.#domain;
     const given = [...(initial === undefined ? [] : [initial]), ...(this.#options.states ?? [])] as Json[];
     for (const state of given) {
@@ -194,7 +194,7 @@ class Check {
       ...fitting.map((state) => ({ state: asJson(state), reached: true })),
       // Without a known starting state, any state may be reachable.
       ...invented.map((state) => ({ state: asJson(state), reached: fitting.length === 0 })),
-    ].filter((place): place is Place => place.state !== undefined);
+    ].filter((place): place is ReachedState => place.state !== undefined);
   }
 
   #judge(state: Json, reached: boolean): void {
@@ -232,7 +232,7 @@ class Check {
   // ── proposals ──
 
   /** Proposes actions, each on a state that earlier proposals reached. */
-  #walk(places: Place[]): void {
+  #walk(places: ReachedState[]): void {
     const names = Object.keys(this.#domain.actions);
     if (names.length === 0) return;
     for (let run = 0; run < this.#options.runs; run++) {
@@ -240,7 +240,7 @@ class Check {
       const reached = places.filter((place) => place.reached);
       const from = run % 4 !== 0 && reached.length > 0 ? reached : places;
       // Mostly one of the latest states: some rules apply only after several steps.
-      const place = this.#oneOf(run % 3 === 0 ? from : from.slice(-LATEST)) as Place;
+      const place = this.#oneOf(run % 3 === 0 ? from : from.slice(-LATEST)) as ReachedState;
       const proposed = this.#propose(place.state, this.#oneOf(names) as string);
       if (proposed === undefined) continue;
       const trial = this.#trials.ofCase(proposed);
@@ -286,17 +286,17 @@ class Check {
     return Object.fromEntries(params.map((param) => [param, this.#oneOf(known) as string]));
   }
 
-  #count({ action, ...rest }: Case, { became, refusal, did, stoppedBy }: Trial): void {
+  #count({ action, ...rest }: Case, { outcome, refusal, did, stoppedBy }: Trial): void {
     if (stoppedBy !== undefined) this.#countsOf(stoppedBy).failed++;
-    if (became !== undefined) this.#proposals[became]++;
-    if (became === 'committed' || became === 'escalated') this.#done.add(action);
+    if (outcome !== undefined) this.#proposals[outcome]++;
+    if (outcome === 'committed' || outcome === 'escalated') this.#done.add(action);
     else if (refusal !== undefined) this.#refusals.set(action, refusal);
     if (did !== undefined && this.#asked.length < AGAIN_MAX) this.#asked.push({ case: { action, ...rest }, did });
   }
 
-  #foundInCase(problem: Found, found: Case, reached: boolean): void {
+  #foundInCase(problem: FoundProblem, found: Case, reached: boolean): void {
     this.#found(problem, reached, () => {
-      const shown = (of: Case): Found | undefined =>
+      const shown = (of: Case): FoundProblem | undefined =>
         this.#trials.ofCase(of).found.find((other) => isSame(other, problem));
       let now = found;
       let steps = 0;
@@ -407,9 +407,9 @@ class Check {
   // ── problems ──
 
   #found(
-    problem: Found,
+    problem: FoundProblem,
     reached: boolean,
-    shrunk: () => { found: Found; example: Counterexample; steps: number },
+    shrunk: () => { found: FoundProblem; example: Counterexample; steps: number },
   ): void {
     const key = `${problem.kind} ${problem.where}`;
     const known = this.#problems.get(key);
@@ -420,7 +420,7 @@ class Check {
     this.#problems.set(key, { kind, level, where, sentence, counterexample: example, shrunk: steps });
   }
 
-  #note({ kind, where, sentence }: Found, counterexample?: Counterexample): void {
+  #note({ kind, where, sentence }: FoundProblem, counterexample?: Counterexample): void {
     const key = `${kind} ${where}`;
     if (this.#problems.has(key)) return;
     const level = WARNINGS.has(kind) ? 'warning' : 'error';
@@ -465,7 +465,7 @@ class Check {
   }
 }
 
-function isSame(a: Found, b: Found): boolean {
+function isSame(a: FoundProblem, b: FoundProblem): boolean {
   return a.kind === b.kind && a.where === b.where;
 }
 

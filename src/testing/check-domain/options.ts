@@ -1,5 +1,5 @@
 import type fc from 'fast-check';
-import { ArgumentError, form, requireForm } from '#base';
+import { ArgumentError, arg, checkArgument } from '#base';
 import type { Instant } from '#canon';
 import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from '#kernel';
 
@@ -29,22 +29,22 @@ export interface CheckDomainOptions<D extends Domain<any, any, any> = any> {
 }
 
 const FORMS = {
-  seed: form.optional(form.number),
-  runs: form.optional(form.whole),
-  states: form.optional(form.list(form.any)),
-  args: form.optional(form.object),
-  roles: form.optional(form.record(form.list(form.object))),
-  counselors: form.optional(form.record(form.text)),
-  at: form.optional(form.text),
+  seed: arg.optional(arg.number),
+  runs: arg.optional(arg.whole),
+  states: arg.optional(arg.list(arg.any)),
+  args: arg.optional(arg.object),
+  roles: arg.optional(arg.record(arg.list(arg.object))),
+  counselors: arg.optional(arg.record(arg.text)),
+  at: arg.optional(arg.text),
 };
-const OPTIONS = form.members(FORMS);
+const OPTIONS = arg.members(FORMS);
 
 /**
  * A misspelled option would be ignored, and the check would not be the intended one. @throws
  * ArgumentError `bad_argument`
  */
 export function requireOptions(options: CheckDomainOptions): void {
-  requireForm(OPTIONS, options, 'options');
+  checkArgument(OPTIONS, options, 'options');
   requireNames('options', options, 'option of checkDomain', Object.keys(FORMS));
 }
 

@@ -3,10 +3,10 @@ import { copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
   adjudicate,
+  approvePending,
   type Compiled,
   candidateOf,
   compile,
-  counsel,
   type Domain,
   defineDomain,
   detailOf,
@@ -26,7 +26,7 @@ import {
   World,
 } from '#kernel';
 import type { Counterexample, ProblemKind } from './report.ts';
-import { type Note, Watch } from './watch.ts';
+import { type ForbiddenAct, Watch } from './watch.ts';
 
 /** A proposal on a state. */
 export interface Case {
@@ -37,7 +37,7 @@ export interface Case {
 }
 
 /** A problem that one case or state shows. */
-export interface Found {
+export interface FoundProblem {
   readonly kind: ProblemKind;
   readonly where: string;
   readonly sentence: string;
@@ -46,12 +46,12 @@ export interface Found {
 
 /** The result of a case besides its problems. */
 export interface Trial {
-  readonly found: readonly Found[];
+  readonly found: readonly FoundProblem[];
   /**
    * The ruling. Undefined if there was none: the arguments do not fit, or the state violates a
    * rule.
    */
-  readonly became: 'committed' | 'escalated' | 'rejected' | undefined;
+  readonly outcome: 'committed' | 'escalated' | 'rejected' | undefined;
   /** The reason for the refusal. */
   readonly refusal?: string;
   /** The invariant that refused the proposal. */
@@ -95,25 +95,25 @@ export class Trials {
     const { domain } = this;
     this.#watch.take();
     const world = new World(domain, copyJson(state, WORLD_LIMITS) as never);
-    if (world.failing.length > 0) return { found: this.#watch.take(), became: undefined };
+    if (world.failing.length > 0) return { found: this.#watch.take(), outcome: undefined };
     this.#watch.take();
     const where = `action ${action}`;
     const intent = { action, role, args };
     const compiled = compile(domain, intent, EVERYBODY);
-    if ('reason' in compiled) return { ...this.#refused(where, compiled), became: undefined };
+    if ('reason' in compiled) return { ...this.#refused(where, compiled), outcome: undefined };
     const inputs = { at: this.#at, observations: [] };
     const run = (): { did: string; naive?: Finding | undefined; refusal?: Refusal } => {
       const candidate = candidateOf(world, compiled, inputs);
       if ('reason' in candidate) return { did: `${candidate.reason}: ${candidate.detail}`, refusal: candidate };
       const did = JSON.stringify([patchesOf(domain, candidate.draft.state, candidate.changes), compiled.cost]);
       const naive = firstFinding(domain, candidate.draft.state);
-      world.takeBack(candidate.draft);
+      world.rollback(candidate.draft);
       return { did, naive };
     };
     this.#touching = [];
     const first = run();
     this.#use(domain.actions[action]?.process as string, compiled.binding);
-    const found: Found[] = this.#watch.take();
+    const found: FoundProblem[] = this.#watch.take();
     const second = run();
     if (first.did !== second.did)
       found.push({
@@ -123,7 +123,7 @@ export class Trials {
       });
     if (first.refusal !== undefined) {
       const refused = this.#refused(where, first.refusal);
-      return { ...refused, found: [...found, ...refused.found], became: 'rejected', did: first.did };
+      return { ...refused, found: [...found, ...refused.found], outcome: 'rejected', did: first.did };
     }
     const ruling = adjudicate(world, intent, EVERYBODY, inputs);
     found.push(...this.#watch.take());
@@ -146,19 +146,19 @@ export class Trials {
     const stopped = said === undefined ? {} : { stoppedBy: said };
     if (ruling.verdict === 'rejected') {
       const refusal = `${said ?? ruling.reason}: ${ruling.detail}`;
-      return { found, became: 'rejected', did: first.did, refusal, ...stopped };
+      return { found, outcome: 'rejected', did: first.did, refusal, ...stopped };
     }
     if (ruling.verdict === 'escalated') {
       const approved = this.#approved(world, intent, ruling);
-      return { ...approved, found: [...found, ...approved.found], became: 'escalated', did: first.did, ...stopped };
+      return { ...approved, found: [...found, ...approved.found], outcome: 'escalated', did: first.did, ...stopped };
     }
     ruling.keep();
     found.push(...this.#failing(compiled));
-    return { found, became: 'committed', did: first.did, next: copyJson(world.state, WORLD_LIMITS) };
+    return { found, outcome: 'committed', did: first.did, next: copyJson(world.state, WORLD_LIMITS) };
   }
 
   /** Runs the `onFailure` of the action twice, and checks that its result can be proposed. */
-  #failing({ name, args, role }: Compiled): Found[] {
+  #failing({ name, args, role }: Compiled): FoundProblem[] {
     const action = this.domain.actions[name];
     if (action?.onFailure === undefined) return [];
     const where = `action ${name}`;
@@ -184,11 +184,11 @@ export class Trials {
   }
 
   /** Every invariant on a state, twice, and on the same state with its keys in another order. */
-  ofState(state: Json): { found: Found[]; vector: ReturnType<typeof detectionVector> } {
+  ofState(state: Json): { found: FoundProblem[]; vector: ReturnType<typeof detectionVector> } {
     this.#watch.take();
     const judged = (of: Json) => detectionVector(this.domain, copyJson(of, WORLD_LIMITS) as never);
     const vector = judged(state);
-    const found: Found[] = this.#watch.take();
+    const found: FoundProblem[] = this.#watch.take();
     const again = judged(state);
     const turned = judged(reversed(state));
     this.#watch.take();
@@ -211,7 +211,7 @@ export class Trials {
   }
 
   /** Approves an escalated proposal, as a counselor of its channel. */
-  #approved(world: World, intent: Intent, ruling: Escalated): { found: Found[]; next?: Json; refusal?: string } {
+  #approved(world: World, intent: Intent, ruling: Escalated): { found: FoundProblem[]; next?: Json; refusal?: string } {
     const where = ruling.invariantId === undefined ? `action ${intent.action}` : `invariant ${ruling.invariantId}`;
     const refusal = `${ruling.invariantId}: ${ruling.detail}`;
     const principal = this.#counselors[ruling.channel];
@@ -230,7 +230,7 @@ export class Trials {
       ...{ patches, approval, channel, freezes, approvals, approvedBy, requesters: [REQUESTER] },
     };
     try {
-      const commit = counsel(world, waiting, { principal, at: this.#at }, EVERYBODY);
+      const commit = approvePending(world, waiting, { principal, at: this.#at }, EVERYBODY);
       commit.keep();
       return { found: this.#watch.take(), next: copyJson(world.state, WORLD_LIMITS), refusal };
     } catch (error) {
@@ -250,8 +250,8 @@ export class Trials {
    * The problems that a refusal shows. A precondition that fails with a readable message shows
    * none.
    */
-  #refused(where: string, { reason, detail }: Refusal): { found: Found[]; refusal: string } {
-    const found: Found[] = this.#watch.take();
+  #refused(where: string, { reason, detail }: Refusal): { found: FoundProblem[]; refusal: string } {
+    const found: FoundProblem[] = this.#watch.take();
     if (reason === 'invalid_authority')
       found.push({ kind: 'outside_footprint', where, sentence: `it leaves its footprint: ${detail}` });
     if (
@@ -306,7 +306,7 @@ export class Trials {
 }
 
 /** The fault of an invariant, derived from the kernel's message. */
-function faultOf(rule: Rule, detail: string): Pick<Found, 'kind' | 'sentence'> | undefined {
+function faultOf(rule: Rule, detail: string): Pick<FoundProblem, 'kind' | 'sentence'> | undefined {
   // The message has the item before the rule's words.
   const at = detail.indexOf(UNJUDGED);
   if (at >= 0) {
@@ -375,4 +375,4 @@ export function exampleOf({ state, action, role, args }: Case): Counterexample {
   return { state, action, role, args };
 }
 
-export type { Note };
+export type { ForbiddenAct };

@@ -1,7 +1,7 @@
 import type { ProblemKind } from './report.ts';
 
 /** A forbidden operation of a domain function, recorded during its run. */
-export interface Note {
+export interface ForbiddenAct {
   readonly kind: ProblemKind;
   readonly where: string;
   readonly sentence: string;
@@ -19,10 +19,10 @@ type Fn = (...given: any[]) => unknown;
  * faulty code.
  */
 export class Watch {
-  #notes: Note[] = [];
+  #notes: ForbiddenAct[] = [];
 
   /** The notes since the last call. */
-  take(): Note[] {
+  take(): ForbiddenAct[] {
     const notes = this.#notes;
     this.#notes = [];
     return notes;

@@ -10,7 +10,7 @@ import { COMMITTED, conflictAt } from './answers.ts';
 export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
   law('effects are written with their batch', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const rows = chainOf('t', 3) as [EntryRow, EntryRow, EntryRow];
     const blob = blobOf('blob');
     const batches = rows.map((row, n) => ({ ...batchOf(row, [blob]), effects: writeOf(fence, n + 1) }));
@@ -30,7 +30,7 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('a batch that is a conflict writes nothing of its effects', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const [first, second] = chainOf('t', 2) as [EntryRow, EntryRow];
     await store.commit(batchOf([first, second]));
     const rival = entryAfter(first, 't', 'rival');
@@ -47,7 +47,7 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('a batch whose effects are refused writes no entry and no blob', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1));
     const root = entryAfter(undefined, 't');
     const blob = blobOf('blob');
@@ -66,7 +66,7 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('a batch that waits may build on effects and entries of one that waits before it', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const [first, second] = chainOf('t', 2) as [EntryRow, EntryRow];
     const answers = await Promise.all([
       store.commit({ ...batchOf(first), effects: writeOf(fence, 1) }),

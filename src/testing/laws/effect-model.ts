@@ -52,7 +52,7 @@ async function reopened(
 
 /** Under separate leases. */
 async function putTo(store: EffectLedger, model: EffectModel, writes: readonly GeneratedWrite[]): Promise<void> {
-  const tenure = await store.holdEffects();
+  const tenure = await store.leaseEffects();
   expect(tenure.fence).toBeGreaterThan(model.fence);
   expect(tenure.lastEpoch).toBe(model.lastEpoch);
   model.fence = tenure.fence;

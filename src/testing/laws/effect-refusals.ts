@@ -12,7 +12,7 @@ const MISUSE = { code: 'store_invalid_input' };
 export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
   law('a key stands for one effect for ever', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1));
     const taken = { status: 'taken', ...keyOf(1) };
     for (let round = 0; round < 2; round += 1) {
@@ -36,7 +36,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('of many that bring one key at once, one has it', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const epochs = Array.from({ length: 30 }, (_, n) => n + 1);
     const write = (epoch: number): EffectWrite => ({ ...writeOf(fence, epoch), keys: [keyOf(epoch, 0, 'same')] });
     const answers = await Promise.all(epochs.map((epoch) => store.logEffects(write(epoch))));
@@ -50,7 +50,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('a write that is refused leaves nothing behind', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1));
     const blob = blobOf('blob');
     const rest: EffectWrite = {
@@ -77,7 +77,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('what does not fit into the log is refused as misuse', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1, ['a', 'b']));
     await store.logEffects({ ...writeOf(fence, 2), ended: [2] });
     const record = (epoch: number, place: number, text: string): EffectWrite => ({
@@ -111,7 +111,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('what is refused disturbs no effects that wait beside it', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1));
     const writes: readonly EffectWrite[] = [
       writeOf(fence, 2),
@@ -131,7 +131,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
 
   law('what no row of effects can hold is refused, and nothing is written', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const fine = writeOf(fence, 1);
     for (const wrong of [
       { fence: 0 },
@@ -158,7 +158,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
     await expect(store.logEffects(fine, [{ hash: 'x', text: 'x' }])).rejects.toMatchObject(MISUSE);
     await expect(store.effectsOf(0)).rejects.toMatchObject(MISUSE);
     await expect(store.effectKey('x')).rejects.toMatchObject(MISUSE);
-    await expect(store.holdEffects({} as AbortSignal)).rejects.toMatchObject(MISUSE);
+    await expect(store.leaseEffects({} as AbortSignal)).rejects.toMatchObject(MISUSE);
     expect(await store.openEffects()).toEqual([]);
     expect(await store.effectsOf(1)).toBeUndefined();
   });

@@ -13,14 +13,14 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await store.openEffects()).toEqual([]);
     expect(await store.effectsOf(1)).toBeUndefined();
     expect(await store.effectKey(keyOf(1).key)).toBeUndefined();
-    expect((await store.wereEffectsHeld?.()) ?? false).toBe(false);
-    expect(await store.holdEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
-    expect((await store.wereEffectsHeld?.()) ?? true).toBe(true);
+    expect((await store.hasEffectLog?.()) ?? false).toBe(false);
+    expect(await store.leaseEffects()).toMatchObject({ fence: 1, lastEpoch: 0 });
+    expect((await store.hasEffectLog?.()) ?? true).toBe(true);
   });
 
   law('a transaction is open until it is ended, and can be read for ever', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     for (const epoch of [2, 1]) expect(await store.logEffects(writeOf(fence, epoch))).toEqual(WRITTEN);
     expect(await store.openEffects()).toEqual([loggedOf(1), loggedOf(2)]);
     expect(await store.logEffects({ fence, ended: [1] })).toEqual(WRITTEN);
@@ -39,7 +39,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     'transactions are listed from the youngest on, those that have ended too, in pages and by trajectory',
     async () => {
       const store = await openNew();
-      const { fence } = await store.holdEffects();
+      const { fence } = await store.leaseEffects();
       expect(await store.listEffects({ limit: 1 })).toEqual([]);
       // Started in another order, with gaps, ended or not.
       for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
@@ -75,7 +75,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
 
   law('those that are open are given by epoch, in pages and by trajectory', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     expect(await store.openEffects({ limit: 1 })).toEqual([]);
     for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
     await store.logEffects({ fence, begun: [transactionOf(2)] });
@@ -109,7 +109,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
 
   law('records are added in their places, also by writes that wait together', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const records = Array.from({ length: 12 }, (_, place) => ({ epoch: 7, place, record: `${place}` }));
     const writes = [
       store.logEffects({ fence, begun: [transactionOf(7)], records: records.slice(0, 2) }),
@@ -127,7 +127,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
 
   law('a write that comes again changes nothing, whatever came after it', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const first = writeOf(fence, 1, ['a', 'b']);
     const last = { fence, records: [{ epoch: 1, place: 2, record: 'c' }], keys: [keyOf(1, 1)], ended: [1] };
     const whole = { ...writeOf(fence, 2, ['a']), ended: [2] };
@@ -143,7 +143,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
 
   law('texts of effects come back exactly as given', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const texts = [...AWKWARD_TEXTS, ...JSON_TEXTS, longText(1_000_000)];
     for (const [n, text] of texts.entries()) {
       const name = LOOKALIKES[n % LOOKALIKES.length]!;
@@ -160,7 +160,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
 
   law('what a caller does later with effects that it gave or got changes nothing in the store', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const [row, record, key] = [transactionOf(1), { epoch: 1, place: 0, record: 'begun' }, keyOf(1)];
     const given = { ...key };
     await store.logEffects({ fence, begun: [row], records: [record], keys: [key] });
@@ -183,7 +183,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
   law('a store opened again has the effects, and those that close still took', async () => {
     const place = newPlace();
     const store = await openAt(place);
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.logEffects({ ...writeOf(fence, 1), ended: [1] });
     const logging = store.logEffects(writeOf(fence, 5));
     await store.close();
@@ -192,13 +192,13 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await again.openEffects()).toEqual([loggedOf(5)]);
     expect(await again.effectsOf(1)).toEqual(loggedOf(1));
     expect(await again.effectKey(keyOf(1).key)).toEqual(keyOf(1));
-    expect(await again.holdEffects()).toMatchObject({ fence: fence + 1, lastEpoch: 5 });
+    expect(await again.leaseEffects()).toMatchObject({ fence: fence + 1, lastEpoch: 5 });
   });
 
   law('two handles on one place have the same effects', async () => {
     const place = newPlace();
     const [left, right] = [await openAt(place), await openAt(place)];
-    const { fence } = await left.holdEffects();
+    const { fence } = await left.leaseEffects();
     await left.logEffects(writeOf(fence, 1));
     expect(await right.openEffects()).toEqual([loggedOf(1)]);
     // The process that holds the lease may use several handles.
@@ -214,10 +214,10 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
 
   law('a closed store refuses effects', async () => {
     const store = await openNew();
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.close();
     for (const call of [
-      () => store.holdEffects(),
+      () => store.leaseEffects(),
       () => store.logEffects({ fence }),
       () => store.openEffects(),
       () => store.listEffects({ limit: 1 }),

@@ -29,7 +29,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
     const run = async (batches: readonly GeneratedBatch[], queries: readonly FactQuery[]): Promise<void> => {
       const store = await openNew();
       const model = new FactModel();
-      await putTo(store, model, batches);
+      await runAgainst(store, model, batches);
       await expectSameContent(store, model);
       for (const query of queries) expect(await paged(store, query)).toEqual(model.query({ ...query, limit: 1_000 }));
       const before = await exportFacts(store);
@@ -45,7 +45,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
     const store = await openNew();
     const model = new FactModel();
     const [batches] = fc.sample(fc.array(generatedBatches, { minLength: 5, maxLength: 5 }), { numRuns: 1, seed: 1 });
-    await putTo(store, model, batches!.flat());
+    await runAgainst(store, model, batches!.flat());
     expect(model.rows.length).toBeGreaterThan(50);
     const latest = model.rows.map(({ system_time_start }) => system_time_start).sort();
     const members: { readonly [name in Restriction]: readonly unknown[] } = {
@@ -71,7 +71,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
       const model = new FactModel();
       const stores = [await openAt(place), await openAt(place)];
       for (const [n, batches] of parts.entries()) {
-        await putTo(stores[n % 2]!, model, batches);
+        await runAgainst(stores[n % 2]!, model, batches);
         if (n !== 1) continue;
         await stores[1]!.close();
         stores[1] = await openAt(place);
@@ -86,7 +86,11 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
   });
 }
 
-export async function putTo(store: FactLedger, model: FactModel, batches: readonly GeneratedBatch[]): Promise<void> {
+export async function runAgainst(
+  store: FactLedger,
+  model: FactModel,
+  batches: readonly GeneratedBatch[],
+): Promise<void> {
   const answers: [Promise<FactAnswer>, readonly FactAnswer[]][] = [];
   for (const drawn of batches) {
     const batch = model.batch(drawn);

@@ -9,7 +9,7 @@ import type { Bench } from '../suite.ts';
 import type { FactLedger } from '../suite-types.ts';
 import { rankedByText } from '../text-model.ts';
 import { COMMITTED } from './answers.ts';
-import { pagesOf, putTo } from './fact-model.ts';
+import { pagesOf, runAgainst } from './fact-model.ts';
 
 const { space } = ALICE;
 const RUNS = 12;
@@ -40,7 +40,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
         const half = batches.length >> 1;
         const asked = queries.map(({ after: _, ...query }, n): FactTextQuery => ({ ...query, text: texts[n]! }));
         for (const part of [batches.slice(0, half), batches.slice(half)]) {
-          await putTo(store, model, part);
+          await runAgainst(store, model, part);
           await expectRanked(store, model, asked);
         }
         await store.rebuildFacts(pagesOf(model.history));

@@ -9,7 +9,7 @@ import type { Bench } from '../suite.ts';
 import type { FactLedger } from '../suite-types.ts';
 import { ranked } from '../text-model.ts';
 import { COMMITTED } from './answers.ts';
-import { putTo } from './fact-model.ts';
+import { runAgainst } from './fact-model.ts';
 
 const { space } = ALICE;
 const DIMENSIONS = 5;
@@ -58,7 +58,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
       fc.asyncProperty(generatedBatches, generatedQueries, async (batches, queries) => {
         const store = await openNew();
         const model = new FactModel();
-        await putTo(store, model, batches);
+        await runAgainst(store, model, batches);
         for (const each of SPACES) await embedAll(store, each);
         const vector = vectorOf('asked');
         for (const { after: _, ...query } of queries) {

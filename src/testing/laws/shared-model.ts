@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { Happening, Said } from '#ledger';
+import type { MembershipEvent, OrderedEvent } from '#ledger';
 import { claimsAt, type Live, LONG_MS, liveWork, type Member } from '../members.ts';
 import type { Bench } from '../suite.ts';
 import type { SharedEffectLedger } from '../suite-types.ts';
@@ -14,7 +14,7 @@ const PLACES = ['r:/a', 'r:/b', 'r:/c'];
 
 /** An event that the member can publish about one of the works, if there is one. */
 interface Saying {
-  readonly is: Said['is'];
+  readonly is: MembershipEvent['is'];
   readonly which: number;
   readonly places: readonly string[];
 }
@@ -28,7 +28,17 @@ type Step =
 const member = fc.nat(2);
 const places = fc.uniqueArray(fc.constantFrom(...PLACES), { minLength: 1, maxLength: 2 });
 const saying: fc.Arbitrary<Saying> = fc.record({
-  is: fc.constantFrom<Said['is']>('begun', 'begun', 'begun', 'grown', 'given', 'left', 'own', 'ended', 'ended'),
+  is: fc.constantFrom<MembershipEvent['is']>(
+    'begun',
+    'begun',
+    'begun',
+    'grown',
+    'given',
+    'left',
+    'own',
+    'ended',
+    'ended',
+  ),
   which: fc.nat(7),
   places,
 });
@@ -178,7 +188,7 @@ class Course {
   }
 
   /** All members apply the same event under one number, except for the fence that it names. */
-  #expectOneOrder(heard: readonly Happening[]): void {
+  #expectOneOrder(heard: readonly OrderedEvent[]): void {
     for (const [at, each] of heard.entries()) {
       if (at > 0) expect(each.seq).toBeGreaterThan(heard[at - 1]!.seq);
       const { fence: _, ...rest } = each;
@@ -244,7 +254,7 @@ class PlainSharing {
    * The events of that kind that the member can publish, applied to the model. A start has no epoch
    * yet.
    */
-  choose(fence: number, { is, which, places: scopes }: Saying): Said[] {
+  choose(fence: number, { is, which, places: scopes }: Saying): MembershipEvent[] {
     const claims = claimsAt(...scopes);
     if (is === 'begun') return [{ is, claims }];
     const works = this.#works.filter((work) => canBeSaid(is, work, fence));

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Happening } from '#ledger';
+import type { OrderedEvent } from '#ledger';
 import { keyOf, loggedOf, writeOf } from '../effect-rows.ts';
-import { begun, claimsAt, LONG_MS, liveWork, Member, SHORT_MS } from '../members.ts';
+import { claimsAt, LONG_MS, liveWork, Member, SHORT_MS, startedEvent } from '../members.ts';
 import { batchOf, blobOf, entryAfter } from '../store-rows.ts';
 import type { Bench } from '../suite.ts';
 import type { SharedEffectLedger } from '../suite-types.ts';
@@ -11,7 +11,7 @@ import { WRITTEN } from './effects.ts';
 const FENCED = { status: 'fenced' };
 
 export async function joined(store: SharedEffectLedger, leaseMs = LONG_MS): Promise<Member> {
-  return new Member(await store.shareEffects({ leaseMs }));
+  return new Member(await store.joinEffects({ leaseMs }));
 }
 
 /** Repeats the check until it succeeds. */
@@ -33,12 +33,12 @@ async function stillWaits(waiting: Promise<unknown>): Promise<void> {
  * The events without their fence: a member that joins later receives adopted work under its new
  * owner.
  */
-function told(heard: readonly Happening[]): readonly object[] {
+function told(heard: readonly OrderedEvent[]): readonly object[] {
   return heard.map(({ fence: _, ...rest }) => rest);
 }
 
 /** All events of one kind that any of the members has applied, each once. */
-function allOf(is: Happening['is'], ...members: readonly Member[]): Happening[] {
+function allOf(is: OrderedEvent['is'], ...members: readonly Member[]): OrderedEvent[] {
   const bySeq = new Map(members.flatMap(({ heard }) => heard.map((each) => [each.seq, each] as const)));
   return [...bySeq.values()].filter((each) => each.is === is);
 }
@@ -76,13 +76,13 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
   law('who has parted is heard of no more, and is fenced when another has looked', async () => {
     const store = await openNew();
     const [left, right] = [await joined(store), await joined(store)];
-    await left.say(begun('r:/a'));
+    await left.say(startedEvent('r:/a'));
     await store.logEffects(writeOf(left.fence, 1));
     await left.membership.release();
     await left.membership.release();
-    expect(await left.say(begun('r:/b'), { is: 'ended', epoch: 1 })).toBeUndefined();
+    expect(await left.say(startedEvent('r:/b'), { is: 'ended', epoch: 1 })).toBeUndefined();
     expect(await left.look()).toBeUndefined();
-    await right.look(begun('r:/c'));
+    await right.look(startedEvent('r:/c'));
     // The adopted work precedes the member's own events.
     expect(right.heard.map(({ is }) => is)).toEqual(['begun', 'taken', 'begun']);
     await expectFenced(store, left.fence, right.fence);
@@ -93,14 +93,14 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const store = await openNew();
     const right = await joined(store);
     const left = await joined(store, SHORT_MS);
-    const news = new Promise<void>((resolve) => left.membership.onNews(resolve));
+    const news = new Promise<void>((resolve) => left.membership.onEvents(resolve));
     await store.logEffects(writeOf(left.fence, 1));
     await until(async () => {
       await right.look();
       return isFenced(store, left.fence);
     });
     await news;
-    expect(await left.say(begun('r:/b'))).toBeUndefined();
+    expect(await left.say(startedEvent('r:/b'))).toBeUndefined();
     await expectFenced(store, left.fence, right.fence);
     expect(await right.say()).toEqual([]);
     await left.membership.release();
@@ -145,7 +145,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
 
   law('nothing is written under a fence that was not given, or is over since all have parted', async () => {
     const store = await openNew();
-    const tenure = await store.holdEffects();
+    const tenure = await store.leaseEffects();
     await tenure.release();
     const members = [await joined(store), await joined(store)];
     const fences = [tenure.fence, ...members.map(({ fence }) => fence)];
@@ -160,12 +160,12 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
 
   law('epochs are given once and in order, however many begin at once', async () => {
     const store = await openNew();
-    const tenure = await store.holdEffects();
+    const tenure = await store.leaseEffects();
     await store.logEffects({ ...writeOf(tenure.fence, 12), ended: [12] });
     await tenure.release();
     const members = await Promise.all([1, 2, 3].map(() => joined(store)));
     const begin = async (member: Member): Promise<void> => {
-      for (let n = 0; n < 6; n++) await member.say(begun(`r:/${n}`), begun(`r:/${n}`));
+      for (let n = 0; n < 6; n++) await member.say(startedEvent(`r:/${n}`), startedEvent(`r:/${n}`));
     };
     await Promise.all(members.map(begin));
     for (const member of members) await member.say();
@@ -188,8 +188,8 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       const talk = async (member: Member, n: number): Promise<void> => {
         const scope = (round: number): string => `r:/${n}/${round}`;
         for (let round = 0; round < 5; round++) {
-          const news = await member.say(begun(scope(round)), begun(`${scope(round)}/more`));
-          const [one, two] = news!.slice(-2) as (Happening & { is: 'begun' })[];
+          const news = await member.say(startedEvent(scope(round)), startedEvent(`${scope(round)}/more`));
+          const [one, two] = news!.slice(-2) as (OrderedEvent & { is: 'begun' })[];
           expect([one, two]).toMatchObject([
             { is: 'begun', fence: member.fence, claims: claimsAt(scope(round)) },
             { is: 'begun', fence: member.fence, claims: claimsAt(`${scope(round)}/more`) },
@@ -318,7 +318,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
             await member.say();
             if (member.heard.some(({ is }) => is === 'taken')) resolve();
           };
-          member.membership.onNews(() => void hear().catch(reject));
+          member.membership.onEvents(() => void hear().catch(reject));
         }),
     );
     await gone!.membership.release();
@@ -350,7 +350,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
 
   law('what is open in the log and nobody’s is resumed by who joins, once', async () => {
     const store = await openNew();
-    const tenure = await store.holdEffects();
+    const tenure = await store.leaseEffects();
     for (const epoch of [7, 3, 5]) await store.logEffects(writeOf(tenure.fence, epoch));
     await store.logEffects({ fence: tenure.fence, ended: [5] });
     await tenure.release();
@@ -389,7 +389,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const [one, two] = [await joined(store), await joined(store)];
     const epoch = await one.begin('r:/a');
     await store.logEffects(writeOf(one.fence, epoch));
-    const holding = store.holdEffects();
+    const holding = store.leaseEffects();
     await stillWaits(holding);
     await one.membership.release();
     await stillWaits(holding);
@@ -421,7 +421,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const one = await joined(store);
     const joining = joined(store);
     const [two] = await Promise.all([joining, one.membership.release()]);
-    const holding = store.holdEffects();
+    const holding = store.leaseEffects();
     await stillWaits(holding);
     expect(await isFenced(store, two.fence)).toBe(false);
     await two.membership.release();
@@ -430,10 +430,10 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
 
   law('who waits to join can give up, and nobody else is disturbed', async () => {
     const store = await openNew();
-    const tenure = await store.holdEffects();
+    const tenure = await store.leaseEffects();
     const giving = [new AbortController(), new AbortController()];
     const reason = new Error('enough');
-    const join = ({ signal }: AbortController) => store.shareEffects({ leaseMs: LONG_MS, signal });
+    const join = ({ signal }: AbortController) => store.joinEffects({ leaseMs: LONG_MS, signal });
     const waiting = giving.map(join);
     const other = joined(store);
     await stillWaits(Promise.race([...waiting, other]));
@@ -458,21 +458,21 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
 
   law('where all who waited to join have given up, the next tenure waits for none of them', async () => {
     const store = await openNew();
-    const tenure = await store.holdEffects();
+    const tenure = await store.leaseEffects();
     const giving = new AbortController();
-    const waiting = store.shareEffects({ leaseMs: LONG_MS, signal: giving.signal }).catch(() => 'given up');
+    const waiting = store.joinEffects({ leaseMs: LONG_MS, signal: giving.signal }).catch(() => 'given up');
     await stillWaits(waiting);
     giving.abort();
     expect(await waiting).toBe('given up');
     await tenure.release();
-    expect((await store.holdEffects()).fence).toBeGreaterThan(tenure.fence);
+    expect((await store.leaseEffects()).fence).toBeGreaterThan(tenure.fence);
   });
 
   law('what one says before it is answered is said in the order in which it was asked', async () => {
     const store = await openNew();
     const [{ membership }, other] = [await joined(store), await joined(store)];
     const scopes = Array.from({ length: 8 }, (_, n) => `r:/${n}`);
-    const heard = await Promise.all(scopes.map((scope) => membership.exchange(0, [begun(scope)], false)));
+    const heard = await Promise.all(scopes.map((scope) => membership.exchange(0, [startedEvent(scope)], false)));
     const last = heard.map((happened) => happened?.at(-1));
     expect(last).toMatchObject(scopes.map((scope) => ({ is: 'begun', claims: claimsAt(scope) })));
     expect((await other.say())!.slice(-8)).toEqual(last);
@@ -490,7 +490,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
             if (!member.heard.some(({ is }) => is === 'begun')) await member.say();
             if (member.heard.some(({ is }) => is === 'begun')) resolve();
           };
-          member.membership.onNews(() => void hear().catch(reject));
+          member.membership.onEvents(() => void hear().catch(reject));
         }),
     );
     await one!.begin('r:/a');
@@ -505,7 +505,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       const ask = async (): Promise<void> => {
         if ((await two.say()) === undefined) resolve();
       };
-      two.membership.onNews(() => void ask().catch(reject));
+      two.membership.onEvents(() => void ask().catch(reject));
     });
     // Each exchange renews the lease, so its expiry may take another one.
     let isLost = false;
@@ -524,10 +524,10 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const refused = { code: 'store_invalid_input' };
     const wrong: unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '100', undefined, null];
     for (const leaseMs of wrong) {
-      await expect(store.shareEffects({ leaseMs } as never)).rejects.toMatchObject(refused);
+      await expect(store.joinEffects({ leaseMs } as never)).rejects.toMatchObject(refused);
     }
     for (const options of [undefined, null, 7, 'x', { leaseMs: 100, signal: {} }, { leaseMs: 100, signal: 'x' }]) {
-      await expect(store.shareEffects(options as never)).rejects.toMatchObject(refused);
+      await expect(store.joinEffects(options as never)).rejects.toMatchObject(refused);
     }
     const one = await joined(store);
     expect(await one.say()).toEqual([]);
@@ -538,12 +538,12 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const members = [await joined(store), await joined(store)];
     await members[0]!.begin('r:/a');
     await store.close();
-    for (const member of members) expect(await member.look(begun('r:/b'))).toBeUndefined();
+    for (const member of members) expect(await member.look(startedEvent('r:/b'))).toBeUndefined();
     for (const { membership } of members) await membership.release();
     const closed = { code: 'store_closed' };
     await expect(joined(store)).rejects.toMatchObject(closed);
     const other = await openNew();
-    await other.holdEffects();
+    await other.leaseEffects();
     const waiting = Promise.allSettled([joined(other), joined(other)]);
     await stillWaits(waiting);
     await other.close();
@@ -569,7 +569,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       const others = [await joined(right), await joined(right)];
       const epochs = [await gone[0]!.begin('r:/a'), await gone[0]!.begin('r:/b')];
       await left.logEffects(writeOf(gone[0]!.fence, epochs[0]!));
-      const news = new Promise<void>((resolve) => others[0]!.membership.onNews(resolve));
+      const news = new Promise<void>((resolve) => others[0]!.membership.onEvents(resolve));
       await gone[1]!.say({ is: 'ended', epoch: await gone[1]!.begin('r:/c') });
       await news;
       await others[0]!.say();
@@ -590,7 +590,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     const place = newPlace();
     const [left, right] = [await openAt(place), await openAt(place)];
     const one = await joined(left);
-    const holding = right.holdEffects();
+    const holding = right.leaseEffects();
     await stillWaits(holding);
     await left.close();
     const tenure = await holding;

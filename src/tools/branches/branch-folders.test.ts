@@ -20,7 +20,7 @@ import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
 import { fileTools } from '#tools/files';
 import { cases } from '../../../tests/support/cases.ts';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { BranchFolders, type BranchFoldersOptions } from './index.ts';
@@ -368,7 +368,7 @@ describe('a copy', () => {
     expect(error).toMatchObject({ code: 'tool_failed' });
     expect(error.message).toContain(`${root}/out can't be copied`);
     expect(copies()).toEqual([]);
-    const { folders, transact } = await stage({ leaveOut: ['out'] });
+    const { folders, transact } = await stage({ exclude: ['out'] });
     await transact((tx) =>
       folders.speculate(
         tx,
@@ -554,7 +554,7 @@ describe('where reads are asked again at the gate', () => {
 
 test('what is planned where nothing is copied stays planned, and is in no copy', async () => {
   for (const name of ['edited', 'deleted', 'moved']) put(root, `vendor/${name}`, 'old');
-  const { folders, transact } = await stage({ leaveOut: ['vendor'] });
+  const { folders, transact } = await stage({ exclude: ['vendor'] });
   await transact(async (tx) => {
     await tx.call('files.edit', { path: 'vendor/edited', edits: [{ old: 'old', new: 'new' }] });
     await tx.call('files.delete', { path: 'vendor/deleted' });

@@ -1,14 +1,14 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
+import { type CallContext, DidNothing, declareTool, EffectError, type PlannedCalls, type Tool } from '#effects';
 import { type Disk, diskAt } from '../files/disk.ts';
 import { answered, MODE, operationOf } from '../files/file-tools.ts';
 import { isFolder } from '../files/operations.ts';
 import { canonical, OWN, type Root, rootAt, scopeOf } from '../files/root.ts';
 import { View } from '../files/view.ts';
 import { invalidTool, readOptions } from '../options.ts';
-import { type Ended, runCommand } from '../shell/run-command.ts';
-import { Answers } from './answers.ts';
+import { type CommandResult, runCommand } from '../shell/run-command.ts';
+import { AnswerCache } from './answers.ts';
 import { Copies, type Copy } from './copies.ts';
 import { type Contents, contentsOf, differences, type FileChange, hashOfContents } from './differences.ts';
 
@@ -21,7 +21,7 @@ export interface BranchFoldersOptions {
    * Names of files and folders, at any depth, that are neither copied nor merged back: `.git`,
    * `node_modules`.
    */
-  readonly leaveOut?: readonly string[];
+  readonly exclude?: readonly string[];
   /**
    * The complete environment of commands. Default: `PATH` of the system's own folders and
    * `LANG=C.UTF-8`.
@@ -37,21 +37,21 @@ export interface BranchFoldersOptions {
 }
 
 /** The part of a transaction that folder branches use. */
-export interface Branching {
+export interface BranchingTransaction {
   call(tool: string, input: unknown): Promise<any>;
   speculate<T>(
     branches: readonly ((tx: any) => Promise<T> | T)[],
-    choose: (tried: readonly Outcome<T>[]) => Promise<number | undefined> | number | undefined,
+    choose: (tried: readonly BranchOutcome<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T>;
 }
 
 /** The result of a branch, as `Transaction.speculate` reports it. */
-export type Outcome<T> =
+export type BranchOutcome<T> =
   | { readonly failed: false; readonly value: T }
   | { readonly failed: true; readonly error: unknown };
 
 /** The result of a branch: the value of its body, and the files that it changed. */
-export interface Branched<T> {
+export interface BranchFolderResult<T> {
   readonly value: T;
   readonly changes: readonly FileChange[];
 }
@@ -60,7 +60,7 @@ export interface Branched<T> {
 export type BranchBody<Tx, T> = (tx: Tx, folder: BranchFolder) => Promise<T> | T;
 
 export type ChooseBranch<T> = (
-  tried: readonly Outcome<Branched<T>>[],
+  tried: readonly BranchOutcome<BranchFolderResult<T>>[],
 ) => Promise<number | undefined> | number | undefined;
 
 const OPTIONS = z.strictObject({
@@ -89,7 +89,7 @@ export class BranchFolders {
   readonly #name: string;
   readonly #root: Root;
   readonly #copies: Copies;
-  readonly #answers = new Answers();
+  readonly #answers = new AnswerCache();
   readonly #run: Pick<BranchFoldersOptions, 'env' | 'outputMax'>;
   /** Number of copy requests. */
   #asked = 0;
@@ -116,7 +116,7 @@ export class BranchFolders {
    * @throws EffectError as `Transaction.speculate` and `Transaction.call` do: `tool_failed` if the
    * folder can't be copied, or if a change affects more than files
    */
-  async speculate<Tx extends Branching, T>(
+  async speculate<Tx extends BranchingTransaction, T>(
     tx: Tx,
     branches: readonly BranchBody<Tx, T>[],
     choose: ChooseBranch<T>,
@@ -135,19 +135,19 @@ export class BranchFolders {
     return worked(this.#name, () => this.#copies.sweep());
   }
 
-  async #among<Tx extends Branching, T>(
+  async #among<Tx extends BranchingTransaction, T>(
     tx: Tx,
     of: Copy | undefined,
     branches: readonly BranchBody<Tx, T>[],
     choose: ChooseBranch<T>,
-    take: (won: Branched<T>, folder: Copy) => Promise<void>,
+    take: (won: BranchFolderResult<T>, folder: Copy) => Promise<void>,
   ): Promise<T> {
     const ids = branches.length === 0 ? [] : await this.#made(tx, branches.length, of);
     const copies = ids.map((id) => this.#copies.get(id, epochOf(id)));
-    let won: Branched<T>;
+    let won: BranchFolderResult<T>;
     try {
       const before = copies[0] === undefined ? new Map() : await this.#contentsOf(copies[0]);
-      const folderOf = new Map<Branched<T>, Copy>();
+      const folderOf = new Map<BranchFolderResult<T>, Copy>();
       const bodies = branches.map((body, i) => async (branch: Tx) => {
         const tried = await this.#tried(branch, copies[i]!, before, body);
         folderOf.set(tried, copies[i]!);
@@ -167,18 +167,18 @@ export class BranchFolders {
     return worked(this.#name, () => contentsOf(copy, this.#copies));
   }
 
-  async #made(tx: Branching, count: number, of: Copy | undefined): Promise<readonly string[]> {
+  async #made(tx: BranchingTransaction, count: number, of: Copy | undefined): Promise<readonly string[]> {
     const nth = this.#asked++;
     const input = of === undefined ? { count, nth } : { count, nth, of: of.id };
     return ((await tx.call(`${this.#name}.copy`, input)) as { copies: string[] }).copies;
   }
 
-  async #tried<Tx extends Branching, T>(
+  async #tried<Tx extends BranchingTransaction, T>(
     tx: Tx,
     folder: Copy,
     before: Contents,
     body: BranchBody<Tx, T>,
-  ): Promise<Branched<T>> {
+  ): Promise<BranchFolderResult<T>> {
     // The same in a branch: the chosen copy replaces the branch's copy.
     const within: Within = (inner, bodies, choose) =>
       this.#among(inner, folder, bodies, choose, (_, by) => worked(this.#name, () => this.#copies.replace(folder, by)));
@@ -192,8 +192,8 @@ export class BranchFolders {
    * Plans all changes or none, even if a body continues after the failure. The changes run as a
    * branch without alternatives.
    */
-  #takeOver(tx: Branching, folder: Copy, changes: readonly FileChange[]): Promise<void> {
-    const taken = async (branch: Branching): Promise<void> => {
+  #takeOver(tx: BranchingTransaction, folder: Copy, changes: readonly FileChange[]): Promise<void> {
+    const taken = async (branch: BranchingTransaction): Promise<void> => {
       for (const change of changes) await this.#plan(branch, folder, change);
     };
     return tx.speculate([taken], ([tried]) => {
@@ -202,7 +202,7 @@ export class BranchFolders {
     });
   }
 
-  async #plan(tx: Branching, { root }: Copy, { path, does, before }: FileChange): Promise<void> {
+  async #plan(tx: BranchingTransaction, { root }: Copy, { path, does, before }: FileChange): Promise<void> {
     const at = join(this.#root.path, path);
     if (does === 'delete') {
       await tx.call(`${this.#name}.delete`, { path: at, ifHash: before });
@@ -231,7 +231,7 @@ export class BranchFolders {
       class: 'read',
       sensitive,
       reads: ({ of }) => (of === undefined ? [`${scopeOf(this.#root, this.#root.path)}/**`] : []),
-      execute: (input, call: Call, planned) => worked(this.#name, () => this.#copied(input, call, planned)),
+      execute: (input, call: CallContext, planned) => worked(this.#name, () => this.#copied(input, call, planned)),
     });
   }
 
@@ -239,12 +239,12 @@ export class BranchFolders {
    * When the gate repeats the call, it returns the copies of the first call and the hash of the
    * current folder.
    */
-  async #copied(input: CopyInput, call: Call, planned: Planned): Promise<Copied> {
+  async #copied(input: CopyInput, call: CallContext, planned: PlannedCalls): Promise<Copied> {
     const { count, of } = input;
-    const first = input.nth === undefined ? undefined : this.#answers.of<Copied>(call, input);
+    const first = input.nth === undefined ? undefined : this.#answers.get<Copied>(call, input);
     if (first === undefined) {
       const copied = await this.#copy(count, of, call.epoch, planned);
-      this.#answers.keep(call, input, copied);
+      this.#answers.set(call, input, copied);
       return copied;
     }
     // Only its branch changes the content of another copy.
@@ -254,7 +254,12 @@ export class BranchFolders {
     return { ...now, copies: first.copies };
   }
 
-  async #copy(count: number, of: string | undefined, epoch: number | undefined, planned: Planned): Promise<Copied> {
+  async #copy(
+    count: number,
+    of: string | undefined,
+    epoch: number | undefined,
+    planned: PlannedCalls,
+  ): Promise<Copied> {
     const made: Copy[] = [];
     try {
       const source = of === undefined ? undefined : this.#copies.get(of, epoch);
@@ -274,7 +279,7 @@ export class BranchFolders {
    * Applies the transaction's planned changes of the folder to a copy, except names that are left
    * out.
    */
-  async #apply(copy: Root, planned: Planned): Promise<void> {
+  async #apply(copy: Root, planned: PlannedCalls): Promise<void> {
     const disk = diskAt(copy, BYTES_MAX);
     // The view of the folder itself, because a moved file can come from a path that is not copied.
     const view = new View(this.#root, diskAt(this.#root, BYTES_MAX), BYTES_MAX);
@@ -299,7 +304,7 @@ export class BranchFolders {
       // The tool changes only the copy, which no other transaction uses.
       class: 'read',
       sensitive,
-      execute: (input, call: Call) => answered(name, () => this.#ran(input, call)),
+      execute: (input, call: CallContext) => answered(name, () => this.#ran(input, call)),
     });
   }
 
@@ -307,15 +312,15 @@ export class BranchFolders {
    * When the gate repeats the call, the copy is gone and the tool returns its earlier answer. By
    * then `files.copy` has returned its earlier answer too.
    */
-  async #ran(input: RunInput, call: Call): Promise<Ran> {
-    const first = input.nth === undefined ? undefined : this.#answers.of<Ran>(call, input);
+  async #ran(input: RunInput, call: CallContext): Promise<Ran> {
+    const first = input.nth === undefined ? undefined : this.#answers.get<Ran>(call, input);
     if (first !== undefined) return first;
     const copy = this.#copies.get(input.copy, call.epoch);
     const { env = ENV, outputMax = OUTPUT_MAX } = this.#run;
     const onStart = (pid: number): Promise<void> => this.#copies.began(copy, pid);
     const command = { argv: input.command, cwd: copy.root.path, env, outputMax, onStart };
     const ran = { ...(await runCommand(command, call.signal)) };
-    this.#answers.keep(call, input, ran);
+    this.#answers.set(call, input, ran);
     return ran;
   }
 }
@@ -330,9 +335,9 @@ type CopyInput = { readonly count: number; readonly of?: string | undefined; rea
 type Copied = { readonly copies: readonly string[]; readonly files: number; readonly hash: string };
 type RunInput = { readonly copy: string; readonly command: readonly string[]; readonly nth?: number | undefined };
 /** The JSON form of an `Ended`. */
-type Ran = { readonly [Member in keyof Ended]: Ended[Member] };
+type Ran = { readonly [Member in keyof CommandResult]: CommandResult[Member] };
 
-type Within = <Tx extends Branching, T>(
+type Within = <Tx extends BranchingTransaction, T>(
   tx: Tx,
   branches: readonly BranchBody<Tx, T>[],
   choose: ChooseBranch<T>,
@@ -341,7 +346,7 @@ type Within = <Tx extends Branching, T>(
 /** The copy of a folder that one branch uses. Paths are relative to it. */
 export class BranchFolder {
   readonly #within: Within;
-  readonly #tx: Branching;
+  readonly #tx: BranchingTransaction;
   readonly #name: string;
   readonly #copy: Copy;
   /** Number of commands that were run. */
@@ -349,7 +354,7 @@ export class BranchFolder {
   /** Number of draft files, which are written next to the files that they replace. */
   #drafts = 0;
 
-  constructor(within: Within, tx: Branching, name: string, copy: Copy) {
+  constructor(within: Within, tx: BranchingTransaction, name: string, copy: Copy) {
     this.#within = within;
     this.#tx = tx;
     this.#name = name;
@@ -365,7 +370,7 @@ export class BranchFolder {
    * Runs a program in the copy, with its arguments one by one. The result is an observation of the
    * transaction.
    */
-  run(command: readonly string[]): Promise<Ended> {
+  run(command: readonly string[]): Promise<CommandResult> {
     return this.#tx.call(`${this.#name}.run`, { copy: this.#copy.id, command, nth: this.#ran++ });
   }
 
@@ -423,7 +428,7 @@ export class BranchFolder {
    * Branches of this branch. The chosen copy replaces this copy, and its changes become changes of
    * this copy.
    */
-  speculate<Tx extends Branching, T>(
+  speculate<Tx extends BranchingTransaction, T>(
     tx: Tx,
     branches: readonly BranchBody<Tx, T>[],
     choose: ChooseBranch<T>,

@@ -8,7 +8,7 @@ import { DidNothing } from '#effects';
 import { canonical, isOwn, namesBelow, OWN, type Root } from '../files/root.ts';
 import { endGroup } from '../shell/run-command.ts';
 import { beganAt } from '../shell/snapshot.ts';
-import { copyHeld, type Held, holding, namesAt } from './held.ts';
+import { copyOpened, namesAt, type OpenedPath, withOpened } from './opened-path.ts';
 
 /** A copy of a folder for one transaction. */
 export interface Copy {
@@ -158,11 +158,11 @@ export class Copies {
 
   #copy(from: Root, to: string): Promise<void> {
     const visit = (place: string, path: string): Promise<void> =>
-      holding(place, join(from.path, path), async (held) => {
+      withOpened(place, join(from.path, path), async (held) => {
         const target = join(to, path);
         if (held.is === 'link') return symlink(this.#targetIn(from, to, path), target);
         if (held.is === 'other') throw cannot(join(from.path, path), 'it is no file, but a device, a pipe or a socket');
-        if (held.is === 'file') await copyHeld(held, target);
+        if (held.is === 'file') await copyOpened(held, target);
         else {
           await mkdir(target);
           for (const name of await namesAt(held.place, join(from.path, path)))
@@ -185,7 +185,7 @@ export class Copies {
   }
 }
 
-async function standAs(target: string, { stat }: Held & { is: 'file' | 'folder' }): Promise<void> {
+async function standAs(target: string, { stat }: OpenedPath & { is: 'file' | 'folder' }): Promise<void> {
   await chmod(target, stat.mode & 0o7777);
   // Keeps the times, so that a build tool rebuilds the same files as in the folder.
   await utimes(target, stat.atime, stat.mtime);

@@ -3,16 +3,16 @@ import { contentHash } from '#canon';
 import { DidNothing } from '#effects';
 import { hashOf } from '../files/operations.ts';
 import type { Copies, Copy } from './copies.ts';
-import { type Held, holding, namesAt } from './held.ts';
+import { namesAt, type OpenedPath, withOpened } from './opened-path.ts';
 
 /** The item at a path of a copy. A folder exists while it contains an item. */
-type Found =
+type PathContents =
   | { readonly is: 'file'; readonly hash: string; readonly mode: number }
   | { readonly is: 'link'; readonly to: string }
   | { readonly is: 'other' };
 
 /** The content of a copy, by path. */
-export type Contents = ReadonlyMap<string, Found>;
+export type Contents = ReadonlyMap<string, PathContents>;
 
 /** A file that a branch wrote or deleted, by its path in the folder. */
 export interface FileChange {
@@ -27,9 +27,9 @@ export interface FileChange {
  * @throws DidNothing for items that can't be read, and for names that no tool path can have
  */
 export async function contentsOf({ root }: Copy, copies: Copies): Promise<Contents> {
-  const found = new Map<string, Found>();
+  const found = new Map<string, PathContents>();
   const visit = (place: string, path: string): Promise<void> =>
-    holding(place, path || root.path, async (held) => {
+    withOpened(place, path || root.path, async (held) => {
       if (held.is !== 'folder') {
         found.set(path, await foundOf(held));
         return;
@@ -41,7 +41,7 @@ export async function contentsOf({ root }: Copy, copies: Copies): Promise<Conten
   return found;
 }
 
-async function foundOf(held: Held): Promise<Found> {
+async function foundOf(held: OpenedPath): Promise<PathContents> {
   if (held.is === 'file')
     return { is: 'file', hash: hashOf(await held.handle.readFile()), mode: held.stat.mode & 0o7777 };
   return held.is === 'link' ? held : { is: 'other' };
@@ -64,7 +64,7 @@ export function differences(before: Contents, after: Contents): readonly FileCha
   return [...deleted, ...written];
 }
 
-function changeOf(path: string, before: Found | undefined, after: Found | undefined): FileChange {
+function changeOf(path: string, before: PathContents | undefined, after: PathContents | undefined): FileChange {
   for (const found of [before, after])
     if (found !== undefined && found.is !== 'file')
       throw refused(path, `is ${found.is === 'link' ? 'a symbolic link' : 'no file'}, and only files are changed`);
@@ -76,7 +76,7 @@ function changeOf(path: string, before: Found | undefined, after: Found | undefi
   };
 }
 
-function isSame(left: Found | undefined, right: Found): boolean {
+function isSame(left: PathContents | undefined, right: PathContents): boolean {
   return left !== undefined && contentHash({ ...left }) === contentHash({ ...right });
 }
 

@@ -21,12 +21,12 @@
  */
 export {
   type BranchBody,
-  type Branched,
   type BranchFolder,
+  type BranchFolderResult,
   BranchFolders,
   type BranchFoldersOptions,
-  type Branching,
+  type BranchingTransaction,
+  type BranchOutcome,
   type ChooseBranch,
-  type Outcome,
 } from './branch-folders.ts';
 export type { FileChange } from './differences.ts';

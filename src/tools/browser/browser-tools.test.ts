@@ -38,7 +38,7 @@ withChromium('a browser', (browser) => {
       async (tx) => {
         answer = await tx.call(tool, input);
       },
-      { callMs: 20_000 },
+      { callTimeoutMs: 20_000 },
     );
     return { answer, error };
   };
@@ -77,7 +77,7 @@ withChromium('a browser', (browser) => {
     const look = async (tx: any) => {
       ({ links } = await tx.call('browser.goto', { url: site.origin }));
     };
-    await transact(tools, look, { callMs: 20_000 });
+    await transact(tools, look, { callTimeoutMs: 20_000 });
     expect(links).toEqual([
       { text: 'one', url: `${site.origin}/one` },
       { text: 'none', url: 'http://[' },
@@ -97,7 +97,7 @@ withChromium('a browser', (browser) => {
     });
     const tools = browserTools({ context: browser.context, allow: [site.origin], timeoutMs: 500 });
     const work = (tx: any) => tx.call(`browser.${tool}`, { url: site.origin, ...input });
-    const { error } = await transact(tools, work, { callMs: 20_000 });
+    const { error } = await transact(tools, work, { callTimeoutMs: 20_000 });
     expect(error).toMatchObject({ code: 'tool_failed' });
     const { pages } = browser.context as unknown as { pages(): unknown[] };
     await vi.waitFor(() => expect(pages.call(browser.context)).toEqual([]), { timeout: 10_000 });
@@ -111,7 +111,7 @@ withChromium('a browser', (browser) => {
     const tools = browserTools({ context: browser.context, allow: [site.origin], timeoutMs: 600 });
     const fields = ids.map((id) => ({ field: { css: `#${id}` }, value: 'x' }));
     const work = (tx: any) => tx.call('browser.fill', { url: site.origin, fields });
-    const { error } = await transact(tools, work, { callMs: 20_000 });
+    const { error } = await transact(tools, work, { callTimeoutMs: 20_000 });
     expect(error).toMatchObject({ code: 'tool_failed' });
   });
 
@@ -156,7 +156,7 @@ withChromium('a browser', (browser) => {
         // Another page is another page.
         seen.push(await tx.call('browser.read', { url: `${url}?again`, of: { css: '#echo' } }));
       },
-      { callMs: 20_000 },
+      { callTimeoutMs: 20_000 },
     );
     expect(isCommitted).toBe(true);
     expect(seen).toEqual([
@@ -188,7 +188,7 @@ withChromium('a browser', (browser) => {
         await tx.call('browser.fill', { url, fields: [{ field: { label: 'Item' }, value: 'lamp' }] });
         expect(await tx.call('browser.read', { url, of: { css: '#echo' } })).toEqual(['for lamp']);
       },
-      { callMs: 20_000 },
+      { callTimeoutMs: 20_000 },
     );
     expect(shop.asked('/autosave')).not.toContain('POST');
   });
@@ -208,7 +208,7 @@ withChromium('a browser', (browser) => {
           expect(shop.orders).toEqual([]);
           if (!isWanted) throw new Error('not that');
         },
-        { callMs: 20_000 },
+        { callTimeoutMs: 20_000 },
       );
     await work(false);
     expect(shop.asked('/orders')).toEqual([]);
@@ -228,7 +228,7 @@ withChromium('a browser', (browser) => {
         const other = [{ field: { label: 'Item' }, value: 'chair' }];
         await tx.call('browser.submit', { url, fields: other, button: { css: 'button' } });
       },
-      { callMs: 20_000 },
+      { callTimeoutMs: 20_000 },
     );
     expect(error).toMatchObject({
       code: 'tool_failed',
@@ -336,7 +336,7 @@ withChromium('a page that looks for a way out', (browser) => {
     const work = async (tx: any) => {
       answer = await tx.call(tool, input);
     };
-    const { error } = await transact(tools, work, { callMs: 20_000 });
+    const { error } = await transact(tools, work, { callTimeoutMs: 20_000 });
     return { answer, error };
   };
   const goTo = (site: SmallSite, path = '/') => looked('browser.goto', { url: site.origin + path }, [site.origin]);
@@ -382,7 +382,7 @@ withChromium('a page that looks for a way out', (browser) => {
       fields: () => [],
       button: { css: 'button' },
     });
-    const { left } = await transact([tool], (tx) => tx.call('shop.order', {}), { callMs: 20_000 });
+    const { left } = await transact([tool], (tx) => tx.call('shop.order', {}), { callTimeoutMs: 20_000 });
     await pause(LATE_MS);
     expect([site.posts, left.map(({ phase }) => phase)]).toEqual([[], ['unresolved']]);
   });
@@ -507,7 +507,7 @@ withChromium('a page that looks for a way out', (browser) => {
       expect((await page.goto(site.origin, options))?.status()).toBe(200);
       await expect(page.goto(elsewhere.alias, options)).rejects.toThrow('ERR_NAME_NOT_RESOLVED');
       const tools = browserTools({ context: launched.context, allow: [site.origin] });
-      await transact(tools, (tx) => tx.call('browser.goto', { url: site.origin }), { callMs: 20_000 });
+      await transact(tools, (tx) => tx.call('browser.goto', { url: site.origin }), { callTimeoutMs: 20_000 });
       await pause(LATE_MS);
       expect(elsewhere.asked).toEqual([]);
     });

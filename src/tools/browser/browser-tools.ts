@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '#base';
 import { copyJson } from '#canon';
-import { type Call, DidNothing, declareTool, EffectError, type Planned, type Tool } from '#effects';
+import { type CallContext, DidNothing, declareTool, EffectError, type PlannedCalls, type Tool } from '#effects';
 import { readOptions } from '../options.ts';
 import { webScope } from './origins.ts';
 import { outlined, seenOn } from './seen.ts';
@@ -153,7 +153,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
 /** Number of page steps that a plan has time for. The runtime passes no time limit to a plan. */
 const PLAN_STEPS = 4;
 
-function planning({ timeoutMs }: Site): Pick<Call, 'signal'> {
+function planning({ timeoutMs }: Site): Pick<CallContext, 'signal'> {
   return { signal: AbortSignal.timeout(PLAN_STEPS * timeoutMs) };
 }
 
@@ -166,7 +166,7 @@ class Drafts {
   }
 
   /** The last value for each field counts. */
-  at(url: string, planned: Planned): Field[] {
+  at(url: string, planned: PlannedCalls): Field[] {
     const own = planned.filter(({ tool, input }) => tool === this.#tool && (input as { url: string }).url === url);
     return own.reduce<Field[]>((all, { input }) => withFields(all, (input as { fields: Field[] }).fields), []);
   }
@@ -175,7 +175,7 @@ class Drafts {
    * Checks that the fields filled in for a page are sent unchanged.
    * @throws EffectError `tool_failed`
    */
-  requireSame(tool: string, { url, fields }: { url: string; fields: readonly Field[] }, planned: Planned): void {
+  requireSame(tool: string, { url, fields }: { url: string; fields: readonly Field[] }, planned: PlannedCalls): void {
     const given = new Map(fields.map((each) => [named(each.field), named(each as never)]));
     const other = this.at(url, planned).find((each) => given.get(named(each.field)) !== named(each as never));
     if (other !== undefined)
@@ -200,7 +200,7 @@ async function looked(
   site: Site,
   { url, clicks = [] }: { readonly url: string; readonly clicks?: readonly z.infer<typeof target>[] | undefined },
   fields: readonly Field[],
-  call: Pick<Call, 'signal'>,
+  call: Pick<CallContext, 'signal'>,
   use: (visit: Visit) => Promise<unknown>,
 ): Promise<Json> {
   try {

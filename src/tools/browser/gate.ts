@@ -6,7 +6,7 @@ import { HEADERS_LEFT_OUT, PRELUDE } from './prelude.ts';
  * The answer to a document request of the page itself. `next`: the redirection target, not yet
  * followed.
  */
-export interface Answered {
+export interface DocumentResponse {
   readonly url: string;
   /** The method of the answered request. */
   readonly method: string;
@@ -14,7 +14,7 @@ export interface Answered {
   readonly next?: string;
 }
 
-type Listener = (answered: Answered | undefined) => void;
+type Listener = (answered: DocumentResponse | undefined) => void;
 
 const REDIRECTS_MAX = 10;
 
@@ -27,7 +27,7 @@ export class Gate {
   /** Reasons for the refused requests, for the error message. */
   readonly refused: string[] = [];
   /** The last answer. */
-  last: Answered | undefined;
+  last: DocumentResponse | undefined;
   /** `reading`: only reading requests pass. `acting`: all requests pass and are counted. */
   #phase: 'reading' | 'acting' | 'closed' = 'reading';
   #sent = 0;
@@ -68,8 +68,8 @@ export class Gate {
    * The next document of the page itself.
    * @throws Error if the document's answer was lost or could not be read
    */
-  answered(): Promise<Answered> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answered>();
+  answered(): Promise<DocumentResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<DocumentResponse>();
     const once: Listener = (answered) => {
       this.#onAnswer.delete(once);
       if (answered !== undefined) resolve(answered);
@@ -111,7 +111,7 @@ export class Gate {
    */
   async #navigate(route: BrowserRoute, request: BrowserRequest): Promise<void> {
     const [url, method] = [request.url(), request.method()];
-    let answered: Answered | undefined;
+    let answered: DocumentResponse | undefined;
     try {
       const response = await route.fetch({ maxRedirects: 0, timeout: this.#timeoutMs });
       const [status, next] = [response.status(), nextOf(url, response)];
@@ -185,7 +185,7 @@ export class Gate {
     return undefined;
   }
 
-  #tell(answered: Answered | undefined): void {
+  #tell(answered: DocumentResponse | undefined): void {
     this.last = answered;
     for (const listener of this.#onAnswer) listener(answered);
   }

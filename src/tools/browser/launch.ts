@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { EffectError } from '#effects';
 import { Origins } from './origins.ts';
 import type { BrowserContext } from './port.ts';
@@ -22,7 +22,7 @@ export interface Launched extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const OPTIONS = form.members({ executablePath: form.optional(form.text), allow: form.optional(form.list(form.text)) });
+const OPTIONS = arg.members({ executablePath: arg.optional(arg.text), allow: arg.optional(arg.list(arg.text)) });
 
 /** The usual paths of operating systems, Debian first. */
 const USUAL = [
@@ -43,7 +43,7 @@ const USUAL = [
  * `bad_argument`
  */
 export async function launchBrowser(options: LaunchOptions = {}): Promise<Launched> {
-  requireForm(OPTIONS, options, 'options');
+  checkArgument(OPTIONS, options, 'options');
   const { executablePath = chromiumPath(), allow } = options;
   const args = [NO_PEERS, ...(allow === undefined ? [] : [onlyTo(allow)])];
   if (executablePath === undefined)

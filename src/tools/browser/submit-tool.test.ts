@@ -62,8 +62,8 @@ withChromium('a form in a browser', (browser) => {
       },
       ...rest,
     });
-  const sent = (tool: ReturnType<typeof submitTool>, input: object = LAMP, callMs = 20_000) =>
-    transact([tool], (tx) => tx.call('shop.order', input), { callMs });
+  const sent = (tool: ReturnType<typeof submitTool>, input: object = LAMP, callTimeoutMs = 20_000) =>
+    transact([tool], (tx) => tx.call('shop.order', input), { callTimeoutMs });
 
   test('is filled in and sent after the commit, and what answers is the result', async () => {
     const shop = await shopOf();
@@ -83,7 +83,7 @@ withChromium('a form in a browser', (browser) => {
         expect(shop.orders).toHaveLength(1);
         throw new Error('not that');
       },
-      { callMs: 20_000 },
+      { callTimeoutMs: 20_000 },
     );
     expect(answer).toEqual({ order: 'o1' });
     expect([shop.orders, shop.asked('/cancel')]).toEqual([[], ['GET', 'POST']]);
@@ -176,7 +176,9 @@ withChromium('a form in a browser', (browser) => {
         ...rest,
       });
     const phasesAt = async (site: SmallSite, rest: Partial<SubmitToolOptions> = {}): Promise<unknown[]> => {
-      const { left } = await transact([orderAt(site, rest)], (tx) => tx.call('shop.order', {}), { callMs: 20_000 });
+      const { left } = await transact([orderAt(site, rest)], (tx) => tx.call('shop.order', {}), {
+        callTimeoutMs: 20_000,
+      });
       return left.map(({ phase }) => phase);
     };
 

@@ -1,9 +1,24 @@
 import { z } from 'zod';
 import type { Json } from '#base';
 import { copyJson } from '#canon';
-import { type Call, DidNothing, declareTool, type Reconciled, type Tool, type ToolSpec, type Undone } from '#effects';
+import {
+  type CallContext,
+  type CompensationResult,
+  DidNothing,
+  declareTool,
+  type ReconcileResult,
+  type Tool,
+  type ToolSpec,
+} from '#effects';
 import { type UrlOf, urlMaker } from '../http/url.ts';
-import { callback, readOptions, SAID_OF_ACTS, type SaidOfActs, said, zodSchema } from '../options.ts';
+import {
+  ACTING_OPTIONS,
+  type ActingToolOptions,
+  callback,
+  pickToolOptions,
+  readOptions,
+  zodSchema,
+} from '../options.ts';
 import { webScope } from './origins.ts';
 import { type PageSeen, seenOn } from './seen.ts';
 import { SITE, type SiteOptions, siteOf } from './site.ts';
@@ -12,7 +27,9 @@ import { type Field, field, type Target, target } from './target.ts';
 import { type Site, visit } from './visit.ts';
 
 /** A known form, as a tool. */
-export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType> extends SiteOptions, SaidOfActs<Schema> {
+export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType>
+  extends SiteOptions,
+    ActingToolOptions<Schema> {
   readonly input: Schema;
   /** Default: irreversible and externalised; queryable if `reconcile` is given, else blind. */
   readonly class?: Exclude<ToolSpec<Schema>['class'], 'read'>;
@@ -68,7 +85,7 @@ export interface SubmitToolOptions<Schema extends z.ZodType = z.ZodType> extends
 const URL_OF = z.union([z.string(), callback]);
 const OPTIONS = z.strictObject({
   ...SITE,
-  ...SAID_OF_ACTS,
+  ...ACTING_OPTIONS,
   input: zodSchema,
   class: z.unknown().optional(),
   url: URL_OF,
@@ -106,7 +123,7 @@ export function submitTool<Schema extends z.ZodType>(options: SubmitToolOptions<
   const { class: sort = { reversibility: 'irreversible', delivery: 'externalised', sink } } = read;
   const { writes = (given: unknown) => [webScope(form.url(given))] } = read;
   return declareTool({
-    ...said(read),
+    ...pickToolOptions(read),
     input,
     class: sort,
     writes,
@@ -131,7 +148,7 @@ class Form {
     this.url = (input) => this.#allowed(urlOf(input, input));
   }
 
-  async execute(input: unknown, call: Call): Promise<Json> {
+  async execute(input: unknown, call: CallContext): Promise<Json> {
     const { fields, button, done, refused, dialogs, result } = this.#options;
     const form = await prepared(() => ({
       url: this.url(input),
@@ -145,7 +162,7 @@ class Form {
 
   reconciler({ url, find }: NonNullable<SubmitToolOptions['reconcile']>) {
     const urlOf = urlMaker(this.#options.name, url, this.#hosts);
-    return async (input: unknown, call: Call): Promise<Reconciled> => {
+    return async (input: unknown, call: CallContext): Promise<ReconcileResult> => {
       const { key } = call;
       const page = this.#allowed(urlOf({ ...(input as object), key }, input, key));
       return visit(this.#site, { url: page }, call, async ({ page, status }) => {
@@ -157,7 +174,7 @@ class Form {
 
   compensator({ url, fields, residue, ...rest }: NonNullable<SubmitToolOptions['compensate']>) {
     const urlOf = urlMaker(this.#options.name, url, this.#hosts);
-    return async (input: unknown, result: unknown, call: Call): Promise<Undone> => {
+    return async (input: unknown, result: unknown, call: CallContext): Promise<CompensationResult> => {
       const form: Submission = await prepared(() => ({
         ...rest,
         url: this.#allowed(urlOf({ ...(input as object), ...(result as object) }, input, result)),

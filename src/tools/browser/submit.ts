@@ -1,13 +1,13 @@
-import { type Call, DidNothing } from '#effects';
-import { type Answered, type Gate, isReading } from './gate.ts';
+import { type CallContext, DidNothing } from '#effects';
+import { type DocumentResponse, type Gate, isReading } from './gate.ts';
 import type { BrowserLocator, BrowserPage } from './port.ts';
 import { type PageSeen, seenOn } from './seen.ts';
 import { located, named, only, type Target } from './target.ts';
-import { goTo, type Site, untouched, type Visit, visit, type Way } from './visit.ts';
+import { goTo, type Site, untouched, type Visit, type VisitPlan, visit } from './visit.ts';
 import { within } from './within.ts';
 
 /** A form to be sent. */
-export interface Submission extends Way {
+export interface Submission extends VisitPlan {
   readonly button: Target;
   /** The element that the page shows after success. Default: any 2xx answer counts as success. */
   readonly done?: Target | undefined;
@@ -26,7 +26,7 @@ export interface Submission extends Way {
 export async function submit<T>(
   site: Site,
   submission: Submission,
-  call: Pick<Call, 'signal'>,
+  call: Pick<CallContext, 'signal'>,
   answer: (seen: PageSeen) => Promise<T>,
 ): Promise<T> {
   const { timeoutMs } = site;
@@ -90,7 +90,7 @@ async function pressed(
  * The refusal of one request does not cover an earlier request, or an effect that the page merely
  * followed.
  */
-function isRefusal({ method, status, next }: Answered, { acts }: Gate): boolean {
+function isRefusal({ method, status, next }: DocumentResponse, { acts }: Gate): boolean {
   return next === undefined && status >= 400 && status < 500 && (acts === 0 || (acts === 1 && !isReading(method)));
 }
 
@@ -101,7 +101,7 @@ function isRefusal({ method, status, next }: Answered, { acts }: Gate): boolean 
 async function landed(
   { page, gate }: Pick<Visit, 'page' | 'gate'>,
   submission: Submission,
-  { next, status }: Answered,
+  { next, status }: DocumentResponse,
   moved: Promise<undefined>,
   timeout: number,
 ): Promise<{ readonly status: number; readonly mark?: Mark | undefined }> {

@@ -1,5 +1,5 @@
-import { type Call, DidNothing } from '#effects';
-import { type Answered, Gate, Gates } from './gate.ts';
+import { type CallContext, DidNothing } from '#effects';
+import { type DocumentResponse, Gate, Gates } from './gate.ts';
 import type { Origins } from './origins.ts';
 import type { BrowserContext, BrowserPage } from './port.ts';
 import { type Field, fill, only, type Target } from './target.ts';
@@ -23,7 +23,7 @@ export interface Visit {
   readonly dialogs: readonly string[];
 }
 
-export interface Way {
+export interface VisitPlan {
   readonly url: URL;
   /** Fields to fill in, in order. */
   readonly fields?: readonly Field[];
@@ -41,8 +41,8 @@ export interface Way {
  */
 export async function visit<T>(
   site: Site,
-  way: Way,
-  { signal }: Pick<Call, 'signal'>,
+  way: VisitPlan,
+  { signal }: Pick<CallContext, 'signal'>,
   use: (visit: Visit) => Promise<T>,
 ): Promise<T> {
   const gate = new Gate(site.origins, site.timeoutMs);
@@ -107,7 +107,7 @@ function listen(page: BrowserPage, dialogs: string[], answer: 'accept' | 'dismis
 
 const DIALOG_MAX = 1_000;
 
-async function arrived(page: BrowserPage, gate: Gate, way: Way, timeout: number): Promise<number> {
+async function arrived(page: BrowserPage, gate: Gate, way: VisitPlan, timeout: number): Promise<number> {
   const status = await goTo(page, gate, way.url.href, timeout);
   for (const field of way.fields ?? []) await fill(page, field, timeout);
   for (const target of way.clicks ?? []) {
@@ -133,7 +133,7 @@ export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: 
       failure = error;
       return null;
     });
-    const last = gate.last as Answered | undefined;
+    const last = gate.last as DocumentResponse | undefined;
     if (last?.next === undefined) {
       if (failure !== undefined) throw failure;
       return response?.status() ?? 0;

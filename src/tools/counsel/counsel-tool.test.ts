@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { type CounselAnswer, CounselDesk, type CounselToolOptions, chooseByCounsel, counselTool } from './index.ts';

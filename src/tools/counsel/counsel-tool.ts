@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '#base';
 import { copyJson } from '#canon';
-import { type Call, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
+import { type CallContext, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
 import { callback, readOptions } from '../options.ts';
 import { checkedAnswer } from './desk.ts';
 import type { CounselAnswer, CounselQuestion } from './question.ts';
@@ -55,7 +55,7 @@ export function counselTool(options: CounselToolOptions): Tool {
     class: 'read',
     ...(description === undefined ? {} : { description }),
     ...(sensitive === undefined ? {} : { sensitive }),
-    execute: (given, { signal }: Call) => answerTo(given as CounselQuestion, name, ask, signal, deadlineMs),
+    execute: (given, { signal }: CallContext) => answerTo(given as CounselQuestion, name, ask, signal, deadlineMs),
   });
 }
 
@@ -97,7 +97,7 @@ async function before<T>(signal: AbortSignal, make: () => T | Promise<T>): Promi
 }
 
 /** The part of a transaction that `chooseByCounsel` uses. */
-export interface Asker {
+export interface QuestionPort {
   call(tool: string, input: unknown): Promise<any>;
 }
 
@@ -106,7 +106,7 @@ export interface Asker {
  * they are shown of what a branch came to; by default all of it.
  */
 export function chooseByCounsel<T>(
-  tx: Asker,
+  tx: QuestionPort,
   tool: string,
   question: string,
   summary: (value: T) => unknown = (value) => value,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { EffectError } from '#effects';
 import type { CounselAnswer, CounselQuestion } from './question.ts';
 
@@ -50,7 +50,7 @@ export class CounselDesk {
    * of no branch or of a failed branch; ArgumentError `bad_argument`
    */
   decide(id: string, answer: CounselAnswer): void {
-    requireForm(form.text, id, 'id');
+    checkArgument(arg.text, id, 'id');
     const open = this.#open.get(id);
     if (open === undefined)
       throw new EffectError(

@@ -8,10 +8,10 @@
  * process, in which a counselor approves the whole proposal.
  */
 export {
-  type Asker,
   type CounselToolOptions,
   chooseByCounsel,
   counselTool,
+  type QuestionPort,
 } from './counsel-tool.ts';
 export { CounselDesk, type OpenQuestion } from './desk.ts';
 export type { BranchSummary, CounselAnswer, CounselQuestion } from './question.ts';

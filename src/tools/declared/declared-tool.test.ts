@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Call, declareTool, readTransaction, type Tool } from '#effects';
+import { type CallContext, declareTool, readTransaction, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
+import { OutsideSink } from '../../../tests/support/effect-sink.ts';
 import { attended } from '../../../tests/support/effects-ledger.ts';
-import { OutsideSink } from '../../../tests/support/effects-stage.ts';
 import { errorOf } from '../../../tests/support/error-of.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
@@ -35,15 +35,15 @@ const ORDER: ToolDeclaration = JSON.parse(`{
 function shop(sink = new OutsideSink('keyed')) {
   const args: unknown[] = [];
   const callables = {
-    take: ({ what }: { what: string }, { key }: Call) => {
+    take: ({ what }: { what: string }, { key }: CallContext) => {
       sink.do(key, what);
       return { id: what };
     },
-    cancel: (given: { order: string }, { key }: Call) => {
+    cancel: (given: { order: string }, { key }: CallContext) => {
       args.push(given);
       sink.undo(key.replace(/^undo-/, ''), given.order);
     },
-    find: (_: unknown, { key }: Call) =>
+    find: (_: unknown, { key }: CallContext) =>
       sink.has(key) ? { happened: true, result: { id: 'a' } } : { happened: false },
   };
   return { sink, args, callables };
@@ -72,7 +72,10 @@ describe('a declared tool', () => {
 
   test('waits for a person where what undoes it can’t be called', async () => {
     const { sink, args, callables } = shop();
-    const lost = { ...callables, take: (given: { what: string }, call: Call) => void callables.take(given, call) };
+    const lost = {
+      ...callables,
+      take: (given: { what: string }, call: CallContext) => void callables.take(given, call),
+    };
     const { left } = await transact([declaredTool(ORDER, lost)], async (tx) => {
       await tx.call('shop.order', GIVEN);
       throw new Error('no');
@@ -423,7 +426,7 @@ describe('what undoes it answers', () => {
   test('what another tool is called to mitigate, by a key of its own', async () => {
     const keys: string[] = [];
     const args = { about: { $from: '/input/what' }, fee: { $from: '/residue/fee' } };
-    const complain = (given: unknown, { key }: Call) => {
+    const complain = (given: unknown, { key }: CallContext) => {
       keys.push(key);
       return given as never;
     };
@@ -452,7 +455,7 @@ describe('what undoes it answers', () => {
           return 'written before';
         },
         ...(sink === 'queryable' && {
-          reconcile: (_: unknown, { key }: Call) =>
+          reconcile: (_: unknown, { key }: CallContext) =>
             log.has(key) ? { happened: true, result: 'it was written' } : { happened: false },
         }),
       });

@@ -3,25 +3,25 @@ import type { Amounts } from '#authority';
 import type { Json } from '#base';
 import { copyJson } from '#canon';
 import {
-  type Call,
+  type CallContext,
+  type CompensationResult,
   DidNothing,
   declareTool,
   EffectError,
-  type Reconciled,
+  type ReconcileResult,
   type Tool,
   type ToolSpec,
-  type Undone,
 } from '#effects';
 import { invalidTool, readOptions } from '../options.ts';
 import { misfitDefaultIn } from './defaults.ts';
 import { filledKey, keyForm, keyProblem } from './key.ts';
-import { besideProblem, CALLS, type KeyedCall, keyedCalls, type Part } from './keyed-calls.ts';
+import { CALLS, type KeyedCall, keyConflict, keyedCalls, type Part } from './keyed-calls.ts';
 import { type Mapping, mapped, mappingProblem, requireFrom, type Sources } from './mapping.ts';
 import { spelledOut } from './spelled-out.ts';
 import { uncheckedIn, withoutIdleType } from './unchecked.ts';
 
 /** A callable by name, with its arguments. Default: the tool receives the whole input. */
-export interface Called {
+export interface DeclaredCall {
   readonly call: string;
   readonly args?: Mapping;
 }
@@ -41,19 +41,19 @@ export interface ToolDeclaration {
    * effect, `{key}`.
    */
   readonly key?: string;
-  readonly execute: Called;
+  readonly execute: DeclaredCall;
   /**
    * Compensates the effect, with arguments from the input and the result. An answer with `undone`
    * states the extent, as `Undone`. Any other answer means that the effect is compensated in full.
    */
-  readonly compensate?: Called;
+  readonly compensate?: DeclaredCall;
   /** Mitigates the residue, with arguments from the input and the residue. */
-  readonly mitigate?: Called;
+  readonly mitigate?: DeclaredCall;
   /**
    * Queries whether the effect happened, with arguments from the input. The answer is
    * `{"happened": true, "result": …}` or false.
    */
-  readonly reconcile?: Called;
+  readonly reconcile?: DeclaredCall;
   readonly uncompensated?: string;
   /**
    * The cost of a call, and of its compensation, by unit of the writ's budget: whole numbers, equal
@@ -76,7 +76,7 @@ export interface ToolDeclaration {
  * and signal.
  */
 export interface Callables {
-  readonly [name: string]: Tool | ((args: any, call: Call) => unknown);
+  readonly [name: string]: Tool | ((args: any, call: CallContext) => unknown);
 }
 
 /** A copy, so a declaration can't change after its check. */
@@ -162,25 +162,26 @@ export function declaredTool(
     ...(channel === undefined ? {} : { channel }),
     ...(sensitive === undefined ? {} : { sensitive }),
     ...(parallel === undefined ? {} : { parallel }),
-    problemBeside: (other) => besideProblem(name, calls, other),
+    conflictWith: (other) => keyConflict(name, calls, other),
     [CALLS]: calls,
     execute: (given, call) => execute({ input: given as Json }, call),
     ...(compensate === undefined
       ? {}
       : {
-          compensate: async (given: unknown, result: unknown, call: Call) =>
+          compensate: async (given: unknown, result: unknown, call: CallContext) =>
             undoneBy(await compensate({ input: given as Json, result: result as Json }, call)),
         }),
     ...(mitigate === undefined
       ? {}
       : {
-          mitigate: (given: unknown, residue: unknown, call: Call) =>
+          mitigate: (given: unknown, residue: unknown, call: CallContext) =>
             mitigate({ input: given as Json, residue: residue as Json }, call),
         }),
     ...(reconcile === undefined
       ? {}
       : {
-          reconcile: async (given: unknown, call: Call) => toldBy(await reconcile({ input: given as Json }, call)),
+          reconcile: async (given: unknown, call: CallContext) =>
+            reconciledBy(await reconcile({ input: given as Json }, call)),
         }),
   };
   return declareTool(spec);
@@ -223,7 +224,7 @@ export function declaredTools(declarations: readonly ToolDeclaration[], callable
   for (const [n, tool] of tools.entries()) {
     for (const other of tools.slice(0, n)) {
       if (tool.name === other.name) throw invalidTool(tool.name, 'another declaration has this name');
-      const problem = tool.spec.problemBeside!(other);
+      const problem = tool.spec.conflictWith!(other);
       if (problem !== undefined) throw invalidTool(tool.name, problem);
     }
   }
@@ -234,8 +235,8 @@ export function declaredTools(declarations: readonly ToolDeclaration[], callable
  * The extent of a compensation. The callable may be any function or tool, and a failure is a thrown
  * error. If the answer has `undone`, its statement counts, and the runtime refuses unknown words.
  */
-function undoneBy(said: unknown): Undone {
-  return isRecord(said) && 'undone' in said ? (said as unknown as Undone) : { undone: 'all' };
+function undoneBy(said: unknown): CompensationResult {
+  return isRecord(said) && 'undone' in said ? (said as unknown as CompensationResult) : { undone: 'all' };
 }
 
 const HAPPENED = z.union([
@@ -244,9 +245,9 @@ const HAPPENED = z.union([
 ]);
 
 /** @throws TypeError for any other answer, in which `happened` may describe something else */
-function toldBy(said: unknown): Reconciled {
+function reconciledBy(said: unknown): ReconcileResult {
   const read = HAPPENED.safeParse(said);
-  if (read.success) return read.data as Reconciled;
+  if (read.success) return read.data as ReconcileResult;
   throw new TypeError(
     'what it asks by has to answer with { happened: true, result } or { happened: false }, and nothing beside',
   );
@@ -313,7 +314,7 @@ function requireScopes(name: string, scopes: readonly string[], members: Readonl
   }
 }
 
-type Caller = (sources: Sources, call: Call) => Promise<unknown>;
+type Caller = (sources: Sources, call: CallContext) => Promise<unknown>;
 type Target = Callables[string];
 
 function targetOf(declaration: ToolDeclaration, part: Part, callables: Callables): Target | undefined {
@@ -369,7 +370,11 @@ function callerOf(declaration: ToolDeclaration, part: Part, target: Target, memb
  * A mitigation is retried with the compensation, and no reconciliation queries it. A queryable sink
  * is therefore queried first.
  */
-async function doneBefore(target: Tool, args: Json, call: Call): Promise<{ readonly result: unknown } | undefined> {
+async function doneBefore(
+  target: Tool,
+  args: Json,
+  call: CallContext,
+): Promise<{ readonly result: unknown } | undefined> {
   const { name, spec } = target;
   if (spec.reconcile === undefined) return undefined;
   const said = await spec.reconcile(fitting(target, args), call);

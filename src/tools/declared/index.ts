@@ -10,7 +10,7 @@
  */
 export {
   type Callables,
-  type Called,
+  type DeclaredCall,
   declaredTool,
   declaredTools,
   type ToolDeclaration,

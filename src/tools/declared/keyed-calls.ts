@@ -36,7 +36,7 @@ export function keyedCalls(part: Part, name: string, target: Tool | KeyedCall['c
  * Keys could start with the name of their tool instead, and no tool would be refused. But a sink
  * identifies effects by the keys that it received. It would repeat effects of an earlier version.
  */
-export function besideProblem(name: string, calls: readonly KeyedCall[], other: Tool): string | undefined {
+export function keyConflict(name: string, calls: readonly KeyedCall[], other: Tool): string | undefined {
   for (const call of calls) {
     for (const { callee, keys } of callsOf(other)) {
       const key = callee === call.callee ? commonKey(call.keys, keys) : undefined;

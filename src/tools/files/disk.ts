@@ -6,7 +6,7 @@ import { lockOf } from '../lock.ts';
 import { namesBelow, type Root } from './root.ts';
 
 /** A file at a path. */
-export interface FileSeen {
+export interface FileContents {
   readonly is: 'file';
   readonly bytes: Buffer;
   readonly mode: number;
@@ -22,10 +22,10 @@ export interface FileSeen {
 }
 
 /** The item at a path. */
-export type Seen = FileSeen | { readonly is: 'absent' | 'folder' | 'link' | 'other' };
+export type PathContents = FileContents | { readonly is: 'absent' | 'folder' | 'link' | 'other' };
 
 /** An item of a folder: its name and kind. */
-export interface Named {
+export interface FolderItem {
   readonly name: string;
   readonly is: 'file' | 'folder' | 'link' | 'other';
 }
@@ -39,12 +39,12 @@ export interface Disk {
    * Reads the item at a path.
    * @throws DidNothing for a file of more than `bytesMax`
    */
-  look(path: string): Promise<Seen>;
+  look(path: string): Promise<PathContents>;
   /** The identity of the file at a path, without reading it. */
   idOf(path: string): Promise<string | undefined>;
-  names(folder: string): Promise<readonly Named[] | undefined>;
+  names(folder: string): Promise<readonly FolderItem[] | undefined>;
   /**
-   * Writes a new file, durable except for its name. `owner`: the owner to set, as in `FileSeen`, if
+   * Writes a new file, durable except for its name. `owner`: the owner to set, as in `FileContents`, if
    * the system permits this.
    */
   write(path: string, bytes: Uint8Array, mode: number, owner?: string): Promise<void>;
@@ -63,7 +63,7 @@ export interface Disk {
    *
    * @throws NoAnswer if another process holds the lock until the signal aborts
    */
-  hold?(path: string, signal: AbortSignal): Promise<Disposable>;
+  lock?(path: string, signal: AbortSignal): Promise<Disposable>;
 }
 
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -72,7 +72,7 @@ const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK
 export function diskAt(root: Root, bytesMax: number): Disk {
   const at = <T>(path: string, use: (place: string) => Promise<T>) => within(root, path, use);
   return {
-    look: (path) => absentAs<Seen>({ is: 'absent' }, () => at(path, (place) => look(path, place, bytesMax))),
+    look: (path) => absentAs<PathContents>({ is: 'absent' }, () => at(path, (place) => look(path, place, bytesMax))),
     idOf: (path) => absentAs(undefined, () => at(path, async (place) => idOf(await lstat(place, { bigint: true })))),
     names: (folder) => absentAs(undefined, () => inside(root, folder, namesIn)),
     write: (path, bytes, mode, owner) => at(path, (place) => write(place, bytes, mode, owner)),
@@ -81,7 +81,7 @@ export function diskAt(root: Root, bytesMax: number): Disk {
     makeFolder: (path) => at(path, (place) => unless('EEXIST', mkdir(place))),
     removeFolder: (path) => absentAs(undefined, () => at(path, (place) => unless('ENOTEMPTY', rmdir(place)))),
     sync: (folder) => absentAs(undefined, () => inside(root, folder, sync)),
-    hold: (path, signal) => at(path, (place) => hold(path, place, signal)),
+    lock: (path, signal) => at(path, (place) => hold(path, place, signal)),
   };
 }
 
@@ -130,7 +130,7 @@ async function openFolder(place: string, folder: string): Promise<FileHandle> {
   }
 }
 
-async function look(path: string, place: string, bytesMax: number): Promise<Seen> {
+async function look(path: string, place: string, bytesMax: number): Promise<PathContents> {
   const first = await lstat(place);
   if (!first.isFile()) return { is: first.isDirectory() ? 'folder' : first.isSymbolicLink() ? 'link' : 'other' };
   await using handle = await open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -171,7 +171,7 @@ export function isSame(id: string, noted: string): boolean {
   return id === noted || (numberOf(noted) === noted && numberOf(id) === noted);
 }
 
-async function namesIn(place: string): Promise<Named[]> {
+async function namesIn(place: string): Promise<FolderItem[]> {
   const entries = await readdir(place, { withFileTypes: true });
   return entries.map((entry) => ({
     name: entry.name,

@@ -2,7 +2,7 @@ import { linkSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { calling, folder, hash } from '../../../tests/support/file-calls.ts';
 import { listing, put } from '../../../tests/support/files-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';

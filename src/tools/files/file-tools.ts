@@ -1,20 +1,20 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { DEFAULT_LIMITS } from '#canon';
 import {
-  type Call,
+  type CallContext,
   type Delivery,
   DidNothing,
   declareTool,
   EffectError,
-  type Planned,
+  type PlannedCalls,
   type Tool,
   type ToolSpec,
 } from '#effects';
 import { callback, readOptions } from '../options.ts';
-import { Acts } from './acts.ts';
-import { type Disk, diskAt, type Seen } from './disk.ts';
+import { type Disk, diskAt, type PathContents } from './disk.ts';
+import { FileActions } from './file-actions.ts';
 import { Journal } from './journal.ts';
 import { hashOf, type Operation, resultOf, textOf } from './operations.ts';
 import { canBe, canonical, NAME_BYTES_MAX, type Root, rootAt, scopeOf } from './root.ts';
@@ -99,7 +99,7 @@ export function fileTools(options: FileToolsOptions): readonly Tool[] {
  * @throws EffectError `invalid_tool` for an unusable root, `bad_input` for a path outside of it
  */
 export function fileScope(root: string, path: string, below: boolean = false): string {
-  requireForm(form.text, path, 'path');
+  checkArgument(arg.text, path, 'path');
   const at = rootAt(root);
   const found = canonical(at, path);
   if ('problem' in found)
@@ -115,7 +115,7 @@ class Files {
   readonly name: string;
   readonly sensitive: boolean;
   readonly mitigate: ToolSpec['mitigate'];
-  readonly acts: Acts;
+  readonly acts: FileActions;
 
   constructor(
     root: Root,
@@ -129,11 +129,11 @@ class Files {
     this.name = name;
     this.sensitive = sensitive;
     this.mitigate = mitigate;
-    this.acts = new Acts(root, disk, journal, bytesMax);
+    this.acts = new FileActions(root, disk, journal, bytesMax);
   }
 
   /** The items at these paths, and below them, after all planned changes. */
-  async viewOf(paths: readonly string[], planned: Planned): Promise<View> {
+  async viewOf(paths: readonly string[], planned: PlannedCalls): Promise<View> {
     const view = new View(this.root, this.disk, this.bytesMax);
     for (const { tool, input } of this.#concerning(paths, planned))
       await view.plan(operationOf(this.name, tool, input)!);
@@ -144,7 +144,7 @@ class Files {
    * The planned calls that these paths may depend on. Without this filter, each call would inspect
    * the files of all earlier calls.
    */
-  #concerning(paths: readonly string[], planned: Planned): Planned {
+  #concerning(paths: readonly string[], planned: PlannedCalls): PlannedCalls {
     const places = new Places(this.root, paths);
     // Iterates from the last call, because a found call may itself depend on earlier calls.
     const found = planned.toReversed().filter(({ tool, input }) => {
@@ -316,7 +316,7 @@ function readers(files: Files): Tool[] {
       class: 'read',
       sensitive,
       reads: ({ path }) => [scopeOf(root, path)],
-      execute: ({ path, encoding = 'utf8' }, _: Call, planned) =>
+      execute: ({ path, encoding = 'utf8' }, _: CallContext, planned) =>
         answered(name('read'), async () => {
           const seen = await (await files.viewOf([path], planned)).look(path);
           return seen.is === 'absent' ? null : contentOf(path, seen, encoding);
@@ -329,13 +329,13 @@ function readers(files: Files): Tool[] {
       class: 'read',
       sensitive,
       reads: ({ path, recursive = false }) => [scopeOf(root, path) + (recursive ? '/**' : '/*')],
-      execute: ({ path, recursive = false }, _: Call, planned) =>
+      execute: ({ path, recursive = false }, _: CallContext, planned) =>
         answered(name('list'), async () => list(await files.viewOf([path], planned), path, recursive)),
     }),
   ];
 }
 
-function contentOf(path: string, seen: Seen, encoding: 'utf8' | 'base64'): Json {
+function contentOf(path: string, seen: PathContents, encoding: 'utf8' | 'base64'): Json {
   if (seen.is !== 'file') throw new DidNothing(`${path} is no file`, { final: true });
   const { bytes, mode } = seen;
   const content = encoding === 'utf8' ? textOf(path, bytes) : bytes.toString('base64');

@@ -19,6 +19,6 @@
  * The tools store their data below `.assize` in the root: the last operation at each path, until a
  * later transaction works there.
  */
-export type { Disk, FileSeen, Named, Seen } from './disk.ts';
+export type { Disk, FileContents, FolderItem, PathContents } from './disk.ts';
 export { type FileToolsOptions, fileScope, fileTools } from './file-tools.ts';
 export { fileResolver } from './resolver.ts';

@@ -68,11 +68,11 @@ export class Journal {
    * @throws NoAnswer if another process holds the lock until the signal aborts; Error if the lock
    * is unavailable
    */
-  async turnAt(path: string, signal: AbortSignal): Promise<Disposable | undefined> {
+  async lockPath(path: string, signal: AbortSignal): Promise<Disposable | undefined> {
     const turns = join(this.#root.path, OWN, 'turns');
     if ((await this.#disk.idOf(turns)) === undefined)
       for (const folder of [dirname(turns), turns]) await this.#disk.makeFolder(folder);
-    return this.#disk.hold?.(join(turns, this.#hashOf(path).slice(0, 2)), signal);
+    return this.#disk.lock?.(join(turns, this.#hashOf(path).slice(0, 2)), signal);
   }
 
   async read(path: string, key: string): Promise<Entry | undefined> {
@@ -102,20 +102,20 @@ export class Journal {
     return seen.is === 'file' ? seen.bytes : undefined;
   }
 
-  async forgetKept(path: string, key: string): Promise<void> {
+  async deleteKept(path: string, key: string): Promise<void> {
     await this.#disk.remove(this.#keptPath(path, key));
   }
 
   /** Removes the entry last: bytes without an entry belong to no effect. */
-  async forget(path: string, key: string): Promise<void> {
-    await this.forgetKept(path, key);
+  async delete(path: string, key: string): Promise<void> {
+    await this.deleteKept(path, key);
     // An unfinished entry, left by a crash.
     await this.#disk.remove(`${this.#entryPath(path, key)}.new`);
     await this.#disk.remove(this.#entryPath(path, key));
   }
 
   /** Removes the records of older transactions at a path where this transaction now works. */
-  async forgetBefore(path: string, epoch: number): Promise<void> {
+  async deleteBefore(path: string, epoch: number): Promise<void> {
     for (const { name } of (await this.#disk.names(this.#home(path))) ?? []) {
       if (!name.endsWith('.json')) continue;
       const key = name.slice(0, -'.json'.length);
@@ -123,7 +123,7 @@ export class Journal {
       // The older entries were removed before this transaction's first entry. Without the check,
       // each of its calls at one path would read all its entries.
       if (entry?.epoch === epoch) return;
-      if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.forget(path, key);
+      if (entry?.epoch !== null && entry !== undefined && entry.epoch < epoch) await this.delete(path, key);
     }
   }
 

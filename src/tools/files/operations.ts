@@ -1,6 +1,6 @@
 import { hashBytes } from '#canon';
 import { DidNothing } from '#effects';
-import type { FileSeen, Seen } from './disk.ts';
+import type { FileContents, PathContents } from './disk.ts';
 
 /**
  * The file operations. `ifHash`: requires that the file has these bytes. Null requires that the
@@ -38,7 +38,7 @@ export interface Contents {
 /** The effect of an operation on one path. Undefined if there is no file. */
 export interface Change {
   readonly path: string;
-  readonly before: FileSeen | undefined;
+  readonly before: FileContents | undefined;
   readonly after: Contents | undefined;
 }
 
@@ -51,7 +51,7 @@ const MODE = 0o644;
  */
 export async function changesOf(
   operation: Operation,
-  look: (path: string) => Promise<Seen>,
+  look: (path: string) => Promise<PathContents>,
   bytesMax: number,
 ): Promise<readonly Change[]> {
   const changes = await decide(operation, look);
@@ -61,7 +61,7 @@ export async function changesOf(
   return changes;
 }
 
-async function decide(operation: Operation, look: (path: string) => Promise<Seen>): Promise<readonly Change[]> {
+async function decide(operation: Operation, look: (path: string) => Promise<PathContents>): Promise<readonly Change[]> {
   const { path, ifHash } = operation;
   const before = fileOf(path, await look(path));
   checkHash(path, before, ifHash);
@@ -118,7 +118,7 @@ export function isFolder(path: string): DidNothing {
   return refused(`${path} is a folder; files are moved, written and deleted one by one`);
 }
 
-function fileOf(path: string, seen: Seen): FileSeen | undefined {
+function fileOf(path: string, seen: PathContents): FileContents | undefined {
   switch (seen.is) {
     case 'absent':
       return undefined;
@@ -138,12 +138,12 @@ function fileOf(path: string, seen: Seen): FileSeen | undefined {
   }
 }
 
-function present(path: string, file: FileSeen | undefined): FileSeen {
+function present(path: string, file: FileContents | undefined): FileContents {
   if (file === undefined) throw refused(`there is no file ${path}`);
   return file;
 }
 
-function checkHash(path: string, file: FileSeen | undefined, wanted: string | null | undefined): void {
+function checkHash(path: string, file: FileContents | undefined, wanted: string | null | undefined): void {
   if (wanted === undefined) return;
   const found = file === undefined ? null : hashOf(file.bytes);
   if (found === wanted) return;

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { Resolver } from '#effects';
 import { unsegment } from '../segment.ts';
 import { canonical, type Root, rootAt, scopeOf } from './root.ts';
@@ -14,7 +14,7 @@ import { canonical, type Root, rootAt, scopeOf } from './root.ts';
  * @throws EffectError `invalid_tool` for an unusable root; ArgumentError `bad_argument`
  */
 export function fileResolver(root: string): Resolver {
-  requireForm(form.text, root, 'root');
+  checkArgument(arg.text, root, 'root');
   const at = rootAt(root);
   return (scope) => {
     const path = pathOf(scope);

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { segment } from '#authority';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { EffectError } from '#effects';
 
 /** Folder name of this adapter's own data. Calls can't change it and listings do not show it. */
@@ -33,7 +33,7 @@ export interface Root {
  * @throws EffectError `invalid_tool` if it is not a writable folder
  */
 export function rootAt(given: string): Root {
-  requireForm(form.text, given, 'root');
+  checkArgument(arg.text, given, 'root');
   if (!given.startsWith('/')) throw unusable(given, 'it has to be an absolute path, of a system that has /');
   try {
     const path = realpathSync(given);

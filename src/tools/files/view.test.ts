@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
 import { calling, folder } from '../../../tests/support/file-calls.ts';
-import { type Disk, diskAt, type Named, type Seen } from './disk.ts';
+import { type Disk, diskAt, type FolderItem, type PathContents } from './disk.ts';
 import { operationOf } from './file-tools.ts';
 import { rootAt } from './root.ts';
 import { View } from './view.ts';
@@ -42,12 +42,12 @@ test('what is seen of some paths is what is seen with all that is planned', asyn
         plans.push({ tool, input: placed });
       }
       for (const path of NAMES.map((each) => join(root, each))) {
-        const seen = (await said(all.look(path))) as Seen | string;
+        const seen = (await said(all.look(path))) as PathContents | string;
         const read = await said(Promise.resolve(of('read').spec.execute({ path }, call, plans)));
         if (typeof seen === 'string') expect(read).toContain(seen);
         else if (seen.is === 'file') expect(read).toMatchObject({ content: seen.bytes.toString() });
         else expect(read).toEqual(seen.is === 'absent' ? null : expect.stringContaining('is no file'));
-        const names = (await said(all.names(path))) as readonly Named[] | string | undefined;
+        const names = (await said(all.names(path))) as readonly FolderItem[] | string | undefined;
         const listed = await said(Promise.resolve(of('list').spec.execute({ path }, call, plans)));
         if (Array.isArray(names))
           expect(listed).toMatchObject({ entries: names.map(({ name, is }) => ({ path: name, is })) });

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { Disk, Named, Seen } from './disk.ts';
+import type { Disk, FolderItem, PathContents } from './disk.ts';
 import { type Change, changesOf, type Operation, refused } from './operations.ts';
 import { identity, isOwn, namesBelow, type Root } from './root.ts';
 
@@ -8,7 +8,7 @@ export class View {
   readonly #root: Root;
   readonly #disk: Disk;
   readonly #bytesMax: number;
-  readonly #planned = new Map<string, { readonly path: string; readonly seen: Seen }>();
+  readonly #planned = new Map<string, { readonly path: string; readonly seen: PathContents }>();
   /**
    * Files of the disk that the plans remove. A planned folder may replace such a file, and the disk
    * knows no content of it.
@@ -25,7 +25,7 @@ export class View {
    * The planned item at a path.
    * @throws DidNothing if a parent of the path is not a folder
    */
-  async look(path: string): Promise<Seen> {
+  async look(path: string): Promise<PathContents> {
     for (const above of foldersAbove(this.#root, path))
       if (this.#at(above)?.is === 'file') throw refused(`${above} is a file, so nothing can stand below it`);
     const planned = this.#at(path);
@@ -51,10 +51,10 @@ export class View {
   }
 
   /** The items of a folder, by name. Undefined if the folder does not exist. */
-  async names(folder: string): Promise<readonly Named[] | undefined> {
+  async names(folder: string): Promise<readonly FolderItem[] | undefined> {
     const isNew = [folder, ...foldersAbove(this.#root, folder)].some((each) => this.#isGone(each));
     const onDisk = isNew ? undefined : await this.#disk.names(folder);
-    const known = new Map<string, Named>();
+    const known = new Map<string, FolderItem>();
     for (const each of onDisk ?? [])
       if (!isOwn(this.#root, each.name)) known.set(identity(this.#root, join(folder, each.name)), each);
     let isFolder = onDisk !== undefined || this.#at(folder)?.is === 'folder';
@@ -68,11 +68,11 @@ export class View {
     return [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  #at(path: string): Seen | undefined {
+  #at(path: string): PathContents | undefined {
     return this.#planned.get(identity(this.#root, path))?.seen;
   }
 
-  #set(path: string, seen: Seen): void {
+  #set(path: string, seen: PathContents): void {
     this.#planned.set(identity(this.#root, path), { path, seen });
   }
 

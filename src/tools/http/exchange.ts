@@ -11,7 +11,7 @@ export interface HttpRequest {
 }
 
 /** The answer of a server. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   /** Headers, by lower-case name. */
   readonly headers: { readonly [name: string]: string };
@@ -23,14 +23,14 @@ export interface HttpAnswer {
  * An answer with the text of the server's refusal, which goes to the caller only and not into a
  * log.
  */
-export interface Exchanged extends HttpAnswer {
+export interface HttpExchange extends HttpResponse {
   readonly said?: string;
 }
 
 /** The format of an answer. `none`: the body is not read. */
 export type BodySort = 'json' | 'text' | 'none';
 
-export interface Reading {
+export interface BodyOptions {
   readonly signal: AbortSignal;
   readonly bytesMax: number;
   readonly answer: BodySort;
@@ -45,7 +45,7 @@ const REDIRECTS_MAX = 5;
  * @throws DidNothing if the request was certainly not sent; another error if the answer was lost or
  * can't be read
  */
-export async function exchange(request: HttpRequest, reading: Reading): Promise<Exchanged> {
+export async function exchange(request: HttpRequest, reading: BodyOptions): Promise<HttpExchange> {
   let { url } = request;
   for (let redirects = 0; ; redirects++) {
     const response = await sent({ ...request, url }, reading.signal);
@@ -118,7 +118,7 @@ function nextUrl(method: string, url: URL, { status, headers }: Response): URL |
   return isPlain && next.origin === url.origin ? next : undefined;
 }
 
-async function read(response: Response, { bytesMax, answer }: Reading): Promise<Exchanged> {
+async function read(response: Response, { bytesMax, answer }: BodyOptions): Promise<HttpExchange> {
   const { status, ok } = response;
   const headers = Object.fromEntries(response.headers);
   if (answer === 'none') {
@@ -224,7 +224,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);
  */
 export function requireDone(
   { method, url }: HttpRequest,
-  { status, headers, said }: Exchanged,
+  { status, headers, said }: HttpExchange,
   { isConflictOpen }: { readonly isConflictOpen: boolean },
 ): void {
   if (status >= 200 && status < 300) return;
@@ -244,7 +244,7 @@ export function requireDone(
 }
 
 /** Uses the server's own clock, if the answer has a date (RFC 9110 section 10.2.3). */
-function retryAfterMs({ 'retry-after': after, date }: HttpAnswer['headers']): number | undefined {
+function retryAfterMs({ 'retry-after': after, date }: HttpResponse['headers']): number | undefined {
   if (after === undefined) return undefined;
   const ms = /^\d+$/.test(after) ? 1_000 * Number(after) : Date.parse(after) - Date.parse(date ?? '');
   return Number.isFinite(ms) && ms > 0 ? ms : undefined;

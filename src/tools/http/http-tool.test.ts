@@ -43,9 +43,9 @@ function order(
 }
 
 /** One order that is held until the commit. */
-const held = (sink: HttpSink, callMs = 2_000) =>
+const held = (sink: HttpSink, callTimeoutMs = 2_000) =>
   transact([order(sink, 'irreversible', 'buffered')], (tx) => tx.call('irreversible.buffered', { what: 'a' }), {
-    callMs,
+    callTimeoutMs,
   });
 
 describe('what arrives, by class and fault', () => {

@@ -2,32 +2,32 @@ import { z } from 'zod';
 import type { Json } from '#base';
 import { canonicalize } from '#canon';
 import {
-  type Call,
+  type CallContext,
+  type CompensationResult,
   DidNothing,
   declareTool,
   EffectError,
-  type Reconciled,
+  type ReconcileResult,
   type Tool,
   type ToolSpec,
-  type Undone,
 } from '#effects';
 import {
+  ACTING_OPTIONS,
+  type ActingToolOptions,
   callback,
   invalidTool,
+  pickToolOptions,
   readOptions,
   requireMembers,
-  SAID_OF_ACTS,
-  type SaidOfActs,
-  said,
   zodSchema,
 } from '../options.ts';
 import {
+  type BodyOptions,
   type BodySort,
-  type Exchanged,
   exchange,
-  type HttpAnswer,
+  type HttpExchange,
   type HttpRequest,
-  type Reading,
+  type HttpResponse,
   requireDone,
 } from './exchange.ts';
 import { apiScope, membersOf, type UrlMaker, type UrlOf, urlMaker } from './url.ts';
@@ -39,7 +39,7 @@ export interface HttpHeaders {
 
 /** A call of an HTTP API as a tool. */
 export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
-  extends SaidOfActs<Schema>,
+  extends ActingToolOptions<Schema>,
     Pick<ToolSpec<Schema>, 'input' | 'class'> {
   /** Default: GET for a read, and POST otherwise. */
   readonly method?: string;
@@ -78,7 +78,7 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   /** Maximum number of bytes of an answer. Default 1 MiB. */
   readonly bytesMax?: number;
   /** Derives the result from the answer. Default: its body. */
-  readonly result?: (answer: HttpAnswer) => unknown;
+  readonly result?: (answer: HttpResponse) => unknown;
   /**
    * Queries with a GET whether the effect happened. Required for a queryable sink, and refused for
    * other sinks. A server may still process a request whose connection has ended. It must answer
@@ -94,7 +94,7 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
      * The effect's result. Undefined if the answer shows that the effect has not happened, or no
      * longer exists.
      */
-    readonly result?: (answer: HttpAnswer, input: z.infer<Schema>, key: string) => unknown;
+    readonly result?: (answer: HttpResponse, input: z.infer<Schema>, key: string) => unknown;
   };
   /**
    * Compensates the effect, under a separate key. To a DELETE, 404 and 410 mean that nothing is
@@ -116,7 +116,7 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
     readonly headers?: (input: z.infer<Schema>, result: any) => { readonly [name: string]: string };
     readonly body?: (input: z.infer<Schema>, result: any) => unknown;
     /** The residue, derived from the answer. Undefined if the compensation reverted everything. */
-    readonly residue?: (answer: HttpAnswer) => unknown;
+    readonly residue?: (answer: HttpResponse) => unknown;
   };
 }
 
@@ -142,7 +142,7 @@ const HEADER_NAME = z
     'a header that a tool can set, as the length of a message is set with it',
   );
 const OPTIONS = z.strictObject({
-  ...SAID_OF_ACTS,
+  ...ACTING_OPTIONS,
   input: zodSchema,
   class: z.unknown().optional(),
   method: METHOD.optional(),
@@ -190,7 +190,7 @@ export function httpTool<Schema extends z.ZodType>(options: HttpToolOptions<Sche
   const own = (given: unknown) => [apiScope(api.url(given, given))];
   const { reads = sort === 'read' ? own : undefined, writes = sort === 'read' ? undefined : own } = read;
   return declareTool({
-    ...said(read),
+    ...pickToolOptions(read),
     input,
     class: sort,
     ...(reads === undefined ? {} : { reads }),
@@ -251,7 +251,7 @@ class HttpApi {
    * @throws EffectError `tool_failed`: a read has no effect, so every error means that nothing was
    * done
    */
-  async read(input: unknown, call: Call): Promise<Json> {
+  async read(input: unknown, call: CallContext): Promise<Json> {
     try {
       return await this.execute(input, call);
     } catch (error) {
@@ -264,7 +264,7 @@ class HttpApi {
     }
   }
 
-  async execute(input: unknown, call: Call): Promise<Json> {
+  async execute(input: unknown, call: CallContext): Promise<Json> {
     const { method = this.#isReading ? 'GET' : 'POST', conditions, body, result } = this.#options;
     const isBare = this.#isReading || method === 'DELETE' || isBodiless(method);
     const request = await this.#prepared(call.key, {
@@ -281,7 +281,7 @@ class HttpApi {
   reconciler({ url, result }: NonNullable<HttpToolOptions['reconcile']>) {
     const { name, allow } = this.#options;
     const urlOf = urlMaker(name, url, allow);
-    return async (input: unknown, call: Call): Promise<Reconciled> => {
+    return async (input: unknown, call: CallContext): Promise<ReconcileResult> => {
       const { key } = call;
       const of = () => urlOf({ ...(input as object), key }, input, key);
       const request = await this.#prepared(undefined, { method: 'GET', url: of, body: () => undefined });
@@ -298,7 +298,7 @@ class HttpApi {
     const urlOf = urlMaker(name, url, allow);
     const deedsOwn = membersOf(this.#options.url);
     const inputs = inputsIn(url);
-    return async (input: unknown, result: unknown, call: Call): Promise<Undone> => {
+    return async (input: unknown, result: unknown, call: CallContext): Promise<CompensationResult> => {
       const given = input as Readonly<Record<string, unknown>>;
       const members = {
         ...Object.fromEntries(deedsOwn.map((member) => [member, given[member]])),
@@ -373,12 +373,12 @@ class HttpApi {
     }
   }
 
-  #requireDone(request: HttpRequest, answer: Exchanged): void {
+  #requireDone(request: HttpRequest, answer: HttpExchange): void {
     const { conflict = this.#keyHeader === null ? 'refused' : 'open' } = this.#options;
     requireDone(request, answer, { isConflictOpen: conflict === 'open' });
   }
 
-  #reading({ signal }: Call): Reading {
+  #reading({ signal }: CallContext): BodyOptions {
     const { bytesMax = BYTES_MAX, answer = 'json' } = this.#options;
     return { signal, bytesMax, answer };
   }
@@ -409,6 +409,6 @@ function textOf(body: unknown, headers: Headers): string {
 /** `application/json`, or a type that is based on it (RFC 6839 section 3.1). */
 const JSON_TYPE = /^[^;]*[/+]json\s*(;|$)/i;
 
-function isGone({ status }: HttpAnswer): boolean {
+function isGone({ status }: HttpResponse): boolean {
   return status === 404 || status === 410;
 }

@@ -6,7 +6,7 @@
  * Never: retries a request on its own; follows a redirection to another origin, or of a request
  * other than GET; writes a header from a function into a log.
  */
-export type { BodySort, HttpAnswer } from './exchange.ts';
+export type { BodySort, HttpResponse } from './exchange.ts';
 export { type HttpHeaders, type HttpToolOptions, httpTool } from './http-tool.ts';
 export { apiResolver, type HostAliases } from './resolver.ts';
 export { apiScope, type UrlOf } from './url.ts';

@@ -28,8 +28,8 @@ function outbox(sink: MailSink, rest: Partial<MailToolOptions> = {}) {
 
 const queryable = (sink: MailSink) => outbox(sink, { sent: (id) => sink.has(id) });
 
-const sent = (tool: ReturnType<typeof mailTool>, given: object = letter, callMs = 5_000) =>
-  transact([tool], (tx) => tx.call('mail.send', given), { callMs });
+const sent = (tool: ReturnType<typeof mailTool>, given: object = letter, callTimeoutMs = 5_000) =>
+  transact([tool], (tx) => tx.call('mail.send', given), { callTimeoutMs });
 
 describe('what arrives, by sink and fault', () => {
   // Fault, times taken and what is left for a person: a blind sink, and one that can be asked.

@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { issueText } from '#canon';
-import { type Call, DidNothing, declareTool, type Reconciled, type Tool } from '#effects';
-import { callback, invalidTool, readOptions, SAID, type Said, said } from '../options.ts';
+import { type CallContext, DidNothing, declareTool, type ReconcileResult, type Tool } from '#effects';
+import {
+  COMMON_OPTIONS,
+  type CommonToolOptions,
+  callback,
+  invalidTool,
+  pickToolOptions,
+  readOptions,
+} from '../options.ts';
 import { address, line, type MailMessage, mailScopes, message, recipientsOf } from './message.ts';
-import { handOver, readSmtp, type SmtpOptions, type Taken } from './smtp.ts';
+import { type AcceptedMessage, deliver, readSmtp, type SmtpOptions } from './smtp.ts';
 
 /** The options of an outbox tool. */
-export interface MailToolOptions extends Said<typeof message> {
+export interface MailToolOptions extends CommonToolOptions<typeof message> {
   /** The sender: one address, or an address with a name. */
   readonly from: string | { readonly name: string; readonly address: string };
   /**
@@ -22,7 +29,7 @@ export interface MailToolOptions extends Said<typeof message> {
 }
 
 const OPTIONS = z.strictObject({
-  ...SAID,
+  ...COMMON_OPTIONS,
   from: z.union([address, z.strictObject({ name: line, address })]),
   transport: z.union([z.string(), z.looseObject({}), callback]),
   sent: callback.optional(),
@@ -41,16 +48,16 @@ export function mailTool(options: MailToolOptions): Tool {
   const { name, sent, from, transport } = read;
   if (typeof transport !== 'function') requireTransport(name, transport);
   const sender = typeof from === 'string' ? from : from.address;
-  const idOf = ({ key }: Call): string => `<${key}@${sender.slice(sender.lastIndexOf('@') + 1)}>`;
+  const idOf = ({ key }: CallContext): string => `<${key}@${sender.slice(sender.lastIndexOf('@') + 1)}>`;
   return declareTool({
-    ...said(read),
+    ...pickToolOptions(read),
     input: message,
     class: { reversibility: 'irreversible', delivery: 'buffered', sink: sent === undefined ? 'blind' : 'queryable' },
     writes: mailScopes,
     ...(sent === undefined
       ? {}
       : {
-          reconcile: async (_: unknown, call: Call): Promise<Reconciled> =>
+          reconcile: async (_: unknown, call: CallContext): Promise<ReconcileResult> =>
             (await sent(idOf(call))) ? { happened: true, result: { message_id: idOf(call) } } : { happened: false },
         }),
     execute: async (input, call) => ({
@@ -74,8 +81,8 @@ async function send(
   sender: string,
   input: MailMessage,
   messageId: string,
-  { signal }: Call,
-): Promise<Taken> {
+  { signal }: CallContext,
+): Promise<AcceptedMessage> {
   const { Connection, Composer } = await loadPeer();
   const { server, text } = await untouched(async () => ({
     server: readSmtp(typeof transport === 'function' ? await transport() : transport),
@@ -90,7 +97,7 @@ async function send(
       .compile()
       .build(),
   }));
-  return handOver(Connection, server, { from: sender, to: recipientsOf(input) }, text, signal);
+  return deliver(Connection, server, { from: sender, to: recipientsOf(input) }, text, signal);
 }
 
 async function loadPeer() {

@@ -69,7 +69,7 @@ export interface Envelope {
 }
 
 /** The server's report on an accepted message. */
-export interface Taken {
+export interface AcceptedMessage {
   readonly accepted: string[];
   /** Recipients that the server refused while it accepted the message for the others. */
   readonly rejected: string[];
@@ -88,13 +88,13 @@ const TURNS = 5;
  * @throws DidNothing if the server did not receive all of the message, or refused it; NoAnswer if
  * the outcome is unknown
  */
-export async function handOver(
+export async function deliver(
   Connection: typeof SMTPConnection,
   { auth, ...options }: SmtpOptions,
   envelope: Envelope,
   text: Buffer,
   signal: AbortSignal,
-): Promise<Taken> {
+): Promise<AcceptedMessage> {
   if (signal.aborted)
     throw new DidNothing('there was no time left to send it', { cause: signal.reason, why: 'no_time_left' });
   const letter = new Letter(text);
@@ -115,11 +115,13 @@ export async function handOver(
     const taken = await untilEnded(connection, signal, async () => {
       await answered((done) => connection.connect(done));
       if (auth !== undefined) await answered((done) => connection.login(auth, done));
-      const { accepted, rejected } = await answered<Taken>((done) => connection.send(envelope, letter, done as never));
+      const { accepted, rejected } = await answered<AcceptedMessage>((done) =>
+        connection.send(envelope, letter, done as never),
+      );
       if (!(await letter.hasGone())) throw tooEarly(connection);
       return { accepted: [...accepted], rejected: [...rejected] };
     });
-    takeLeave(connection);
+    quit(connection);
     return taken;
   } catch (error) {
     const isUntaken = !letter.isGiven || (isRefusal(error, letter) && (await isLast(connection, ended, signal)));
@@ -167,7 +169,7 @@ class Letter extends Readable {
 }
 
 /** A server that does not answer would keep the process alive for its full timeout. */
-function takeLeave(connection: SMTPConnection): void {
+function quit(connection: SMTPConnection): void {
   const timer = setTimeout(() => connection.close(), LEAVE_MS);
   connection.once('end', () => clearTimeout(timer));
   connection.quit();

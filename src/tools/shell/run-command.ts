@@ -17,7 +17,7 @@ export interface Command {
 }
 
 /** The end of a command. */
-export interface Ended {
+export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -38,13 +38,13 @@ const LEFT_MS = 1_000;
  * @throws DidNothing if the command could not start; NoAnswer if a signal ended it, or if it can't
  * be ended
  */
-export function runCommand(command: Command, signal: AbortSignal): Promise<Ended> {
+export function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {
   if (signal.aborted) throw new DidNothing('it was too late to begin', { why: 'no_time_left' });
   const { argv, outputMax, onStart } = command;
-  const { promise, resolve, reject } = Promise.withResolvers<Ended>();
+  const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
   const child = begun(command);
-  const stdout = new Kept(outputMax);
-  const stderr = new Kept(outputMax);
+  const stdout = new OutputHead(outputMax);
+  const stderr = new OutputHead(outputMax);
   // If the system has no file descriptors left, the streams are missing and the command did not
   // start.
   child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
@@ -153,7 +153,7 @@ export async function endGroup(pid: number): Promise<void> {
 }
 
 /** The start of an output. */
-class Kept {
+class OutputHead {
   readonly #max: number;
   readonly #chunks: Buffer[] = [];
   #length = 0;

@@ -15,9 +15,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { contentHash } from '#canon';
-import type { Call, Tool } from '#effects';
+import type { CallContext, Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effects-stage.ts';
+import { tally } from '../../../tests/support/effect-sink.ts';
 import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { type ShellToolSpec, shellTool } from './shell-tool.ts';
@@ -59,12 +59,12 @@ const modeOf = (path: string): string => (statSync(path).mode & 0o7777).toString
 
 const KEYED = { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } as const;
 const READ = { name: 'run', class: 'read', input: z.strictObject({ text: z.string() }) } as const;
-const callOf = (key = 'k', epoch = 1, signal: AbortSignal = new AbortController().signal): Call => ({
+const callOf = (key = 'k', epoch = 1, signal: AbortSignal = new AbortController().signal): CallContext => ({
   key,
   epoch,
   signal,
 });
-const run = async (tool: Tool, input: unknown = {}, call: Call = callOf()): Promise<any> =>
+const run = async (tool: Tool, input: unknown = {}, call: CallContext = callOf()): Promise<any> =>
   tool.spec.execute(tool.parse(input), call, []);
 
 function changing(root: string, command: ShellToolSpec['command'], more: Partial<ShellToolSpec> = {}): Tool {
@@ -562,8 +562,8 @@ describe('a command whose folder is kept', () => {
     const before = listing(root);
     const assize = runtimeOver(new MemoryStore(), [tally], {
       tools: [changing(root, CHANGE)],
-      holdMs: 240_000,
-      callMs: 60_000,
+      blockTimeoutMs: 240_000,
+      callTimeoutMs: 60_000,
     });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const transact = (args: string) =>

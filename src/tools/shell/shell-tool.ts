@@ -3,10 +3,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Json } from '#base';
 import {
-  type Call,
+  type CallContext,
   DidNothing,
   declareTool,
-  type Reconciled,
+  type ReconcileResult,
   type Scopes,
   type Tool,
   type ToolSpec,
@@ -14,20 +14,20 @@ import {
 } from '#effects';
 import { scopeOf } from '../files/root.ts';
 import {
+  ACTING_OPTIONS,
+  type ActingToolOptions,
   callback,
   invalidTool,
   readOptions,
   requireMembers,
-  SAID_OF_ACTS,
-  type SaidOfActs,
   zodSchema,
 } from '../options.ts';
-import { argument, envWith, leading, membersOf, problemOfScript } from './given.ts';
-import { type Command, type Ended, runCommand } from './run-command.ts';
+import { argument, envWith, leading, membersOf, problemOfScript } from './command-arguments.ts';
+import { type Command, type CommandResult, runCommand } from './run-command.ts';
 import { Snapshots } from './snapshot.ts';
 
 export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
-  extends SaidOfActs<Schema>,
+  extends ActingToolOptions<Schema>,
     Pick<ToolSpec<Schema>, 'compensate' | 'reconcile'> {
   /** Default: no input. */
   readonly input?: Schema;
@@ -72,7 +72,7 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
 
 const FOLDER = 'the absolute path of a folder that has one around it';
 const OPTIONS = z.strictObject({
-  ...SAID_OF_ACTS,
+  ...ACTING_OPTIONS,
   input: zodSchema.optional(),
   class: z.unknown().optional(),
   compensate: callback.optional(),
@@ -129,7 +129,7 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
   if (snapshotOf === undefined) {
     if (read.class === undefined)
       throw invalidTool(read.name, 'it has to have a class, or a snapshotOf that undoes it');
-    const execute = async (given: unknown, call: Call) =>
+    const execute = async (given: unknown, call: CallContext) =>
       asJson(await runCommand(commandOf(read, given as Json, call.key), call.signal));
     return declareTool({ ...declared, input, execute } as ToolSpec);
   }
@@ -200,11 +200,11 @@ function undoneBySnapshot(
     execute: async (given, call) => {
       await copying(folder, () => snapshots.makePlace());
       const copies = new Copying(folder, call.signal);
-      const ended = snapshots.alone(call.signal, () => executed(spec, snapshots, given as Json, call, copies));
+      const ended = snapshots.exclusively(call.signal, () => executed(spec, snapshots, given as Json, call, copies));
       return copies.unlessLate(ended);
     },
-    compensate: (_input, _result, { key, signal }) => snapshots.alone(signal, () => snapshots.undo(key)),
-    reconcile: (_input, { key, signal }) => snapshots.alone<Reconciled>(signal, () => snapshots.settle(key)),
+    compensate: (_input, _result, { key, signal }) => snapshots.exclusively(signal, () => snapshots.undo(key)),
+    reconcile: (_input, { key, signal }) => snapshots.exclusively<ReconcileResult>(signal, () => snapshots.settle(key)),
   };
 }
 
@@ -264,7 +264,7 @@ class Copying {
   /** Not permanent: other transactions may have used most of the time. */
   #late(): DidNothing {
     return new DidNothing(
-      `${this.#folder} could not be copied in time; give calls longer (callMs), or name a smaller folder in snapshotOf`,
+      `${this.#folder} could not be copied in time; give calls longer (callTimeoutMs), or name a smaller folder in snapshotOf`,
       { why: 'not_copied' },
     );
   }
@@ -274,7 +274,7 @@ async function executed(
   spec: ShellToolSpec<any>,
   snapshots: Snapshots,
   given: Json,
-  call: Call,
+  call: CallContext,
   copies: Copying,
 ): Promise<Json> {
   const { key, epoch, signal } = call;
@@ -287,11 +287,11 @@ async function executed(
       // The call was aborted, and another transaction may own its scopes by now.
       signal.throwIfAborted();
     } catch (error) {
-      await snapshots.forget(key);
+      await snapshots.delete(key);
       throw error;
     }
   });
-  let result: Ended;
+  let result: CommandResult;
   try {
     result = await runCommand({ ...command, onStart: (pid) => snapshots.began(key, pid) }, signal);
   } catch (error) {
@@ -323,7 +323,7 @@ function commandOf(spec: ShellToolSpec<any>, given: Json, key: string): Command 
   return { argv: command.map((part) => argument(part, given, mayBeOptions)), cwd, env, outputMax };
 }
 
-function asJson({ code, stdout, stderr, isCut }: Ended): Json {
+function asJson({ code, stdout, stderr, isCut }: CommandResult): Json {
   return { code, stdout, stderr, isCut };
 }
 
@@ -339,7 +339,7 @@ function lastOf(stderr: string): string {
 }
 
 /** The stored outputs, for the caller: many programs write the reason of a failure to stdout. */
-function outputOf({ stdout, stderr }: Ended): Error | undefined {
+function outputOf({ stdout, stderr }: CommandResult): Error | undefined {
   const text = [stderr, stdout].filter((each) => each.trim() !== '').join('\n');
   return text === '' ? undefined : new Error(text);
 }

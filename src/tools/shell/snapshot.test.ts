@@ -19,7 +19,7 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { asNobody } from '../../../tests/support/as-nobody.ts';
+import { asUnprivilegedUser } from '../../../tests/support/as-unprivileged-user.ts';
 import { listing } from '../../../tests/support/files-stage.ts';
 import { Snapshots } from './snapshot.ts';
 
@@ -61,7 +61,7 @@ test.each<[string, (root: string) => Promise<void>]>([
 ])('folders inside that take no files are put back with their modes: %s', async (_, command) => {
   const { root, snapshots, place } = stage();
   const before = standing(root);
-  await asNobody(async () => {
+  await asUnprivilegedUser(async () => {
     for (const key of ['undone', 'cut off']) {
       await snapshots.take(key, 1);
       await command(root);
@@ -75,7 +75,7 @@ test.each<[string, (root: string) => Promise<void>]>([
     // Copies of older transactions go, too.
     await snapshots.take('kept', 2);
     await snapshots.take('later', 3);
-    await snapshots.forget('later');
+    await snapshots.delete('later');
   });
   expect(listing(join(place, '.assize-snapshots'))).toEqual({ 'repo/': '' });
 });
@@ -83,7 +83,7 @@ test.each<[string, (root: string) => Promise<void>]>([
 test('a folder that the command has shut altogether is put back', async () => {
   const { root, snapshots } = stage();
   const before = standing(root);
-  await asNobody(async () => {
+  await asUnprivilegedUser(async () => {
     await snapshots.take('k', 1);
     await chmod(join(root, 'open'), 0);
     expect(await snapshots.settle('k')).toEqual({ happened: false });
@@ -129,7 +129,7 @@ test.runIf(process.geteuid?.() === 0)('a file that acts for its owner does not s
     chownSync(join(root, name), name === 'mine' ? NOBODY : 12_345, gid);
     chmodSync(join(root, name), 0o6755);
   }
-  await asNobody(async () => {
+  await asUnprivilegedUser(async () => {
     for (const key of ['undone', 'cut off']) {
       await snapshots.take(key, 1);
       await rm(join(root, 'theirs'));
@@ -190,7 +190,7 @@ test('what a crash has left of an entry goes with it: of a later one, with a lat
   await snapshots.take('k', 1);
   writeFileSync(join(home, 'k.json.new'), '{"format":1,"epo');
   await snapshots.take('l', 2);
-  await snapshots.forget('l');
+  await snapshots.delete('l');
   expect(listing(home)).toEqual({});
 });
 

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Json } from '#base';
-import { NoAnswer, type Undone } from '#effects';
+import { type CompensationResult, NoAnswer } from '#effects';
 import { lockOf } from '../lock.ts';
 import { endGroup } from './run-command.ts';
 import {
   clear,
   copyInto,
   fingerprint,
+  folderHash,
   give,
   makeFolder,
   modeOf,
@@ -17,7 +18,6 @@ import {
   remove,
   requireCopyable,
   setMode,
-  standing,
   statOf,
 } from './tree.ts';
 
@@ -50,7 +50,7 @@ interface Entry {
 }
 
 /** The result of a run, or that the run never completed. */
-export type Found = { readonly happened: true; readonly result: Json } | { readonly happened: false };
+export type RunOutcome = { readonly happened: true; readonly result: Json } | { readonly happened: false };
 
 /**
  * Copies of a folder before commands ran in it, next to the folder and accessible only to this
@@ -90,7 +90,7 @@ export class Snapshots {
    * @throws NoAnswer if another process holds the lock until the signal aborts; Error if the
    * copies' folder is unavailable
    */
-  async alone<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
+  async exclusively<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
     await this.makePlace();
     using _turn = await lockOf(join(this.#home, LOCK), signal);
     return await step();
@@ -145,13 +145,13 @@ export class Snapshots {
   async ended(key: string, result: Json): Promise<void> {
     await this.#change(key, {
       state: 'ended',
-      after: await standing(this.#folder, { withMode: true }),
+      after: await folderHash(this.#folder, { withMode: true }),
       result,
     });
   }
 
   /** The outcome of a run. An interrupted run is ended, and the folder restored. */
-  async settle(key: string): Promise<Found> {
+  async settle(key: string): Promise<RunOutcome> {
     const entry = await this.#read(key);
     if (entry === undefined || entry.state === 'undone') {
       await this.#forget(key);
@@ -174,12 +174,12 @@ export class Snapshots {
   }
 
   /** Restores the earlier content after a completed run, if the folder is as the run left it. */
-  async undo(key: string): Promise<Undone> {
+  async undo(key: string): Promise<CompensationResult> {
     const entry = await this.#read(key);
     if (entry === undefined) return this.#partly('nothing is kept of what was there before', {});
     if (entry.state === 'undone') return { undone: 'all' };
     if (entry.state === 'ended') {
-      const now = await standing(this.#folder, { withMode: entry.mode !== undefined });
+      const now = await folderHash(this.#folder, { withMode: entry.mode !== undefined });
       if (now !== entry.after && now !== entry.before)
         return this.#partly('somebody has changed it since', { found: now, left: entry.after });
     }
@@ -190,7 +190,7 @@ export class Snapshots {
     return { undone: 'all' };
   }
 
-  async forget(key: string): Promise<void> {
+  async delete(key: string): Promise<void> {
     await this.#forget(key);
   }
 
@@ -221,7 +221,7 @@ export class Snapshots {
     await clear(this.#folder);
     await copyInto(copy, this.#folder);
     if (mode !== undefined) await setMode(this.#folder, mode);
-    if ((await standing(this.#folder, { withMode: mode !== undefined })) !== before)
+    if ((await folderHash(this.#folder, { withMode: mode !== undefined })) !== before)
       throw new NoAnswer(`${this.#folder} was put back, and is not what it was: somebody is at work there.`, {
         why: 'not_put_back',
       });
@@ -234,7 +234,7 @@ export class Snapshots {
     if (began === undefined || began === process.began) await endGroup(process.pid);
   }
 
-  #partly(why: string, more: object): Undone {
+  #partly(why: string, more: object): CompensationResult {
     return { undone: 'partly', residue: { folder: this.#folder, why, ...more } as Json };
   }
 

@@ -19,7 +19,7 @@ const PIECE = 2 ** 20;
 /**
  * A path, as bytes if a name in it may not be valid UTF-8, because a command can create such names.
  */
-type Place = string | Buffer;
+type CopyPath = string | Buffer;
 
 /** @throws Error for an item that can't be copied exactly, before any copy */
 export async function requireCopyable(folder: string): Promise<void> {
@@ -31,7 +31,7 @@ export async function requireCopyable(folder: string): Promise<void> {
  * A non-UTF-8 name, read as a string, would select another file or no file, and a link would lead
  * to another target.
  */
-async function requireTexts(folder: Place, name: Buffer): Promise<void> {
+async function requireTexts(folder: CopyPath, name: Buffer): Promise<void> {
   const place = within(folder, name);
   if (!isText(name)) throw new Error(`${place} has a name that is no UTF-8; rename it`);
   const stat = await lstat(place);
@@ -137,7 +137,7 @@ export async function clear(folder: string): Promise<void> {
  * Removes the item, if it exists. Only root can remove items of read-only folders, so these are
  * made writable first.
  */
-export async function remove(path: Place): Promise<void> {
+export async function remove(path: CopyPath): Promise<void> {
   try {
     await openUp(path);
   } catch (error) {
@@ -151,7 +151,7 @@ export async function remove(path: Place): Promise<void> {
  * Moves all nested folders up to the given folder, and removes their other items. A deeply nested
  * item has no path short enough to remove it.
  */
-async function flatten(folder: Place): Promise<void> {
+async function flatten(folder: CopyPath): Promise<void> {
   for (let inside = await foldersIn(folder); inside.length > 0; inside = await foldersIn(folder))
     for (const place of inside) {
       for (const deeper of await foldersIn(place)) await rename(deeper, within(folder, Buffer.from(randomUUID())));
@@ -160,14 +160,14 @@ async function flatten(folder: Place): Promise<void> {
 }
 
 /** The folders in a folder, made writable: the owner can't move a read-only folder. */
-async function foldersIn(folder: Place): Promise<Buffer[]> {
+async function foldersIn(folder: CopyPath): Promise<Buffer[]> {
   const all = await readdir(folder, { withFileTypes: true, encoding: 'buffer' });
   const folders = all.filter((each) => each.isDirectory()).map(({ name }) => within(folder, name));
   for (const each of folders) await setMode(each, 0o700);
   return folders;
 }
 
-async function openUp(path: Place): Promise<void> {
+async function openUp(path: CopyPath): Promise<void> {
   const stat = await statOf(path);
   if (stat?.isDirectory() !== true) return;
   await setMode(path, (stat.mode & 0o7777) | 0o700);
@@ -175,17 +175,17 @@ async function openUp(path: Place): Promise<void> {
     if (each.isDirectory()) await openUp(within(path, each.name));
 }
 
-export async function modeOf(folder: Place): Promise<number> {
+export async function modeOf(folder: CopyPath): Promise<number> {
   return (await lstat(folder)).mode & 0o7777;
 }
 
 /** Only the owner may set a mode, and the mode is usually unchanged. */
-export async function setMode(folder: Place, mode: number): Promise<void> {
+export async function setMode(folder: CopyPath, mode: number): Promise<void> {
   if ((await modeOf(folder)) !== mode) await chmod(folder, mode);
 }
 
 /** The content of a folder as one hash, even if the path is another item or missing. */
-export async function standing(folder: string, { withMode }: { readonly withMode: boolean }): Promise<string> {
+export async function folderHash(folder: string, { withMode }: { readonly withMode: boolean }): Promise<string> {
   const stat = await statOf(folder);
   if (stat === undefined) return contentHash([{ at: '', is: 'none' }]);
   if (!stat.isDirectory()) return contentHash([await described(folder, '', stat)]);
@@ -198,7 +198,7 @@ export async function standing(folder: string, { withMode }: { readonly withMode
  */
 export async function fingerprint(folder: string, own: number | undefined): Promise<string> {
   const found: Json[] = own === undefined ? [] : [{ at: '', mode: own, is: 'folder' }];
-  const visit = async (place: Place, path: string): Promise<void> => {
+  const visit = async (place: CopyPath, path: string): Promise<void> => {
     for (const name of await namesIn(place)) {
       const [inside, at] = [within(place, name), join(path, nameOf(name))];
       const stat = await lstat(inside);
@@ -210,7 +210,7 @@ export async function fingerprint(folder: string, own: number | undefined): Prom
   return contentHash(found);
 }
 
-async function described(place: Place, at: string, stat: Stats): Promise<Json> {
+async function described(place: CopyPath, at: string, stat: Stats): Promise<Json> {
   const mode = stat.mode & 0o7777;
   if (stat.isDirectory()) return { at, mode, is: 'folder' };
   if (stat.isSymbolicLink()) return { at, to: nameOf(await readlink(place, 'buffer')) };
@@ -219,7 +219,7 @@ async function described(place: Place, at: string, stat: Stats): Promise<Json> {
 }
 
 /** In chunks, because a file may be larger than one read permits. */
-async function hashOf(file: Place, size: number): Promise<string> {
+async function hashOf(file: CopyPath, size: number): Promise<string> {
   const hash = createHash('sha256');
   const piece = Buffer.allocUnsafe(Math.min(size + 1, PIECE));
   await using handle = await open(file);
@@ -230,7 +230,7 @@ async function hashOf(file: Place, size: number): Promise<string> {
   }
 }
 
-async function namesIn(folder: Place): Promise<Buffer[]> {
+async function namesIn(folder: CopyPath): Promise<Buffer[]> {
   const named = (await readdir(folder, { encoding: 'buffer' })).map((bytes) => ({ bytes, text: bytes.toString() }));
   return named
     .filter(({ text }) => !BOOKS.has(text))
@@ -238,11 +238,11 @@ async function namesIn(folder: Place): Promise<Buffer[]> {
     .map(({ bytes }) => bytes);
 }
 
-function within(folder: Place, name: Buffer): Buffer {
+function within(folder: CopyPath, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(folder as Buffer), Buffer.from('/'), name]);
 }
 
-export async function statOf(path: Place): Promise<Stats | undefined> {
+export async function statOf(path: CopyPath): Promise<Stats | undefined> {
   return lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Tool } from '#effects';
 import { MemoryStore } from '#stores';
+import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
 import { orders } from '../../../tests/support/effects-failing.ts';
-import { checkTold } from '../../../tests/support/effects-told.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { PostgresStage, WatchedSteps } from '../../../tests/support/sql-stage.ts';
@@ -52,7 +52,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
     const { placeholders, connect } = stage.of(new WatchedSteps(undefined, watch));
     return {
       placeholders: placeholders!,
-      get heldMs() {
+      get stagedTimeoutMs() {
         return limit.ms;
       },
       connect: async () => {
@@ -70,12 +70,12 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
    * Both have done one thing before either does the other; the first one holds so long at most,
    * until it was refused.
    */
-  async function cross(heldMs: number, lookMs: number, retries: number) {
+  async function cross(stagedTimeoutMs: number, lookMs: number, retries: number) {
     await stage.reset();
     await stage.run('DELETE FROM cell');
     await stage.run("INSERT INTO cell VALUES ('p', 0), ('q', 0)");
     const seen = new Set<string>();
-    const limits = { first: { ms: heldMs }, second: { ms: LONG } };
+    const limits = { first: { ms: stagedTimeoutMs }, second: { ms: LONG } };
     const watch = async () => void seen.add(await look());
     const tools = NAMES.map((name) => add(name, databaseOf(limits[name], lookMs, watch)));
     const store = new MemoryStore();
@@ -110,7 +110,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
     );
     expect(await assize.recoverEffects()).toEqual([]);
     await assize.close();
-    await checkTold(store, 't', []);
+    await expectEffectLogMatches(store, 't', []);
     // Nothing is locked by what is left of them.
     await stage.run('DO $$ BEGIN LOCK TABLE cell IN ACCESS EXCLUSIVE MODE NOWAIT; END $$');
     return { ended, refused, tries, seen, keys: (await stage.look()).keys };

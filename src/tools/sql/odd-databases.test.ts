@@ -53,7 +53,7 @@ class Log {
 }
 
 test('what was taken back is not seen by the next one, and what others write on the connection stays', async () => {
-  const log = new Log({ heldMs: 10_000 });
+  const log = new Log({ stagedTimeoutMs: 10_000 });
   const look = sqlReader({
     ...{ name: 'a.look', input: z.strictObject({}), reads: ['db:a'], database: log.database },
     statement: () => ({ text: 'SELECT what FROM log ORDER BY n' }),
@@ -104,7 +104,7 @@ test.each([
   ['order', 'order'],
   ['count', 'asked'],
 ] as const)('what was ended while it was held stands once, and a person is asked: %s %s', async (action, args) => {
-  const log = new Log({ heldMs: 10_000 });
+  const log = new Log({ stagedTimeoutMs: 10_000 });
   // Twice the same would be refused, and not be seen.
   const put = log.put({
     statements: ({ what }) => [
@@ -141,7 +141,7 @@ test.each(['buffered', 'externalised'] as const)(
       throw 'the pool is exhausted';
     };
     const isPassing = (error: unknown): boolean => (error as { message: string }).message.includes('locked');
-    const tool = new Log().put({ database: { connect }, delivery, isPassing, undo: () => [] });
+    const tool = new Log().put({ database: { connect }, delivery, isTransient: isPassing, undo: () => [] });
     const { left, error } = await transact([tool], (tx) => tx.call('a.put', { what: '1' }));
     expect([left.some(({ phase }) => phase === 'in_doubt'), error?.code === 'outcome_unknown']).toEqual([false, false]);
   },
@@ -154,7 +154,7 @@ test('what keeps a connection from being had is not what the tool calls an error
     if (++tries === 1) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     return log.connection;
   };
-  const { left } = await transact([log.put({ database: { connect }, isPassing: () => false })], (tx) =>
+  const { left } = await transact([log.put({ database: { connect }, isTransient: () => false })], (tx) =>
     tx.call('a.put', { what: '1' }),
   );
   expect([left, log.lines]).toEqual([[], ['1']]);
@@ -174,9 +174,9 @@ test('a connection that can\u2019t be given back makes no doubt of what is certa
 });
 
 test('an error by which a database takes back all is told as what it is', async () => {
-  const log = new Log({ heldMs: 10_000 });
+  const log = new Log({ stagedTimeoutMs: 10_000 });
   let error: { readonly message?: string; readonly retryable?: boolean } = {};
-  const { left } = await transact([log.put({ isPassing: () => false }, 'OR ROLLBACK')], async (tx) => {
+  const { left } = await transact([log.put({ isTransient: () => false }, 'OR ROLLBACK')], async (tx) => {
     await tx.call('a.put', { what: '1' });
     error = await tx.call('a.put', { what: '1' }).catch((thrown) => thrown);
   });

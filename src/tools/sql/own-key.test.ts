@@ -107,10 +107,10 @@ withPostgres('keys on a server', (postgres) => {
     ['a temporary table', () => EFFECTS_TABLE.replace('CREATE TABLE', 'CREATE TEMP TABLE')],
     ['its key deleted', () => 'DELETE FROM assize_effects'],
   ];
-  describe.each([undefined, 60_000])('held for %s ms', (heldMs) => {
+  describe.each([undefined, 60_000])('held for %s ms', (stagedTimeoutMs) => {
     test.each(CHANGES)('what has not its key in the end is not committed: %s', async (_, change) => {
       const [app, tenant] = [await schema(), await schema()];
-      const database = pool(app, { ...(heldMs !== undefined && { heldMs }), losesAnswer: true });
+      const database = pool(app, { ...(stagedTimeoutMs !== undefined && { stagedTimeoutMs }), losesAnswer: true });
       const tool = put(database, { statements: ({ what }) => [{ text: change(tenant) }, insert(what)] });
       const { left } = await transact([tool], (tx) => tx.call('a.put', { what: '1' }));
       expect([left.map(({ phase }) => phase), await logOf(app, tenant)]).toEqual([['unresolved'], []]);
@@ -119,7 +119,7 @@ withPostgres('keys on a server', (postgres) => {
     test('several who come first make the table once', async () => {
       for (let round = 0; round < 4; round++) {
         const name = await schema(false);
-        const tool = put(pool(name, { ...(heldMs !== undefined && { heldMs }) }));
+        const tool = put(pool(name, { ...(stagedTimeoutMs !== undefined && { stagedTimeoutMs }) }));
         const assize = runtimeOver(new MemoryStore(), [orders], { tools: [tool] });
         const trajectory = await assize.create(orders, { trajectoryId: 't' });
         const own = (what: string) => ({ writ: writFor('alice'), writes: [`db:a:${what}`], retries: 0 });
@@ -180,7 +180,9 @@ withPostgres('keys on a server', (postgres) => {
         (client as unknown as { processID: number }).processID,
       ]);
     };
-    const assize = runtimeOver(new MemoryStore(), [orders], { tools: [put(pool(name, { heldMs: 60_000, on }))] });
+    const assize = runtimeOver(new MemoryStore(), [orders], {
+      tools: [put(pool(name, { stagedTimeoutMs: 60_000, on }))],
+    });
     const trajectory = await assize.create(orders, { trajectoryId: 't' });
     const { effects } = await trajectory.transaction(
       { writ: writFor('alice'), writes: ['**'], retries: 5 },
@@ -210,7 +212,7 @@ withPostgres('keys on a server', (postgres) => {
     const name = await schema();
     const tool = sqlTool({
       ...{ name: 'a.sql', input: z.strictObject({ sql: z.string() }), writes: ['db:a'] },
-      database: pool(name, { heldMs: 60_000 }),
+      database: pool(name, { stagedTimeoutMs: 60_000 }),
       statements: ({ sql }) => [{ text: sql }],
     });
     const assize = runtimeOver(new MemoryStore(), [orders], { tools: [tool] });

@@ -1,11 +1,11 @@
 import { isAssizeError, type Json } from '#base';
 import { canonicalize, copyJson } from '#canon';
-import { type Call, DidNothing } from '#effects';
+import { type CallContext, DidNothing } from '#effects';
 import type { EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase, SqlRow } from './port.ts';
 import { refusal } from './refusal.ts';
 import { runAll, type SqlStatement } from './statements.ts';
-import { stillOpen } from './still-open.ts';
+import { guardTransaction } from './still-open.ts';
 import type { SqlWork } from './transact.ts';
 
 /** The declaration of one tool's statements. */
@@ -15,7 +15,7 @@ export interface SqlPartOptions {
   readonly statements: (input: any) => readonly SqlStatement[];
   readonly result?: ((rows: readonly (readonly SqlRow[])[], input: any) => unknown) | undefined;
   readonly undo?: ((input: any, result: any) => readonly SqlStatement[]) | undefined;
-  readonly isPassing?: ((error: unknown) => boolean) | undefined;
+  readonly isTransient?: ((error: unknown) => boolean) | undefined;
 }
 
 /**
@@ -32,7 +32,7 @@ export class SqlPart {
   /** Also true if the declared function throws. */
   isPassing(error: unknown): boolean {
     try {
-      return this.#options.isPassing?.(error) ?? true;
+      return this.#options.isTransient?.(error) ?? true;
     } catch {
       return true;
     }
@@ -48,14 +48,14 @@ export class SqlPart {
    * @throws TransactionEnded if the transaction no longer exists afterwards
    */
   answer(connection: SqlConnection, input: Json, signal: AbortSignal): Promise<Json> {
-    return this.#answer((statements) => runAll(stillOpen(connection), statements, this.#with(signal)), input);
+    return this.#answer((statements) => runAll(guardTransaction(connection), statements, this.#with(signal)), input);
   }
 
   /**
    * The key is written first, so one of two concurrent attempts waits there. If `told` is given,
    * the work must return that answer.
    */
-  work(input: Json, call: Call, told?: Json): SqlWork {
+  work(input: Json, call: CallContext, told?: Json): SqlWork {
     return {
       call,
       isPassing: (error) => this.isPassing(error),
@@ -70,7 +70,7 @@ export class SqlPart {
   }
 
   /** If the database has no row of the effect, there is nothing to compensate. */
-  undoing(input: Json, result: Json, call: Call): SqlWork {
+  undoing(input: Json, result: Json, call: CallContext): SqlWork {
     return {
       call,
       isPassing: (error) => this.isPassing(error),
@@ -79,7 +79,7 @@ export class SqlPart {
       make: async (connection, rows) => {
         await rows.undoing(call.key);
         await runAll(
-          stillOpen(connection),
+          guardTransaction(connection),
           this.#options.undo!(copyJson(input), copyJson(result)),
           this.#with(call.signal),
         );

@@ -43,17 +43,19 @@ export interface SqlDatabase {
    *
    * @experimental Staged SQL may change in any release.
    */
-  readonly heldMs?: number;
+  readonly stagedTimeoutMs?: number;
 }
 
 /** The database of a tool. */
 export const sqlDatabase = z.custom<SqlDatabase>(
   (value) => typeof (value as SqlDatabase | null | undefined)?.connect === 'function' && isSound(value as SqlDatabase),
-  'a database, with connect; heldMs, if it has that, is a whole number of milliseconds from 1, writers is one or many, and placeholders are ? or $1',
+  'a database, with connect; stagedTimeoutMs, if it has that, is a whole number of milliseconds from 1, writers is one or many, and placeholders are ? or $1',
 );
 
-function isSound({ heldMs, writers, placeholders }: SqlDatabase): boolean {
-  const isHeld = heldMs === undefined || (Number.isSafeInteger(heldMs) && heldMs > 0 && heldMs < 2 ** 31);
+function isSound({ stagedTimeoutMs, writers, placeholders }: SqlDatabase): boolean {
+  const isHeld =
+    stagedTimeoutMs === undefined ||
+    (Number.isSafeInteger(stagedTimeoutMs) && stagedTimeoutMs > 0 && stagedTimeoutMs < 2 ** 31);
   const isMarked = placeholders === undefined || placeholders === '?' || placeholders === '$1';
   return isHeld && isMarked && (writers === undefined || writers === 'one' || writers === 'many');
 }

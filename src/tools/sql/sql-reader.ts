@@ -1,13 +1,21 @@
 import { z } from 'zod';
-import { type Call, declareTool, type Tool, type ToolSpec } from '#effects';
-import { callback, readOptions, SAID, type Said, said, scopes, zodSchema } from '../options.ts';
+import { type CallContext, declareTool, type Tool, type ToolSpec } from '#effects';
+import {
+  COMMON_OPTIONS,
+  type CommonToolOptions,
+  callback,
+  pickToolOptions,
+  readOptions,
+  scopes,
+  zodSchema,
+} from '../options.ts';
+import { borrowConnection, cutOffWith, rollBack } from './borrowed-connection.ts';
 import { SqlPart } from './part.ts';
 import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
 import type { SqlStatement } from './statements.ts';
-import { cutOffWith, rollBack, used } from './use.ts';
 
 /** A reading statement on the caller's database, as a tool. */
-export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType> extends Said<Schema> {
+export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType> extends CommonToolOptions<Schema> {
   readonly input: Schema;
   readonly reads: NonNullable<ToolSpec<Schema>['reads']>;
   readonly database: SqlDatabase;
@@ -18,7 +26,7 @@ export interface SqlReaderOptions<Schema extends z.ZodType = z.ZodType> extends 
 }
 
 const OPTIONS = z.strictObject({
-  ...SAID,
+  ...COMMON_OPTIONS,
   input: zodSchema,
   reads: scopes,
   database: sqlDatabase,
@@ -28,7 +36,7 @@ const OPTIONS = z.strictObject({
 
 /**
  * A tool that reads by a statement. The statement sees committed data and, with staging, the writes
- * of its own tool transaction (`SqlDatabase.heldMs`).
+ * of its own tool transaction (`SqlDatabase.stagedTimeoutMs`).
  *
  * @throws EffectError `invalid_tool`
  */
@@ -42,13 +50,13 @@ export function sqlReader<Schema extends z.ZodType>(options: SqlReaderOptions<Sc
     result: ([rows = []], given) => (result === undefined ? rows : result(rows, given)),
   });
   return declareTool({
-    ...said(read),
+    ...pickToolOptions(read),
     input,
     class: 'read',
     reads,
-    ...(database.heldMs === undefined ? {} : { sees: { at: database, part } }),
-    execute: async (given: any, { signal, epoch }: Call) => {
-      const use = await used(database, 'read', signal, { epoch });
+    ...(database.stagedTimeoutMs === undefined ? {} : { readsStaged: { at: database, part } }),
+    execute: async (given: any, { signal, epoch }: CallContext) => {
+      const use = await borrowConnection(database, 'read', signal, { epoch });
       const isHeard = cutOffWith(signal, use);
       try {
         return await part.read(use.connection, given, signal);

@@ -160,7 +160,7 @@ describe('statements', () => {
 
   test('are done all or none: where one is refused, so are those before it', async () => {
     await using bank = new Bank();
-    const tool = pay(bank, { isPassing: () => false });
+    const tool = pay(bank, { isTransient: () => false });
     const { left } = await transact([tool], (tx) =>
       tx.call('bank.pay', { ...GIVEN, from: 'bob', to: 'ada', cents: 1 }),
     );
@@ -192,7 +192,7 @@ describe('statements', () => {
   });
 
   test('that end it all the same leave it in doubt, whether they act at once or not, and are not done twice', async () => {
-    for (const [delivery, heldMs] of [['buffered'], ['buffered', 10_000], ['externalised']] as const) {
+    for (const [delivery, stagedTimeoutMs] of [['buffered'], ['buffered', 10_000], ['externalised']] as const) {
       await using bank = new Bank();
       // As a procedure may, which does so in a word of its own.
       const connection = {
@@ -200,15 +200,15 @@ describe('statements', () => {
         query: (text: string, values: readonly SqlValue[]) =>
           bank.connect().query(text === 'CALL tidy()' ? 'COMMIT' : text, values),
       };
-      const database = { connect: () => connection, ...(heldMs === undefined ? {} : { heldMs }) };
+      const database = { connect: () => connection, ...(stagedTimeoutMs === undefined ? {} : { stagedTimeoutMs }) };
       const statements = () => [{ text: "INSERT INTO booking (what) VALUES ('pay')" }, { text: 'CALL tidy()' }];
       const result = () => 1;
       const tool = pay(bank, { database, statements, delivery, result });
       const { left, error, isCommitted } = await transact([tool], (tx) => tx.call(tool.name, GIVEN), { retries: 2 });
-      const isTold = heldMs !== undefined || delivery === 'externalised';
+      const isTold = stagedTimeoutMs !== undefined || delivery === 'externalised';
       expect([error?.code, isCommitted]).toEqual(isTold ? ['outcome_unknown', false] : [undefined, true]);
       // What is held has said so before there was anything to look at.
-      expect(left.map(({ phase }) => phase)).toEqual(heldMs === undefined ? ['in_doubt'] : []);
+      expect(left.map(({ phase }) => phase)).toEqual(stagedTimeoutMs === undefined ? ['in_doubt'] : []);
       expect(bank.bookings('pay')).toBe(1);
     }
   });
@@ -218,7 +218,7 @@ describe('statements', () => {
     const query = (text: string, values: readonly SqlValue[]) =>
       bank.connect().query(text === 'CALL tidy()' ? 'COMMIT' : text, values);
     const connection = { ...bank.connect(), query };
-    const database = { connect: () => connection, heldMs: 10_000 };
+    const database = { connect: () => connection, stagedTimeoutMs: 10_000 };
     const tidy = sqlTool({
       ...{ name: 'bank.tidy', input: z.strictObject({}), writes: ['db:sqlite:bank:x'], database },
       statements: () => [{ text: 'CALL tidy()' }],

@@ -1,25 +1,33 @@
 import { z } from 'zod';
 import type { Json } from '#base';
 import {
-  type Call,
+  type AtomicBatch,
+  type BatchedCall,
+  type CallContext,
+  type CompensationResult,
   type Delivery,
   declareTool,
-  type Together,
-  type TogetherCall,
   type Tool,
   type ToolSpec,
-  type Undone,
 } from '#effects';
-import { callback, readOptions, SAID, type Said, said, scopes, zodSchema } from '../options.ts';
-import { HeldSql } from './held.ts';
+import {
+  COMMON_OPTIONS,
+  type CommonToolOptions,
+  callback,
+  pickToolOptions,
+  readOptions,
+  scopes,
+  zodSchema,
+} from '../options.ts';
 import { SqlPart } from './part.ts';
 import { type SqlDatabase, type SqlRow, sqlDatabase } from './port.ts';
+import { StagedSql } from './staged-sql.ts';
 import type { SqlStatement } from './statements.ts';
 import { transact } from './transact.ts';
 
 /** Statements on the caller's database as a tool. */
 export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
-  extends Said<Schema>,
+  extends CommonToolOptions<Schema>,
     Pick<ToolSpec<Schema>, 'input' | 'reads' | 'plan' | 'channel'> {
   readonly writes: NonNullable<ToolSpec<Schema>['writes']>;
   readonly database: SqlDatabase;
@@ -44,11 +52,11 @@ export interface SqlToolOptions<Schema extends z.ZodType = z.ZodType>
    * Whether a retry may succeed after an error, such as a lock or a serialization failure. Default:
    * true for every error.
    */
-  readonly isPassing?: (error: unknown) => boolean;
+  readonly isTransient?: (error: unknown) => boolean;
 }
 
 const OPTIONS = z.strictObject({
-  ...SAID,
+  ...COMMON_OPTIONS,
   input: zodSchema,
   reads: scopes.optional(),
   writes: scopes.optional(),
@@ -75,41 +83,43 @@ export function sqlTool<Schema extends z.ZodType>(options: SqlToolOptions<Schema
   const { input, writes, undo, delivery = 'buffered' } = read;
   const part = new SqlPart({ ...read, placeholders: read.database.placeholders });
   return declareTool({
-    ...said(read),
+    ...pickToolOptions(read),
     input,
     class: { reversibility: undo === undefined ? 'irreversible' : 'reversible', delivery, sink: 'keyed' },
     writes,
     ...(undo === undefined
       ? {}
       : {
-          compensate: async (given: unknown, result: unknown, call: Call) =>
-            (await undone(read.database, [{ part, input: given, result: result as Json, call }]))[0] as Undone,
+          compensate: async (given: unknown, result: unknown, call: CallContext) =>
+            (
+              await undone(read.database, [{ part, input: given, result: result as Json, call }])
+            )[0] as CompensationResult,
         }),
-    ...(delivery === 'buffered' ? { together: togetherAt(read.database, part) } : {}),
+    ...(delivery === 'buffered' ? { batch: batchAt(read.database, part) } : {}),
     execute: async (given, call) => (await executed(read.database, [{ part, input: given, call }]))[0],
   });
 }
 
 /** All calls on one database form one batch. */
-function togetherAt(database: SqlDatabase, part: SqlPart): Together {
+function batchAt(database: SqlDatabase, part: SqlPart): AtomicBatch {
   return {
     at: database,
     part,
     execute: (calls) => executed(database, calls),
-    ...(database.heldMs === undefined ? {} : { hold: () => new HeldSql(database) }),
+    ...(database.stagedTimeoutMs === undefined ? {} : { stage: () => new StagedSql(database) }),
     compensate: (calls) => undone(database, calls),
   };
 }
 
-async function executed(database: SqlDatabase, calls: readonly TogetherCall[]): Promise<readonly Json[]> {
+async function executed(database: SqlDatabase, calls: readonly BatchedCall[]): Promise<readonly Json[]> {
   const rows = await transact(
     database,
-    calls.map(({ part, input, call, told }) => (part as SqlPart).work(input, call, told)),
+    calls.map(({ part, input, call, reported }) => (part as SqlPart).work(input, call, reported)),
   );
   return rows.map((row) => row!.result);
 }
 
-async function undone(database: SqlDatabase, calls: readonly TogetherCall[]): Promise<readonly Undone[]> {
+async function undone(database: SqlDatabase, calls: readonly BatchedCall[]): Promise<readonly CompensationResult[]> {
   const works = calls.map(({ part, input, result, call }) => (part as SqlPart).undoing(input, result!, call));
   await transact(database, works.reverse());
   return calls.map(() => ({ undone: 'all' }));

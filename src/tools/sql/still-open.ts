@@ -26,7 +26,7 @@ export function savepointName(): string {
  * before each statement and released after it: an ended transaction has lost it. The database
  * itself rolls back a failed statement.
  */
-export function stillOpen(connection: SqlConnection): Pick<SqlConnection, 'query'> {
+export function guardTransaction(connection: SqlConnection): Pick<SqlConnection, 'query'> {
   return {
     query: async (text, values) => {
       const mark = savepointName();

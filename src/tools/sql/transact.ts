@@ -1,13 +1,13 @@
-import { type Call, DidNothing, NoAnswer } from '#effects';
+import { type CallContext, DidNothing, NoAnswer } from '#effects';
+import { type BorrowedConnection, borrowConnection, cutOffWith, rollBack } from './borrowed-connection.ts';
 import { EFFECTS_TABLE, type EffectRow, type EffectRows } from './effect-rows.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
 import { refusal } from './refusal.ts';
 import { TransactionEnded } from './still-open.ts';
-import { cutOffWith, rollBack, type Use, used } from './use.ts';
 
 /** Work under a key, which runs once. */
 export interface SqlWork {
-  readonly call: Call;
+  readonly call: CallContext;
   /** Runs before the key is read, so one of two concurrent attempts waits there. */
   readonly lock?: (rows: EffectRows) => Promise<void>;
   /** Whether the work is already done. */
@@ -29,13 +29,13 @@ export async function transact(
   works: readonly SqlWork[],
 ): Promise<readonly (EffectRow | undefined)[]> {
   const { signal, epoch } = works[0]!.call;
-  const use = await unless(works, () => used(database, 'ruled', signal, { epoch }));
+  const use = await unless(works, () => borrowConnection(database, 'ruled', signal, { epoch }));
   const isHeard = cutOffWith(signal, use);
   try {
     await unless(works, () => begun(database, use, signal));
     return await done(use, works);
   } catch (error) {
-    lookAgain(database);
+    forgetTable(database);
     throw error;
   } finally {
     isHeard();
@@ -51,7 +51,11 @@ const withTable = new WeakSet<SqlDatabase>();
  * Starts a transaction, after ensuring the table of effects.
  * @throws the signal's reason; the errors of the database
  */
-export async function begin(database: SqlDatabase, { connection }: Use, signal: AbortSignal): Promise<void> {
+export async function begin(
+  database: SqlDatabase,
+  { connection }: BorrowedConnection,
+  signal: AbortSignal,
+): Promise<void> {
   signal.throwIfAborted();
   if (!withTable.has(database)) await prepareTable(connection);
   withTable.add(database);
@@ -59,7 +63,7 @@ export async function begin(database: SqlDatabase, { connection }: Use, signal: 
 }
 
 /** Checks the table again after a failure, because the table may have been removed. */
-export function lookAgain(database: SqlDatabase): void {
+export function forgetTable(database: SqlDatabase): void {
   withTable.delete(database);
 }
 
@@ -86,7 +90,7 @@ async function hasTable(connection: SqlConnection): Promise<boolean> {
 }
 
 /** A transaction that fails to start is not left open. */
-async function begun(database: SqlDatabase, use: Use, signal: AbortSignal): Promise<void> {
+async function begun(database: SqlDatabase, use: BorrowedConnection, signal: AbortSignal): Promise<void> {
   try {
     await begin(database, use, signal);
   } catch (error) {
@@ -95,7 +99,7 @@ async function begun(database: SqlDatabase, use: Use, signal: AbortSignal): Prom
   }
 }
 
-async function done(use: Use, works: readonly SqlWork[]): Promise<readonly (EffectRow | undefined)[]> {
+async function done(use: BorrowedConnection, works: readonly SqlWork[]): Promise<readonly (EffectRow | undefined)[]> {
   const { connection, rows } = use;
   let found: readonly (EffectRow | undefined)[];
   let at: SqlWork | undefined;

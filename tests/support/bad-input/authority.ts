@@ -92,7 +92,9 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   parseWrit: takes(authority.parseWrit, [writ]),
   revokeScope: takes(authority.revokeScope, [id]),
   ruleTable: takes(authority.ruleTable, [authority.parseRuleTable(table)]),
-  safely: takes(authority.safely, [authority.ruleTable(authority.parseRuleTable(table))], { 0: PORT }),
+  failClosedPolicy: takes(authority.failClosedPolicy, [authority.ruleTable(authority.parseRuleTable(table))], {
+    0: PORT,
+  }),
   segment: takes(authority.segment, ['a/b']),
   widening: takes(authority.widening, [writ, childBody], { 0: MADE, 1: MADE }),
   writId: takes(authority.writId, [writ]),

@@ -32,8 +32,8 @@ export const EXTRACTION: Readonly<Record<string, Case | Exempt>> = {
     '1.model': PORT,
     '1.oracle': PORT,
   }),
-  extractThrough: takes(
-    (given, terms) => extraction.extractThrough(async ({ call }) => call(), given, terms),
+  extractWith: takes(
+    (given, terms) => extraction.extractWith(async ({ call }) => call(), given, terms),
     () => [messages(), extractionTerms()],
     { '1.model': PORT },
   ),

@@ -7,7 +7,7 @@ const valid = (): memory.Period => ({ from: '2026-03-01T00:00:00.000000Z', to: m
 const partition = (): memory.Partition => ({ space: 's', subject: 'alice', predicate: 'medication' });
 const declaration = (strategy: memory.Strategy = 'lww'): memory.PredicateDeclaration =>
   memory.declarePredicate({ cardinality: 'single-valued', strategy });
-const writing = (strategy?: memory.Strategy, open: memory.FactRow[] = []): memory.Writing => ({
+const writing = (strategy?: memory.Strategy, open: memory.FactRow[] = []): memory.PlanInput => ({
   partition: partition(),
   declaration: { ...declaration(strategy) },
   open,
@@ -23,12 +23,12 @@ const assertion = (object = 'penicillin'): memory.Assertion => ({
   confidence: 0.9,
   provenance: '@0',
 });
-const contradicting = (strategy: memory.Strategy): memory.Plan | memory.Ask =>
+const contradicting = (strategy: memory.Strategy): memory.Plan | memory.QuestionPlan =>
   memory.planAssert(writing(strategy), [assertion(), assertion('amoxicillin')]);
 const plan = (): memory.Plan => memory.planAssert(writing(), [assertion()]) as memory.Plan;
 const row = (): memory.FactRow => plan().insert[0]!;
-const question = (): memory.Question => (contradicting('await') as memory.Ask).questions[0]!;
-const asked = (): memory.Writing => ({
+const question = (): memory.Question => (contradicting('await') as memory.QuestionPlan).questions[0]!;
+const asked = (): memory.PlanInput => ({
   ...writing('await'),
   answers: [memory.answerOf(question(), 0, { theta: 't', judge: 'j', policy: 'p' })],
 });

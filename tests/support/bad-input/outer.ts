@@ -55,8 +55,8 @@ const listOf = ({ agents: staff }: Awaited<ReturnType<typeof newsdesk>>): object
   staff.map((agent) => ({ ...agent }));
 
 export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
-  believeMessages: takes(
-    agents.believeMessages as never,
+  assertMessages: takes(
+    agents.assertMessages as never,
     () => [
       [{ id: 'm', author: 'ida', text: 'No nuts for me.', at: START }],
       { ask: async ({ call }: any) => call() },
@@ -72,7 +72,7 @@ export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
         { store: made.store, oracleStore: made.store, trajectoryId: 'desk' },
         newsroom,
         listOf(made),
-        { anchors: [operator.publicKey], approvalMs: 1_000, signer: undefined },
+        { anchors: [operator.publicKey], approvalTimeoutMs: 1_000, signer: undefined },
       ];
     },
   ),

@@ -43,8 +43,8 @@ function on(
 
 export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
   'Assize.memory': on(({ assize }, space) => assize.memory(space), ['ward']),
-  'Assize.derived': on(
-    ({ assize }, id) => assize.derived(id),
+  'Assize.dependents': on(
+    ({ assize }, id) => assize.dependents(id),
     ({ fact }) => [fact.entry_id],
   ),
   'Trajectory.memory': on(

@@ -8,7 +8,7 @@ import { seededRandom } from '#oracle';
 import * as runtime from '#runtime';
 import { MemoryStore } from '#stores';
 import { begun, DOCTOR, desk, granted, lead, openOf, task, worker } from '../delegations.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../effect-sink.ts';
 import { deskOf } from '../ledger-runtime.ts';
 import { LOG, ORIGIN, WITNESSES } from '../merkle/fixtures.ts';
 import { HandClock, intent, operator, runtimeOver, START, writFor } from '../runtime.ts';
@@ -111,7 +111,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         oracle: new MemoryStore(),
         domains: [desk],
         anchors,
-        approvalMs: 1_000,
+        approvalTimeoutMs: 1_000,
         strict: false,
         signer: lead,
       },
@@ -170,7 +170,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         reads: ['other:x'],
         writes: ['other:y'],
         deadlineMs: 1_000,
-        idleMs: 1_000,
+        idleTimeoutMs: 1_000,
         retries: 0,
       },
       (tx: any) => tx.propose({ action: 'count', role: 'counter', args: 'next' }),
@@ -188,7 +188,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Trajectory.revoked': none,
   'Trajectory.delegatedFrom': none,
   'Trajectory.delegations': none,
-  'Trajectory.forget': none,
+  'Trajectory.reload': none,
   'Trajectory.completeDelegations': none,
   'Trajectory.slice': on(({ trajectory }, role, params) => trajectory.slice(role, params), ['filer', { box: 'a' }]),
   'Trajectory.sliceAt': on(
@@ -204,7 +204,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.propose(input),
     [{ action: 'add', role: 'worker', args: { by: 1 }, writ: { writ: worker, chain: [] } }],
   ),
-  'Trajectory.during': exempt(
+  'Trajectory.withTurn': exempt(
     'time and chance of a turn, which src/agents reads from the oracle log; the rest is code',
   ),
   'Trajectory.approve': on(
@@ -223,12 +223,12 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, id, input) => trajectory.reject(id, input),
     async ({ asked }) => [await asked(), { ...DOCTOR, reason: 'r' }],
   ),
-  'Trajectory.resolutionOf': on(
-    ({ trajectory }, id) => trajectory.resolutionOf(id),
+  'Trajectory.statusOf': on(
+    ({ trajectory }, id) => trajectory.statusOf(id),
     async ({ asked }) => [await asked()],
   ),
-  'Trajectory.awaitCounselor': on(
-    ({ trajectory }, id, options) => trajectory.awaitCounselor(id, options),
+  'Trajectory.awaitDecision': on(
+    ({ trajectory }, id, options) => trajectory.awaitDecision(id, options),
     async ({ asked, trajectory }) => {
       const id = await asked();
       await trajectory.reject(id, { ...DOCTOR, reason: 'r' });
@@ -257,7 +257,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, input) => trajectory.revoke(input),
     [{ writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
   ),
-  'Trajectory.takeOverRevocation': exempt('of a trajectory below; see src/runtime/delegate/revoke.test.ts'),
+  'Trajectory.adoptRevocation': exempt('of a trajectory below; see src/runtime/delegate/revoke.test.ts'),
   'Trajectory.conclude': {
     trusted: {},
     make: async () => {
@@ -359,7 +359,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{ keep: false }]),
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
-  madeElsewhere: on(({ store }) => runtime.madeElsewhere(store), []),
+  isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
   verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
 };
 

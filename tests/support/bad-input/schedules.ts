@@ -13,7 +13,7 @@ const CHANCE = { '0': PORT };
 
 /** The experiments of the memory paper on schedules. */
 export const SCHEDULES: Readonly<Record<string, Case | Exempt>> = {
-  besideTheMatrix: takes(experiments.besideTheMatrix, [random, 1], CHANCE),
+  extraSchedules: takes(experiments.extraSchedules, [random, 1], CHANCE),
   bridgeGrid: takes(experiments.bridgeGrid, [random, 1], CHANCE),
   composition: takes(experiments.composition, [1]),
   compositionWithPins: takes(experiments.compositionWithPins, [1]),

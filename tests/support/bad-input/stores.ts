@@ -83,7 +83,10 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       0,
     ),
     'commit, effects': on((store, write) => store.commit({ ...batchOf([]), effects: write }), effects),
-    holdEffects: on(async (store, signal) => (await store.holdEffects(signal)).release(), new AbortController().signal),
+    holdEffects: on(
+      async (store, signal) => (await store.leaseEffects(signal)).release(),
+      new AbortController().signal,
+    ),
     logEffects: on((store, write, blobs) => store.logEffects(write, blobs), effects, [blob]),
     openEffects: on((store, page) => store.openEffects(page), { after: 7, limit: 2, trajectoryId: 't' }),
     listEffects: on((store, page) => store.listEffects(page), { before: 7, limit: 2, trajectoryId: 't' }),
@@ -116,7 +119,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     }),
     atOneMoment: {
       ...on(
-        (store, read, options) => store.atOneMoment?.(read, options),
+        (store, read, options) => store.withReadSnapshot?.(read, options),
         async () => 1,
         { byText: true },
       ),
@@ -124,14 +127,14 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     },
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     keepFacts: none,
-    turn: on((store, id) => store.turn?.(id).then((end) => end?.()), 't'),
+    turn: on((store, id) => store.acquireWriteLock?.(id).then((end) => end?.()), 't'),
     erasures: none,
     dropSnapshots: none,
     selfCheck: none,
     scrub: none,
-    checkAhead: on(
+    readInParallel: on(
       (store, ranges) => {
-        const ahead = store.checkAhead?.(ranges);
+        const ahead = store.readInParallel?.(ranges);
         return ahead?.close();
       },
       [{ trajectory_id: 't', entries: 1, position: 0 }],

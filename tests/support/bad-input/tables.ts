@@ -24,7 +24,7 @@ export const TABLES: Readonly<Record<string, Case | Exempt>> = {
   plotter: takes(tables.plotter, [['Tx-Full']]),
   // What it answers with.
   'plotter, drawing': takes(drawing, () => [table()]),
-  breath: takes(tables.breath, () => [{ signal }], {
+  yieldToEventLoop: takes(tables.yieldToEventLoop, () => [{ signal }], {
     '0.signal': 'it is the platform’s own, and nothing else is taken',
   }),
   partOf: takes(tables.partOf, () => [{ signal, progress: () => undefined }, 0, 2], {

@@ -3,24 +3,32 @@
  * coordinator's to say (`view.ts`), what is next the real protocol's (`src/effects/protocol.ts`); here is everything that they can meet.
  */
 import {
+  batchesOf,
   type Decision,
+  EFFECT_ATTEMPTS,
   type EffectClass,
   type EffectPhase,
   type EffectRecord,
   isPivot,
-  type Knowing,
+  type LocalKnowledge,
   nextStep,
   recorded,
   retryOf,
   SharedWork,
-  TRIES,
   type TransactionState,
-  togetherBy,
   unfinished,
 } from '#effects';
 import { Invariants } from './invariants.ts';
-import { handedOver, type Message, NOBODY, told } from './membership.ts';
-import { type Held, type Outcome, type Resource, resourcesOf, type Said, type View, Views } from './view.ts';
+import { broadcast, handedOver, type Message, NOBODY } from './membership.ts';
+import {
+  type ExplorerClaim,
+  type ExplorerEvent,
+  type Outcome,
+  type Resource,
+  resourcesOf,
+  type View,
+  Views,
+} from './view.ts';
 import { Broken, type Move, walk } from './walk.ts';
 import {
   BODY,
@@ -47,15 +55,15 @@ export interface Rules {
   /** What a process knows of the live work of all. */
   readonly shared: (fence: number, last: number) => SharedWork;
   /** Whether an attempt may act, by what its process knows of it. */
-  readonly isClear: (isClear: boolean, view: View, epoch: number, claims: readonly Held[]) => boolean;
+  readonly isClear: (isClear: boolean, view: View, epoch: number, claims: readonly ExplorerClaim[]) => boolean;
   /** Whether it came too late for what it claims. */
   readonly isLate: (outcome: Outcome) => boolean;
   /** Whether what was read once is another thing now. */
   readonly hasChanged: (then: readonly number[], now: readonly number[]) => boolean;
   /** What is claimed of all that it asks for. */
-  readonly claims: (claims: readonly Held[]) => readonly Held[];
+  readonly claims: (claims: readonly ExplorerClaim[]) => readonly ExplorerClaim[];
   /** What it keeps that waits for a person. */
-  readonly kept: (claims: readonly Held[]) => readonly Held[];
+  readonly kept: (claims: readonly ExplorerClaim[]) => readonly ExplorerClaim[];
   /** Whether its claims are free before it has ended. */
   readonly isFree: (state: TransactionState) => boolean;
   /** What is called, or undone, in one step with an effect, of all that might be. */
@@ -281,16 +289,16 @@ class Model {
     const { claims, member } = world.running[tx]!;
     const { fence } = world.members[member]!.view;
     const begun = { ...put(world, tx, { epoch }), last: epoch };
-    const said: Said = { is: 'begun', epoch, fence, claims, isHere: true };
+    const said: ExplorerEvent = { is: 'begun', epoch, fence, claims, isHere: true };
     return { what: `${tx} begins`, to: this.#say(begun, tx, said) };
   }
 
   /** In one process all that is said is heard at once. */
-  #say(world: World, tx: number, said: Said): World {
+  #say(world: World, tx: number, said: ExplorerEvent): World {
     const by = world.running[tx]!.member;
     const message: Message = { said, by, tx };
     if (world.members.length === 1) return this.#heard(world, by, message);
-    return { ...world, members: told(world.members, message) };
+    return { ...world, members: broadcast(world.members, message) };
   }
 
   #hear(m: number): Next[] {
@@ -342,22 +350,22 @@ class Model {
   }
 
   /** What this process knows beside the log. */
-  #knowing({ body, flight, plan, order }: Running): Knowing {
-    const known: Knowing = {
+  #knowing({ body, flight, plan, order }: Running): LocalKnowledge {
+    const known: LocalKnowledge = {
       hasBody: body !== null,
-      isUnderWay: (n) => flight?.ns.includes(n) === true,
-      tries: TRIES,
+      isInFlight: (n) => flight?.ns.includes(n) === true,
+      maxAttempts: EFFECT_ATTEMPTS,
     };
     const { steps } = this.#plans[plan]!;
-    const together = togetherBy(order.map((at) => AT[(steps[at] as PlannedEffect).with ?? 'alone']));
-    return together === undefined ? known : { ...known, together };
+    const together = batchesOf(order.map((at) => AT[(steps[at] as PlannedEffect).with ?? 'alone']));
+    return together === undefined ? known : { ...known, batchOf: together };
   }
 
   /** What is done in one step with an effect, as the runtime calls it. */
   #oneStep(running: Running, n: number, how: 'call' | 'undo'): readonly number[] {
-    const { together } = this.#knowing(running);
-    if (together === undefined) return [n];
-    const all = together(n).filter((each) => WITH[how].has(running.state.effects[each]!.phase));
+    const { batchOf } = this.#knowing(running);
+    if (batchOf === undefined) return [n];
+    const all = batchOf(n).filter((each) => WITH[how].has(running.state.effects[each]!.phase));
     return this.#rules.oneStep(all, n, how);
   }
 
@@ -383,7 +391,7 @@ class Model {
   #leave(tx: number): Next {
     const { state, order, plan, epoch } = this.#world.running[tx]!;
     const { steps } = this.#plans[plan]!;
-    const touched = unfinished(state).map((n): Held => `w${(steps[order[n]!] as PlannedEffect).on}`);
+    const touched = unfinished(state).map((n): ExplorerClaim => `w${(steps[order[n]!] as PlannedEffect).on}`);
     const kept = this.#rules.kept([...new Set(touched)].sort());
     return {
       what: `${tx} is left to a person`,
@@ -485,7 +493,7 @@ class Model {
     }));
   }
 
-  #read(tx: number, body: Body, resources: readonly Resource[], claim: Held): Next[] {
+  #read(tx: number, body: Body, resources: readonly Resource[], claim: ExplorerClaim): Next[] {
     const { plan } = this.#world.running[tx]!;
     const { reading, epoch } = this.#plans[plan]!;
     const read = (world: World): Next => {
@@ -497,7 +505,7 @@ class Model {
     return waits ? this.#enter(tx, [claim], read) : [read(this.#world)];
   }
 
-  #expand(tx: number, body: Body, claims: readonly Held[]): Next[] {
+  #expand(tx: number, body: Body, claims: readonly ExplorerClaim[]): Next[] {
     const { epoch, member } = this.#world.running[tx]!;
     const { view } = this.#world.members[member]!;
     if (view.isInDoubt(claims)) return [this.#abort(tx, 'resource_in_doubt')];
@@ -542,7 +550,7 @@ class Model {
   }
 
   /** Once it may act there; refused where something there waits for a person. */
-  #enter(tx: number, claims: readonly Held[], then: (world: World) => Next): Next[] {
+  #enter(tx: number, claims: readonly ExplorerClaim[], then: (world: World) => Next): Next[] {
     const { epoch, member } = this.#world.running[tx]!;
     const before = this.#world.members[member]!.view;
     const { view, outcome } = before.say({ is: 'enter', epoch, claims });
@@ -810,9 +818,9 @@ class Model {
 }
 
 /** Places where several are one step, as tools name them. */
-const AT: Readonly<Record<Together | 'alone', { readonly together?: any }>> = {
-  a: { together: { at: {} } },
-  b: { together: { at: {} } },
+const AT: Readonly<Record<Together | 'alone', { readonly batch?: any }>> = {
+  a: { batch: { at: {} } },
+  b: { batch: { at: {} } },
   alone: {},
 };
 

@@ -1,6 +1,6 @@
 /** What must hold, whatever happens: looked at at each step that could break it. */
-import { type EffectPhase, isLeft, isPivot, TRIES, type TransactionState, unfinished } from '#effects';
-import { type Held, meet, type Resource, resourcesOf } from './view.ts';
+import { EFFECT_ATTEMPTS, type EffectPhase, isPivot, isUnresolved, type TransactionState, unfinished } from '#effects';
+import { type ExplorerClaim, meet, type Resource, resourcesOf } from './view.ts';
 import { Broken } from './walk.ts';
 import {
   type Body,
@@ -47,7 +47,7 @@ export class Invariants {
     for (const n of ns) {
       const name = `${tx}.${running.order[n]}`;
       const { isFinal, failures } = effects[n]!;
-      if (how === 'call' && (isFinal === true || failures >= TRIES)) this.#broken(`${name} is sent again`);
+      if (how === 'call' && (isFinal === true || failures >= EFFECT_ATTEMPTS)) this.#broken(`${name} is sent again`);
       const left = this.#waitsWith(running, n);
       if (left !== undefined) this.#broken(`${name} is sent, and ${tx}.${running.order[left]} waits for a person`);
     }
@@ -106,7 +106,7 @@ export class Invariants {
   }
 
   /** Who waits waits for somebody who is older, is at work, and is to be met there. */
-  waits(world: World, tx: number, claims: readonly Held[]): void {
+  waits(world: World, tx: number, claims: readonly ExplorerClaim[]): void {
     const { epoch, member } = world.running[tx]!;
     const { view } = world.members[member]!;
     const isHeldUp = world.running.some(
@@ -172,7 +172,7 @@ export class Invariants {
     const n = running.order.indexOf(step);
     const phase = n === -1 ? undefined : running.state.effects[n]!.phase;
     // Whoever decides sees what there is.
-    if (phase !== undefined && (isLeft(phase) || phase === 'accepted')) return;
+    if (phase !== undefined && (isUnresolved(phase) || phase === 'accepted')) return;
     const [calls, undos] = running.acts[step]!;
     const there = calls - undos;
     // A pivot waits for what a person has to look at, and so does what is one step with that.
@@ -192,12 +192,14 @@ export class Invariants {
 
   /** Whether a body is told that one of its calls came to nothing, or that nobody knows. */
   hasFailed({ effects }: TransactionState): boolean {
-    return effects.some(({ phase, isDiscarded }) => isDiscarded !== true && (phase === 'dropped' || isLeft(phase)));
+    return effects.some(
+      ({ phase, isDiscarded }) => isDiscarded !== true && (phase === 'dropped' || isUnresolved(phase)),
+    );
   }
 
   /** Effects that wait for a person. */
   waiting({ state }: Running): number[] {
-    return state.effects.flatMap(({ phase }, n) => (isLeft(phase) ? [n] : []));
+    return state.effects.flatMap(({ phase }, n) => (isUnresolved(phase) ? [n] : []));
   }
 
   /** Whether all that can be undone has been done, or is given up, or waits with what is. */
@@ -219,7 +221,7 @@ export class Invariants {
 
   /** One that waits for a person, of those that are one step with it. */
   #waitsWith(running: Running, n: number): number | undefined {
-    return this.#mates(running, n).find((each) => isLeft(running.state.effects[each]!.phase));
+    return this.#mates(running, n).find((each) => isUnresolved(running.state.effects[each]!.phase));
   }
 
   #effect({ plan }: Running, step: number): PlannedEffect {
@@ -233,7 +235,7 @@ export class Invariants {
 
 /** Left to a person, or decided by one to be otherwise than the transaction would have it. */
 function wasLeft(phase: EffectPhase): boolean {
-  return isLeft(phase) || phase === 'accepted' || phase === 'undone';
+  return isUnresolved(phase) || phase === 'accepted' || phase === 'undone';
 }
 
 /** Whether all else has ended, by itself or as a person has decided. */

@@ -2,11 +2,11 @@
  * Those who share the effects of a store, as the store has them: what is said goes to all, in one order; who is gone hears nothing, and
  * what it writes is refused. `tests/properties/members.test.ts` compares this with the members of a real store.
  */
-import type { Said } from './view.ts';
+import type { ExplorerEvent } from './view.ts';
 
 /** Something that was said to all. */
 export interface Message {
-  readonly said: Said;
+  readonly said: ExplorerEvent;
   /** Who said it, and about which attempt: what it is told. */
   readonly by: number;
   readonly tx: number;
@@ -19,7 +19,7 @@ export interface Post {
   readonly isIn: boolean;
 }
 
-export function told<P extends Post>(all: readonly P[], ...messages: readonly Message[]): P[] {
+export function broadcast<P extends Post>(all: readonly P[], ...messages: readonly Message[]): P[] {
   return all.map((one) => (one.isIn ? { ...one, inbox: [...one.inbox, ...messages] } : one));
 }
 
@@ -35,9 +35,9 @@ export function handedOver<P extends Post>(
 ): P[] {
   const { fence, by } = heir;
   const rewritten = all.map((one) => ({ ...one, inbox: one.inbox.map((each) => ofAnother(each, gone, fence)) }));
-  const taken: Said = { is: 'taken', gone, fence };
-  const tried = left.map((epoch): Said => ({ is: 'own', epoch, fence }));
-  return told(rewritten, ...[taken, ...tried].map((said) => ({ said, by, tx: NOBODY })));
+  const taken: ExplorerEvent = { is: 'taken', gone, fence };
+  const tried = left.map((epoch): ExplorerEvent => ({ is: 'own', epoch, fence }));
+  return broadcast(rewritten, ...[taken, ...tried].map((said) => ({ said, by, tx: NOBODY })));
 }
 
 /** It is about no attempt. */

@@ -11,46 +11,46 @@ import { type Claim, conflicts, readClaim, type SharedWork, type Work } from '#e
 export type Place = 'x' | 'y' | '*';
 export type Resource = 'x' | 'y';
 /** A claim: to read or to write, and where. */
-export type Held = `${'r' | 'w'}${Place}`;
+export type ExplorerClaim = `${'r' | 'w'}${Place}`;
 
 export const RESOURCES: readonly Resource[] = ['x', 'y'];
-const PROBES: readonly Held[] = ['rx', 'wx', 'ry', 'wy', 'r*', 'w*'];
+const PROBES: readonly ExplorerClaim[] = ['rx', 'wx', 'ry', 'wy', 'r*', 'w*'];
 
 export function resourcesOf(place: Place): readonly Resource[] {
   return place === '*' ? RESOURCES : [place];
 }
 
 /** Something that is said of work, or done where it is known. */
-export type Said =
+export type ExplorerEvent =
   | {
       readonly is: 'begun';
       readonly epoch: number;
       readonly fence: number;
-      readonly claims: readonly Held[];
+      readonly claims: readonly ExplorerClaim[];
       readonly isHere: boolean;
     }
-  | { readonly is: 'grown' | 'given' | 'enter'; readonly epoch: number; readonly claims: readonly Held[] }
+  | { readonly is: 'grown' | 'given' | 'enter'; readonly epoch: number; readonly claims: readonly ExplorerClaim[] }
   /** `kept`: what it keeps of its claims. */
-  | { readonly is: 'left'; readonly epoch: number; readonly kept: readonly Held[] }
+  | { readonly is: 'left'; readonly epoch: number; readonly kept: readonly ExplorerClaim[] }
   | { readonly is: 'own'; readonly epoch: number; readonly fence: number }
   /** `over`: nothing of it is left to do, which only this one knows yet. */
   | { readonly is: 'ended' | 'over'; readonly epoch: number }
   | { readonly is: 'taken'; readonly gone: number; readonly fence: number };
 
 /** What came of it: who came too late for what, whether it may act or was taken over; nothing else answers. */
-export type Outcome = { readonly by: number; readonly claim: Held } | boolean | undefined;
+export type Outcome = { readonly by: number; readonly claim: ExplorerClaim } | boolean | undefined;
 
 /** Work as the naive look has it. */
 interface Known {
   readonly epoch: number;
   readonly fence: number;
   readonly isHere: boolean;
-  readonly claims: readonly Held[];
-  readonly late: readonly Held[];
+  readonly claims: readonly ExplorerClaim[];
+  readonly late: readonly ExplorerClaim[];
   readonly isLeft: boolean;
   /** Holds nobody up any more. */
   readonly isOver: boolean;
-  readonly doubts: readonly Held[];
+  readonly doubts: readonly ExplorerClaim[];
 }
 
 interface Naive {
@@ -59,12 +59,12 @@ interface Naive {
   /** By epoch. */
   readonly works: readonly Known[];
   /** Where somebody has acted who is younger than somebody who is live, by epoch. */
-  readonly acted: readonly { readonly epoch: number; readonly claim: Held }[];
+  readonly acted: readonly { readonly epoch: number; readonly claim: ExplorerClaim }[];
 }
 
 /** What was said, and what it came to. */
 interface Stage {
-  readonly said: Said | undefined;
+  readonly said: ExplorerEvent | undefined;
   readonly naive: Naive;
 }
 
@@ -100,8 +100,12 @@ export class Views {
 
   async #checkWay([first, ...steps]: readonly Stage[], make: Views['make']): Promise<number> {
     const shared = make(first!.naive.fence, first!.naive.last);
-    const waits: { readonly epoch: number; readonly claims: readonly Held[]; isWoken: boolean; isClear: boolean }[] =
-      [];
+    const waits: {
+      readonly epoch: number;
+      readonly claims: readonly ExplorerClaim[];
+      isWoken: boolean;
+      isClear: boolean;
+    }[] = [];
     for (const { said, naive } of steps) {
       sayTo(shared, said!);
       for (const { epoch, claims, isOver } of naive.works) {
@@ -136,10 +140,10 @@ export class Views {
 export class View {
   readonly #views: Views;
   readonly #naive: Naive;
-  readonly #before: { readonly view: View; readonly said: Said } | undefined;
+  readonly #before: { readonly view: View; readonly said: ExplorerEvent } | undefined;
   readonly #next = new Map<string, { readonly view: View; readonly outcome: Outcome }>();
 
-  constructor(views: Views, naive: Naive, before: { readonly view: View; readonly said: Said } | undefined) {
+  constructor(views: Views, naive: Naive, before: { readonly view: View; readonly said: ExplorerEvent } | undefined) {
     this.#views = views;
     this.#naive = naive;
     this.#before = before;
@@ -155,7 +159,7 @@ export class View {
   }
 
   /** Undefined where it has ended, or nobody has heard of it. */
-  claimsOf(epoch: number): readonly Held[] | undefined {
+  claimsOf(epoch: number): readonly ExplorerClaim[] | undefined {
     return this.#of(epoch)?.claims;
   }
 
@@ -170,12 +174,12 @@ export class View {
   }
 
   /** Whether something there waits for a person. */
-  isInDoubt(claims: readonly Held[]): boolean {
+  isInDoubt(claims: readonly ExplorerClaim[]): boolean {
     return claims.some((claim) => doubtAt(this.#naive, claim) !== undefined);
   }
 
   /** @throws what `differs` throws */
-  say(said: Said): { readonly view: View; readonly outcome: Outcome } {
+  say(said: ExplorerEvent): { readonly view: View; readonly outcome: Outcome } {
     const text = JSON.stringify(said);
     let next = this.#next.get(text);
     if (next === undefined) {
@@ -188,7 +192,8 @@ export class View {
   /** The way that led here first, and then one step on, whichever it is. */
   *ways(): Iterable<readonly Stage[]> {
     const way = this.#way();
-    for (const [text, { view }] of this.#next) yield [...way, { said: JSON.parse(text) as Said, naive: view.#naive }];
+    for (const [text, { view }] of this.#next)
+      yield [...way, { said: JSON.parse(text) as ExplorerEvent, naive: view.#naive }];
   }
 
   #way(): readonly Stage[] {
@@ -196,7 +201,7 @@ export class View {
     return [...this.#before.view.#way(), { said: this.#before.said, naive: this.#naive }];
   }
 
-  #said(said: Said): { readonly view: View; readonly outcome: Outcome } {
+  #said(said: ExplorerEvent): { readonly view: View; readonly outcome: Outcome } {
     const shared = this.#shared();
     const outcome = sayTo(shared, said);
     const naive = after(this.#naive, said);
@@ -228,39 +233,39 @@ export class View {
 const SCOPES = { x: 'r:/x', y: 'r:/y', '*': 'r:/*' } as const;
 
 /** Each time another object, as what is read from a message is. */
-function claimOf(held: Held): Claim {
+function claimOf(held: ExplorerClaim): Claim {
   return readClaim(held[0] === 'r' ? 'read' : 'write', SCOPES[held.slice(1) as Place]);
 }
 
-function heldOf({ access, scope }: Claim): Held {
+function heldOf({ access, scope }: Claim): ExplorerClaim {
   return PROBES.find((held) => (held[0] === 'r') === (access === 'read') && scope.text === SCOPES[placeOf(held)])!;
 }
 
-function placeOf(held: Held): Place {
+function placeOf(held: ExplorerClaim): Place {
   return held.slice(1) as Place;
 }
 
-function sayTo(shared: SharedWork, said: Said): Outcome {
+function sayTo(shared: SharedWork, said: ExplorerEvent): Outcome {
   switch (said.is) {
     case 'begun':
-      shared.begun(said.epoch, said.fence, said.claims.map(claimOf), said.isHere);
+      shared.register(said.epoch, said.fence, said.claims.map(claimOf), said.isHere);
       return undefined;
     case 'grown': {
-      const stale = shared.grown(said.epoch, said.claims.map(claimOf));
+      const stale = shared.claim(said.epoch, said.claims.map(claimOf));
       return stale && { by: stale.by, claim: heldOf(stale.claim) };
     }
     case 'given':
-      shared.given(said.epoch, said.claims.map(claimOf));
+      shared.release(said.epoch, said.claims.map(claimOf));
       return undefined;
     case 'enter':
-      return shared.coordinator.enterNow(shared.workOf(said.epoch)!, said.claims.map(claimOf));
+      return shared.coordinator.tryAcquire(shared.workOf(said.epoch)!, said.claims.map(claimOf));
     case 'left':
-      shared.leave(said.epoch, said.kept.map(claimOf));
+      shared.park(said.epoch, said.kept.map(claimOf));
       return undefined;
     case 'own':
-      return shared.owned(said.epoch, said.fence);
+      return shared.adopt(said.epoch, said.fence);
     case 'ended':
-      shared.ended(said.epoch);
+      shared.end(said.epoch);
       return undefined;
     case 'over': {
       const work = shared.workOf(said.epoch);
@@ -268,7 +273,7 @@ function sayTo(shared: SharedWork, said: Said): Outcome {
       return undefined;
     }
     case 'taken':
-      shared.taken(said.gone, said.fence);
+      shared.reassign(said.gone, said.fence);
       return undefined;
   }
 }
@@ -285,8 +290,8 @@ function seen(shared: SharedWork, naive: Naive): unknown {
   return {
     blockers,
     doubts: PROBES.map((held) => shared.doubtAt(claimOf(held))),
-    mine: [...shared.mine()].sort(),
-    left: shared.left().sort(),
+    mine: [...shared.ownEpochs()].sort(),
+    left: shared.parked().sort(),
     last: coordinator.last,
     // Nobody who is live is older; it need not be the oldest itself, where epochs before it were never heard of.
     oldest: coordinator.oldest <= oldest && (oldest <= coordinator.last || coordinator.oldest === oldest),
@@ -309,25 +314,25 @@ function seenNaively(naive: Naive): unknown {
 }
 
 /** Who is older, live, and would be met there. */
-function blockersOf({ works }: Naive, epoch: number, held: Held): number[] {
+function blockersOf({ works }: Naive, epoch: number, held: ExplorerClaim): number[] {
   return works
     .filter((known) => known.epoch < epoch && !known.isOver && known.claims.some((claim) => meet(claim, held)))
     .map((known) => known.epoch);
 }
 
 /** By resources, one by one, and not as scopes are compared. */
-export function meet(one: Held, other: Held): boolean {
+export function meet(one: ExplorerClaim, other: ExplorerClaim): boolean {
   const shared = resourcesOf(placeOf(one)).some((resource) => resourcesOf(placeOf(other)).includes(resource));
   return shared && (one[0] === 'w' || other[0] === 'w');
 }
 
-function isCovered(claims: readonly Held[], held: Held): boolean {
+function isCovered(claims: readonly ExplorerClaim[], held: ExplorerClaim): boolean {
   return claims.some(
     (claim) => (claim[0] === 'w' || held[0] === 'r') && (placeOf(claim) === '*' || placeOf(claim) === placeOf(held)),
   );
 }
 
-function doubtAt({ works }: Naive, held: Held): number | undefined {
+function doubtAt({ works }: Naive, held: ExplorerClaim): number | undefined {
   return least(works.filter(({ doubts }) => doubts.some((doubt) => meet(doubt, held))).map(({ epoch }) => epoch));
 }
 
@@ -340,7 +345,7 @@ function least(epochs: readonly number[]): number | undefined {
 }
 
 /** What something makes of the naive look. */
-function after(naive: Naive, said: Said): { readonly naive: Naive; readonly outcome: Outcome } {
+function after(naive: Naive, said: ExplorerEvent): { readonly naive: Naive; readonly outcome: Outcome } {
   const { works } = naive;
   const is = (change: Partial<Naive>, outcome?: Outcome) => ({ naive: pruned({ ...naive, ...change }), outcome });
   if (said.is === 'taken')
@@ -392,7 +397,7 @@ function after(naive: Naive, said: Said): { readonly naive: Naive; readonly outc
   }
 }
 
-function takeOut(claims: Held[], claim: Held): boolean {
+function takeOut(claims: ExplorerClaim[], claim: ExplorerClaim): boolean {
   const at = claims.indexOf(claim);
   if (at !== -1) claims.splice(at, 1);
   return at !== -1;
@@ -404,7 +409,9 @@ function pruned(naive: Naive): Naive {
   const texts = new Set(
     naive.acted.filter(({ epoch }) => epoch > oldest).map(({ epoch, claim }) => `${claim}${epoch}`),
   );
-  const acted = [...texts].sort().map((text) => ({ epoch: Number(text.slice(2)), claim: text.slice(0, 2) as Held }));
+  const acted = [...texts]
+    .sort()
+    .map((text) => ({ epoch: Number(text.slice(2)), claim: text.slice(0, 2) as ExplorerClaim }));
   return { ...naive, acted };
 }
 

@@ -1,7 +1,7 @@
 /** What there is at a moment: what is durable, what processes have in memory, and what the sinks have seen. */
 import { BEGUN, type EffectClass, type TransactionState } from '#effects';
 import type { Post } from './membership.ts';
-import type { Held, Place, Resource, View } from './view.ts';
+import type { ExplorerClaim, Place, Resource, View } from './view.ts';
 
 export interface PlannedEffect {
   readonly class: EffectClass;
@@ -17,8 +17,8 @@ export type Together = 'a' | 'b';
 export type PlannedStep =
   | PlannedEffect
   | { readonly reads: Place }
-  | { readonly expands: readonly Held[] }
-  | { readonly releases: readonly Held[] };
+  | { readonly expands: readonly ExplorerClaim[] }
+  | { readonly releases: readonly ExplorerClaim[] };
 
 export interface Plan {
   readonly steps: readonly PlannedStep[];
@@ -27,7 +27,7 @@ export interface Plan {
   /** Its action says what is to be committed where one of its effects fails for good. */
   readonly hasOnFailure?: true;
   /** What it claims when it begins; by default all that its steps touch. */
-  readonly claims?: readonly Held[];
+  readonly claims?: readonly ExplorerClaim[];
   /** Its reads do not wait, and are read again at the gate. */
   readonly reading?: 'optimistic';
   /** Its epoch is taken at the gate. */
@@ -98,7 +98,7 @@ export interface Running {
   /** Effects in the order of the log, by their place in the plan. */
   readonly order: readonly number[];
   /** What it has claimed, as the log has it. */
-  readonly claims: readonly Held[];
+  readonly claims: readonly ExplorerClaim[];
   readonly isCommitted: boolean;
   /** What the ledger has for its failure, by the key of the proposal: how often it was refused before. */
   readonly answers: readonly ('made' | 'rejected')[];
@@ -114,7 +114,7 @@ export interface Running {
   readonly body: Body | null;
   readonly flight: Flight | null;
   /** It is to begin anew, with these claims. */
-  readonly again: readonly Held[] | null;
+  readonly again: readonly ExplorerClaim[] | null;
   /** Nothing of it is left to be done, and what it came to was looked at. */
   readonly isEnded: boolean;
 }
@@ -169,7 +169,7 @@ export function isEffect(step: PlannedStep | undefined): step is PlannedEffect {
 const NONE: readonly number[] = [];
 
 /** What an attempt is before it has begun. */
-export function unbegun(plan: number, { steps }: Plan, claims: readonly Held[], retries: number): Running {
+export function unbegun(plan: number, { steps }: Plan, claims: readonly ExplorerClaim[], retries: number): Running {
   return {
     plan,
     retries,
@@ -199,9 +199,9 @@ export function endedOf({ plan, epoch, isLogged }: Running): Running {
 
 export const BODY: Body = { at: 0, planned: [], seen: [], isAsking: false, isAtGate: false };
 
-export function claimsOf({ steps, claims }: Plan): readonly Held[] {
+export function claimsOf({ steps, claims }: Plan): readonly ExplorerClaim[] {
   if (claims !== undefined) return claims;
-  const touched = steps.flatMap((step): Held[] =>
+  const touched = steps.flatMap((step): ExplorerClaim[] =>
     isEffect(step) ? [`w${step.on}`] : 'reads' in step ? [`r${step.reads}`] : [],
   );
   return [...new Set(touched)];

@@ -3,7 +3,7 @@ import type { Trajectory } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
 import { clinic } from '../../../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
-import { type SayOnce, sayingOnce } from './assert-once.ts';
+import { type AssertOnce, assertingOnce } from './assert-once.ts';
 
 // Who says the same at the same time, in another process, puts nothing up twice.
 
@@ -20,10 +20,10 @@ async function two(nonces: readonly [string, string], storeKey = new Uint8Array(
   const ward = (trajectory: Trajectory, nonce: string) =>
     trajectory.memory({ space: WARD, writ: writFor('n', { nonce }) });
   await ward(opened[0]!, 'first').assert(said);
-  const once = (trajectory: Trajectory, nonce: string): Promise<SayOnce> => {
+  const once = (trajectory: Trajectory, nonce: string): Promise<AssertOnce> => {
     const memory = ward(trajectory, nonce);
     const waits = async () => trajectory.pending().length > 0;
-    return sayingOnce(store, trajectory, (claims, options) => memory.assertMany(claims, options), waits);
+    return assertingOnce(store, trajectory, (claims, options) => memory.assertMany(claims, options), waits);
   };
   const [one, other] = await Promise.all(opened.map((each, n) => once(each, nonces[n]!)));
   return { one: one!, other: other!, trajectories: opened as [Trajectory, Trajectory], again: once };

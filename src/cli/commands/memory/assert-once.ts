@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isAssizeError } from '#base';
 import { keyedHash, plainText } from '#canon';
-import type { AssertInput, Ruling, SayingOptions, Trajectory } from '#runtime';
+import type { AssertInput, Ruling, StatementOptions, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 
 const KEY_BYTES = 32;
@@ -11,7 +11,7 @@ const KEY_BYTES = 32;
  * given line, so a later repetition in the file gets another key. Undefined if another principal
  * has asserted the same under another writ in the meantime, and that proposal is pending.
  */
-export type SayOnce = (claims: ReadonlyMap<string, AssertInput>, line: number) => Promise<Ruling | undefined>;
+export type AssertOnce = (claims: ReadonlyMap<string, AssertInput>, line: number) => Promise<Ruling | undefined>;
 
 /**
  * Asserts claims under a key that is derived from them and the store's key. A reader of the ledger
@@ -20,12 +20,12 @@ export type SayOnce = (claims: ReadonlyMap<string, AssertInput>, line: number) =
  *
  * @throws the errors of `Memory.assertMany`
  */
-export async function sayingOnce(
+export async function assertingOnce(
   store: Store,
   trajectory: Trajectory,
-  assertMany: (claims: readonly AssertInput[], options: SayingOptions) => Promise<Ruling>,
+  assertMany: (claims: readonly AssertInput[], options: StatementOptions) => Promise<Ruling>,
   waits: (name: string) => Promise<boolean>,
-): Promise<SayOnce> {
+): Promise<AssertOnce> {
   const key = (await store.claimKey()) ?? (await store.claimKey(randomBytes(KEY_BYTES)));
   const begun = trajectory.length;
   return async (claims, line) => {

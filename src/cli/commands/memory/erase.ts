@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { withSharedOptions } from '../../files/options.ts';
 import { inSession } from '../../store/session.ts';
-import { sayableName, spaceOption } from '../assert-memory.ts';
-import { type ErasingOptions, erasedIn, wholeBelief, withErasing } from '../erasing.ts';
+import { spaceOption, validName } from '../assert-memory.ts';
+import { completeSelector, type ErasingOptions, erasedIn, withErasing } from '../erase-with-writ.ts';
 
 interface Options extends ErasingOptions {
   readonly space: string;
@@ -21,8 +21,8 @@ export function erase(command: Command): void {
         )
         .argument('<trajectory>', 'where it was said')
         .addOption(spaceOption)
-        .requiredOption('--subject <name>', 'of whom or what', sayableName)
-        .option('--predicate <name>', 'only under this', sayableName)
+        .requiredOption('--subject <name>', 'of whom or what', validName)
+        .option('--predicate <name>', 'only under this', validName)
         .option('--claim <id>', 'only what one claim of it says; 8 digits of its id do'),
     ),
   )
@@ -42,7 +42,7 @@ export function erase(command: Command): void {
           at: [],
           entries: [],
           transactions: [],
-          beliefs: [await wholeBelief(store, trajectoryId, { space, subject, ...place })],
+          beliefs: [await completeSelector(store, trajectoryId, { space, subject, ...place })],
         }));
       }),
     );

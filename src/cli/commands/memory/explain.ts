@@ -48,8 +48,8 @@ export function explain(command: Command): void {
           // A losing assertion is found only by its id.
           const kind = options.fact === undefined ? 'current' : 'all';
           const about = given(options, 'subject', 'predicate', 'valid', 'system');
-          const { facts, isCut } = await memory.recall({ ...about, kind, limit: LIMIT_MAX });
-          if (isCut)
+          const { facts, isTruncated } = await memory.recall({ ...about, kind, limit: LIMIT_MAX });
+          if (isTruncated)
             throw new CliError(
               'ambiguous',
               `More than ${LIMIT_MAX} facts are there, and which of them is meant is looked for in no more; say more of it, with --subject and --predicate.`,

@@ -13,15 +13,15 @@ import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
 import { count, positive, repeatable, share, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOf, instantOrDay, periodText } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
-import { describedNotCommitted, type NotCommitted, printNotCommitted } from '../../render/not-committed.ts';
+import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { loadModel } from '../../store/model.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { counted } from '../../terminal/counted.ts';
 import { green, line } from '../../terminal/printable.ts';
-import { type Authority, authorityIn, type BelievingOptions, changedBy, withAuthority } from '../assert-memory.ts';
+import { type AssertOptions, type Authority, authorityIn, memoryChangeOf, withAuthority } from '../assert-memory.ts';
 
-interface Options extends BelievingOptions {
+interface Options extends AssertOptions {
   readonly model: string;
   readonly subject: readonly string[];
   readonly authors?: boolean;
@@ -123,7 +123,7 @@ interface Done {
   readonly commits: number;
   /** Fact versions that hold since. */
   readonly believed: number;
-  readonly others: readonly NotCommitted[];
+  readonly others: readonly RefusedLines[];
 }
 
 async function extracted(
@@ -135,7 +135,7 @@ async function extracted(
   const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
   let [answers, commits, believed] = [0, 0, 0];
   const claims: ExtractedClaim[] = [];
-  const others: NotCommitted[] = [];
+  const others: RefusedLines[] = [];
   for (let first = 1; first <= file.length; first += batch) {
     interruption.throwIfAborted();
     if (first > 1) progress.report('messages read', first - 1, file.length);
@@ -152,7 +152,7 @@ async function extracted(
       .assertMany(found.claims, { observations });
     if (ruling.ruling === 'committed') {
       commits += 1;
-      believed += changedBy(ruling).believed;
+      believed += memoryChangeOf(ruling).believed;
     } else others.push({ lines: [first, last], ruling });
     if (ruling.ruling === 'frozen') break;
   }
@@ -219,11 +219,11 @@ function subjectsOf({ subject, authors, anySubject }: Options): ExtractionTerms[
 function print({ json, out }: Session, { others, ...done }: Done, isDry: boolean): void {
   const { messages, answers, claims, commits, believed } = done;
   if (json) {
-    out.document({ ...done, dry_run: isDry, others: others.map(describedNotCommitted) });
+    out.document({ ...done, dry_run: isDry, others: others.map(describeRefusedLines) });
     return;
   }
   if (isDry && claims.length > 0) printClaims(out, claims);
-  printNotCommitted(out, others);
+  printRefusedLines(out, others);
   const read = line`${counted(messages, 'message')} read in ${counted(answers, 'answer')}, ${counted(claims.length, 'fact')} stated`;
   if (isDry) out.line(line`${read}; nothing is said`);
   else {

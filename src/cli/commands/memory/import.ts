@@ -12,16 +12,16 @@ import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
 import { positive, withSharedOptions } from '../../files/options.ts';
 import { INSTANT_HELP, instantOf } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
-import { describedNotCommitted, linesOf, type NotCommitted, printNotCommitted } from '../../render/not-committed.ts';
+import { describeRefusedLines, linesOf, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { counted } from '../../terminal/counted.ts';
 import { green, line } from '../../terminal/printable.ts';
-import { authorityIn, type BelievingOptions, changedBy, requirePredicate, withAuthority } from '../assert-memory.ts';
-import { type SayOnce, sayingOnce } from './assert-once.ts';
-import { type WaitingByName, waitingByName } from './pending-claims.ts';
+import { type AssertOptions, authorityIn, memoryChangeOf, requirePredicate, withAuthority } from '../assert-memory.ts';
+import { type AssertOnce, assertingOnce } from './assert-once.ts';
+import { type PendingByName, pendingByName } from './pending-claims.ts';
 
-interface Options extends BelievingOptions {
+interface Options extends AssertOptions {
   readonly batch: number;
 }
 
@@ -84,12 +84,12 @@ export function importFacts(command: Command): void {
           const { writ } = await authority(store, trajectoryId, `memory:${segment(space)}:**`);
           const assize = await openAssize(store, session.storeUrl, options);
           const trajectory = await assize.open(trajectoryId);
-          const waiting = waitingByName(store, trajectory, (claim) =>
+          const waiting = pendingByName(store, trajectory, (claim) =>
             claim.space === space && claim.source !== undefined ? nameOf(space, claim) : undefined,
           );
           const memory = (): Memory => trajectory.memory({ space, writ: writ() });
           const wasCommitted = (claim: AssertInput): Promise<boolean> => memory().wasAsserted(claim);
-          const sayOnce = await sayingOnce(
+          const sayOnce = await assertingOnce(
             store,
             trajectory,
             (claims, saying) => memory().assertMany(claims, saying),
@@ -114,7 +114,7 @@ interface Done {
   readonly believed: number;
   /** Contradictions with a losing assertion. */
   readonly lost: number;
-  readonly others: readonly NotCommitted[];
+  readonly others: readonly RefusedLines[];
   readonly isWhole: boolean;
 }
 
@@ -129,20 +129,21 @@ async function imported(
     sayOnce,
   }: {
     readonly trajectory: Trajectory;
-    readonly waiting: () => Promise<WaitingByName>;
+    readonly waiting: () => Promise<PendingByName>;
     readonly wasCommitted: (claim: AssertInput) => Promise<boolean>;
-    readonly sayOnce: SayOnce;
+    readonly sayOnce: AssertOnce;
   },
 ): Promise<Done> {
-  const wasSaid = async ({ name, claim }: Said): Promise<boolean> => (await waiting()).has(name) || wasCommitted(claim);
+  const wasSaid = async ({ name, claim }: ImportedLine): Promise<boolean> =>
+    (await waiting()).has(name) || wasCommitted(claim);
   let [committed, commits, believed, lost] = [0, 0, 0, 0];
-  const others: NotCommitted[] = [];
+  const others: RefusedLines[] = [];
   let [first, size] = [1, batch];
   while (first <= file.length) {
     interruption.throwIfAborted();
     const last = Math.min(first + size - 1, file.length);
     const lines = await claimsOf(file, [first, last], { space, trajectory, wasSaid });
-    const said = await saidOnce(lines, waiting, sayOnce).catch((error: unknown) => {
+    const said = await splitPending(lines, waiting, sayOnce).catch((error: unknown) => {
       // The statements are too long for one proposal.
       if (isAssizeError(error, 'too_large') && lines.length > 1) return undefined;
       throw error;
@@ -156,7 +157,7 @@ async function imported(
     if (ruling?.ruling === 'committed') {
       commits += 1;
       committed += lines.length - still.length;
-      const changed = changedBy(ruling);
+      const changed = memoryChangeOf(ruling);
       believed += changed.believed;
       lost += changed.lost;
     } else if (ruling !== undefined) {
@@ -176,18 +177,18 @@ function isTooMuch(ruling: Ruling | undefined): boolean {
 }
 
 /** The lines of a batch that are already pending, and the outcome of the other lines, if any. */
-async function saidOnce(
-  lines: readonly Said[],
-  waiting: () => Promise<WaitingByName>,
-  sayOnce: SayOnce,
+async function splitPending(
+  lines: readonly ImportedLine[],
+  waiting: () => Promise<PendingByName>,
+  sayOnce: AssertOnce,
 ): Promise<{
-  readonly still: readonly NotCommitted[];
+  readonly still: readonly RefusedLines[];
   readonly anew: ReadonlyMap<string, AssertInput>;
   readonly ruling?: Ruling;
 }> {
   for (;;) {
     const known = await waiting();
-    const still = lines.flatMap(({ name, number }): NotCommitted[] => {
+    const still = lines.flatMap(({ name, number }): RefusedLines[] => {
       const ruling = known.get(name);
       return ruling === undefined ? [] : [{ lines: [number, number], ruling, still: true }];
     });
@@ -199,8 +200,8 @@ async function saidOnce(
 }
 
 /** Merges consecutive lines with the same outcome. */
-function inStretches(each: readonly NotCommitted[]): NotCommitted[] {
-  const stretches: NotCommitted[] = [];
+function inStretches(each: readonly RefusedLines[]): RefusedLines[] {
+  const stretches: RefusedLines[] = [];
   for (const next of each) {
     const last = stretches.at(-1);
     if (last?.ruling === next.ruling && last.lines[1] + 1 === next.lines[0])
@@ -211,7 +212,7 @@ function inStretches(each: readonly NotCommitted[]): NotCommitted[] {
 }
 
 /** The statement of a line. */
-interface Said {
+interface ImportedLine {
   readonly number: number;
   /** The statements of one claim. */
   readonly name: string;
@@ -223,7 +224,7 @@ interface Before {
   readonly space: string;
   readonly trajectory: Trajectory;
   /** Whether the claim is pending or committed. Its line is skipped. */
-  readonly wasSaid: (said: Said) => Promise<boolean>;
+  readonly wasSaid: (said: ImportedLine) => Promise<boolean>;
 }
 
 /**
@@ -234,10 +235,10 @@ async function claimsOf(
   file: LinesFile<z.infer<typeof LINE>>,
   [first, last]: readonly [first: number, last: number],
   { space, trajectory, wasSaid }: Before,
-): Promise<Said[]> {
-  const said: Said[] = [];
+): Promise<ImportedLine[]> {
+  const said: ImportedLine[] = [];
   for (let number = first; number <= last; number++) {
-    let each: Said;
+    let each: ImportedLine;
     try {
       each = claimAt(file, number, space, trajectory);
     } catch (error) {
@@ -272,7 +273,12 @@ function hasEnded({ valid }: AssertInput): boolean {
   return valid?.from === undefined && valid?.to !== undefined && valid.to <= systemClock.now();
 }
 
-function claimAt(file: LinesFile<z.infer<typeof LINE>>, number: number, space: string, { domain }: Trajectory): Said {
+function claimAt(
+  file: LinesFile<z.infer<typeof LINE>>,
+  number: number,
+  space: string,
+  { domain }: Trajectory,
+): ImportedLine {
   const said = file.line(number);
   try {
     requirePredicate(domain, said.predicate);
@@ -340,10 +346,10 @@ function print({ json, out }: Session, { isWhole, others, ...done }: Done): void
   const waiting = linesOf(others, 'escalated');
   const frozen = linesOf(others, 'frozen');
   if (json) {
-    out.document({ ...done, rejected, waiting, frozen, others: others.map(describedNotCommitted) });
+    out.document({ ...done, rejected, waiting, frozen, others: others.map(describeRefusedLines) });
     return;
   }
-  printNotCommitted(out, others);
+  printRefusedLines(out, others);
   const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} believed anew${done.lost === 0 ? '' : `, ${done.lost} lost`}`;
   const rest = line`${rejected} rejected, ${waiting} waiting, ${done.lines - done.committed - rejected - waiting} left`;
   out.line(isWhole ? green(sum) : line`${sum}; ${rest}`);

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { registerStatements } from './assert.ts';
 import { diff } from './diff.ts';
 import { erase } from './erase.ts';
 import { explain } from './explain.ts';
@@ -6,7 +7,6 @@ import { extract } from './extract.ts';
 import { importFacts } from './import.ts';
 import { rebuild } from './rebuild.ts';
 import { history, recall } from './recall.ts';
-import { sayings } from './say.ts';
 import { spaces } from './spaces.ts';
 
 export function memory(program: Command): void {
@@ -15,6 +15,17 @@ export function memory(program: Command): void {
     .description(
       'what is believed: say something, recall it, ask how it came to it, erase it; import, extract, rebuild',
     );
-  for (const register of [sayings, erase, recall, history, diff, explain, spaces, importFacts, extract, rebuild])
+  for (const register of [
+    registerStatements,
+    erase,
+    recall,
+    history,
+    diff,
+    explain,
+    spaces,
+    importFacts,
+    extract,
+    rebuild,
+  ])
     register(command);
 }

@@ -2,12 +2,12 @@ import { expect, test, vi } from 'vitest';
 import { MemoryStore, type Store } from '#stores';
 import { clinic } from '../../../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
-import { type SaidClaim, waitingByName } from './pending-claims.ts';
+import { type AssertedClaim, pendingByName } from './pending-claims.ts';
 
 // What waits is looked at before each batch of an import: each look costs what is new, not what
 // waits.
 
-const nameOf = ({ subject, object }: SaidClaim): string => `${subject} ${object}`;
+const nameOf = ({ subject, object }: AssertedClaim): string => `${subject} ${object}`;
 
 /** The same store, and how often something of it was asked for by its hash. */
 function counted(store: Store): { readonly store: Store; readonly reads: () => number } {
@@ -39,7 +39,7 @@ async function opened() {
     const objects = subjects.map((subject) => ({ subject, predicate: 'diagnosis', object: 'cold', source: '1' }));
     expect(await memory.assertMany(objects)).toMatchObject({ ruling: 'escalated' });
   };
-  return { below, trajectory, putUp, reads, look: waitingByName(store, trajectory, nameOf) };
+  return { below, trajectory, putUp, reads, look: pendingByName(store, trajectory, nameOf) };
 }
 
 test('what was put up is read once, and what is looked at then is what one finds who looks for the first time', async () => {
@@ -51,7 +51,7 @@ test('what was put up is read once, and what is looked at then is what one finds
       const { id } = trajectory.pending()[1]!;
       await trajectory.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
     }
-    expect([...(await look())]).toEqual([...(await waitingByName(below, trajectory, nameOf)())]);
+    expect([...(await look())]).toEqual([...(await pendingByName(below, trajectory, nameOf)())]);
     cost.push(reads());
   }
   expect((await look()).size).toBe(2 * (12 - 3));

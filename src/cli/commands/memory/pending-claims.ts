@@ -1,17 +1,17 @@
 import type { Json } from '#base';
-import { BELIEVE_ACTION, type Saying } from '#kernel';
-import { type EntryRow, type Hash, type PendingPayload, Values } from '#ledger';
+import { BELIEVE_ACTION, type MemoryStatement } from '#kernel';
+import { type EntryRow, type Hash, type PendingPayload, ValueReader } from '#ledger';
 import { systemClock } from '#oracle';
 import type { Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 
-export type Waiting = Extract<Ruling, { ruling: 'escalated' }>;
+export type PendingRuling = Extract<Ruling, { ruling: 'escalated' }>;
 
 /** A claim of an assertion. */
-export type SaidClaim = Extract<Saying, { verb: 'assert' }>;
+export type AssertedClaim = Extract<MemoryStatement, { verb: 'assert' }>;
 
 /** The pending proposals by claim name, with the escalating ruling. */
-export type WaitingByName = ReadonlyMap<string, Waiting>;
+export type PendingByName = ReadonlyMap<string, PendingRuling>;
 
 /**
  * The proposals to `assize.believe` in a trajectory that are pending now, as far as this process
@@ -21,19 +21,19 @@ export type WaitingByName = ReadonlyMap<string, Waiting>;
  *
  * @returns a function that throws a LedgerFault for a missing blob
  */
-export function waitingByName(
+export function pendingByName(
   store: Store,
   trajectory: Trajectory,
-  nameOf: (claim: SaidClaim) => string | undefined,
-): () => Promise<WaitingByName> {
+  nameOf: (claim: AssertedClaim) => string | undefined,
+): () => Promise<PendingByName> {
   let at: Hash | undefined;
-  let byName: WaitingByName = new Map();
-  let read: ReadonlyMap<Hash, WaitingClaims> = new Map();
+  let byName: PendingByName = new Map();
+  let read: ReadonlyMap<Hash, PendingClaims> = new Map();
   return async () => {
     const { head } = trajectory;
     if (head === at) return byName;
-    const values = new Values(store);
-    const still = new Map<Hash, WaitingClaims>();
+    const values = new ValueReader(store);
+    const still = new Map<Hash, PendingClaims>();
     // Each read of a payload makes a copy, so a payload is read only once.
     for (const open of trajectory.pending())
       still.set(open.id, read.get(open.id) ?? (await claimsIn(store, values, open.id, open.payload, nameOf)));
@@ -46,26 +46,26 @@ export function waitingByName(
 }
 
 /** The claims of one pending proposal. */
-interface WaitingClaims {
-  readonly named: readonly (readonly [name: string, Waiting])[];
+interface PendingClaims {
+  readonly named: readonly (readonly [name: string, PendingRuling])[];
   readonly expires: PendingPayload['expires'];
 }
 
 async function claimsIn(
   store: Store,
-  values: Values,
+  values: ValueReader,
   id: Hash,
   payload: PendingPayload,
-  nameOf: (claim: SaidClaim) => string | undefined,
-): Promise<WaitingClaims> {
+  nameOf: (claim: AssertedClaim) => string | undefined,
+): Promise<PendingClaims> {
   const { proposal, channel, reason, detail, expires } = payload;
   if (proposal.action.name !== BELIEVE_ACTION) return { named: [], expires };
-  const held = await values.held<Json>(payload, proposal.action.args);
+  const held = await values.read<Json>(payload, proposal.action.args);
   if (!('value' in held)) return { named: [], expires };
   const entry = (await store.resolve(id)) as EntryRow;
-  const ruling: Waiting = { ruling: 'escalated', pending: id, entry, channel, reason, detail };
-  const { sayings } = held.value as unknown as { readonly sayings: readonly Saying[] };
-  const named = sayings.flatMap((saying): [string, Waiting][] => {
+  const ruling: PendingRuling = { ruling: 'escalated', pending: id, entry, channel, reason, detail };
+  const { sayings } = held.value as unknown as { readonly sayings: readonly MemoryStatement[] };
+  const named = sayings.flatMap((saying): [string, PendingRuling][] => {
     const name = saying.verb === 'assert' ? nameOf(saying) : undefined;
     return name === undefined ? [] : [[name, ruling]];
   });

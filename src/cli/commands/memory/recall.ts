@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Instant } from '#canon';
 import { ALLEN_RELATIONS, type AllenRelation, type Embedder, type Period } from '#memory';
-import type { RankedBy, Recalled, RecallQuery } from '#runtime';
+import type { Recalled, RecallQuery, SearchMode } from '#runtime';
 import type { Store, VectorSearch } from '#stores';
 import { CliError, EXIT } from '../../errors.ts';
 import { importModule, lookedAt, whyOf } from '../../files/module-file.ts';
@@ -32,7 +32,7 @@ interface RecallOptions extends HistoryOptions {
   readonly relation?: readonly AllenRelation[];
   readonly of?: Period;
   readonly text?: string;
-  readonly by?: RankedBy;
+  readonly by?: SearchMode;
   readonly embedder?: string;
   readonly vectors?: VectorSearch;
 }
@@ -40,7 +40,7 @@ interface RecallOptions extends HistoryOptions {
 type Kind = NonNullable<RecallQuery['kind']>;
 
 const KINDS: readonly Kind[] = ['current', 'audit', 'all'];
-const WAYS: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
+const WAYS: readonly SearchMode[] = ['text', 'embedding', 'hybrid'];
 const SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
 const SCORE_DIGITS = 4;
 /** Maximum number of results of a recall. */
@@ -218,9 +218,9 @@ function failing(embedder: Embedder, file: string): Embedder {
   };
 }
 
-function print({ json, out }: Session, { facts, scores, isCut, observation }: Recalled): void {
+function print({ json, out }: Session, { facts, scores, isTruncated, observation }: Recalled): void {
   if (json) {
-    out.document({ facts, ...(scores && { scores }), is_cut: isCut, observation });
+    out.document({ facts, ...(scores && { scores }), is_cut: isTruncated, observation });
     return;
   }
   if (facts.length === 0) out.line(line`Nothing is found.`);
@@ -231,7 +231,7 @@ function print({ json, out }: Session, { facts, scores, isCut, observation }: Re
       scores?.map(({ score }) => score.toFixed(SCORE_DIGITS)),
       { title: 'score', align: 'right' },
     );
-  if (isCut) out.line(dim(line`There are more; --limit gives more of them.`));
+  if (isTruncated) out.line(dim(line`There are more; --limit gives more of them.`));
 }
 
 function relations(text: string): readonly AllenRelation[] {

@@ -6,7 +6,7 @@ import type { Revocation, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
 import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../../files/options.ts';
-import { momentaryWrit } from '../../input/ephemeral-writ.ts';
+import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../../input/private-key.ts';
 import { isWritFile, readWritFile } from '../../input/writ-file.ts';
 import { shortName } from '../../render/writ-text.ts';
@@ -86,13 +86,13 @@ async function authorityOf(
   }
   requireAnchor(storeUrl, anchors, key, 'revokes without --by');
   const what = { action: REVOKE_ACTION, scopes: [revokeScope(id)], principal };
-  return momentaryWrit(await headOf(store, trajectoryId), what, key);
+  return ephemeralWrit(await headOf(store, trajectoryId), what, key);
 }
 
-function say({ json, out }: Session, writ: string, { ruling, carried }: Revocation): ExitCode {
+function say({ json, out }: Session, writ: string, { ruling, propagated }: Revocation): ExitCode {
   if (ruling.ruling === 'frozen') throw new Error('a revocation is never frozen');
   const { id, seq, trajectory_id } = ruling.entry;
-  const told = carried.map(({ trajectoryId, error }) => ({
+  const told = propagated.map(({ trajectoryId, error }) => ({
     trajectory_id: trajectoryId,
     told: error === undefined,
     ...(error && { error: error.message }),

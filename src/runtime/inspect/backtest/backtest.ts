@@ -1,5 +1,5 @@
-import { type Policy, safely } from '#authority';
-import { form, requireForm } from '#base';
+import { failClosedPolicy, type Policy } from '#authority';
+import { arg, checkArgument } from '#base';
 import type { Domain } from '#kernel';
 import { type DomainRef, type LedgerStore, Replayer } from '#ledger';
 import type { OracleStore } from '#oracle';
@@ -39,15 +39,15 @@ export interface BacktestOptions {
 type BacktestStoreOptions = BacktestOptions & { readonly trajectoryIds?: readonly string[] };
 
 const OF_BOTH = {
-  policy: form.any,
+  policy: arg.any,
   domains: DOMAINS,
-  instead: form.optional(DOMAINS),
-  oracle: form.any,
-  limit: form.optional(form.whole),
-  onProgress: form.any,
+  instead: arg.optional(DOMAINS),
+  oracle: arg.any,
+  limit: arg.optional(arg.whole),
+  onProgress: arg.any,
 };
-const BACKTEST_OPTIONS = form.options<BacktestOptions>(OF_BOTH);
-const STORE_OPTIONS = form.options<BacktestStoreOptions>({ ...OF_BOTH, trajectoryIds: form.optional(NAMES) });
+const BACKTEST_OPTIONS = arg.options<BacktestOptions>(OF_BOTH);
+const STORE_OPTIONS = arg.options<BacktestStoreOptions>({ ...OF_BOTH, trajectoryIds: arg.optional(NAMES) });
 
 /**
  * Adjudicates the proposals of one trajectory again, up to the current head; `index.ts` explains
@@ -61,7 +61,7 @@ export async function backtest(
   trajectoryId: string,
   options: BacktestOptions,
 ): Promise<BacktestReport> {
-  requireForm(BACKTEST_OPTIONS, options, 'options');
+  checkArgument(BACKTEST_OPTIONS, options, 'options');
   requireOwnDomains([...options.domains, ...(options.instead ?? [])]);
   return judgeOne(store, new Replayer(store), trajectoryId, options);
 }
@@ -74,7 +74,7 @@ export async function backtestStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
   given: BacktestStoreOptions,
 ): Promise<BacktestReport[]> {
-  requireForm(STORE_OPTIONS, given, 'options');
+  checkArgument(STORE_OPTIONS, given, 'options');
   requireOwnDomains([...given.domains, ...(given.instead ?? [])]);
   const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();
@@ -102,7 +102,7 @@ function judgeOne(
     const options: JudgingOptions = {
       domainOf: (recorded: DomainRef) =>
         instead.findLast(({ name }) => name === recorded.name) ?? domainToRun(recorded, { domains }),
-      policy: policy && safely(policy),
+      policy: policy && failClosedPolicy(policy),
       oracle,
       limit,
     };

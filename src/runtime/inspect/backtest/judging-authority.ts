@@ -12,15 +12,15 @@ import {
 } from '#ledger';
 import { affordable } from '../../authority/check.ts';
 import type { WritChain } from '../../authority/writs.ts';
-import { isHeldBack, type RecordedClaim, RecordedWrits } from '../deep-replay/recorded-authority.ts';
+import { type RecordedClaim, RecordedWrits, requiresApproval } from '../deep-replay/recorded-authority.ts';
 
 /** The recorded authority of a proposal, and whether its writ was checked. */
-export interface Claim extends RecordedClaim {
+export interface RecordedGrant extends RecordedClaim {
   readonly reached: boolean;
 }
 
 /** Answers to the kernel's questions, and notes about them. */
-export interface Answers extends Authority {
+export interface AuthorityAnswers extends Authority {
   /** A policy had to be asked, but the requester is unknown. */
   readonly unknown: boolean;
   /** The writ was assumed to grant the action. */
@@ -41,7 +41,7 @@ export class JudgingAuthority extends RecordedWrits {
     this.#policy = policy;
   }
 
-  answers(claim: Claim, chain: WritChain | undefined): Answers {
+  answers(claim: RecordedGrant, chain: WritChain | undefined): AuthorityAnswers {
     const policy = this.#policy;
     const { writs } = this;
     const noted = { unknown: false, assumed: false };
@@ -55,7 +55,7 @@ export class JudgingAuthority extends RecordedWrits {
       admits: ({ action }) => {
         if (claim.refused?.by === 'writ') return { ok: false, detail: claim.refused.detail };
         noted.assumed = !claim.reached;
-        return { ok: true, needsApproval: isHeldBack(chain, action) };
+        return { ok: true, needsApproval: requiresApproval(chain, action) };
       },
       decides: (asked) => {
         if (policy === undefined) return recordedDecision(claim);
@@ -69,7 +69,7 @@ export class JudgingAuthority extends RecordedWrits {
         return { ruling, detail: [...errors, ...reasons].join('; ') || `the policy says ${decision}` };
       },
       affords: (cost) => (chain === undefined ? { ok: true } : affordable(writs, writId(chain.writ), cost)),
-      holdsBack: () => claim.held,
+      approvalDemand: () => claim.held,
     };
   }
 
@@ -82,7 +82,7 @@ export class JudgingAuthority extends RecordedWrits {
 
   /** Books the cost of compensations, up to the remaining budgets. */
   async bookUndoing(costs: UndoingCosts): Promise<void> {
-    if ((await this.writ(costs.writId)) !== undefined) this.writs.bookUndoing(costs);
+    if ((await this.writ(costs.writId)) !== undefined) this.writs.bookCompensation(costs);
   }
 
   /**
@@ -102,7 +102,7 @@ export class JudgingAuthority extends RecordedWrits {
   }
 }
 
-function recordedDecision({ policy, refused }: Claim): ReturnType<Authority['decides']> {
+function recordedDecision({ policy, refused }: RecordedGrant): ReturnType<Authority['decides']> {
   if (policy === undefined) return undefined;
   const detail = refused?.by === 'policy' ? refused.detail : `the policy said ${policy.decision}, as recorded`;
   return { ruling: policy, detail };

@@ -21,27 +21,27 @@ import { heldWithTools } from '../deep-replay/recorded-authority.ts';
 import { NOTHING_BROKEN, RecordedWorld } from '../deep-replay/recorded-world.ts';
 import { isRefusedByBeliefs, OF_NO_DOMAIN, refusedByAuthority } from '../deep-replay/refusal.ts';
 import { isSame } from '../deep-replay/report.ts';
-import type { Ruled } from '../deep-replay/ruled.ts';
 import {
-  type AskedFor,
+  type EntryContext,
   erasedPatches,
   followed,
   isErasing,
   placeOf,
+  type RequestedAction,
   readBack,
   readPatches,
-  type Scene,
-} from '../deep-replay/stage.ts';
+} from '../deep-replay/rerun-context.ts';
+import type { ShownRuling } from '../deep-replay/ruled.ts';
 import { type BrokenByRecord, brokenBy } from '../deep-replay/vector.ts';
-import type { Steps, Walk } from '../deep-replay/walk.ts';
-import { ErasedAhead } from './erased-ahead.ts';
-import { type Claim, JudgingAuthority } from './judging-authority.ts';
+import type { EntryVisitor, Walk } from '../deep-replay/walk.ts';
+import { JudgingAuthority, type RecordedGrant } from './judging-authority.ts';
+import { LaterErasures } from './later-erasures.ts';
 import { type BacktestReport, COMMITTED, ruledNow, ruledThen, Verdicts } from './verdicts.ts';
 
 /** The context in which the proposals of one trajectory are adjudicated. */
-export interface Court extends Scene {
+export interface JudgingContext extends EntryContext {
   readonly authority: JudgingAuthority;
-  readonly ahead: ErasedAhead;
+  readonly ahead: LaterErasures;
 }
 
 export interface JudgingOptions {
@@ -53,7 +53,7 @@ export interface JudgingOptions {
 }
 
 /** Adjudicates the proposals of a walk again, and continues with the recorded state. */
-export class Judging implements Steps<Court> {
+export class Judging implements EntryVisitor<JudgingContext> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
   readonly #options: JudgingOptions;
@@ -68,26 +68,26 @@ export class Judging implements Steps<Court> {
   }
 
   /** @throws LedgerFault; RuntimeError `domain_mismatch` */
-  async begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): Promise<Court> {
+  async begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): Promise<JudgingContext> {
     const { payload } = entry;
     const { policy, oracle } = this.#options;
     const domain = this.#options.domainOf(payload.domain);
     this.#domains = { domain, recorded: payload.domain };
     const authority = new JudgingAuthority((hash) => this.#store.blob(hash), policy);
     authority.bind(payload);
-    const ahead = new ErasedAhead(this.#store, entry);
+    const ahead = new LaterErasures(this.#store, entry);
     await ahead.note(folded.state);
     const world = new RecordedWorld(domain, folded);
     world.begin(brokenBy(payload.detection_vector ?? []));
     return { world, authority, ahead, replayer: this.#replayer, oracle };
   }
 
-  async commit(court: Court, entry: Entry<CommitPayload>): Promise<void> {
+  async commit(court: JudgingContext, entry: Entry<CommitPayload>): Promise<void> {
     const { action, observations, at, writ_id, policy, budget_cost } = entry.payload;
     // An adopted revocation was adjudicated in the parent trajectory, and is not a proposal here.
     if (isRevocation(entry.payload) && entry.payload.action.args.from !== undefined) return;
     if (await isErasing(court, entry)) {
-      this.#verdicts.lacks('erased');
+      this.#verdicts.skip('erased');
       await followPatches(court, entry, await erasedPatches(court, entry), NOTHING_BROKEN);
     } else {
       const patches = await readPatches(court, entry, entry.payload.delta.state);
@@ -104,7 +104,7 @@ export class Judging implements Steps<Court> {
     court.ahead.passed(entry);
   }
 
-  async approval(court: Court, entry: Entry<CommitPayload>): Promise<void> {
+  async approval(court: JudgingContext, entry: Entry<CommitPayload>): Promise<void> {
     const { writ_id, budget_cost, detection_vector = [] } = entry.payload;
     this.#verdicts.resolves(entry);
     await followPatches(court, entry, await erasedPatches(court, entry), brokenBy(detection_vector));
@@ -112,10 +112,14 @@ export class Judging implements Steps<Court> {
     court.ahead.passed(entry);
   }
 
-  async refusal(court: Court, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void> {
+  async refusal(
+    court: JudgingContext,
+    entry: Entry<RejectionPayload>,
+    pending: PendingPayload | undefined,
+  ): Promise<void> {
     const { intent, reason, at, writ_id, policy } = entry.payload;
     if (pending !== undefined) return this.#verdicts.resolves(entry);
-    if (OF_NO_DOMAIN.has(reason)) return this.#verdicts.lacks('other');
+    if (OF_NO_DOMAIN.has(reason)) return this.#verdicts.skip('other');
     const refused = refusedByAuthority(entry.payload);
     const claim = {
       ...claimOf(entry, at, writ_id, policy),
@@ -125,8 +129,12 @@ export class Judging implements Steps<Court> {
     await this.#judge(court, entry, { ...intent, at }, claim, ruledThen(entry.payload), false).then(takenBack);
   }
 
-  async pending(court: Court, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void> {
-    if (before !== undefined) return this.#verdicts.goesOn(entry);
+  async pending(
+    court: JudgingContext,
+    entry: Entry<PendingPayload>,
+    before: PendingPayload | undefined,
+  ): Promise<void> {
+    if (before !== undefined) return this.#verdicts.continueEscalation(entry);
     const { proposal, policy } = entry.payload;
     const { action, observations, at, writ_id } = proposal;
     const asked = { ...action, action: action.name, observations, at };
@@ -134,16 +142,16 @@ export class Judging implements Steps<Court> {
     await this.#judge(court, entry, asked, claim, ruledThen(entry.payload), true).then(takenBack);
   }
 
-  delegation(court: Court, entry: Entry<DelegationPayload>): Promise<void> {
+  delegation(court: JudgingContext, entry: Entry<DelegationPayload>): Promise<void> {
     return court.authority.delegate(entry);
   }
 
-  undoing(court: Court, costs: UndoingCosts): Promise<void> {
+  undoing(court: JudgingContext, costs: UndoingCosts): Promise<void> {
     return court.authority.bookUndoing(costs);
   }
 
   /** At the end of a walk. */
-  report({ last, entries }: Walk<Court>): BacktestReport {
+  report({ last, entries }: Walk<JudgingContext>): BacktestReport {
     const { domain, recorded } = this.#domains as { domain: Domain; recorded: DomainRef };
     return this.#verdicts.report(last.trajectory_id, { domain, recorded, policy: this.#options.policy }, entries);
   }
@@ -153,11 +161,11 @@ export class Judging implements Steps<Court> {
    * adjudicated.
    */
   async #judge(
-    { world, authority, ahead, ...sources }: Court,
+    { world, authority, ahead, ...sources }: JudgingContext,
     entry: Entry,
-    asked: AskedFor,
-    claim: Claim,
-    recorded: Ruled,
+    asked: RequestedAction,
+    claim: RecordedGrant,
+    recorded: ShownRuling,
     parsed: boolean,
   ): Promise<Ruling | undefined> {
     // Its values may have been erased since.
@@ -179,7 +187,7 @@ export class Judging implements Steps<Court> {
   }
 
   #lacks(why: 'erased' | 'observation' | 'writ' | 'beliefs'): undefined {
-    this.#verdicts.lacks(why);
+    this.#verdicts.skip(why);
     return undefined;
   }
 }
@@ -189,7 +197,7 @@ function claimOf(
   at: string,
   writ_id: RejectionPayload['writ_id'],
   policy: RejectionPayload['policy'],
-): Claim {
+): RecordedGrant {
   return {
     place: placeOf(entry),
     at,
@@ -206,7 +214,7 @@ function isReached({ reason, intent, detail }: RejectionPayload): boolean {
 }
 
 /** An agent that proposes this action by name proposes an unknown action. */
-function isRevoking({ action }: AskedFor, { reason }: Ruled): boolean {
+function isRevoking({ action }: RequestedAction, { reason }: ShownRuling): boolean {
   return action === REVOKE_ACTION && reason !== 'unknown_tool';
 }
 
@@ -216,7 +224,7 @@ function takenBack(judged: Ruling | undefined): void {
 
 /** Applies the recorded changes. @throws LedgerFault */
 async function followPatches(
-  { world, ahead }: Court,
+  { world, ahead }: JudgingContext,
   entry: Entry<CommitPayload>,
   patches: readonly PatchOperation[],
   broken: BrokenByRecord,

@@ -11,8 +11,8 @@ import {
   type RejectionPayload,
 } from '#ledger';
 import { type EntryPlace, refOf } from '../deep-replay/report.ts';
-import { described, isSameRuling, type Ruled, recordedRuling } from '../deep-replay/ruled.ts';
-import { placeOf } from '../deep-replay/stage.ts';
+import { placeOf } from '../deep-replay/rerun-context.ts';
+import { described, isSameRuling, recordedRuling, type ShownRuling } from '../deep-replay/ruled.ts';
 
 type Outcome = 'committed' | 'rejected' | 'escalated';
 
@@ -49,8 +49,8 @@ export interface VerdictDifference extends EntryPlace {
    * policy's rule, if the policy denied or required approval. For an escalation, `channel` names
    * the approvers and `approvals` their required number.
    */
-  readonly recorded: Ruled;
-  readonly now: Ruled;
+  readonly recorded: ShownRuling;
+  readonly now: ShownRuling;
   /**
    * The proposal was refused before the check of its writ, and now passes that point: the writ is
    * assumed to grant it.
@@ -105,7 +105,7 @@ export class Verdicts {
     this.#limit = limit;
   }
 
-  lacks(why: NotJudgeable): void {
+  skip(why: NotJudgeable): void {
     this.#lacking[why] = (this.#lacking[why] ?? 0) + 1;
   }
 
@@ -116,12 +116,12 @@ export class Verdicts {
   judge(
     entry: Entry,
     action: string,
-    [recorded, now]: readonly [Ruled, Ruled],
+    [recorded, now]: readonly [ShownRuling, ShownRuling],
     { erased, assumed }: { readonly erased: boolean; readonly assumed: boolean },
   ): void {
     const alike = isSameRuling(recorded, now) && isSameApproval(recorded, now);
     if (!alike && erased) {
-      this.lacks('erased');
+      this.skip('erased');
       return;
     }
     this.#judged++;
@@ -143,7 +143,7 @@ export class Verdicts {
   }
 
   /** Adds a further approval of a pending proposal, which continues under another id. */
-  goesOn(entry: Entry<PendingPayload>): void {
+  continueEscalation(entry: Entry<PendingPayload>): void {
     const pending = entry.payload.resolves as Hash;
     if (this.#moot.has(pending)) this.#moot.set(entry.id, this.#moot.get(pending));
   }
@@ -186,20 +186,20 @@ export class Verdicts {
 }
 
 /** The values may belong to a state that changes later. */
-function copied(ruled: Ruled): Ruled {
-  return copyJson(ruled, WORLD_LIMITS) as Ruled;
+function copied(ruled: ShownRuling): ShownRuling {
+  return copyJson(ruled, WORLD_LIMITS) as ShownRuling;
 }
 
 /**
  * Whether the same number of counselors of the same kind must approve. Without an escalation there
  * is nothing to compare.
  */
-function isSameApproval(a: Ruled, b: Ruled): boolean {
+function isSameApproval(a: ShownRuling, b: ShownRuling): boolean {
   return a['channel'] === b['channel'] && a['approvals'] === b['approvals'];
 }
 
 /** The new ruling, the rule if a policy decided, and the required approvers. */
-export function ruledNow(judged: Ruling): Ruled {
+export function ruledNow(judged: Ruling): ShownRuling {
   const policy = judged.verdict === 'rejected' ? judged.policy : judged.compiled.policy;
   const ruled = { ...described(judged), ...ruleOf(policy) };
   if (judged.verdict !== 'escalated') return ruled;
@@ -207,9 +207,9 @@ export function ruledNow(judged: Ruling): Ruled {
   return { ...ruled, channel, approvals };
 }
 
-export const COMMITTED: Ruled = { ruling: 'committed' };
+export const COMMITTED: ShownRuling = { ruling: 'committed' };
 
-export function ruledThen(payload: RejectionPayload | PendingPayload): Ruled {
+export function ruledThen(payload: RejectionPayload | PendingPayload): ShownRuling {
   const ruled = { ...recordedRuling(payload), ...ruleOf(payload.policy) };
   if (payload.kind === 'rejection') return ruled;
   return { ...ruled, channel: payload.channel, approvals: approvalsOf(payload).needed };

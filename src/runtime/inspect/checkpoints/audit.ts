@@ -1,5 +1,5 @@
-import { form, isAssizeError, requireForm } from '#base';
-import { askNodes, type LogStore, type Standing, standingOf } from '#ledger';
+import { arg, checkArgument, isAssizeError } from '#base';
+import { askNodes, compareWithHead, type LogComparison, type LogStore } from '#ledger';
 import { type Checkpoint, consistencyProof, type KnownLog, verifyConsistency } from '#merkle';
 import { readCheckpoint } from './checkpoint.ts';
 import { rootOfEntries } from './entries-root.ts';
@@ -34,8 +34,8 @@ export async function auditCheckpoints(
   signed: readonly [string, string],
   log: KnownLog,
 ): Promise<AuditReport> {
-  requireForm(form.list(form.text), signed, 'signed');
-  requireForm(form.text, signed[1], 'signed.1');
+  checkArgument(arg.list(arg.text), signed, 'signed');
+  checkArgument(arg.text, signed[1], 'signed.1');
   const [older, newer] = signed
     .map((text) => readCheckpoint(text, log).checkpoint)
     .sort((a, b) => (a.size < b.size ? -1 : a.size > b.size ? 1 : 0)) as [Checkpoint, Checkpoint];
@@ -49,7 +49,7 @@ export async function auditCheckpoints(
 }
 
 async function audited(store: LogStore, older: Checkpoint, newer: Checkpoint): Promise<AuditReport> {
-  const standing = await standingOf(store, newer);
+  const standing = await compareWithHead(store, newer);
   const isOther = isThere(standing) && !(await areLogged(store, newer));
   const findings: string[] = [];
   let proof: readonly Uint8Array[] = [];
@@ -72,7 +72,7 @@ async function audited(store: LogStore, older: Checkpoint, newer: Checkpoint): P
   return { older, newer, consistent, store: isOther ? 'apart' : standing.stands, proof, findings };
 }
 
-function isThere({ stands }: Standing): boolean {
+function isThere({ stands }: LogComparison): boolean {
   return stands === 'at' || stands === 'ahead';
 }
 

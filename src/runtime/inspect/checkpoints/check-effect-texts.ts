@@ -1,4 +1,4 @@
-import { isAssizeError, RecentMap } from '#base';
+import { GenerationalMap, isAssizeError } from '#base';
 import { hashText } from '#canon';
 import { type LoggedText, textsOf } from '#effects';
 import {
@@ -9,7 +9,7 @@ import {
   type LedgerStore,
   type LoggedTransaction,
   loggedErasedBy,
-  Values,
+  ValueReader,
 } from '#ledger';
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 
@@ -87,11 +87,11 @@ interface Erasure {
  * its trajectory reports it.
  */
 class Erasures {
-  readonly #values: Values;
-  readonly #known: RecentMap<Hash, Erasure | 'none'> = new RecentMap(ERASURES_KEPT);
+  readonly #values: ValueReader;
+  readonly #known: GenerationalMap<Hash, Erasure | 'none'> = new GenerationalMap(ERASURES_KEPT);
 
   constructor(store: LedgerStore) {
-    this.#values = new Values(store);
+    this.#values = new ValueReader(store);
   }
 
   async of(by: Hash): Promise<Erasure | undefined> {

@@ -1,5 +1,13 @@
-import { form, isAssizeError, requireForm } from '#base';
-import { askNodes, integrateLog, type LogHead, type LogStore, logHead, standingFault, standingOf } from '#ledger';
+import { arg, checkArgument, isAssizeError } from '#base';
+import {
+  askNodes,
+  compareWithHead,
+  comparisonFault,
+  integrateLog,
+  type LogHead,
+  type LogStore,
+  logHead,
+} from '#ledger';
 import {
   type Checkpoint,
   type CheckpointVerdict,
@@ -51,12 +59,12 @@ export interface MadeCheckpoint extends LogHead {
   readonly signed: string;
 }
 
-const CHECKPOINT_OPTIONS = form.options<CheckpointOptions>({
-  signer: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text, privateKey: form.text }),
-  last: form.optional(form.text),
-  witnesses: form.optional(form.list(form.members({ cosign: form.code }))),
-  sinks: form.optional(form.list(form.members({ put: form.code }))),
-  onProgress: form.any,
+const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
+  signer: arg.members({ name: arg.text, use: arg.text, id: arg.text, publicKey: arg.text, privateKey: arg.text }),
+  last: arg.optional(arg.text),
+  witnesses: arg.optional(arg.list(arg.members({ cosign: arg.code }))),
+  sinks: arg.optional(arg.list(arg.members({ put: arg.code }))),
+  onProgress: arg.any,
 });
 
 /**
@@ -67,7 +75,7 @@ const CHECKPOINT_OPTIONS = form.options<CheckpointOptions>({
  * a sink; ArgumentError `bad_argument`
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
-  requireForm(CHECKPOINT_OPTIONS, options, 'options');
+  checkArgument(CHECKPOINT_OPTIONS, options, 'options');
   const { signer, last, witnesses = [], sinks = [], onProgress } = options;
   await integrateLog(store, onProgress === undefined ? {} : { onProgress });
   const log = { origin: signer.name, keys: [signer] };
@@ -109,9 +117,9 @@ async function whyNotCosigned(error: unknown, store: LogStore, size: number): Pr
  * @throws RuntimeError `log_behind`, `log_apart`; ArgumentError `bad_argument`
  */
 export async function requireContinuation(store: LogStore, checkpoint: Checkpoint): Promise<void> {
-  requireForm(form.members({ origin: form.text }), checkpoint, 'checkpoint');
-  const standing = await standingOf(store, checkpoint);
-  const fault = standingFault(standing, checkpoint);
+  checkArgument(arg.members({ origin: arg.text }), checkpoint, 'checkpoint');
+  const standing = await compareWithHead(store, checkpoint);
+  const fault = comparisonFault(standing, checkpoint);
   if (fault === undefined) return;
   const code = standing.stands === 'behind' ? 'log_behind' : 'log_apart';
   throw new RuntimeError(code, fault, { evidence: { checkpoint: Number(checkpoint.size), log: standing.size } });

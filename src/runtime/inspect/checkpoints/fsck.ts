@@ -1,4 +1,4 @@
-import { form, isAssizeError, RecentMap, requireForm } from '#base';
+import { arg, checkArgument, GenerationalMap, isAssizeError } from '#base';
 import {
   type EntryRow,
   isFactStore,
@@ -7,12 +7,12 @@ import {
   type LogStore,
   Replayer,
   type SnapshotStore,
-  Values,
+  ValueReader,
   type VerifyReport,
 } from '#ledger';
 import { type Checkpoint, Frontier, leafHash, type TreeNode } from '#merkle';
 import type { OracleStore } from '#oracle';
-import { checkMemory, type UnreadPartition } from '../../memory/maintain/check.ts';
+import { checkMemory, type UnverifiedPartition } from '../../memory/maintain/check.ts';
 import { snapshotFault } from '../../writer/snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
@@ -65,7 +65,7 @@ export interface FsckReport {
 export interface NotCompared {
   readonly partitions: number;
   /** At most 100. */
-  readonly examples: readonly UnreadPartition[];
+  readonly examples: readonly UnverifiedPartition[];
 }
 
 export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress'> {
@@ -73,11 +73,11 @@ export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress
   readonly checkpoint?: Checkpoint;
 }
 
-const SIZE = form.of('a bigint', (value) => typeof value === 'bigint');
-const FSCK_OPTIONS = form.options<FsckOptions>({
-  checkpoint: form.optional(form.members({ origin: form.text, size: SIZE, root: form.bytes })),
-  threads: form.optional(form.number),
-  onProgress: form.any,
+const SIZE = arg.of('a bigint', (value) => typeof value === 'bigint');
+const FSCK_OPTIONS = arg.options<FsckOptions>({
+  checkpoint: arg.optional(arg.members({ origin: arg.text, size: SIZE, root: arg.bytes })),
+  threads: arg.optional(arg.number),
+  onProgress: arg.any,
 });
 
 export const FAULTS_MAX = 100;
@@ -96,7 +96,7 @@ export async function fsck(
   store: LedgerStore & LogStore & Partial<SnapshotStore & OracleStore>,
   given: FsckOptions = {},
 ): Promise<FsckReport> {
-  requireForm(FSCK_OPTIONS, given, 'options');
+  checkArgument(FSCK_OPTIONS, given, 'options');
   const { checkpoint, ...options } = given;
   const faults: FsckFault[] = [];
   for (const detail of (await store.selfCheck?.()) ?? []) faults.push({ code: 'damaged', detail });
@@ -152,7 +152,7 @@ async function checkBeliefs(
   const readOnly = new Map(wrong.map(({ trajectory_id, seq }) => [trajectory_id, seq]));
   try {
     const report = await checkMemory(store, wrong.length > 0 ? { readOnly } : {});
-    const { differences, more, unread: partitions, unreadPartitions: examples } = report;
+    const { differences, more, unverified: partitions, unverifiedPartitions: examples } = report;
     if (differences.length > 0) {
       const detail = `what is believed is not what the entries say, in ${differences.length + more} places; make it anew: assize memory rebuild (--check lists them)`;
       faults.push({ code: 'facts_differ', detail });
@@ -167,8 +167,8 @@ async function checkBeliefs(
 
 /** For each erased answer, checks whether the named entry erased it. */
 async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, faults: FsckFault[]): Promise<void> {
-  const values = new Values(store);
-  const named = new RecentMap<string, ReadonlySet<string>>(ERASURES_KEPT);
+  const values = new ValueReader(store);
+  const named = new GenerationalMap<string, ReadonlySet<string>>(ERASURES_KEPT);
   let after: string | undefined;
   while (faults.length < FAULTS_MAX) {
     const rows = (await store.oracleErased?.({ limit: PAGE, ...(after !== undefined && { after }) })) ?? [];
@@ -185,7 +185,7 @@ async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, fau
 }
 
 /** What an entry that can't be read says is not told here, but with its trajectory. */
-async function answersErased(values: Values, by: string): Promise<ReadonlySet<string>> {
+async function answersErased(values: ValueReader, by: string): Promise<ReadonlySet<string>> {
   try {
     return await values.answersErased(by);
   } catch (error) {

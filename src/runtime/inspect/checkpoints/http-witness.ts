@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { addCosignatures, formatAddCheckpoint, openNote, parseRecordedSize, type VerifierKey } from '#merkle';
 import { RuntimeError } from '../../errors.ts';
 import type { Witness } from './checkpoint.ts';
@@ -16,11 +16,11 @@ export interface HttpWitnessOptions {
 /** Answers have a few lines. */
 const ANSWER_BYTES_MAX = 100_000;
 
-const HTTP_WITNESS_OPTIONS = form.options<HttpWitnessOptions>({
-  url: form.text,
-  key: form.members({ name: form.text, use: form.text, id: form.text, publicKey: form.text }),
-  timeoutMs: form.optional(form.whole),
-  fetch: form.optional(form.code),
+const HTTP_WITNESS_OPTIONS = arg.options<HttpWitnessOptions>({
+  url: arg.text,
+  key: arg.members({ name: arg.text, use: arg.text, id: arg.text, publicKey: arg.text }),
+  timeoutMs: arg.optional(arg.whole),
+  fetch: arg.optional(arg.code),
 });
 
 /**
@@ -30,7 +30,7 @@ const HTTP_WITNESS_OPTIONS = form.options<HttpWitnessOptions>({
  * @throws RuntimeError `bad_option` for an invalid URL; ArgumentError `bad_argument`
  */
 export function httpWitness(options: HttpWitnessOptions): Witness {
-  requireForm(HTTP_WITNESS_OPTIONS, options, 'options');
+  checkArgument(HTTP_WITNESS_OPTIONS, options, 'options');
   const { url, key, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
   const parsed = URL.parse('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
   if (parsed === null) throw new RuntimeError('bad_option', 'The witness can’t be asked: its url is none.');

@@ -1,6 +1,6 @@
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { form, isAssizeError, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError } from '#base';
 import { type Checkpoint, parseCheckpoint, parseNote } from '#merkle';
 import { RuntimeError } from '../../errors.ts';
 import type { CheckpointSink } from './checkpoint.ts';
@@ -14,7 +14,7 @@ import type { CheckpointSink } from './checkpoint.ts';
  * @throws ArgumentError `bad_argument`
  */
 export function fileSink(path: string): CheckpointSink {
-  requireForm(form.text, path, 'path');
+  checkArgument(arg.text, path, 'path');
   return {
     put: async (signed) => {
       const draft = `${path}.${process.pid}-${++drafts}.new`;
@@ -76,7 +76,7 @@ function checkpointOf(signed: string): Checkpoint | undefined {
  * @throws ArgumentError `bad_argument`
  */
 export async function readCheckpointFile(path: string): Promise<string | undefined> {
-  requireForm(form.text, path, 'path');
+  checkArgument(arg.text, path, 'path');
   try {
     return await readFile(path, 'utf8');
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isAssizeError } from '#base';
-import { type CounselorCommit, counsel, KernelError, type PatchOperation, type Waiting } from '#kernel';
+import { approvePending, type CounselorCommit, KernelError, type PatchOperation, type PendingProposal } from '#kernel';
 import {
   type CommitPayload,
   type CounselorRecord,
@@ -9,12 +9,20 @@ import {
   type PendingPayload,
   type VectorItem,
 } from '#ledger';
-import { readWaiting } from '../../records/pending-proposal.ts';
+import { readPendingProposal } from '../../records/pending-proposal.ts';
 import { compareCounselor } from './counselor.ts';
 import { holdersOf } from './holders.ts';
 import { copied, GRANTED } from './recorded-world.ts';
 import { isSame } from './report.ts';
-import { followErased, followed, followRecord, isErasing, placeOf, readPatches, type Stage } from './stage.ts';
+import {
+  followErased,
+  followed,
+  followRecord,
+  isErasing,
+  placeOf,
+  type RerunContext,
+  readPatches,
+} from './rerun-context.ts';
 import { type BrokenByRecord, brokenBy, compareVectors } from './vector.ts';
 
 /**
@@ -23,7 +31,7 @@ import { type BrokenByRecord, brokenBy, compareVectors } from './vector.ts';
  * other changes; the commit is then run again as a replacement.
  */
 export async function replayApproval(
-  stage: Stage,
+  stage: RerunContext,
   entry: Entry<CommitPayload>,
   pending: PendingPayload,
 ): Promise<void> {
@@ -46,7 +54,7 @@ export async function replayApproval(
   const counseled = rerun(stage, entry.payload, waiting, patches);
   if (counseled instanceof KernelError) {
     const what = counseled.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
-    if (what === 'ruling' && world.isWithout(pending.proposal.action)) findings.takes('erased');
+    if (what === 'ruling' && world.isWithout(pending.proposal.action)) findings.takeAsRecorded('erased');
     else
       findings.differs(place, what, what === 'ruling' ? { ruling: 'committed' } : asOf(counselor), counseled.message);
     return goOn(stage, entry, patches, counselor, broken);
@@ -74,7 +82,11 @@ export async function replayApproval(
  * Replays an approval that was not the last one: the counselor and the approved proposal must be
  * the same now. It commits nothing.
  */
-export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pending: PendingPayload): Promise<void> {
+export async function replayStep(
+  stage: RerunContext,
+  entry: Entry<PendingPayload>,
+  pending: PendingPayload,
+): Promise<void> {
   const { authority, findings, world } = stage;
   const { at, approved_by = [], proposal, resolves } = entry.payload;
   const counselor = approved_by.at(-1) as CounselorRecord;
@@ -83,12 +95,12 @@ export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pen
     stage.otherwise.add(entry.id);
     return compareCounselor(stage, entry, pending, counselor);
   }
-  if (proposal.action.name === ERASE_ACTION) return findings.takes('erased');
+  if (proposal.action.name === ERASE_ACTION) return findings.takeAsRecorded('erased');
   const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(proposal.writ_id)));
   if (waiting === undefined) return;
   findings.compared++;
   const approved = tried(() =>
-    counsel(world.world, waiting, { principal: counselor.principal, at, override: true }, GRANTED),
+    approvePending(world.world, waiting, { principal: counselor.principal, at, override: true }, GRANTED),
   );
   if (approved instanceof KernelError) {
     const what = approved.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
@@ -114,24 +126,24 @@ export async function replayStep(stage: Stage, entry: Entry<PendingPayload>, pen
  * it is neither.
  */
 function rerun(
-  { world, findings, otherwise }: Stage,
+  { world, findings, otherwise }: RerunContext,
   { at, counselor, resolves }: CommitPayload,
-  waiting: Waiting,
+  waiting: PendingProposal,
   patches: readonly PatchOperation[],
 ): CounselorCommit | KernelError {
   const { principal } = counselor as CounselorRecord;
   // A comparison shows whether the record has `override` where it must.
   const by = { principal, at, override: true };
-  const asked = tried(() => counsel(world.world, waiting, by, GRANTED));
+  const asked = tried(() => approvePending(world.world, waiting, by, GRANTED));
   if (!(asked instanceof KernelError) && isSame(asked.patches(), patches)) return asked;
   if (asked instanceof KernelError && asked.code === 'unauthorised_counselor') return asked;
   if (waiting.approvals > 1) return asked;
   if (!(asked instanceof KernelError)) asked.undo();
-  const own = tried(() => counsel(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
+  const own = tried(() => approvePending(world.world, waiting, { ...by, replacement: copied(patches) }, GRANTED));
   if (own instanceof KernelError) return own;
   // The pending proposal came out otherwise, which was reported there. The same here indicates no
   // fault of the counselor.
-  if (!otherwise.has(resolves as Hash)) findings.takes('counselors_own_state');
+  if (!otherwise.has(resolves as Hash)) findings.takeAsRecorded('counselors_own_state');
   return own;
 }
 
@@ -145,20 +157,20 @@ function tried(step: () => CounselorCommit): CounselorCommit | KernelError {
 }
 
 async function readBack(
-  stage: Stage,
+  stage: RerunContext,
   entry: Entry,
   pending: PendingPayload,
   requesters: readonly string[],
-): Promise<Waiting | undefined> {
+): Promise<PendingProposal | undefined> {
   try {
-    const waiting = await readWaiting(pending, requesters, stage);
+    const waiting = await readPendingProposal(pending, requesters, stage);
     // Overrides are compared at each step, where they can be excused. That the last approval
     // overrides no more is a rule of chains.
     const approvedBy = waiting.approvedBy.map(({ principal, override = false }) => ({ principal, override }));
     return { ...waiting, approvedBy };
   } catch (error) {
     if (isAssizeError(error, 'erased')) {
-      stage.findings.takes('erased');
+      stage.findings.takeAsRecorded('erased');
       return undefined;
     }
     if (!isAssizeError(error, 'observation_missing')) throw error;
@@ -168,7 +180,7 @@ async function readBack(
 }
 
 function goOn(
-  stage: Stage,
+  stage: RerunContext,
   entry: Entry,
   patches: readonly PatchOperation[],
   { override }: CounselorRecord,

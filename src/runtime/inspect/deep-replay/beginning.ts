@@ -3,7 +3,7 @@ import { stateFault } from '#kernel';
 import type { BranchPayload, Entry, Folded, RootPayload } from '#ledger';
 import { RecordedWorld } from './recorded-world.ts';
 import type { Findings } from './report.ts';
-import { placeOf } from './stage.ts';
+import { placeOf } from './rerun-context.ts';
 import { brokenBy, compareVectors, vectorOf } from './vector.ts';
 
 /**

@@ -2,18 +2,26 @@ import type { Inputs, Intent, PatchOperation, Ruling } from '#kernel';
 import { type CommitPayload, type Entry, isRevocation } from '#ledger';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
+import {
+  followErased,
+  followRecord,
+  isErasing,
+  placeOf,
+  type RerunContext,
+  readPatches,
+  readProposal,
+} from './rerun-context.ts';
 import { costWithTools, described } from './ruled.ts';
-import { followErased, followRecord, isErasing, placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
 /**
  * Replays a commit that needed no approval: the same proposal must be approved now, at the same
  * cost, with the same changes.
  */
-export async function replayCommit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
+export async function replayCommit(stage: RerunContext, entry: Entry<CommitPayload>): Promise<void> {
   const { world, findings, authority } = stage;
   const { action, observations, at, writ_id, policy, delta } = entry.payload;
   // Writs decide on a revocation, and it changes no state.
-  if (isRevocation(entry.payload)) return findings.takes('writ');
+  if (isRevocation(entry.payload)) return findings.takeAsRecorded('writ');
   if (await isErasing(stage, entry)) return followErased(stage, entry);
   const patches = await readPatches(stage, entry, delta.state);
   const proposal = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
@@ -45,7 +53,7 @@ function isAsRecorded(
 
 /** Notes all differences, and leaves the state as it was before. */
 function explain(
-  { world, findings }: Stage,
+  { world, findings }: RerunContext,
   entry: Entry<CommitPayload>,
   patches: readonly PatchOperation[],
   { intent, inputs }: { intent: Intent; inputs: Inputs },
@@ -57,7 +65,7 @@ function explain(
     judged.verdict === 'approved' ? { cost: judged.compiled.cost, patches: copied(judged.patches()) } : undefined;
   if (judged.verdict === 'approved') judged.undo();
   if (world.isWithout(entry.payload.action)) {
-    findings.takes('erased');
+    findings.takeAsRecorded('erased');
     return;
   }
   if (judged.verdict !== 'approved') findings.differs(place, 'ruling', { ruling: 'committed' }, described(judged));

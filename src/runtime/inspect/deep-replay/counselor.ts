@@ -2,11 +2,11 @@ import { isAssizeError } from '#base';
 import { counselorKind } from '#kernel';
 import type { CounselorRecord, Entry, PendingPayload } from '#ledger';
 import { holdersOf } from './holders.ts';
-import { placeOf, type Stage } from './stage.ts';
+import { placeOf, type RerunContext } from './rerun-context.ts';
 
 /** Checks that the deciding counselor is allowed by the current domain, whatever the decision. */
 export async function compareCounselor(
-  { world, findings, authority }: Stage,
+  { world, findings, authority }: RerunContext,
   entry: Entry,
   { channel, proposal }: PendingPayload,
   counselor: CounselorRecord,

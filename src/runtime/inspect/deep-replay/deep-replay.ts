@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { checkRow, LedgerFault, type LedgerStore, Replayer } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { DOMAINS, NAMES, requireOwnDomains } from '../../option-names.ts';
@@ -10,14 +10,14 @@ import { Walk } from './walk.ts';
 
 const OF_BOTH = {
   domains: DOMAINS,
-  changedDomains: form.any,
-  oracle: form.any,
-  policy: form.any,
-  limit: form.optional(form.whole),
-  onProgress: form.any,
+  changedDomains: arg.any,
+  oracle: arg.any,
+  policy: arg.any,
+  limit: arg.optional(arg.whole),
+  onProgress: arg.any,
 };
-const REPLAY_OPTIONS = form.options<DeepReplayOptions>({ ...OF_BOTH, sources: form.any });
-const STORE_OPTIONS = form.options<DeepReplayStoreOptions>({ ...OF_BOTH, trajectoryIds: form.optional(NAMES) });
+const REPLAY_OPTIONS = arg.options<DeepReplayOptions>({ ...OF_BOTH, sources: arg.any });
+const STORE_OPTIONS = arg.options<DeepReplayStoreOptions>({ ...OF_BOTH, trajectoryIds: arg.optional(NAMES) });
 
 /**
  * Runs the domain of a trajectory again on the recorded entries up to the current head; `index.ts`
@@ -32,7 +32,7 @@ export async function deepReplay(
   trajectoryId: string,
   options: DeepReplayOptions,
 ): Promise<DeepReplayReport> {
-  requireForm(REPLAY_OPTIONS, options, 'options');
+  checkArgument(REPLAY_OPTIONS, options, 'options');
   requireOwnDomains(options.domains);
   const sourceIsRunAgain = options.sources ?? true;
   return replayOne(store, new Replayer(store), trajectoryId, { ...options, sourceIsRunAgain });
@@ -48,7 +48,7 @@ export async function deepReplayStore(
   store: DeepReplaySource & Pick<LedgerStore, 'trajectories'>,
   given: DeepReplayStoreOptions,
 ): Promise<DeepReplayReport[]> {
-  requireForm(STORE_OPTIONS, given, 'options');
+  checkArgument(STORE_OPTIONS, given, 'options');
   requireOwnDomains(given.domains);
   const { trajectoryIds, onProgress, ...options } = given;
   const all = await store.trajectories();

@@ -3,7 +3,7 @@ import { RuntimeError } from '../../errors.ts';
 import type { DeepReplaySource } from './options.ts';
 
 /** Entries of one trajectory from its first one on. */
-export interface Stretch {
+export interface LineageSegment {
   readonly trajectoryId: string;
   readonly entries: number;
   /** The entry that the next stretch branches from; undefined for the last stretch. */
@@ -15,14 +15,18 @@ export interface Stretch {
  *
  * @throws RuntimeError `not_found`; LedgerFault
  */
-export async function lineageOf(store: DeepReplaySource, trajectoryId: string, sources: boolean): Promise<Stretch[]> {
+export async function lineageOf(
+  store: DeepReplaySource,
+  trajectoryId: string,
+  sources: boolean,
+): Promise<LineageSegment[]> {
   const head = await store.head(trajectoryId);
   if (head === undefined) {
     throw new RuntimeError('not_found', `There is no trajectory ${trajectoryId} in this store.`);
   }
-  const lineage: Stretch[] = [{ trajectoryId, entries: head.seq + 1 }];
+  const lineage: LineageSegment[] = [{ trajectoryId, entries: head.seq + 1 }];
   while (sources) {
-    const first = await firstEntry(store, (lineage[0] as Stretch).trajectoryId);
+    const first = await firstEntry(store, (lineage[0] as LineageSegment).trajectoryId);
     if (first.payload.kind !== 'branch') break;
     const { source_trajectory_id: source, source_commit_id: until } = first.payload;
     // Honest ids cannot form a cycle; a changed first entry can, and would loop forever.

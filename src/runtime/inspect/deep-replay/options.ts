@@ -1,5 +1,5 @@
 import type { Policy } from '#authority';
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import type { Domain } from '#kernel';
 import type { DomainRef, LedgerReader, LedgerStore } from '#ledger';
 import type { OracleStore } from '#oracle';
@@ -58,8 +58,8 @@ export function domainToRun(
   recorded: DomainRef,
   options: Pick<DeepReplayOptions, 'domains' | 'changedDomains'>,
 ): Domain {
-  requireForm(DOMAIN, recorded, 'recorded');
-  requireForm(form.members({ domains: DOMAINS }), options, 'options');
+  checkArgument(DOMAIN, recorded, 'recorded');
+  checkArgument(arg.members({ domains: DOMAINS }), options, 'options');
   requireOwnDomains(options.domains);
   const { domains, changedDomains = false } = options;
   const found = changedDomains

@@ -5,20 +5,20 @@ import { digestOf } from '../../records/entry-payloads.ts';
 import { heldWithTools } from './recorded-authority.ts';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
+import { placeOf, type RerunContext, readPatches, readProposal } from './rerun-context.ts';
 import { costWithTools, described, isSameRuling, recordedRuling } from './ruled.ts';
-import { placeOf, readPatches, readProposal, type Stage } from './stage.ts';
 
 /**
  * Replays a pending proposal: the same proposal must be submitted for approval now, with all
  * effects of an approval.
  */
-export async function replayPending(stage: Stage, entry: Entry<PendingPayload>): Promise<void> {
+export async function replayPending(stage: RerunContext, entry: Entry<PendingPayload>): Promise<void> {
   const before = stage.findings.differenceCount;
   const recorded = await readRecorded(stage, entry);
-  if (recorded === undefined) stage.findings.takes('erased');
+  if (recorded === undefined) stage.findings.takeAsRecorded('erased');
   else await compare(stage, entry, recorded);
   if (stage.findings.differenceCount > before && stage.world.isWithout(entry.payload.proposal.action))
-    stage.findings.takesInstead(before);
+    stage.findings.takeDifferencesAsRecorded(before);
   if (stage.findings.differenceCount > before) stage.otherwise.add(entry.id);
 }
 
@@ -31,7 +31,7 @@ interface Recorded {
 /**
  * Undefined if a part was erased, or for an erasure, which is not run again. @throws LedgerFault
  */
-async function readRecorded(stage: Stage, entry: Entry<PendingPayload>): Promise<Recorded | undefined> {
+async function readRecorded(stage: RerunContext, entry: Entry<PendingPayload>): Promise<Recorded | undefined> {
   const { action, delta, approval } = entry.payload.proposal;
   if (action.name === ERASE_ACTION) return undefined;
   try {
@@ -45,7 +45,7 @@ async function readRecorded(stage: Stage, entry: Entry<PendingPayload>): Promise
   }
 }
 
-async function compare(stage: Stage, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
+async function compare(stage: RerunContext, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
   const { world, findings, authority } = stage;
   const { proposal, policy } = entry.payload;
   const { action, observations, at, writ_id, budget_cost } = proposal;

@@ -1,7 +1,7 @@
-import { AuthorityError, covers, type Policy, safely, writId } from '#authority';
+import { AuthorityError, covers, failClosedPolicy, type Policy, writId } from '#authority';
 import { isAssizeError, type Json } from '#base';
 import { CanonError } from '#canon';
-import type { Authority, HeldBack } from '#kernel';
+import type { ApprovalDemand, Authority } from '#kernel';
 import { type Hash, type Instant, LedgerFault, type PendingPayload, type PolicyRecord } from '#ledger';
 import { loadWrit, type WritChain, Writs } from '../../authority/writs.ts';
 import { RuntimeError } from '../../errors.ts';
@@ -16,7 +16,7 @@ export interface RecordedClaim {
   /** The refusal, if a writ, a policy or a budget refused. */
   readonly refused?: { readonly by: 'writ' | 'policy' | 'budget'; readonly detail: string };
   /** The reason for the approval, if it may concern a tool, because tools are not checked again. */
-  readonly held?: HeldBack;
+  readonly held?: ApprovalDemand;
 }
 
 /**
@@ -80,7 +80,7 @@ export class RecordedAuthority extends RecordedWrits {
 
   constructor(blob: (hash: Hash) => Promise<string | undefined>, policy: Policy | undefined, findings: Findings) {
     super(blob);
-    this.#policy = policy === undefined ? undefined : safely(policy);
+    this.#policy = policy === undefined ? undefined : failClosedPolicy(policy);
     this.#findings = findings;
   }
 
@@ -94,14 +94,14 @@ export class RecordedAuthority extends RecordedWrits {
       admits: ({ action }) =>
         refused?.by === 'writ'
           ? { ok: false, detail: refused.detail }
-          : { ok: true, needsApproval: isHeldBack(writ, action) },
+          : { ok: true, needsApproval: requiresApproval(writ, action) },
       decides: (asked) => {
         if (policy === undefined) return undefined;
         this.#askAgain(claim, policy, writ, asked);
         return { ruling: policy, detail: refused?.by === 'policy' ? refused.detail : '' };
       },
       affords: () => (refused?.by === 'budget' ? { ok: false, detail: refused.detail } : { ok: true }),
-      holdsBack: () => claim.held,
+      approvalDemand: () => claim.held,
     };
   }
 
@@ -120,7 +120,7 @@ export class RecordedAuthority extends RecordedWrits {
     asked: Parameters<Authority['decides']>[0],
   ): void {
     if (this.#policy === undefined || !this.asks({ policy: recorded }) || chain === undefined) {
-      this.#findings.takes('policy');
+      this.#findings.takeAsRecorded('policy');
       return;
     }
     const { writ } = chain;
@@ -137,6 +137,6 @@ export class RecordedAuthority extends RecordedWrits {
 }
 
 /** Whether a writ requires approval for an action. */
-export function isHeldBack(chain: WritChain | undefined, action: string): boolean {
+export function requiresApproval(chain: WritChain | undefined, action: string): boolean {
   return chain?.writ.require_approval?.some((name) => covers(name, action)) === true;
 }

@@ -10,10 +10,10 @@ import {
   type Finding,
   type Inputs,
   type Intent,
-  type Judged,
   keepsValues,
   type PatchOperation,
   patchesOf,
+  type RuleResult,
   type Ruling,
   World,
 } from '#kernel';
@@ -21,7 +21,7 @@ import { applyPatches, type Folded, type Patch, type RoleRef, type VectorItem } 
 import { type BrokenByRecord, brokenBy } from './vector.ts';
 
 /** The changes of an action on a state, before any rule is checked. */
-export interface Made {
+export interface ActionOutcome {
   readonly cost: Readonly<Record<string, number>>;
   readonly patches: readonly PatchOperation[];
 }
@@ -80,13 +80,13 @@ export class RecordedWorld {
    * The changes of the action without any rule, writ, policy or budget; undefined if it is refused
    * anyway.
    */
-  made(intent: Intent, inputs: Inputs): Made | undefined {
+  made(intent: Intent, inputs: Inputs): ActionOutcome | undefined {
     const compiled = compile(this.domain, intent, GRANTED, { parsed: !this.#keepsArgs(intent) });
     if ('reason' in compiled) return undefined;
     const candidate = candidateOf(this.world, compiled, inputs);
     if ('reason' in candidate) return undefined;
     const patches = copied(patchesOf(this.domain, candidate.draft.state, candidate.changes));
-    this.world.takeBack(candidate.draft);
+    this.world.rollback(candidate.draft);
     return { cost: compiled.cost, patches };
   }
 
@@ -173,7 +173,7 @@ export class RecordedWorld {
   }
 
   #setAside(broken: BrokenByRecord): void {
-    const { failing } = this.world.standing;
+    const { failing } = this.world.checks;
     for (const [key, finding] of failing) {
       if (broken.has(finding.rule.id)) continue;
       failing.delete(key);
@@ -191,7 +191,7 @@ export function copied(patches: readonly PatchOperation[]): readonly PatchOperat
   return copyJson(patches, WORLD_LIMITS) as unknown as readonly PatchOperation[];
 }
 
-function isFinding(judged: Judged): judged is Finding {
+function isFinding(judged: RuleResult): judged is Finding {
   return judged.result.result !== 'pass';
 }
 

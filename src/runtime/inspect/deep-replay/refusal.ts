@@ -3,34 +3,34 @@ import { type Entry, ERASE_ACTION, type PendingPayload, REVOKE_ACTION, type Reje
 import { compareCounselor } from './counselor.ts';
 import type { RecordedClaim } from './recorded-authority.ts';
 import type { TakenAsRecorded } from './report.ts';
+import { placeOf, type RerunContext, readProposal } from './rerun-context.ts';
 import { described, isSameRuling, recordedRuling } from './ruled.ts';
-import { placeOf, readProposal, type Stage } from './stage.ts';
 
 /**
  * Replays a refusal: the same proposal must be refused for the same reason now, and by the same
  * invariant if one refused it.
  */
 export async function replayRefusal(
-  stage: Stage,
+  stage: RerunContext,
   entry: Entry<RejectionPayload>,
   pending: PendingPayload | undefined,
 ): Promise<void> {
   const { world, findings, authority } = stage;
   const { intent, reason, at, writ_id, policy } = entry.payload;
   if (pending !== undefined) return replayDecision(stage, entry, pending);
-  if (OF_NO_DOMAIN.has(reason)) return findings.takes('other');
+  if (OF_NO_DOMAIN.has(reason)) return findings.takeAsRecorded('other');
   // Its values may have been erased by another erasure since.
-  if (intent.action === ERASE_ACTION) return findings.takes('erased');
+  if (intent.action === ERASE_ACTION) return findings.takeAsRecorded('erased');
   // An agent that proposes this action by name proposes an unknown action. A revocation is refused
   // by writ or policy.
   if (intent.action === REVOKE_ACTION && reason !== 'unknown_tool')
-    return findings.takes(reason === 'policy_denied' ? 'policy' : 'writ');
+    return findings.takeAsRecorded(reason === 'policy_denied' ? 'policy' : 'writ');
   const proposal = await readProposal(stage, entry, { ...intent, at });
   if (proposal === undefined) return;
   findings.compared++;
   const refused = refusedByAuthority(entry.payload);
   // A policy's refusal is counted where the policy answers.
-  if (refused !== undefined && refused.by !== 'policy') findings.takes(refused.by);
+  if (refused !== undefined && refused.by !== 'policy') findings.takeAsRecorded(refused.by);
   const claim: RecordedClaim = {
     place: placeOf(entry),
     at,
@@ -42,25 +42,29 @@ export async function replayRefusal(
   const judged = world.adjudicate(proposal.intent, answers, proposal.inputs, false);
   if (judged.verdict === 'approved') judged.undo();
   const [recorded, now] = [recordedRuling(entry.payload), described(judged)];
-  if (isRefusedByBeliefs(entry.payload, judged)) findings.takes('beliefs');
+  if (isRefusedByBeliefs(entry.payload, judged)) findings.takeAsRecorded('beliefs');
   else if (!isSameRuling(recorded, now)) {
-    if (world.isWithout({ name: intent.action, role: intent.role })) findings.takes('erased');
+    if (world.isWithout({ name: intent.action, role: intent.role })) findings.takeAsRecorded('erased');
     else findings.differs(claim.place, 'ruling', recorded, now);
   } else if (recorded['detail'] !== now['detail']) findings.reworded++;
 }
 
 /** Everything else passes: the statements did not fit the facts, which are not planned again. */
 export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling): boolean {
-  return reason === 'precondition_failed' && judged.verdict === 'approved' && judged.compiled.sayings.length > 0;
+  return reason === 'precondition_failed' && judged.verdict === 'approved' && judged.compiled.statements.length > 0;
 }
 
 /** Reasons that come from effects and from other writers. */
 export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
 
 /** Replays a human decision or an expiry. The domain decides whether the counselor was allowed. */
-async function replayDecision(stage: Stage, entry: Entry<RejectionPayload>, pending: PendingPayload): Promise<void> {
+async function replayDecision(
+  stage: RerunContext,
+  entry: Entry<RejectionPayload>,
+  pending: PendingPayload,
+): Promise<void> {
   const { reason, counselor } = entry.payload;
-  stage.findings.takes(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
+  stage.findings.takeAsRecorded(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
   if (counselor !== undefined) await compareCounselor(stage, entry, pending, counselor);
 }
 

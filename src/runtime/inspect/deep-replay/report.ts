@@ -45,7 +45,7 @@ export interface Difference extends EntryPlace {
 }
 
 /** An invariant that fails after an entry, although it passed before and was not overridden. */
-export interface Broken extends EntryPlace {
+export interface BrokenInvariant extends EntryPlace {
   readonly invariant_id: string;
   readonly detail: string;
 }
@@ -95,17 +95,17 @@ export interface DeepReplayReport {
   readonly difference_count: number;
   readonly differences: readonly Difference[];
   readonly broken_count: number;
-  readonly broken: readonly Broken[];
+  readonly broken: readonly BrokenInvariant[];
 }
 
 /** Collects the findings of a deep replay. */
 export class Findings {
   compared: number = 0;
   reworded: number = 0;
-  readonly taken: { [Why in TakenAsRecorded]?: number } = {};
+  readonly takenAsRecorded: { [Why in TakenAsRecorded]?: number } = {};
   readonly #limit: number;
   readonly #differences: Difference[] = [];
-  readonly #broken: Broken[] = [];
+  readonly #broken: BrokenInvariant[] = [];
   #differenceCount: number = 0;
   #brokenCount: number = 0;
 
@@ -142,18 +142,18 @@ export class Findings {
     }
   }
 
-  takes(why: TakenAsRecorded): void {
-    this.taken[why] = (this.taken[why] ?? 0) + 1;
+  takeAsRecorded(why: TakenAsRecorded): void {
+    this.takenAsRecorded[why] = (this.takenAsRecorded[why] ?? 0) + 1;
   }
 
   /**
    * Replaces the differences after the first `count` by one note that they are taken as recorded,
    * for erased values.
    */
-  takesInstead(count: number): void {
+  takeDifferencesAsRecorded(count: number): void {
     this.#differenceCount = count;
     this.#differences.length = Math.min(this.#differences.length, count);
-    this.takes('erased');
+    this.takeAsRecorded('erased');
   }
 
   report(trajectoryId: string, domain: DomainRef, recorded: DomainRef, entries: number): DeepReplayReport {
@@ -165,7 +165,7 @@ export class Findings {
       recorded_domain: refOf(recorded),
       entries,
       compared: this.compared,
-      taken_as_recorded: this.taken,
+      taken_as_recorded: this.takenAsRecorded,
       reworded: this.reworded,
       difference_count: this.#differenceCount,
       differences: this.#differences,

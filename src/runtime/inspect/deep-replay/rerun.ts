@@ -19,8 +19,8 @@ import { RecordedAuthority } from './recorded-authority.ts';
 import type { RecordedWorld } from './recorded-world.ts';
 import { replayRefusal } from './refusal.ts';
 import { type DeepReplayReport, Findings } from './report.ts';
-import { placeOf, type Stage } from './stage.ts';
-import type { Steps, Walk } from './walk.ts';
+import { placeOf, type RerunContext } from './rerun-context.ts';
+import type { EntryVisitor, Walk } from './walk.ts';
 
 export interface RerunOptions extends DeepReplayOptions {
   /** In this walk, or in another walk of the same call. */
@@ -28,7 +28,7 @@ export interface RerunOptions extends DeepReplayOptions {
 }
 
 /** Runs each entry of a walk again, and compares the results with the record. */
-export class Rerun implements Steps<Stage> {
+export class Rerun implements EntryVisitor<RerunContext> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
   readonly #options: RerunOptions;
@@ -45,7 +45,7 @@ export class Rerun implements Steps<Stage> {
   }
 
   /** @throws LedgerFault; RuntimeError `domain_mismatch` */
-  begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): Stage {
+  begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): RerunContext {
     const { payload } = entry;
     const authority = new RecordedAuthority((hash) => this.#store.blob(hash), this.#options.policy, this.#findings);
     authority.bind(payload);
@@ -63,26 +63,26 @@ export class Rerun implements Steps<Stage> {
     };
   }
 
-  commit(stage: Stage, entry: Entry<CommitPayload>): Promise<void> {
+  commit(stage: RerunContext, entry: Entry<CommitPayload>): Promise<void> {
     this.#takeBeliefs(entry);
     return replayCommit(stage, entry);
   }
 
-  approval(stage: Stage, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void> {
+  approval(stage: RerunContext, entry: Entry<CommitPayload>, pending: PendingPayload): Promise<void> {
     this.#takeBeliefs(entry);
     return replayApproval(stage, entry, pending);
   }
 
-  refusal(stage: Stage, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void> {
+  refusal(stage: RerunContext, entry: Entry<RejectionPayload>, pending: PendingPayload | undefined): Promise<void> {
     return replayRefusal(stage, entry, pending);
   }
 
-  pending(stage: Stage, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void> {
+  pending(stage: RerunContext, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void> {
     return before === undefined ? replayPending(stage, entry) : replayStep(stage, entry, before);
   }
 
   delegation(): void {
-    this.#findings.takes('delegation');
+    this.#findings.takeAsRecorded('delegation');
   }
 
   /**
@@ -90,11 +90,11 @@ export class Rerun implements Steps<Stage> {
    * does not see.
    */
   #takeBeliefs({ payload }: Entry<CommitPayload>): void {
-    if (payload.delta.beliefs.length > 0) this.#findings.takes('beliefs');
+    if (payload.delta.beliefs.length > 0) this.#findings.takeAsRecorded('beliefs');
   }
 
   /** At the end of a walk. */
-  report({ last, entries }: Walk<Stage>): DeepReplayReport {
+  report({ last, entries }: Walk<RerunContext>): DeepReplayReport {
     const world = this.#world as RecordedWorld;
     this.#findings.breaks(placeOf(last), world.unseen());
     return this.#findings.report(last.trajectory_id, world.domain, this.#recorded as DomainRef, entries);

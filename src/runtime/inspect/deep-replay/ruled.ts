@@ -4,17 +4,17 @@ import type { Amounts, CommitPayload, PendingPayload, RejectionPayload } from '#
 import { hasToolObservation } from '../../records/tool-authority.ts';
 
 /** The outcome of a proposal, as a difference shows it. */
-export interface Ruled {
+export interface ShownRuling {
   readonly [member: string]: Json;
 }
 
-export function described(judged: Ruling): Ruled {
+export function described(judged: Ruling): ShownRuling {
   if (judged.verdict === 'approved') return { ruling: 'committed' };
   const { verdict, reason, detail, invariantId } = judged;
   return { ruling: verdict, reason, ...(invariantId === undefined ? {} : { invariant_id: invariantId }), detail };
 }
 
-export function recordedRuling({ kind, reason, detail, invariant_id }: RejectionPayload | PendingPayload): Ruled {
+export function recordedRuling({ kind, reason, detail, invariant_id }: RejectionPayload | PendingPayload): ShownRuling {
   const ruling = kind === 'rejection' ? 'rejected' : 'escalated';
   return { ruling, reason, ...(invariant_id === undefined ? {} : { invariant_id }), detail };
 }
@@ -32,6 +32,6 @@ export function costWithTools(
 }
 
 /** Whether two rulings are the same, apart from their wording. */
-export function isSameRuling(a: Ruled, b: Ruled): boolean {
+export function isSameRuling(a: ShownRuling, b: ShownRuling): boolean {
   return (['ruling', 'reason', 'invariant_id'] as const).every((member) => a[member] === b[member]);
 }

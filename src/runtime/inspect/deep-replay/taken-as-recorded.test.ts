@@ -284,7 +284,7 @@ describe('a writ', () => {
 
 describe('a person', () => {
   test('who rejects, or is not there in time, is taken as recorded', async () => {
-    const { store, clock, trajectory } = await begun({ approvalMs: 60_000 });
+    const { store, clock, trajectory } = await begun({ approvalTimeoutMs: 60_000 });
     await trajectory.reject(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), {
       ...DOCTOR,
       reason: 'no',

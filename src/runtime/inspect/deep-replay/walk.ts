@@ -7,7 +7,7 @@ import {
   type Entry,
   type FaultCode,
   type Folded,
-  isOfEffects,
+  isEffectEntry,
   LedgerFault,
   type PendingPayload,
   type RejectionPayload,
@@ -16,15 +16,15 @@ import {
   type UndoingCosts,
   undoingCostsOf,
 } from '#ledger';
-import type { Stretch } from './lineage.ts';
+import type { LineageSegment } from './lineage.ts';
 import type { DeepReplaySource } from './options.ts';
-import type { Scene } from './stage.ts';
+import type { EntryContext } from './rerun-context.ts';
 
 /**
  * The callbacks for the entries of a walk. The state of the scene is as recorded before the entry,
  * and the callback must leave it as recorded after the entry.
  */
-export interface Steps<S extends Scene> {
+export interface EntryVisitor<S extends EntryContext> {
   /** The start of a trajectory, with its initial state. */
   begin(entry: Entry<RootPayload | BranchPayload>, folded: Folded): S | Promise<S>;
   /** A commit that needed no approval. */
@@ -47,10 +47,10 @@ const PAGE = 500;
  * Walks along a lineage, with one state that is folded on the way. Entries that record effects are
  * skipped, except the cost of compensations.
  */
-export class Walk<S extends Scene> {
+export class Walk<S extends EntryContext> {
   readonly #store: DeepReplaySource;
   readonly #replayer: Replayer;
-  readonly #steps: Steps<S>;
+  readonly #steps: EntryVisitor<S>;
   readonly #onProgress: ((done: number, total: number) => void) | undefined;
   readonly #total: number;
   #scene: S | undefined;
@@ -60,8 +60,8 @@ export class Walk<S extends Scene> {
   constructor(
     store: DeepReplaySource,
     replayer: Replayer,
-    lineage: readonly Stretch[],
-    steps: Steps<S>,
+    lineage: readonly LineageSegment[],
+    steps: EntryVisitor<S>,
     onProgress?: (done: number, total: number) => void,
   ) {
     this.#store = store;
@@ -82,7 +82,7 @@ export class Walk<S extends Scene> {
   }
 
   /** @throws LedgerFault; the errors of the steps */
-  async along({ trajectoryId, entries, until }: Stretch): Promise<void> {
+  async along({ trajectoryId, entries, until }: LineageSegment): Promise<void> {
     const chain = new Chain(trajectoryId);
     while (chain.seq < entries) {
       this.#onProgress?.(this.#entries, this.#total);
@@ -108,7 +108,7 @@ export class Walk<S extends Scene> {
     }
     const scene = this.#scene as S;
     // The entry changes no state, and no domain has ruled on it.
-    if (isOfEffects(payload)) {
+    if (isEffectEntry(payload)) {
       const costs = undoingCostsOf(payload);
       return costs === undefined ? undefined : this.#steps.undoing?.(scene, costs);
     }

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { checkRow, type EffectPage } from '#ledger';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
 import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
-import { ToldCheck } from './check-with-ledger.ts';
-import { EffectsTold } from './compare-with-ledger.ts';
+import { EffectLogCheck } from './check-with-ledger.ts';
+import { LedgerEffects } from './compare-with-ledger.ts';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
 const store = new MemoryStore();
@@ -14,7 +14,7 @@ let epochs: ReadonlyMap<string, number>;
 /** Trajectories with one, two, three, one... in-doubt effects, each in a commit. */
 beforeAll(async () => {
   const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
-  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'irreversible', 'buffered')], tries: 1 });
+  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'irreversible', 'buffered')], maxAttempts: 1 });
   for (const [i, trajectoryId] of NAMES.entries()) {
     const trajectory = await assize.create(tally, { trajectoryId });
     await trajectory.transaction(
@@ -29,9 +29,9 @@ beforeAll(async () => {
   epochs = new Map((await store.listEffects({ limit: 100 })).map((each) => [each.trajectory_id, each.epoch]));
 });
 
-async function toldOf(trajectoryId: string): Promise<EffectsTold> {
-  const told = new EffectsTold();
-  for (const row of await allEntries(store, trajectoryId)) told.note(checkRow(row));
+async function toldOf(trajectoryId: string): Promise<LedgerEffects> {
+  const told = new LedgerEffects();
+  for (const row of await allEntries(store, trajectoryId)) told.addEntry(checkRow(row));
   return told;
 }
 
@@ -55,7 +55,7 @@ test.each([1, 4, 1_000])(
   'with no more than %i effects in memory beside those of one trajectory, the same is found',
   async (max) => {
     const { reads, store: there } = lacking(new Set([epochs.get('b')!, epochs.get('g')!]));
-    const check = new ToldCheck(there, new Set(NAMES), max);
+    const check = new EffectLogCheck(there, new Set(NAMES), max);
     let effects = 0;
     for (const name of NAMES) {
       const told = await toldOf(name);
@@ -74,10 +74,10 @@ test.each([1, 4, 1_000])(
 test('of a trajectory that was begun meanwhile nothing is said, and of one that nobody knows there is', async () => {
   const { store: there } = lacking(new Set());
   const known = NAMES.slice(1);
-  expect((await new ToldCheck(there, new Set(known)).end()).size).toBe(0);
+  expect((await new EffectLogCheck(there, new Set(known)).end()).size).toBe(0);
   const gone = new Proxy(there, {
     get: (target, name) => (name === 'head' ? async () => undefined : Reflect.get(target, name)),
   });
-  expect([...(await new ToldCheck(gone, new Set(known)).end()).keys()]).toEqual(['a']);
-  expect((await new ToldCheck(gone, undefined).end()).size).toBe(0);
+  expect([...(await new EffectLogCheck(gone, new Set(known)).end()).keys()]).toEqual(['a']);
+  expect((await new EffectLogCheck(gone, undefined).end()).size).toBe(0);
 });

@@ -9,12 +9,12 @@ import {
   type LedgerStore,
   type LoggedTransaction,
   loggedErasedBy,
-  Values,
+  ValueReader,
   wasImported,
 } from '#ledger';
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 import { openEpochs } from '../../transactions/coordination/read-open.ts';
-import { type EffectsTold, ToldComparison, type ToldDifference } from './compare-with-ledger.ts';
+import { EffectLogComparison, type EffectLogDifference, type LedgerEffects } from './compare-with-ledger.ts';
 
 type Store = LedgerStore & EffectStore;
 
@@ -32,11 +32,11 @@ const EFFECTS_AT_ONCE = 100_000;
  * difference is read again before it is reported. A process may be writing, so that one half of a
  * batch was read before the write and the other half after it.
  */
-export class ToldCheck {
+export class EffectLogCheck {
   readonly #store: Store;
   readonly #known: ReadonlySet<string> | undefined;
   readonly #effectsMax: number;
-  readonly #gathered: Map<string, EffectsTold> = new Map();
+  readonly #gathered: Map<string, LedgerEffects> = new Map();
   #effects = 0;
   readonly #faults: Map<string, Fault> = new Map();
 
@@ -55,7 +55,7 @@ export class ToldCheck {
     return this.#effects;
   }
 
-  async add(trajectoryId: string, told: EffectsTold): Promise<void> {
+  async add(trajectoryId: string, told: LedgerEffects): Promise<void> {
     this.#gathered.set(trajectoryId, told);
     this.#effects += 1 + told.size;
     if (this.#effects >= this.#effectsMax) await this.#compare();
@@ -81,11 +81,11 @@ export class ToldCheck {
   async #compare(): Promise<ReadonlyMap<string, number>> {
     const store = this.#store;
     // Imports are looked up only if something differs, because most entries were made here.
-    for (const told of this.#gathered.values()) told.leave(await importedOf(store, told.unfinished));
+    for (const told of this.#gathered.values()) told.skipImported(await importedOf(store, told.unfinished));
     const open = await openEpochs(store);
-    const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new ToldComparison(each, open)]));
+    const comparisons = new Map([...this.#gathered].map(([id, each]) => [id, new EffectLogComparison(each, open)]));
     const unknown = new Map<string, number>();
-    let isLogHere = (await store.wereEffectsHeld?.()) === true;
+    let isLogHere = (await store.hasEffectLog?.()) === true;
     for await (const logged of loggedTransactions(store)) {
       isLogHere = true;
       const { trajectory_id } = logged;
@@ -118,14 +118,14 @@ export class ToldCheck {
 async function lasting(
   store: Store,
   trajectoryId: string,
-  told: EffectsTold,
+  told: LedgerEffects,
   isLogHere: boolean,
-): Promise<readonly ToldDifference[]> {
-  let found: readonly ToldDifference[] | undefined;
+): Promise<readonly EffectLogDifference[]> {
+  let found: readonly EffectLogDifference[] | undefined;
   for (let looks = 0; looks < AGAIN; looks++) {
     await readOn(store, trajectoryId, told);
-    told.leave(await importedOf(store, told.expecting));
-    const comparison = new ToldComparison(told, await openEpochs(store, trajectoryId));
+    told.skipImported(await importedOf(store, told.expecting));
+    const comparison = new EffectLogComparison(told, await openEpochs(store, trajectoryId));
     for await (const logged of loggedTransactions(store, trajectoryId))
       await compareOne(store, trajectoryId, comparison, logged);
     const now = await differencesIn(store, trajectoryId, comparison, told, isLogHere);
@@ -139,11 +139,11 @@ async function lasting(
 }
 
 /** Adds the entries written since. Their faults are reported by the check that verifies them. */
-async function readOn(store: Store, trajectoryId: string, told: EffectsTold): Promise<void> {
+async function readOn(store: Store, trajectoryId: string, told: LedgerEffects): Promise<void> {
   try {
     for (;;) {
       const rows = await store.entries(trajectoryId, { from: told.seq, limit: ENTRIES });
-      for (const row of rows) told.note(checkRow(row));
+      for (const row of rows) told.addEntry(checkRow(row));
       if (rows.length < ENTRIES) return;
     }
   } catch (error) {
@@ -154,7 +154,7 @@ async function readOn(store: Store, trajectoryId: string, told: EffectsTold): Pr
 async function compareOne(
   store: Store,
   trajectoryId: string,
-  comparison: ToldComparison,
+  comparison: EffectLogComparison,
   logged: LoggedTransaction,
 ): Promise<void> {
   const named = comparison.add(logged);
@@ -177,15 +177,15 @@ async function importedOf(store: Store, entries: readonly Hash[]): Promise<reado
 async function differencesIn(
   store: Store,
   trajectoryId: string,
-  comparison: ToldComparison,
-  { erasures }: EffectsTold,
+  comparison: EffectLogComparison,
+  { erasures }: LedgerEffects,
   isLogHere: boolean,
-): Promise<readonly ToldDifference[]> {
+): Promise<readonly EffectLogDifference[]> {
   const differences = comparison.differences(isLogHere);
   if (!isLogHere) return differences;
-  const more: ToldDifference[] = [];
+  const more: EffectLogDifference[] = [];
   for (const [id, seq] of erasures) {
-    const erasure = await new Values(store).erasureOf(id);
+    const erasure = await new ValueReader(store).erasureOf(id);
     const logged = erasure === undefined ? [] : loggedErasedBy(erasure.args);
     // An entry that came from another store names the log of that store.
     if (logged.length === 0 || (await wasImported(store, id))) continue;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type LogRecord, recordsText } from '#effects';
 import type { Entry, Hash } from '#ledger';
-import { EffectsTold, ToldComparison } from './compare-with-ledger.ts';
+import { EffectLogComparison, LedgerEffects } from './compare-with-ledger.ts';
 
 const hash = (digit: string): Hash => digit.repeat(64);
 const KEY = hash('a');
@@ -26,9 +26,9 @@ const settled = (outcome: string): Entry =>
 const answer = entry(3, hash('e'), { kind: 'delegation', child_trajectory_id: 't' });
 
 function compared(entries: readonly Entry[], records: readonly LogRecord[] | undefined, open = true, isLogHere = true) {
-  const told = new EffectsTold();
-  for (const each of entries) told.note(each);
-  const comparison = new ToldComparison(told, new Set(open ? [1] : []));
+  const told = new LedgerEffects();
+  for (const each of entries) told.addEntry(each);
+  const comparison = new EffectLogComparison(told, new Set(open ? [1] : []));
   const body = '{"claims":[],"principal":"p","transaction":"x","writ_id":"w"}';
   const unknown = records && comparison.add({ epoch: 1, trajectory_id: 't', body, records: [recordsText(records)] });
   return { found: comparison.differences(isLogHere), unknown };

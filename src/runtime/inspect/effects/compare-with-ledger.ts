@@ -1,4 +1,4 @@
-import { type EffectPhase, isLeft, type KnownTransaction, readNaming } from '#effects';
+import { type EffectPhase, isUnresolved, type KnownTransaction, readWithCommittedKeys } from '#effects';
 import {
   type AbandonedEffect,
   abandonedArgs,
@@ -8,16 +8,16 @@ import {
   isErasure,
   isSettlement,
   type LoggedTransaction,
+  type PendingEffectArgs,
+  pendingEffectOf,
   type SettledAs,
-  type WaitingEffect,
-  waitingEffectOf,
 } from '#ledger';
 
 // Compares the entries about effects with the effect log. Only the ledger is chained. A changed row
 // of the log changes later calls, so both must agree. Pure; `check-with-ledger.ts` reads both.
 
 /** A difference between the effect log and the ledger of a trajectory. */
-export interface ToldDifference {
+export interface EffectLogDifference {
   /** The entry that differs from the log, or the last entry if there is no such entry. */
   readonly seq: number;
   readonly detail: string;
@@ -26,34 +26,34 @@ export interface ToldDifference {
 /**
  * The effects of a commit, and the recorded outcome of each: undefined until the chain records one.
  */
-interface CommitTold {
+interface RecordedCommit {
   readonly seq: number;
   readonly effects: Map<Hash, SettledAs | undefined>;
 }
 
-type WaitingTold = WaitingEffect & { readonly id: Hash; readonly seq: number; readonly reason: EffectPhase };
+type RecordedPending = PendingEffectArgs & { readonly id: Hash; readonly seq: number; readonly reason: EffectPhase };
 
 /** A commit that a transaction of the log names. */
-export interface CommitNamed {
+export interface ReferencedCommit {
   readonly epoch: number;
   readonly entry: Hash;
 }
 
-interface AbandonedTold {
+interface RecordedAbort {
   readonly epoch: number;
   readonly seq: number;
   readonly effects: readonly AbandonedEffect[];
 }
 
 /** The entries of one chain about effects. Entries that name no effect may be skipped. */
-export class EffectsTold {
+export class LedgerEffects {
   /** Of the next entry. */
   seq = 0;
-  readonly commits: Map<Hash, CommitTold> = new Map();
+  readonly commits: Map<Hash, RecordedCommit> = new Map();
   /** Open pending entries about effects, by entry. */
-  readonly waiting: Map<Hash, WaitingTold> = new Map();
+  readonly waiting: Map<Hash, RecordedPending> = new Map();
   /** By entry. */
-  readonly abandoned: Map<Hash, AbandonedTold> = new Map();
+  readonly abandoned: Map<Hash, RecordedAbort> = new Map();
   /**
    * Imported commits with unsettled effects: their transactions are in the log of the other store.
    */
@@ -83,7 +83,7 @@ export class EffectsTold {
   }
 
   /** Imported entries do not concern the log of this store, and their epochs differ. */
-  leave(ids: Iterable<Hash>): void {
+  skipImported(ids: Iterable<Hash>): void {
     for (const id of ids) {
       this.waiting.delete(id);
       this.abandoned.delete(id);
@@ -92,7 +92,7 @@ export class EffectsTold {
   }
 
   /** Adds an entry that its chain has accepted. */
-  note({ id, seq, trajectory_id, payload }: Entry): void {
+  addEntry({ id, seq, trajectory_id, payload }: Entry): void {
     this.seq = seq + 1;
     if ('resolves' in payload && payload.resolves !== undefined) this.waiting.delete(payload.resolves);
     if (isErasure(payload)) this.erasures.set(id, seq);
@@ -102,7 +102,7 @@ export class EffectsTold {
     } else if (payload.kind === 'commit' && payload.delta.effects.length > 0) {
       this.commits.set(id, { seq, effects: new Map(payload.delta.effects.map((effect) => [effect.id, undefined])) });
     } else if (isEffectPending(payload)) {
-      this.waiting.set(id, { ...waitingEffectOf(payload), seq, reason: payload.reason });
+      this.waiting.set(id, { ...pendingEffectOf(payload), seq, reason: payload.reason });
     } else if (payload.kind === 'rejection') {
       const args = abandonedArgs(payload);
       if (args !== undefined) this.abandoned.set(id, { epoch: args.epoch, seq, effects: args.effects });
@@ -113,24 +113,24 @@ export class EffectsTold {
   }
 
   /** Skips entries that do not concern effects. */
-  pass(entries: number): void {
+  skipEntries(entries: number): void {
     this.seq += entries;
   }
 }
 
 /** Compares the log's transactions of one trajectory with the entries of its chain. */
-export class ToldComparison {
-  readonly #told: EffectsTold;
+export class EffectLogComparison {
+  readonly #told: LedgerEffects;
   readonly #open: ReadonlySet<number>;
-  readonly #differences: ToldDifference[] = [];
+  readonly #differences: EffectLogDifference[] = [];
   /** By commit, the epoch of its transaction. */
   readonly #epochs: Map<Hash, number> = new Map();
-  readonly #waiting: Map<number, WaitingTold[]>;
-  readonly #abandoned: ReadonlyMap<number, readonly AbandonedTold[]>;
+  readonly #waiting: Map<number, RecordedPending[]>;
+  readonly #abandoned: ReadonlyMap<number, readonly RecordedAbort[]>;
   #isUnread = false;
 
   /** `open`: epochs of transactions that are open in the log. */
-  constructor(told: EffectsTold, open: ReadonlySet<number>) {
+  constructor(told: LedgerEffects, open: ReadonlySet<number>) {
     this.#told = told;
     this.#open = open;
     this.#waiting = Map.groupBy(told.waiting.values(), ({ epoch }) => epoch);
@@ -141,12 +141,12 @@ export class ToldComparison {
    * Adds the next transaction, in any order. Returns the commit that it names if the chain has no
    * data for that commit; the caller must then check whether the commit exists.
    */
-  add(logged: LoggedTransaction): CommitNamed | undefined {
+  add(logged: LoggedTransaction): ReferencedCommit | undefined {
     const { epoch } = logged;
     let known: KnownTransaction;
     let named: readonly Hash[] = [];
     try {
-      ({ known, named } = readNaming(logged));
+      ({ known, committedKeys: named } = readWithCommittedKeys(logged));
     } catch (error) {
       this.#isUnread = true;
       this.#say(undefined, `transaction ${epoch} of the effect log can't be read: ${(error as Error).message}`);
@@ -173,7 +173,7 @@ export class ToldComparison {
   }
 
   /** Notes that a commit named by a transaction does not exist. */
-  missing({ epoch, entry }: CommitNamed): void {
+  missing({ epoch, entry }: ReferencedCommit): void {
     this.#say(
       undefined,
       `transaction ${epoch} of the effect log is committed with ${entry}, which is no commit of this trajectory`,
@@ -184,7 +184,7 @@ export class ToldComparison {
    * Call when all of the trajectory is added. `isLogHere`: whether the store ever had an effect
    * log. Without one, nothing is missing.
    */
-  differences(isLogHere: boolean): readonly ToldDifference[] {
+  differences(isLogHere: boolean): readonly EffectLogDifference[] {
     // A seemingly missing transaction may be an unreadable one.
     if (isLogHere && !this.#isUnread) {
       for (const [id, commit] of this.#told.commits) {
@@ -288,7 +288,7 @@ export class ToldComparison {
 
   #checkWaiting(
     { epoch, state, effects, entry }: KnownTransaction,
-    { seq, n, id, tool, reason, commit }: WaitingTold,
+    { seq, n, id, tool, reason, commit }: RecordedPending,
   ): void {
     const what = `${tool}, effect ${n} of transaction ${epoch}, waits (${reason}), and`;
     if (effects[n]?.key !== id) {
@@ -298,7 +298,7 @@ export class ToldComparison {
     if (commit !== undefined && commit !== entry)
       this.#say(seq, `${what} the effect log has that transaction as none of ${commit}`);
     const { phase } = state.effects[n]!;
-    if (!isLeft(phase) || phase !== reason) this.#say(seq, `${what} is ${phase} in the effect log`);
+    if (!isUnresolved(phase) || phase !== reason) this.#say(seq, `${what} is ${phase} in the effect log`);
   }
 
   #say(seq: number | undefined, detail: string): void {
@@ -311,7 +311,7 @@ const COMMITTED: ReadonlySet<string> = new Set(['committed', 'failing', 'settled
 /** Causes that a ruling records, or recorded in ledgers of earlier versions. */
 const RULED: ReadonlySet<string> = new Set(['rejected', 'escalated']);
 
-function leftOf({ effects }: CommitTold): readonly Hash[] {
+function leftOf({ effects }: RecordedCommit): readonly Hash[] {
   return [...effects].flatMap(([id, outcome]) => (outcome === undefined ? [id] : []));
 }
 

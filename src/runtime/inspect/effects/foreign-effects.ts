@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { readTransaction, textsOf } from '#effects';
 import {
   abandonedArgs,
@@ -11,8 +11,8 @@ import {
   isSettlement,
   type LedgerStore,
   loggedErasedBy,
-  Values,
-  waitingEffectOf,
+  pendingEffectOf,
+  ValueReader,
 } from '#ledger';
 import { loggedTransactions } from '../../transactions/coordination/read-all.ts';
 
@@ -25,8 +25,8 @@ import { loggedTransactions } from '../../transactions/coordination/read-all.ts'
  *
  * @throws ArgumentError `bad_argument`; the errors of `readTransaction` if the log cannot be read
  */
-export function madeElsewhere(store: LedgerStore): (entry: Entry) => Promise<boolean> {
-  requireForm(form.object, store, 'store');
+export function isForeignEntry(store: LedgerStore): (entry: Entry) => Promise<boolean> {
+  checkArgument(arg.object, store, 'store');
   let known: Promise<ReadonlySet<Hash>> | undefined;
   return async (entry) => {
     known ??= isEffectStore(store) ? namedIn(store) : Promise.resolve(new Set());
@@ -57,12 +57,12 @@ function effectsIn({ payload }: Entry): readonly Hash[] {
     return settled.flatMap(({ commit, effects }) => [commit, ...effects.map(({ id }) => id)]);
   }
   if (payload.kind === 'commit') return payload.delta.effects.map(({ id }) => id);
-  if (isEffectPending(payload)) return [waitingEffectOf(payload).id];
+  if (isEffectPending(payload)) return [pendingEffectOf(payload).id];
   return (abandonedArgs(payload)?.effects ?? []).map(({ id }) => id);
 }
 
 async function textsErasedBy(entry: Entry, store: LedgerStore): Promise<readonly Hash[]> {
   const { payload } = entry;
-  const args = isErasure(payload) ? await new Values(store).erasure(entry, payload) : undefined;
+  const args = isErasure(payload) ? await new ValueReader(store).erasure(entry, payload) : undefined;
   return args === undefined ? [] : loggedErasedBy(args).map(({ hash }) => hash);
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EffectsQuery, EffectTransaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;

@@ -51,7 +51,7 @@ export interface EffectTransaction {
    */
   readonly name: string;
   /** For an approved transaction: the caller's name of the submitted proposal, if it has one. */
-  readonly putUpAs?: string;
+  readonly submittedAs?: string;
   readonly principal: string;
   readonly writId: Hash;
   /** `settled` and `aborted`: the transaction has ended. */
@@ -165,7 +165,7 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
     epoch,
     trajectoryId,
     name: body.transaction,
-    ...(body.name === undefined ? {} : { putUpAs: body.name }),
+    ...(body.name === undefined ? {} : { submittedAs: body.name }),
     principal: body.principal,
     writId: body.writ_id,
     phase: state.phase,

@@ -1,4 +1,4 @@
-import { form, requireForm } from '#base';
+import { arg, checkArgument } from '#base';
 import { hashText, plainText } from '#canon';
 import {
   type FactStore,
@@ -15,7 +15,7 @@ import {
 } from '#ledger';
 import { factPages } from '../visible/fact-pages.ts';
 import { recordedChanges } from './from-entries.ts';
-import { type ReadTo, UnreadChanges } from './unverified.ts';
+import { type ReadPosition, UnverifiedChanges } from './unverified.ts';
 
 /** A difference between the facts of a store and its ledger. */
 export interface FactDifference extends PartitionName {
@@ -41,9 +41,9 @@ export interface MemoryReport {
    * Partitions that unread entries have changed. They are left out, because their content is
    * unknown.
    */
-  readonly unread: number;
+  readonly unverified: number;
   /** At most 100 of them. */
-  readonly unreadPartitions: readonly UnreadPartition[];
+  readonly unverifiedPartitions: readonly UnverifiedPartition[];
   /** At most 100. */
   readonly differences: readonly FactDifference[];
   /** The number of differences that are not listed. */
@@ -51,7 +51,7 @@ export interface MemoryReport {
 }
 
 /** A partition that was not compared. */
-export interface UnreadPartition extends PartitionName {
+export interface UnverifiedPartition extends PartitionName {
   /** The version in the store. */
   readonly version: number;
   /** The version according to the read entries; 0 if none of them has changed it. */
@@ -68,9 +68,9 @@ export interface CheckMemoryOptions {
   readonly readOnly?: ReadonlyMap<string, number>;
 }
 
-const CHECK_OPTIONS = form.options<CheckMemoryOptions>({
-  onProgress: form.any,
-  readOnly: form.optional(form.of('a Map', (value) => value instanceof Map)),
+const CHECK_OPTIONS = arg.options<CheckMemoryOptions>({
+  onProgress: arg.any,
+  readOnly: arg.optional(arg.of('a Map', (value) => value instanceof Map)),
 });
 
 const LISTED_MAX = 100;
@@ -88,7 +88,7 @@ export async function checkMemory(
   store: LedgerStore & FactStore,
   options: CheckMemoryOptions = {},
 ): Promise<MemoryReport> {
-  requireForm(CHECK_OPTIONS, options, 'options');
+  checkArgument(CHECK_OPTIONS, options, 'options');
   const { readOnly } = options;
   const trajectories = await store.trajectories();
   const keptBack: FactWrite[] = [];
@@ -96,10 +96,10 @@ export async function checkMemory(
   const facts = [...expected.values()].reduce((sum, { rows }) => sum + rows.size, 0);
   const partitions = expected.size;
   const found = await differencesOf(store, expected);
-  const unread = readOnly && (await UnreadChanges.of(store, trajectories, readOnly, keptBack));
+  const unread = readOnly && (await UnverifiedChanges.of(store, trajectories, readOnly, keptBack));
   const grew = lengthOf(await store.trajectories()) > lengthOf(trajectories);
   const different: (readonly FactDifference[])[] = [];
-  const unreadPartitions: UnreadPartition[] = [];
+  const unreadPartitions: UnverifiedPartition[] = [];
   let changedMeanwhile = 0;
   for (const { name, of } of found) {
     const live = await store.partition(name);
@@ -118,15 +118,15 @@ export async function checkMemory(
     facts,
     partitions,
     changedMeanwhile,
-    unread: unreadPartitions.length,
-    unreadPartitions: unreadPartitions.slice(0, LISTED_MAX),
+    unverified: unreadPartitions.length,
+    unverifiedPartitions: unreadPartitions.slice(0, LISTED_MAX),
     differences: differences.slice(0, LISTED_MAX),
     more: Math.max(0, differences.length - LISTED_MAX),
   };
 }
 
 /** Only the store has the names of a partition that no read entry has changed. */
-function readToOf(expected: Expected | undefined, live: PartitionState | undefined): ReadTo {
+function readToOf(expected: Expected | undefined, live: PartitionState | undefined): ReadPosition {
   const { names = live?.names.hash ?? '', version = 0, latest = OPEN_START } = expected ?? {};
   return { names, version, latest };
 }
@@ -143,7 +143,7 @@ interface Expected {
   readonly rows: Map<string, { readonly is: string; end: Instant }>;
 }
 
-interface Found {
+interface StorePartition {
   readonly name: PartitionName;
   readonly of: readonly FactDifference[];
 }
@@ -187,8 +187,8 @@ function change({ rows }: Expected, { close, insert, system_time, inherit }: Fac
 }
 
 /** By partition. */
-async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Expected>): Promise<Found[]> {
-  const found = new Map<string, Found & { readonly of: FactDifference[] }>();
+async function differencesOf(store: FactStore, expected: ReadonlyMap<string, Expected>): Promise<StorePartition[]> {
+  const found = new Map<string, StorePartition & { readonly of: FactDifference[] }>();
   const add = (name: PartitionName, kind: FactDifference['kind'], row?: Pick<FactVersion, RowName>): void => {
     const key = nameKey(name);
     const there = found.get(key) ?? { name: nameOf(name), of: [] };

@@ -7,7 +7,7 @@ import {
   type Hash,
   type LedgerStore,
   type TrajectoryInfo,
-  Values,
+  ValueReader,
 } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 
@@ -37,27 +37,27 @@ export async function* recordedChanges(
   onRead: (entries: number) => void = () => undefined,
   onKeptBack?: (write: FactWrite) => void,
 ): AsyncGenerator<FactWrite> {
-  const values = new Values(store);
-  const order = new Order();
+  const values = new ValueReader(store);
+  const order = new VersionOrder();
   let group: Entry[] = [];
   const taken = async (): Promise<FactWrite[]> => {
     const writes = await Promise.all(group.map((entry) => factWrites(entry, values)));
     group = [];
     return writes.flat().flatMap((write) => order.take(write));
   };
-  for await (const entry of believing(store, trajectories, onRead)) {
+  for await (const entry of beliefCommits(store, trajectories, onRead)) {
     group.push(entry);
     if (group.length === READ_AT_ONCE) yield* await taken();
   }
   yield* await taken();
-  for (const write of order.keptBack()) {
+  for (const write of order.blocked()) {
     if (onKeptBack === undefined) throw order.incomplete(write);
     onKeptBack(write);
   }
 }
 
 /** Orders changes by version. */
-class Order {
+class VersionOrder {
   readonly #versions: Map<Hash, number> = new Map();
   readonly #names: Map<string, Hash> = new Map();
   readonly #ahead: Map<string, FactWrite> = new Map();
@@ -84,7 +84,7 @@ class Order {
   }
 
   /** The changes that follow a missing version. */
-  keptBack(): Iterable<FactWrite> {
+  blocked(): Iterable<FactWrite> {
     return this.#ahead.values();
   }
 
@@ -117,7 +117,7 @@ function invalid({ names, version }: FactWrite, what: string): RuntimeError {
 }
 
 /** A trajectory that is being read, with its next commits that change facts. */
-interface Reading {
+interface TrajectoryCursor {
   readonly trajectoryId: string;
   readonly length: number;
   from: number;
@@ -125,14 +125,14 @@ interface Reading {
 }
 
 /** Commits that change facts, by time; the commits of one trajectory in their order. */
-async function* believing(
+async function* beliefCommits(
   store: LedgerStore,
   trajectories: readonly TrajectoryInfo[],
   onRead: (entries: number) => void,
 ): AsyncGenerator<Entry> {
   const limit = Math.max(PAGE_MIN, Math.min(PAGE_MAX, Math.floor(ROWS_AT_ONCE / Math.max(1, trajectories.length))));
   let read = 0;
-  const readOn = async (reading: Reading): Promise<void> => {
+  const readOn = async (reading: TrajectoryCursor): Promise<void> => {
     while (reading.entries.length === 0 && reading.from < reading.length) {
       const { trajectoryId, from, length } = reading;
       const rows = await store.entries(trajectoryId, { from, limit: Math.min(limit, length - from) });
@@ -147,12 +147,12 @@ async function* believing(
     }
   };
   // The earliest is last, because items are taken from the end.
-  const readings: Reading[] = [];
-  const put = (reading: Reading): void => {
+  const readings: TrajectoryCursor[] = [];
+  const put = (reading: TrajectoryCursor): void => {
     if (reading.entries.length > 0) readings.splice(placeFor(timeOf(reading), readings), 0, reading);
   };
   for (const { trajectory_id: trajectoryId, entries: length } of trajectories) {
-    const reading: Reading = { trajectoryId, length, from: 0, entries: [] };
+    const reading: TrajectoryCursor = { trajectoryId, length, from: 0, entries: [] };
     await readOn(reading);
     put(reading);
   }
@@ -167,12 +167,12 @@ function believes({ payload }: Entry): boolean {
   return payload.kind === 'commit' && payload.delta.beliefs.length > 0;
 }
 
-function timeOf({ entries: [first] }: Reading): Instant {
+function timeOf({ entries: [first] }: TrajectoryCursor): Instant {
   return first!.payload.at;
 }
 
 /** The index in a list sorted latest first: before all items that are not later. */
-function placeFor(at: Instant, readings: readonly Reading[]): number {
+function placeFor(at: Instant, readings: readonly TrajectoryCursor[]): number {
   let [low, high] = [0, readings.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

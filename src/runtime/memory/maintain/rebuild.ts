@@ -1,4 +1,4 @@
-import { form, isAssizeError, requireForm } from '#base';
+import { arg, checkArgument, isAssizeError } from '#base';
 import { type FactStore, type FactWrite, LedgerFault, type LedgerStore } from '#ledger';
 import { recordedChanges } from './from-entries.ts';
 
@@ -13,9 +13,9 @@ export interface RebuildOptions {
   readonly keep?: boolean;
 }
 
-const REBUILD_OPTIONS = form.options<RebuildOptions>({
-  onProgress: form.any,
-  keep: form.optional(form.of('true or false', (value) => typeof value === 'boolean')),
+const REBUILD_OPTIONS = arg.options<RebuildOptions>({
+  onProgress: arg.any,
+  keep: arg.optional(arg.of('true or false', (value) => typeof value === 'boolean')),
 });
 
 /** The result of a rebuild. */
@@ -42,7 +42,7 @@ export async function rebuildMemory(
   store: LedgerStore & FactStore,
   options: RebuildOptions = {},
 ): Promise<RebuiltMemory> {
-  requireForm(REBUILD_OPTIONS, options, 'options');
+  checkArgument(REBUILD_OPTIONS, options, 'options');
   const before = await store.trajectories();
   const length = before.reduce((sum, { entries }) => sum + entries, 0);
   const told = (passed: number) => (read: number) => options.onProgress?.(passed + read, 2 * length);

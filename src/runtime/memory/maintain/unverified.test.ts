@@ -8,7 +8,7 @@ import { addMicros } from '#canon';
 import type { FactWrite, LedgerStore } from '#ledger';
 import { cases } from '../../../../tests/support/cases.ts';
 import { START } from '../../../../tests/support/runtime.ts';
-import { UnreadChanges } from './unverified.ts';
+import { UnverifiedChanges } from './unverified.ts';
 
 const NAMES = 'f'.repeat(64);
 const timeOf = (version: number): string => addMicros(START, version);
@@ -38,7 +38,7 @@ test('what entries made is explained, and more than they can have made is not', 
       const damaged = unread.length - writes.length;
       const rows = Array.from({ length: damaged }, (_, seq) => ({ trajectory_id: 't', seq, id: 'x', payload: 'x' }));
       const store = { entries: async () => rows } as unknown as LedgerStore;
-      const changes = await UnreadChanges.of(
+      const changes = await UnverifiedChanges.of(
         store,
         [{ trajectory_id: 't', entries: damaged, head: 'x' }],
         new Map([['t', 0]]),

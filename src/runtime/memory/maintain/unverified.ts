@@ -11,7 +11,7 @@ import {
 } from '#ledger';
 
 /** A change of a partition that was not compared, as far as its entry describes it. */
-interface UnreadChange {
+interface UnverifiedChange {
   readonly version: number;
   readonly latest: Instant;
   /** Whether the change starts a branch's partition, at any version. */
@@ -19,7 +19,7 @@ interface UnreadChange {
 }
 
 /** The state of a partition according to the read entries. */
-export interface ReadTo {
+export interface ReadPosition {
   readonly names: Hash;
   /** 0 if no entry has changed it. */
   readonly version: number;
@@ -33,8 +33,8 @@ const PAGE = 1_000;
  * does not. An entry that hashes to its id shows its changes. Any other entry may have changed each
  * partition once.
  */
-export class UnreadChanges {
-  readonly #changes: Map<Hash, UnreadChange[]> = new Map();
+export class UnverifiedChanges {
+  readonly #changes: Map<Hash, UnverifiedChange[]> = new Map();
   /** Entries whose changes are unknown. */
   #illegible = 0;
 
@@ -44,8 +44,8 @@ export class UnreadChanges {
     trajectories: readonly TrajectoryInfo[],
     readOnly: ReadonlyMap<string, number>,
     keptBack: readonly FactWrite[],
-  ): Promise<UnreadChanges> {
-    const unread = new UnreadChanges();
+  ): Promise<UnverifiedChanges> {
+    const unread = new UnverifiedChanges();
     for (const { names, version, system_time: latest, inherit } of keptBack)
       unread.#note(names.hash, { version, latest, begins: inherit !== undefined });
     const lengths = new Map(trajectories.map(({ trajectory_id, entries }) => [trajectory_id, entries]));
@@ -59,11 +59,17 @@ export class UnreadChanges {
    * state in the store. Each change is later than the one before, so a version that is ahead alone
    * has no explanation.
    */
-  explain(read: ReadTo, { version, latest, since }: Pick<PartitionState, 'version' | 'latest' | 'since'>): boolean {
+  explain(
+    read: ReadPosition,
+    { version, latest, since }: Pick<PartitionState, 'version' | 'latest' | 'since'>,
+  ): boolean {
     const changes = (this.#changes.get(read.names) ?? []).filter(
       (each) => each.version > read.version && each.version <= version,
     );
-    const last = changes.reduce<Pick<ReadTo, 'version' | 'latest'>>((a, b) => (a.version > b.version ? a : b), read);
+    const last = changes.reduce<Pick<ReadPosition, 'version' | 'latest'>>(
+      (a, b) => (a.version > b.version ? a : b),
+      read,
+    );
     if (version > last.version && latest <= last.latest) return false;
     // The source's partition had this version where the branch starts.
     const begin = changes.find(({ begins }) => begins);
@@ -112,7 +118,7 @@ export class UnreadChanges {
     }
   }
 
-  #note(names: Hash, change: UnreadChange): void {
+  #note(names: Hash, change: UnverifiedChange): void {
     const there = this.#changes.get(names);
     if (there === undefined) this.#changes.set(names, [change]);
     else there.push(change);

@@ -6,7 +6,7 @@ import { committed, writ } from '../../../../tests/support/clinic-memory.ts';
 import { runtimeOver } from '../../../../tests/support/runtime.ts';
 import { ALICE, changeOf, day, namesOf } from '../../../testing/fact-rows.ts';
 import { batchOf } from '../../../testing/store-rows.ts';
-import { MadeClaims } from './claim-cache.ts';
+import { ClaimCache } from './claim-cache.ts';
 
 const several = (...claims: string[]) => claims.map((fact_id) => ({ fact_id, cardinality: 'multi-valued' as const }));
 const stateOf = (name: PartitionName, version: number) => ({ names: namesOf(name), version });
@@ -18,7 +18,7 @@ async function begun(...writes: FactWrite[]) {
     expect(await store.commit({ ...batchOf([]), facts: [write] })).toEqual({ status: 'committed' });
   for (const write of writes) await commit(write);
   const facts = vi.spyOn(store, 'facts');
-  return { store, commit, facts, made: new MadeClaims(store) };
+  return { store, commit, facts, made: new ClaimCache(store) };
 }
 
 test('claims are read once, and again only where others went on', async () => {
@@ -26,36 +26,36 @@ test('claims are read once, and again only where others went on', async () => {
     changeOf(ALICE, 1, 1, several('a', 'b')),
     changeOf(ALICE, 2, 2, several('c')),
   );
-  for (const _ of [1, 2]) expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
+  for (const _ of [1, 2]) expect([...(await made.load(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
   expect(facts).toHaveBeenCalledTimes(1);
-  expect([...(await made.of(ALICE, stateOf(ALICE, 2), day(1)))]).toEqual(['a', 'b']);
+  expect([...(await made.load(ALICE, stateOf(ALICE, 2), day(1)))]).toEqual(['a', 'b']);
   await commit(changeOf(ALICE, 3, 3, several('d')));
   facts.mockClear();
-  expect([...(await made.of(ALICE, stateOf(ALICE, 3)))]).toEqual(['a', 'b', 'c', 'd']);
+  expect([...(await made.load(ALICE, stateOf(ALICE, 3)))]).toEqual(['a', 'b', 'c', 'd']);
   expect(facts.mock.calls.map(([{ after }]) => [after?.fact_id, after?.object])).toEqual([['c', '']]);
 });
 
 test('what is accepted is known without a look, until it does not come to be', async () => {
   const { made, facts } = await begun(changeOf(ALICE, 1, 1, several('a')));
-  await made.of(ALICE, stateOf(ALICE, 1));
+  await made.load(ALICE, stateOf(ALICE, 1));
   made.accept(changeOf(ALICE, 2, 2, several('b')));
   made.merged(ALICE, ['c']);
   facts.mockClear();
-  expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
+  expect([...(await made.load(ALICE, stateOf(ALICE, 2)))]).toEqual(['a', 'b', 'c']);
   expect(facts).not.toHaveBeenCalled();
   // Not a change after an unknown one; both are read together.
   made.accept(changeOf(ALICE, 4, 4, several('e')));
-  expect([...(await made.of(ALICE, stateOf(ALICE, 2)))]).not.toContain('e');
-  made.forget(ALICE);
-  expect([...(await made.of(ALICE, stateOf(ALICE, 1)))]).toEqual(['a']);
+  expect([...(await made.load(ALICE, stateOf(ALICE, 2)))]).not.toContain('e');
+  made.evict(ALICE);
+  expect([...(await made.load(ALICE, stateOf(ALICE, 1)))]).toEqual(['a']);
 });
 
 test('nothing is known of a partition by the name that another had', async () => {
   const { made } = await begun(changeOf(ALICE, 1, 1, several('a')));
-  await made.of(ALICE, stateOf(ALICE, 1));
+  await made.load(ALICE, stateOf(ALICE, 1));
   const names = { hash: 'e'.repeat(64), bytes: 1 };
   made.accept({ ...changeOf(ALICE, 2, 2, several('b')), names });
-  expect([...(await made.of(ALICE, stateOf(ALICE, 1)))]).toEqual(['a']);
+  expect([...(await made.load(ALICE, stateOf(ALICE, 1)))]).toEqual(['a']);
 });
 
 test('of many partitions those are let go of that nobody asks for', async () => {
@@ -68,7 +68,7 @@ test('of many partitions those are let go of that nobody asks for', async () => 
   /** Whether it had to be read. */
   const isRead = async (n: number): Promise<boolean> => {
     facts.mockClear();
-    expect((await made.of(named(n), stateOf(named(n), 1))).size).toBe(60_000);
+    expect((await made.load(named(n), stateOf(named(n), 1))).size).toBe(60_000);
     return facts.mock.calls.length > 0;
   };
   for (const n of [0, 1, 2]) expect(await isRead(n)).toBe(true);

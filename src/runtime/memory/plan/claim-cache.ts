@@ -19,7 +19,7 @@ import { factPages } from '../visible/fact-pages.ts';
 const CLAIMS_MAX = 100_000;
 
 /** The known claims of one partition, up to a version. */
-interface Made {
+interface CachedClaims {
   /** The partition's names: after an erasure another partition may have the same name. */
   readonly names: Hash;
   readonly claims: Set<string>;
@@ -36,11 +36,11 @@ interface Made {
  * A store finds a claim only by scanning its whole partition. Without the cache, a series of
  * statements on a long history would scan it each time.
  */
-export class MadeClaims {
+export class ClaimCache {
   readonly #store: LedgerStore & FactStore;
   /** Claims that are not used until the next generation is full are evicted with this one. */
-  #young: Map<string, Made> = new Map();
-  #old: Map<string, Made> = new Map();
+  #young: Map<string, CachedClaims> = new Map();
+  #old: Map<string, CachedClaims> = new Map();
   /** The number in the young generation. */
   #claims = 0;
 
@@ -51,7 +51,7 @@ export class MadeClaims {
   /**
    * The claims of a partition, whose state here includes all changes so far. @throws LedgerFault
    */
-  async of(
+  async load(
     name: PartitionName,
     { names, version }: Pick<PartitionState, 'names' | 'version'>,
     until: Instant = OPEN_END,
@@ -82,13 +82,17 @@ export class MadeClaims {
   }
 
   /** The accepted changes of the partition were not committed. */
-  forget(name: PartitionName): void {
+  evict(name: PartitionName): void {
     const key = keyOf(name, OPEN_END);
     this.#young.delete(key);
     this.#old.delete(key);
   }
 
-  async #readOn({ space, subject, predicate, branch }: PartitionName, made: Made, until: Instant): Promise<void> {
+  async #readOn(
+    { space, subject, predicate, branch }: PartitionName,
+    made: CachedClaims,
+    until: Instant,
+  ): Promise<void> {
     const memory = { space, ...(branch !== undefined && { branch }) };
     const { last: after } = made;
     const query = { ...memory, subject, predicate, kind: 'all', ...(after && { after }) } as const;
@@ -113,11 +117,11 @@ export class MadeClaims {
     return payload.delta.beliefs.flatMap(({ partition, merged = [] }) => (partition.$blob === names ? merged : []));
   }
 
-  #find(key: string): Made | undefined {
+  #find(key: string): CachedClaims | undefined {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
-  #keep(key: string, made: Made): void {
+  #keep(key: string, made: CachedClaims): void {
     if (this.#young.get(key) === made) return;
     if (this.#claims >= CLAIMS_MAX) {
       this.#old = this.#young;
@@ -128,7 +132,7 @@ export class MadeClaims {
     this.#claims += 1 + made.claims.size;
   }
 
-  #add(made: Made, claim: string): void {
+  #add(made: CachedClaims, claim: string): void {
     if (made.claims.has(claim)) return;
     made.claims.add(claim);
     this.#claims += 1;

@@ -14,7 +14,7 @@ import {
 } from '#ledger';
 
 /** A partition that loses facts in an erasure, as the store has it before. */
-export interface LosingPartition {
+export interface ErasedPartition {
   readonly name: PartitionName;
   readonly reference: SaltedRef;
   readonly cardinality: FactCardinality;
@@ -27,11 +27,11 @@ export interface LosingPartition {
  *
  * @throws LedgerFault
  */
-export async function losingPartitions(
+export async function partitionsToErase(
   { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
   trajectoryId: string,
   values: readonly ErasedValue[],
-): Promise<readonly LosingPartition[]> {
+): Promise<readonly ErasedPartition[]> {
   if (!isFactStore(store)) return [];
   const hashes = new Set(values.map(({ hash }) => hash));
   const changes = new Map<string, { readonly change: BeliefChange; readonly seq: number }>();
@@ -46,10 +46,10 @@ export async function losingPartitions(
       if (isLosing) changes.set(change.partition.$blob, { change, seq });
     }
   }
-  const losing: LosingPartition[] = [];
+  const losing: ErasedPartition[] = [];
   for (const { change, seq } of changes.values()) {
     const { partition: reference, cardinality } = change;
-    const held = await replayer.values.held<never>({ trajectory_id: trajectoryId, seq }, reference as never);
+    const held = await replayer.values.read<never>({ trajectory_id: trajectoryId, seq }, reference as never);
     if (!('value' in held)) continue;
     const name: PartitionName = held.value;
     const state = await store.partition(name);
@@ -63,8 +63,8 @@ export async function losingPartitions(
  * A new, empty version of each partition, for the commit and for the store. A plan in any process
  * that used erased data then fails its version check, and so cannot record that data again.
  */
-export function forgotten(
-  losing: readonly LosingPartition[],
+export function planErasedChanges(
+  losing: readonly ErasedPartition[],
   at: Instant,
 ): { readonly changes: readonly BeliefChange[]; readonly writes: readonly FactWrite[] } {
   const moved = losing.map(({ state, ...partition }) => ({

@@ -1,4 +1,4 @@
-import { ChurnMap } from '#base';
+import { TransientMap } from '#base';
 import type { Instant } from '#canon';
 import type { FactWrite, PartitionName } from '#ledger';
 
@@ -7,16 +7,16 @@ import type { FactWrite, PartitionName } from '#ledger';
  * time. A read as of that time, before they are stored, would differ from a later read as of the
  * same time. Erasures are excluded: they change past reads anyway, and may take long.
  */
-export class UnderWay {
+export class InFlightWrites {
   /** Callbacks of waiting readers, by batch. */
-  readonly #sent: ChurnMap<readonly FactWrite[], (() => void)[]> = new ChurnMap();
+  readonly #sent: TransientMap<readonly FactWrite[], (() => void)[]> = new TransientMap();
 
-  accept(writes: readonly FactWrite[]): void {
+  add(writes: readonly FactWrite[]): void {
     if (writes.length > 0) this.#sent.set(writes, []);
   }
 
   /** The store has answered, with any result. */
-  settled(writes: readonly FactWrite[]): void {
+  complete(writes: readonly FactWrite[]): void {
     const waiting = this.#sent.get(writes) ?? [];
     this.#sent.delete(writes);
     for (const go of waiting) go();
@@ -27,7 +27,10 @@ export class UnderWay {
    * instant; undefined if there are none. Changes accepted in the meantime are not awaited, because
    * they are later, except those of a turn that started before.
    */
-  arrived(asked: Pick<PartitionName, 'space'> & Partial<PartitionName>, system: Instant): Promise<unknown> | undefined {
+  waitUntil(
+    asked: Pick<PartitionName, 'space'> & Partial<PartitionName>,
+    system: Instant,
+  ): Promise<unknown> | undefined {
     const { space, subject, predicate } = asked;
     const isAsked = ({ partition, system_time }: FactWrite): boolean =>
       system_time <= system &&

@@ -10,12 +10,12 @@ import {
   mergeProvenance,
   OPEN_END,
   type Plan,
+  type PlanInput,
   type PredicateDeclaration,
   planAssert,
   planChange,
   planCorrect,
   planRetract,
-  type Writing,
 } from '#memory';
 import { cases } from '../../../../tests/support/cases.ts';
 import { errorOf } from '../../../../tests/support/error-of.ts';
@@ -41,12 +41,12 @@ type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never;
 
 interface Saying {
   readonly touches: readonly Touch[];
-  readonly plan: (writing: Writing) => Plan;
+  readonly plan: (writing: PlanInput) => Plan;
 }
 
 const asPlan =
-  (plan: (writing: Writing) => ReturnType<typeof planAssert>) =>
-  (writing: Writing): Plan => {
+  (plan: (writing: PlanInput) => ReturnType<typeof planAssert>) =>
+  (writing: PlanInput): Plan => {
     const first = plan(writing);
     if (first.kind === 'plan') return first;
     const answers = first.questions.map(({ request, members }): Answer => ({ request, winner: members[0]!.claim }));

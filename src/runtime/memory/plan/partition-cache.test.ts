@@ -4,7 +4,7 @@ import { MemoryStore } from '#stores';
 import { ALICE, changeOf } from '../../../testing/fact-rows.ts';
 import { batchOf } from '../../../testing/store-rows.ts';
 import { SHARED } from '../visible/visibility.ts';
-import { Partitions } from './partition-cache.ts';
+import { PartitionCache } from './partition-cache.ts';
 
 const CLAIMS = ['first', 'second'];
 const SAID = changeOf(ALICE, 1, 2, [{ fact_id: 'first' }]);
@@ -20,12 +20,12 @@ async function read(
     name = ALICE,
     begins,
     happens,
-  }: Record<'begins' | 'happens', (partitions: Partitions, store: MemoryStore) => unknown> & {
+  }: Record<'begins' | 'happens', (partitions: PartitionCache, store: MemoryStore) => unknown> & {
     readonly name?: PartitionName;
   },
-): Promise<{ partitions: Partitions; hasHappened: boolean }> {
+): Promise<{ partitions: PartitionCache; hasHappened: boolean }> {
   const store = new MemoryStore();
-  const partitions = new Partitions(store);
+  const partitions = new PartitionCache(store);
   let calls = Number.NEGATIVE_INFINITY;
   const asked =
     <Given extends unknown[], Answer>(ask: (...given: Given) => Promise<Answer>) =>
@@ -54,8 +54,8 @@ describe.each(['before', 'after'] as const)('while the store is asked, %s it loo
           partitions.accept([{ ...SAID, insert: [] }], 'ours');
         },
         happens: (partitions) => {
-          partitions.forget([SAID]);
-          partitions.settled([SAID]);
+          partitions.evict([SAID]);
+          partitions.complete([SAID]);
         },
       });
       if (!hasHappened) break;
@@ -92,7 +92,7 @@ describe.each(['before', 'after'] as const)('while the store is asked, %s it loo
           },
           happens: async (partitions, store) => {
             await isSaid(store);
-            partitions.forget([SAID]);
+            partitions.evict([SAID]);
             await partitions.read(ALICE, [], SHARED);
           },
         });
@@ -119,7 +119,7 @@ describe.each(['before', 'after'] as const)('while the store is asked, %s it loo
         happens: async (partitions, store) => {
           partitions.accept([said], 'ours');
           expect(await store.commit({ ...batchOf([]), facts: [said] })).toEqual({ status: 'committed' });
-          partitions.settled([said]);
+          partitions.complete([said]);
         },
       });
       if (!hasHappened) break;
@@ -133,7 +133,7 @@ describe.each(['before', 'after'] as const)('while the store is asked, %s it loo
 
 test('what is compared and turns out to be another is not known afterwards, also where somebody has read it meanwhile', async () => {
   const store = new MemoryStore();
-  const partitions = new Partitions(store);
+  const partitions = new PartitionCache(store);
   await partitions.read(ALICE, [], SHARED);
   await isSaid(store);
   const { partition } = store;
@@ -148,11 +148,11 @@ test('what is compared and turns out to be another is not known afterwards, also
 });
 
 test('what an erasure changes of what nobody has read is not known afterwards', async () => {
-  const partitions = new Partitions(new MemoryStore());
+  const partitions = new PartitionCache(new MemoryStore());
   const erasure = changeOf(ALICE, 2, 3, []);
   partitions.accept([erasure], 'ours');
   expect(partitions.get(ALICE, [])).toBeUndefined();
-  expect(partitions.awaited(ALICE, 'others')).toBeDefined();
-  partitions.settled([erasure]);
-  expect(partitions.awaited(ALICE, 'others')).toBeUndefined();
+  expect(partitions.whenIdle(ALICE, 'others')).toBeDefined();
+  partitions.complete([erasure]);
+  expect(partitions.whenIdle(ALICE, 'others')).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { ChurnMap, RecentMap } from '#base';
+import { GenerationalMap, TransientMap } from '#base';
 import type { Instant } from '#canon';
 import {
   type FactStore,
@@ -11,9 +11,9 @@ import {
   type PartitionState,
 } from '#ledger';
 import { OpenSet } from '#memory';
-import { seenFacts } from '../visible/facts.ts';
-import { type Level, type Line, untilOf } from '../visible/visibility.ts';
-import { MadeClaims } from './claim-cache.ts';
+import { visibleFacts } from '../visible/facts.ts';
+import { type VisibilityChain, type VisibleMemory, visibleUntil } from '../visible/visibility.ts';
+import { ClaimCache } from './claim-cache.ts';
 import { OpenRows } from './open-rows.ts';
 
 /** Partitions whose open rows are cached. Further ones cost only a read each. */
@@ -23,10 +23,10 @@ const PARTITIONS_MAX = 8_192;
 const CLAIMS_MAX = 1_000;
 
 /** A cached partition: the store's rows, and the changes accepted since. */
-export interface Known {
+export interface CachedPartition {
   readonly state: Omit<PartitionState, 'open'> | undefined;
   /** The visible source, for a branch that has not changed the partition. */
-  readonly source?: Source | undefined;
+  readonly source?: InheritedPartition | undefined;
   /** The open facts of the partition. */
   readonly open: OpenRows;
   /** Claims that were looked up by source name, and whether they exist. */
@@ -38,7 +38,7 @@ export interface Known {
 }
 
 /** A source's partition as it is where a branch starts. */
-export interface Source {
+export interface InheritedPartition {
   /** The start of the branch, before all of its changes. */
   readonly begins: Instant;
   /**
@@ -61,7 +61,7 @@ export interface Source {
  * and starts again. This is not an error and has no stack trace, because collecting one takes
  * longer than most reads.
  */
-export class NotRead {
+export class RestartAfterRead {
   /**
    * For a judge's vote: returns the time of the statements, so that the question stays the same.
    */
@@ -76,27 +76,27 @@ export class NotRead {
  * Cached partitions. Accepted changes update them, and the store checks their versions with each
  * commit. A partition that turns out to differ in the store is evicted.
  */
-export class Partitions {
+export class PartitionCache {
   readonly #store: FactStore;
   /** The claims including accepted changes, and the claims as the store has them. */
-  readonly #made: MadeClaims;
-  readonly #stored: MadeClaims;
-  readonly #known: RecentMap<string, Known | null> = new RecentMap(PARTITIONS_MAX);
+  readonly #made: ClaimCache;
+  readonly #stored: ClaimCache;
+  readonly #known: GenerationalMap<string, CachedPartition | null> = new GenerationalMap(PARTITIONS_MAX);
   /** The visible partitions of branches, by their names without the branch. */
-  readonly #ofBranches: RecentMap<string, Set<string>> = new RecentMap(PARTITIONS_MAX);
+  readonly #ofBranches: GenerationalMap<string, Set<string>> = new GenerationalMap(PARTITIONS_MAX);
   /** Changes in flight to the store, by partition. */
-  readonly #sent: ChurnMap<string, Sent> = new ChurnMap();
+  readonly #sent: TransientMap<string, SentChanges> = new TransientMap();
   /** The number of readers of each partition. */
-  readonly #readers: ChurnMap<string, number> = new ChurnMap();
+  readonly #readers: TransientMap<string, number> = new TransientMap();
 
   constructor(store: LedgerStore & FactStore) {
     this.#store = store;
-    this.#made = new MadeClaims(store);
-    this.#stored = new MadeClaims(store);
+    this.#made = new ClaimCache(store);
+    this.#stored = new ClaimCache(store);
   }
 
   /** Undefined if it must be read first. */
-  get(name: PartitionName, claims: readonly string[]): Known | undefined {
+  get(name: PartitionName, claims: readonly string[]): CachedPartition | undefined {
     const known = this.#known.get(keyOf(name)) ?? undefined;
     return known !== undefined && claims.every((claim) => known.claims.has(claim)) ? known : undefined;
   }
@@ -108,7 +108,7 @@ export class Partitions {
    * trajectories do not. A failed change may also be unanswered when its successor is planned
    * again.
    */
-  awaited(name: PartitionName, sender: string): Promise<void> | undefined {
+  whenIdle(name: PartitionName, sender: string): Promise<void> | undefined {
     const sent = this.#sent.get(keyOf(name));
     return sent === undefined || sent.sender === sender ? undefined : sent.settled;
   }
@@ -117,7 +117,7 @@ export class Partitions {
    * Resolves when no change is in flight to any of the partitions. From then on all other senders
    * wait for them, until the returned function releases them.
    */
-  async hold(names: readonly PartitionName[]): Promise<() => void> {
+  async lock(names: readonly PartitionName[]): Promise<() => void> {
     // Always in the same order, to avoid deadlock between holders.
     const keys = [...new Set(names.map(keyOf))].sort();
     for (const key of keys) {
@@ -132,7 +132,7 @@ export class Partitions {
   /**
    * `line`: the visibility chain of the changing trajectory, whose own memory has the partition.
    */
-  async read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
+  async read(name: PartitionName, claims: readonly string[], line: VisibilityChain): Promise<void> {
     const key = keyOf(name);
     this.#readers.set(key, (this.#readers.get(key) ?? 0) + 1);
     try {
@@ -144,7 +144,7 @@ export class Partitions {
     }
   }
 
-  async #read(name: PartitionName, claims: readonly string[], line: Line): Promise<void> {
+  async #read(name: PartitionName, claims: readonly string[], line: VisibilityChain): Promise<void> {
     const key = keyOf(name);
     const before = this.#known.get(key);
     // Read before the claims are looked up. A claim made after that changes the partition, and the
@@ -172,7 +172,7 @@ export class Partitions {
   }
 
   /** Whether the store has a claim that is visible in this chain. Nothing is cached. */
-  async has(claim: string, name: PartitionName, line: Line): Promise<boolean> {
+  async has(claim: string, name: PartitionName, line: VisibilityChain): Promise<boolean> {
     return this.#isMade(claim, name, await this.#store.partition(name), line, this.#stored);
   }
 
@@ -183,8 +183,8 @@ export class Partitions {
   async #isMade(
     claim: string,
     { space, subject, predicate }: PartitionName,
-    own: Known['state'],
-    line: Line,
+    own: CachedPartition['state'],
+    line: VisibilityChain,
     made = this.#made,
   ): Promise<boolean> {
     let until: Instant | undefined;
@@ -192,20 +192,23 @@ export class Partitions {
       const name = { space, subject, predicate, ...(level.branch !== undefined && { branch: level.branch }) };
       const state = n === 0 ? own : await this.#store.partition(name);
       if (state !== undefined) {
-        if ((await made.of(name, state, until)).has(claim)) return true;
+        if ((await made.load(name, state, until)).has(claim)) return true;
       } else if (n === 0) {
         // Another writer may have created it since.
         const [row] = await this.#store.facts({ ...name, kind: 'all', lineage: claim, limit: 1 });
         if (row !== undefined) return true;
       }
       const above = line[n + 1];
-      const next = state?.since ?? (above && untilOf(above, name));
+      const next = state?.since ?? (above && visibleUntil(above, name));
       if (next !== undefined && (until === undefined || next < until)) until = next;
     }
     return false;
   }
 
-  async #readState(name: PartitionName, line: Line): Promise<Pick<Known, 'state' | 'source' | 'open'>> {
+  async #readState(
+    name: PartitionName,
+    line: VisibilityChain,
+  ): Promise<Pick<CachedPartition, 'state' | 'source' | 'open'>> {
     const read = await this.#store.partition(name);
     if (read !== undefined) {
       const { open, ...state } = read;
@@ -222,7 +225,7 @@ export class Partitions {
    * version of a branch's partition does not show. It is then read again. Changes in flight are
    * compared by the store itself. `line`: as in `read`.
    */
-  async compare(name: PartitionName, line: Line): Promise<void> {
+  async compare(name: PartitionName, line: VisibilityChain): Promise<void> {
     const key = keyOf(name);
     const known = this.#known.get(key);
     if (known == null || this.#sent.has(key)) return;
@@ -231,14 +234,14 @@ export class Partitions {
     const isSame =
       state?.version === known.state?.version &&
       state?.names.hash === known.state?.names.hash &&
-      saysTheSame(open.all, known.open.all);
+      hasSameRows(open.all, known.open.all);
     // Claims that were looked up in the meantime do not change the partition. Accepted changes and
     // reads do.
     if (!isSame && now?.state === known.state && now?.source === known.source) this.#known.set(key, null);
   }
 
   /** The cached state of these names is outdated. */
-  forgetNames(names: readonly PartitionName[]): void {
+  evictNames(names: readonly PartitionName[]): void {
     for (const name of names) this.#known.set(keyOf(name), null);
   }
 
@@ -262,14 +265,14 @@ export class Partitions {
   }
 
   /** Claims of accepted changes that have no row. */
-  made(name: PartitionName, claims: readonly string[]): void {
+  rowlessClaims(name: PartitionName, claims: readonly string[]): void {
     const known = this.#known.get(keyOf(name));
     for (const claim of claims) known?.claims.set(claim, true);
     this.#made.merged(name, claims);
   }
 
   /** The store has answered, with any result. */
-  settled(writes: readonly FactWrite[]): void {
+  complete(writes: readonly FactWrite[]): void {
     for (const { partition } of writes) {
       this.#answered(keyOf(partition));
       this.#forgetSources(partition);
@@ -307,9 +310,9 @@ export class Partitions {
    * The changes failed, or their base is outdated. An erased text may also be one that branches
    * inherited.
    */
-  forget(writes: readonly FactWrite[]): void {
+  evict(writes: readonly FactWrite[]): void {
     for (const { partition } of writes) {
-      this.#made.forget(partition);
+      this.#made.evict(partition);
       this.#known.set(keyOf(partition), null);
       for (const key of this.#ofBranches.get(sharedKeyOf(partition)) ?? []) this.#known.set(key, null);
     }
@@ -323,14 +326,14 @@ export class Partitions {
 const HOLDER = 'holder';
 
 /** Changes of one sender that the store has not answered yet. */
-interface Sent {
+interface SentChanges {
   readonly sender: string;
   readonly settled: Promise<void>;
   readonly settle: () => void;
   count: number;
 }
 
-function sentBy(sender: string): Sent {
+function sentBy(sender: string): SentChanges {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { sender, settled: promise, settle: resolve, count: 0 };
 }
@@ -343,21 +346,21 @@ function sentBy(sender: string): Sent {
 async function readSource(
   store: FactStore,
   { branch, space, subject, predicate }: PartitionName,
-  line: readonly [Level, ...Level[]],
-): Promise<Source> {
+  line: readonly [VisibleMemory, ...VisibleMemory[]],
+): Promise<InheritedPartition> {
   const names = { space, subject, predicate };
-  const begins = untilOf(line[0], names) as Instant;
+  const begins = visibleUntil(line[0], names) as Instant;
   const reads: PartitionRead[] = [];
   for (const level of line) {
     const { branch: there } = level;
-    const until = untilOf(level, names) as Instant;
+    const until = visibleUntil(level, names) as Instant;
     const partition = { ...names, ...(there !== undefined && { branch: there }) };
     const state = await store.partition(partition);
     if (state === undefined || state.latest < until) reads.push({ partition, version: state?.version ?? 0 });
     if (state === undefined) continue;
     const system = state.latest < until ? state.latest : until;
     const open: FactVersion[] = [];
-    for await (const page of seenFacts(store, line, { space, subject, predicate, system })) open.push(...page);
+    for await (const page of visibleFacts(store, line, { space, subject, predicate, system })) open.push(...page);
     const rows = open.map((row) => ({ ...row, branch: branch as string, system_time_end: OPEN_END }));
     return { begins, until: system, open: [...new OpenSet(rows)], reads };
   }
@@ -373,7 +376,7 @@ function sharedKeyOf({ space, subject, predicate }: PartitionName): string {
 }
 
 /** Whether two lists have the same rows with the same texts. */
-function saysTheSame(one: readonly FactVersion[], other: readonly FactVersion[]): boolean {
+function hasSameRows(one: readonly FactVersion[], other: readonly FactVersion[]): boolean {
   const texts = new Map(one.map((row) => [`${row.system_time_start} ${row.fact_id}`, row.object]));
   return (
     one.length === other.length &&

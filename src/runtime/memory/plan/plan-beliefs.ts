@@ -1,5 +1,5 @@
 import { type AssizeError, isAssizeError } from '#base';
-import type { Compiled, Saying } from '#kernel';
+import type { Compiled, MemoryStatement } from '#kernel';
 import {
   type BeliefChange,
   type BlobRef,
@@ -19,7 +19,6 @@ import {
 } from '#ledger';
 import {
   type Answer,
-  type Ask,
   type Assertion,
   claimId,
   declarePredicate,
@@ -30,32 +29,33 @@ import {
   OPEN_START,
   type Period,
   type Plan,
+  type PlanInput,
   type PredicateDeclaration,
   planAssert,
   planChange,
   planCorrect,
   planRetract,
   type Question,
-  type Writing,
+  type QuestionPlan,
   writeToken,
 } from '#memory';
 import type { Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
-import type { Kept } from '../../records/payload-blobs.ts';
-import type { Asked } from '../../records/questions.ts';
-import { type Level, type Line, Lines } from '../visible/visibility.ts';
-import { forgotten, type LosingPartition } from './close-erased.ts';
+import type { PayloadBlobs } from '../../records/payload-blobs.ts';
+import type { OpenQuestions } from '../../records/questions.ts';
+import { type VisibilityChain, VisibilityChains, type VisibleMemory } from '../visible/visibility.ts';
+import { type ErasedPartition, planErasedChanges } from './close-erased.ts';
 import { isErasedRow } from './erased-row.ts';
-import { UnderWay } from './in-flight.ts';
+import { InFlightWrites } from './in-flight.ts';
 import { type OpenRows, orderedRow, type Touch } from './open-rows.ts';
-import { NotRead, Partitions, type Source } from './partition-cache.ts';
-import { inheritedRoom, requireAnswerable, requireHeld } from './size-limits.ts';
+import { type InheritedPartition, PartitionCache, RestartAfterRead } from './partition-cache.ts';
+import { inheritedSize, requireAnswerable, requireEntryFits } from './size-limits.ts';
 import { type Judge, Votes } from './votes.ts';
 
 const KEY_BYTES = 32;
 
 /** The planned fact changes of a proposal's statements, ready to be written. */
-export interface Believed {
+export interface PlannedBeliefs {
   /** As the commit has them. */
   readonly changes: readonly BeliefChange[];
   /**
@@ -66,18 +66,18 @@ export interface Believed {
 }
 
 /** The statements are refused, or a counselor must choose first. */
-export type NotBelieved = { readonly refusal: AssizeError } | Asked;
+export type RefusedBeliefs = { readonly refusal: AssizeError } | OpenQuestions;
 
 /** The proposal with the statements. */
-export interface Sayer {
+export interface StatementContext {
   /** The same object each time that one call plans the proposal. */
   readonly call: object;
   /**
    * The generation of its trajectory's writer; changes when another writer commits there and the
    * proposal is adjudicated again.
    */
-  readonly life: number;
-  readonly compiled: Pick<Compiled, 'sayings'>;
+  readonly generation: number;
+  readonly compiled: Pick<Compiled, 'statements'>;
   readonly proposalId: Hash;
   readonly trajectoryId: string;
   readonly at: Instant;
@@ -85,9 +85,9 @@ export interface Sayer {
    * The time of the statements, if it was earlier than `at`: the start of valid time for statements
    * without a time. Default: `at`.
    */
-  readonly saidAt?: Instant | undefined;
+  readonly assertedAt?: Instant | undefined;
   readonly predicates: { readonly [predicate: string]: Parameters<typeof declarePredicate>[0] };
-  readonly kept: Kept;
+  readonly blobs: PayloadBlobs;
   /** The counselor's answers. */
   readonly answers?: readonly Answer[];
   /**
@@ -98,27 +98,27 @@ export interface Sayer {
 }
 
 /** Plans the fact changes of statements, on the cached facts. One instance per runtime. */
-export class Beliefs {
+export class BeliefPlanner {
   readonly #store: LedgerStore & FactStore;
   readonly #random: Random;
-  readonly #partitions: Partitions;
+  readonly #partitions: PartitionCache;
   readonly #votes: Votes | undefined;
-  readonly #underWay: UnderWay = new UnderWay();
+  readonly #underWay: InFlightWrites = new InFlightWrites();
   #key: Uint8Array | undefined;
   /** Calls during which the cache was compared with the store, with the generation then. */
   readonly #compared: WeakMap<object, number> = new WeakMap();
-  readonly lines: Lines;
+  readonly visibility: VisibilityChains;
 
   constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
     this.#store = store;
     this.#random = random;
-    this.lines = new Lines(store);
-    this.#partitions = new Partitions(store);
+    this.visibility = new VisibilityChains(store);
+    this.#partitions = new PartitionCache(store);
     this.#votes = judge === undefined ? undefined : new Votes(judge);
   }
 
-  static of(store: LedgerStore, random: Random, judge?: Judge): Beliefs | undefined {
-    return isFactStore(store) ? new Beliefs(store, random, judge) : undefined;
+  static forStore(store: LedgerStore, random: Random, judge?: Judge): BeliefPlanner | undefined {
+    return isFactStore(store) ? new BeliefPlanner(store, random, judge) : undefined;
   }
 
   get store(): FactStore {
@@ -128,14 +128,14 @@ export class Beliefs {
   /**
    * Undefined without statements. Synchronous: a needed read is thrown.
    *
-   * @throws NotRead
+   * @throws RestartAfterRead
    */
-  plan(sayer: Sayer): Believed | NotBelieved | undefined {
-    if (sayer.compiled.sayings.length === 0) return undefined;
+  plan(sayer: StatementContext): PlannedBeliefs | RefusedBeliefs | undefined {
+    if (sayer.compiled.statements.length === 0) return undefined;
     const key = this.#key;
-    if (key === undefined) throw new NotRead(() => this.#readKey());
-    const line = this.lines.known(sayer.trajectoryId);
-    if (line === undefined) throw new NotRead(async () => void (await this.lines.of(sayer.trajectoryId)));
+    if (key === undefined) throw new RestartAfterRead(() => this.#readKey());
+    const line = this.visibility.known(sayer.trajectoryId);
+    if (line === undefined) throw new RestartAfterRead(async () => void (await this.visibility.of(sayer.trajectoryId)));
     const outcome = this.#outcome(key, sayer, line);
     // A commit verifies only the partitions that it changes.
     const changed = 'changes' in outcome ? outcome.changes.length : 0;
@@ -143,15 +143,15 @@ export class Beliefs {
     return outcome;
   }
 
-  #outcome(key: Uint8Array, sayer: Sayer, line: Line): Believed | NotBelieved {
+  #outcome(key: Uint8Array, sayer: StatementContext, line: VisibilityChain): PlannedBeliefs | RefusedBeliefs {
     try {
       const names = namesIn(sayer, line);
-      const awaited = names.flatMap((name) => this.#partitions.awaited(name, senderOf(sayer)) ?? []);
-      if (awaited.length > 0) throw new NotRead(async () => void (await Promise.all(awaited)));
+      const awaited = names.flatMap((name) => this.#partitions.whenIdle(name, senderOf(sayer)) ?? []);
+      if (awaited.length > 0) throw new RestartAfterRead(async () => void (await Promise.all(awaited)));
       // Before claims get their ids, which is most of the work for many statements.
       const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
       if (unknown.length > 0)
-        throw new NotRead(() =>
+        throw new RestartAfterRead(() =>
           this.#read(
             line,
             unknown.map((name) => ({ name, sourced: [] })),
@@ -160,7 +160,7 @@ export class Beliefs {
       const groups = grouped(key, sayer, line);
       const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
       if (unread.length === 0) return this.#planned(groups, sayer, line);
-      throw new NotRead(() => this.#read(line, unread));
+      throw new RestartAfterRead(() => this.#read(line, unread));
     } catch (error) {
       // The statements are at fault, or do not fit the current facts.
       if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
@@ -168,12 +168,12 @@ export class Beliefs {
     }
   }
 
-  /** @throws NotRead */
-  #requireCompared(sayer: Sayer, line: Line): void {
-    if (this.#compared.get(sayer.call) === sayer.life) return;
-    throw new NotRead(async () => {
+  /** @throws RestartAfterRead */
+  #requireCompared(sayer: StatementContext, line: VisibilityChain): void {
+    if (this.#compared.get(sayer.call) === sayer.generation) return;
+    throw new RestartAfterRead(async () => {
       for (const name of namesIn(sayer, line)) await this.#partitions.compare(name, line);
-      this.#compared.set(sayer.call, sayer.life);
+      this.#compared.set(sayer.call, sayer.generation);
     });
   }
 
@@ -186,19 +186,19 @@ export class Beliefs {
    * Waits until no change is in flight to these partitions. From then on no other caller here plans
    * on them until they are released. Callers must release them.
    */
-  hold(names: readonly PartitionName[]): Promise<() => void> {
-    return this.#partitions.hold(names);
+  lock(names: readonly PartitionName[]): Promise<() => void> {
+    return this.#partitions.lock(names);
   }
 
   /**
    * Whether a claim is in the store and visible to this trajectory. Always false without a source,
    * because each such assertion is a new claim.
    */
-  async has(claim: Claiming, trajectoryId: string): Promise<boolean> {
+  async has(claim: ClaimStatement, trajectoryId: string): Promise<boolean> {
     const key = this.#key ?? (await this.#store.claimKey());
     // Without a key the store has no statements yet.
     if (key === undefined || claim.source === undefined) return false;
-    const line = await this.lines.of(trajectoryId);
+    const line = await this.visibility.of(trajectoryId);
     return this.#partitions.has(idFrom(key, claim, claim.source), nameOf(claim, line[0]), line);
   }
 
@@ -206,8 +206,12 @@ export class Beliefs {
    * The partition changes of an erasure. Once it is settled, nothing of the partitions stays
    * cached.
    */
-  forgetting(losing: readonly LosingPartition[], at: Instant, by: Pick<Sayer, 'trajectoryId' | 'life'>): Believed {
-    const { changes, writes } = forgotten(losing, at);
+  planErasure(
+    losing: readonly ErasedPartition[],
+    at: Instant,
+    by: Pick<StatementContext, 'trajectoryId' | 'generation'>,
+  ): PlannedBeliefs {
+    const { changes, writes } = planErasedChanges(losing, at);
     return {
       changes,
       accept: () => {
@@ -218,24 +222,24 @@ export class Beliefs {
   }
 
   /** The store has answered the accepted changes; `isWritten`: whether they were committed. */
-  settled(writes: readonly FactWrite[], isWritten: boolean): void {
-    if (!isWritten) this.#partitions.forget(writes);
-    this.#partitions.settled(writes);
-    this.#underWay.settled(writes);
+  complete(writes: readonly FactWrite[], isWritten: boolean): void {
+    if (!isWritten) this.#partitions.evict(writes);
+    this.#partitions.complete(writes);
+    this.#underWay.complete(writes);
   }
 
   /** Same as `UnderWay.arrived`, for the changes that this runtime has accepted. */
-  arrived(...asked: Parameters<UnderWay['arrived']>): Promise<unknown> | undefined {
-    return this.#underWay.arrived(...asked);
+  waitUntil(...asked: Parameters<InFlightWrites['waitUntil']>): Promise<unknown> | undefined {
+    return this.#underWay.waitUntil(...asked);
   }
 
   /** The questions were not submitted, because a fact that they quote was erased. */
-  unasked(partitions: readonly PartitionName[]): void {
-    this.#partitions.forgetNames(partitions);
+  withdrawQuestions(partitions: readonly PartitionName[]): void {
+    this.#partitions.evictNames(partitions);
   }
 
-  #planned(groups: readonly Group[], sayer: Sayer, line: Line): Believed | NotBelieved {
-    const begun: Begun[] = [];
+  #planned(groups: readonly Group[], sayer: StatementContext, line: VisibilityChain): PlannedBeliefs | RefusedBeliefs {
+    const begun: PartialPlan[] = [];
     let inherited = 0;
     for (const group of groups) {
       const known = this.#partitions.get(group.name, group.sourced)!;
@@ -245,7 +249,7 @@ export class Beliefs {
       const version = (state?.version ?? seqOf(source?.open ?? [])) + 1;
       const declaration = declarePredicate(sayer.predicates[group.name.predicate]!);
       const touched = open.touched(said.flatMap(touchesOf), declaration);
-      const writing: Writing = {
+      const writing: PlanInput = {
         partition: group.name,
         declaration,
         open: touched.map(orderedRow),
@@ -256,7 +260,7 @@ export class Beliefs {
       };
       const plan = planOf(said, writing);
       if (!isChange(plan)) continue;
-      if (state === undefined) inherited += inheritedRoom(group.name.predicate, source);
+      if (state === undefined) inherited += inheritedSize(group.name.predicate, source);
       const from = { touched, open, names: state?.names, ...(state === undefined && { source }) };
       begun.push({ group, said, writing, plan, from });
     }
@@ -264,7 +268,7 @@ export class Beliefs {
       begun.map(({ plan }) => plan),
       inherited,
     );
-    const planned: Planned[] = [];
+    const planned: PlannedPartition[] = [];
     const questions: Question[] = [];
     const repeats: Hash[] = [];
     const given = givenBy(sayer);
@@ -296,23 +300,27 @@ export class Beliefs {
    * The plan with the counselor's answers and the judge's votes. Missing votes are requested before
    * the next plan. Used answers are removed from `given`.
    *
-   * @throws NotRead
+   * @throws RestartAfterRead
    */
   #answered(
-    { said, writing, plan }: Begun,
+    { said, writing, plan }: PartialPlan,
     given: Map<string, Answer>,
-    { sayer, untimed, line }: { readonly sayer: Sayer; readonly untimed: readonly string[]; readonly line: Line },
-  ): Plan | Ask {
+    {
+      sayer,
+      untimed,
+      line,
+    }: { readonly sayer: StatementContext; readonly untimed: readonly string[]; readonly line: VisibilityChain },
+  ): Plan | QuestionPlan {
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
-    const voted = ({ request }: Question): Answer | undefined => votes?.of(sayer.call, request);
+    const voted = ({ request }: Question): Answer | undefined => votes?.get(sayer.call, request);
     const unasked = plan.questions.filter((question) => this.isJudged(question) && voted(question) === undefined);
     if (votes !== undefined && unasked.length > 0) {
       // No question is asked about facts that are known to be outdated.
       this.#requireCompared(sayer, line);
-      if (sayer.saidAt === undefined && untimed.length > 0)
-        throw new NotRead(() => votes.saidAt(writing.partition, untimed, sayer.at));
-      throw new NotRead(async () => {
+      if (sayer.assertedAt === undefined && untimed.length > 0)
+        throw new RestartAfterRead(() => votes.assertedAt(writing.partition, untimed, sayer.at));
+      throw new RestartAfterRead(async () => {
         for (const question of unasked) await votes.ask(sayer.call, question);
       });
     }
@@ -323,17 +331,17 @@ export class Beliefs {
     return planOf(said, { ...writing, answers: answers as Answer[] });
   }
 
-  #written(planned: readonly Planned[], sayer: Sayer): Believed {
-    const { kept } = sayer;
+  #written(planned: readonly PlannedPartition[], sayer: StatementContext): PlannedBeliefs {
+    const { blobs } = sayer;
     const parts = planned.map(({ group, plan, version, touched, open, names: known, source }) => {
       const { name } = group;
-      const names = known ?? contentOf(kept.made({ ...name }));
+      const names = known ?? contentOf(blobs.storeOwn({ ...name }));
       const contents = new Map(touched.map(({ lineage, content }) => [lineage, content]));
       const insert = plan.insert.map((row): [FactRow, ContentRef] => {
         // One blob per claim, so it is erased with the claim in every place. A witness is a
         // separate blob.
-        if (row.row_kind === 'audit') return [row, contentOf(kept.made(row.object))];
-        const content = contents.get(row.lineage) ?? contentOf(kept.made(row.object));
+        if (row.row_kind === 'audit') return [row, contentOf(blobs.storeOwn(row.object))];
+        const content = contents.get(row.lineage) ?? contentOf(blobs.storeOwn(row.object));
         contents.set(row.lineage, content);
         return [row, content];
       });
@@ -353,7 +361,7 @@ export class Beliefs {
         ...(inherit !== undefined && { inherit: inheritanceOf(inherit.until, inherit.rows) }),
       }),
     );
-    requireHeld(changes);
+    requireEntryFits(changes);
     return {
       changes,
       accept: (entryId) => {
@@ -375,14 +383,14 @@ export class Beliefs {
           ...(reads.length > 0 && { reads }),
         }));
         this.#partitions.accept(writes, senderOf(sayer));
-        for (const { name, plan } of parts) this.#partitions.made(name, plan.merged ?? []);
-        this.#underWay.accept(writes);
+        for (const { name, plan } of parts) this.#partitions.rowlessClaims(name, plan.merged ?? []);
+        this.#underWay.add(writes);
         return writes;
       },
     };
   }
 
-  async #read(line: Line, groups: readonly Pick<Group, 'name' | 'sourced'>[]): Promise<void> {
+  async #read(line: VisibilityChain, groups: readonly Pick<Group, 'name' | 'sourced'>[]): Promise<void> {
     for (const { name, sourced } of groups) await this.#partitions.read(name, sourced, line);
   }
 
@@ -396,7 +404,7 @@ interface Group {
   readonly name: PartitionName;
   readonly cardinality: PredicateDeclaration['cardinality'];
   readonly said: readonly {
-    readonly saying: Saying;
+    readonly saying: MemoryStatement;
     readonly n: number;
     readonly claim: string | undefined;
     readonly id: string;
@@ -407,32 +415,32 @@ interface Group {
 }
 
 /** The known state of a partition to change. */
-interface From {
+interface PlanBase {
   /** The open rows that the plan depends on. */
   readonly touched: readonly FactVersion[];
   readonly open: OpenRows;
   readonly names: ContentRef | undefined;
   /** The source, for a branch that has not changed the partition yet. */
-  readonly source?: Source | undefined;
+  readonly source?: InheritedPartition | undefined;
 }
 
 /** The plan before any answer. */
-interface Begun {
+interface PartialPlan {
   readonly group: Group;
   readonly said: Group['said'];
-  readonly writing: Writing;
-  readonly plan: Plan | Ask;
-  readonly from: From;
+  readonly writing: PlanInput;
+  readonly plan: Plan | QuestionPlan;
+  readonly from: PlanBase;
 }
 
-interface Planned extends From {
+interface PlannedPartition extends PlanBase {
   readonly group: Group;
   readonly plan: Plan;
   readonly version: number;
 }
 
 /** The counselor's answers, by question. @throws MemoryError `repeated_answer` */
-function givenBy({ answers = [] }: Sayer): Map<string, Answer> {
+function givenBy({ answers = [] }: StatementContext): Map<string, Answer> {
   const given = new Map<string, Answer>();
   for (const answer of answers) {
     const { request } = answer;
@@ -446,25 +454,29 @@ function givenBy({ answers = [] }: Sayer): Map<string, Answer> {
 }
 
 /** @throws the errors of `mayAnswer` */
-function checkChosen(plan: Plan | Ask, given: ReadonlyMap<string, Answer>, { mayAnswer }: Sayer): void {
+function checkChosen(
+  plan: Plan | QuestionPlan,
+  given: ReadonlyMap<string, Answer>,
+  { mayAnswer }: StatementContext,
+): void {
   if (plan.kind !== 'ask' || mayAnswer === undefined) return;
   for (const question of plan.questions) if (given.has(question.request)) mayAnswer(question);
 }
 
-function isChange(plan: Plan | Ask): boolean {
+function isChange(plan: Plan | QuestionPlan): boolean {
   return plan.kind === 'ask' || plan.close.length + plan.insert.length > 0;
 }
 
 /** The sender of changes that may be planned on one another before the store has them. */
-function senderOf({ trajectoryId, life }: Pick<Sayer, 'trajectoryId' | 'life'>): string {
-  return `${life} ${trajectoryId}`;
+function senderOf({ trajectoryId, generation }: Pick<StatementContext, 'trajectoryId' | 'generation'>): string {
+  return `${generation} ${trajectoryId}`;
 }
 
-function namesIn({ compiled }: Sayer, [own]: Line): PartitionName[] {
-  return compiled.sayings.map((saying) => nameOf(saying, own));
+function namesIn({ compiled }: StatementContext, [own]: VisibilityChain): PartitionName[] {
+  return compiled.statements.map((saying) => nameOf(saying, own));
 }
 
-function nameOf({ space, subject, predicate }: Saying, { branch }: Level): PartitionName {
+function nameOf({ space, subject, predicate }: MemoryStatement, { branch }: VisibleMemory): PartitionName {
   return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
@@ -489,14 +501,18 @@ function textsOf(rows: readonly FactVersion[]): Hash[] {
   return rows.filter((row) => !isErasedRow(row)).map(({ content }) => content.hash);
 }
 
-function partitionsIn(sayer: Sayer, line: Line): number {
+function partitionsIn(sayer: StatementContext, line: VisibilityChain): number {
   return new Set(namesIn(sayer, line).map((name) => JSON.stringify(name))).size;
 }
 
 /** The statements by partition, in order of each partition's first statement. */
-function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt = at }: Sayer, [own]: Line): Group[] {
+function grouped(
+  key: Uint8Array,
+  { compiled, proposalId, predicates, at, assertedAt = at }: StatementContext,
+  [own]: VisibilityChain,
+): Group[] {
   const groups = new Map<string, Group & { said: Group['said'][number][]; sourced: string[] }>();
-  for (const [n, saying] of compiled.sayings.entries()) {
+  for (const [n, saying] of compiled.statements.entries()) {
     const { space, subject, predicate } = saying;
     const name = nameOf(saying, own);
     const at = JSON.stringify([space, subject, predicate]);
@@ -509,7 +525,7 @@ function grouped(key: Uint8Array, { compiled, proposalId, predicates, at, saidAt
     groups.set(at, group);
     const id = saying.verb === 'retract' ? '' : idOf(key, saying, proposalId, n);
     const claim = saying.verb !== 'retract' && saying.source !== undefined ? id : undefined;
-    group.said.push({ saying, n, claim, id, saidAt });
+    group.said.push({ saying, n, claim, id, saidAt: assertedAt });
     if (claim !== undefined) group.sourced.push(claim);
   }
   return [...groups.values()];
@@ -526,9 +542,9 @@ function untimedIn(groups: readonly Group[]): string[] {
 }
 
 /** A statement that a fact holds. */
-type Claiming = Exclude<Saying, { verb: 'retract' }>;
+type ClaimStatement = Exclude<MemoryStatement, { verb: 'retract' }>;
 
-function idOf(key: Uint8Array, saying: Claiming, proposalId: Hash, n: number): string {
+function idOf(key: Uint8Array, saying: ClaimStatement, proposalId: Hash, n: number): string {
   return idFrom(key, saying, saying.source ?? `${proposalId}#${n}`);
 }
 
@@ -536,14 +552,14 @@ function idOf(key: Uint8Array, saying: Claiming, proposalId: Hash, n: number): s
  * A function of the statement and not of its time. The same statement from the same source is the
  * same claim, also without a time of its own.
  */
-function idFrom(key: Uint8Array, saying: Claiming, source: string): string {
+function idFrom(key: Uint8Array, saying: ClaimStatement, source: string): string {
   const { space, subject, predicate, object } = saying;
   const given = saying.verb === 'change' ? { from: saying.from } : saying.valid;
   const valid = { from: given?.from ?? OPEN_START, to: (given as { to?: string } | undefined)?.to ?? OPEN_END };
   return claimId(key, { space, subject, predicate, object, valid, sourceEventId: source });
 }
 
-function planOf(said: Group['said'], writing: Writing): Plan | Ask {
+function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
   const [{ saying, n, id, saidAt }] = said as [Group['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert'))
     return planAssert(
@@ -618,7 +634,7 @@ function periodOf(
 }
 
 function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertion {
-  const { object, confidence = 1, valid, strategy } = saying as Extract<Saying, { verb: 'assert' }>;
+  const { object, confidence = 1, valid, strategy } = saying as Extract<MemoryStatement, { verb: 'assert' }>;
   return {
     claim: id,
     object,
@@ -643,7 +659,7 @@ function referenceTo({ hash, bytes }: ContentRef): SaltedRef {
 }
 
 /** @throws RuntimeError `bad_option` */
-export function requireBeliefs(beliefs: Beliefs | undefined): Beliefs {
+export function requireFactStore(beliefs: BeliefPlanner | undefined): BeliefPlanner {
   if (beliefs !== undefined) return beliefs;
   throw new RuntimeError('bad_option', 'The domain declares a memory; give the runtime a store that keeps facts.');
 }

@@ -3,14 +3,19 @@ import type { Hash, Instant, PendingPayload, Replayer } from '#ledger';
 import type { Question } from '#memory';
 import { RuntimeError } from '../../errors.ts';
 import { readValue } from '../../records/pending-proposal.ts';
-import type { Asked, AskedFor, AskedQuestion } from '../../records/questions.ts';
+import type { AskedQuestion, OpenQuestions, PendingQuestions } from '../../records/questions.ts';
 import type { Writer } from '../../writer/writer.ts';
 
 /**
  * Submits an approved proposal to a counselor, who chooses between its statements and the current
  * facts. Refused if the domain has no such counselor. The state is as before.
  */
-export function askedFor(domain: Domain, approved: Approved, asked: Asked, saidAt?: Instant): AskedFor | Rejected {
+export function escalateForAnswers(
+  domain: Domain,
+  approved: Approved,
+  asked: OpenQuestions,
+  saidAt?: Instant,
+): PendingQuestions | Rejected {
   const { policy } = approved.compiled;
   const { questions } = asked;
   if (Object.keys(domain.counselors).length === 0) {
@@ -19,7 +24,11 @@ export function askedFor(domain: Domain, approved: Approved, asked: Asked, saidA
     return { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) };
   }
   const channel = channelFor(domain, questions);
-  const held = approved.holdBack({ reason: 'contradiction', detail: detailOf(questions), ...(channel && { channel }) });
+  const held = approved.requireApproval({
+    reason: 'contradiction',
+    detail: detailOf(questions),
+    ...(channel && { channel }),
+  });
   return held.verdict === 'rejected' ? held : { ...held, questions: questions.map(askedOf), saidAt, asked };
 }
 
@@ -49,13 +58,13 @@ export async function readQuestions(writer: Writer, pendingId: Hash): Promise<re
  * The questions of a pending approval, by the id that answers name. Undefined if it has none, or if
  * a quoted fact was erased.
  */
-export async function requestsPutUp(
+export async function submittedRequests(
   pending: PendingPayload,
   { values }: Replayer,
 ): Promise<ReadonlySet<string> | undefined> {
   const { questions } = pending.proposal;
   if (questions === undefined) return undefined;
-  const held = await values.held(pending, questions);
+  const held = await values.read(pending, questions);
   if (!('value' in held)) return undefined;
   return new Set((held.value as unknown as readonly AskedQuestion[]).map(({ request }) => request));
 }

@@ -1,8 +1,8 @@
 import { isAssizeError } from '#base';
 import { plainText } from '#canon';
 import { type BeliefChange, inheritanceOf } from '#ledger';
-import { type Ask, MemoryError, type Plan } from '#memory';
-import type { Source } from './partition-cache.ts';
+import { MemoryError, type Plan, type QuestionPlan } from '#memory';
+import type { InheritedPartition } from './partition-cache.ts';
 
 // The room for facts in an entry. Facts that no entry can hold are refused by name, before a
 // question is asked and before anything is written.
@@ -11,7 +11,7 @@ import type { Source } from './partition-cache.ts';
  * Characters available for fact changes in an entry, which has 1,048,576 bytes and also needs room
  * for the rest of the proposal.
  */
-const ENTRY_ROOM = 1_000_000;
+const ENTRY_CHARACTERS_MAX = 1_000_000;
 /** Changes with fewer rows are not measured. */
 const MEASURED_FROM = 100;
 /**
@@ -29,16 +29,16 @@ const CHANGE_MOST = 400;
  *
  * @throws MemoryError `too_much_at_once`
  */
-export function requireAnswerable(plans: readonly (Plan | Ask)[], inherited: number): void {
+export function requireAnswerable(plans: readonly (Plan | QuestionPlan)[], inherited: number): void {
   if (plans.every(({ kind }) => kind === 'plan')) return;
-  if (plans.reduce((sum, plan) => sum + mostOf(plan), inherited) <= ENTRY_ROOM) return;
+  if (plans.reduce((sum, plan) => sum + mostOf(plan), inherited) <= ENTRY_CHARACTERS_MAX) return;
   throw new MemoryError(
     'too_much_at_once',
     'So much has to be chosen there at once that no entry may hold what comes of it; say it in smaller groups, or of shorter periods.',
   );
 }
 
-function mostOf(plan: Plan | Ask): number {
+function mostOf(plan: Plan | QuestionPlan): number {
   if (plan.kind === 'ask') return plan.most;
   const rows = plan.insert.reduce((sum, { provenance_id }) => sum + ROW_MOST + provenance_id.length, 0);
   return CHANGE_MOST + rows + plan.close.length * KEY_MOST;
@@ -50,12 +50,12 @@ function mostOf(plan: Plan | Ask): number {
  *
  * @throws MemoryError `too_much_inherited` if no entry holds them
  */
-export function inheritedRoom(predicate: string, source: Source | undefined): number {
+export function inheritedSize(predicate: string, source: InheritedPartition | undefined): number {
   if (source?.until === undefined) return 0;
   const { until, open } = source;
   if (open.length < MEASURED_FROM) return open.length * ROW_MOST;
   const characters = lengthOf(inheritanceOf(until, open));
-  if (characters !== undefined && characters <= ENTRY_ROOM) return characters;
+  if (characters !== undefined && characters <= ENTRY_CHARACTERS_MAX) return characters;
   throw new MemoryError(
     'too_much_inherited',
     `The branch begins with ${open.length} facts of one subject under ${predicate}, which no entry holds: none of them can be changed there, nor others be added. Say it where the branch comes from.`,
@@ -64,12 +64,12 @@ export function inheritedRoom(predicate: string, source: Source | undefined): nu
 }
 
 /** @throws MemoryError `too_much_at_once` if no entry holds the changes */
-export function requireHeld(changes: readonly BeliefChange[]): void {
+export function requireEntryFits(changes: readonly BeliefChange[]): void {
   const rows = changes.reduce(
     (sum, { insert, close, inherit }) => sum + insert.length + close.length + (inherit?.rows.length ?? 0),
     0,
   );
-  if (rows < MEASURED_FROM || (lengthOf(changes) ?? Number.POSITIVE_INFINITY) <= ENTRY_ROOM) return;
+  if (rows < MEASURED_FROM || (lengthOf(changes) ?? Number.POSITIVE_INFINITY) <= ENTRY_CHARACTERS_MAX) return;
   throw new MemoryError(
     'too_much_at_once',
     'What is said at once changes more than one entry holds; say it in smaller groups, or of shorter periods.',

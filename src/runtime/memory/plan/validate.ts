@@ -1,6 +1,6 @@
-import { type Form, form, requireForm } from '#base';
+import { type ArgumentSchema, arg, checkArgument } from '#base';
 import { issueText } from '#canon';
-import { type Domain, type PredicateSpec, SAYING_TEXTS, type Saying } from '#kernel';
+import { type Domain, type MemoryStatement, type PredicateSpec, STATEMENT_TEXTS } from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATEGIES } from '#memory';
 
 /**
@@ -13,7 +13,7 @@ export const INSTANT_MADE = '`instantFromMillis` of assize makes one of a dateâ€
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
 
 /** A caller's input, which may not be type-checked, with the memory's own fields. */
-type Given = Readonly<Record<string, unknown>> & Pick<Saying, 'verb'>;
+type UncheckedStatement = Readonly<Record<string, unknown>> & Pick<MemoryStatement, 'verb'>;
 
 /**
  * A caller's statement in the memory's form. Refuses invalid statements with the codes of the pure
@@ -26,19 +26,19 @@ type Given = Readonly<Record<string, unknown>> & Pick<Saying, 'verb'>;
  * `reversed_period`, `unknown_predicate`, `unknown_strategy`, `strategy_not_allowed`; ArgumentError
  * `bad_argument`
  */
-export function sayable<Verb extends Saying['verb']>(
+export function validateStatement<Verb extends MemoryStatement['verb']>(
   given: object,
   own: { readonly verb: Verb; readonly space: string },
   domain: Declaring,
   argument: string,
-): Extract<Saying, { verb: Verb }> {
-  requireForm(MEMBERS[own.verb], withoutOwn(given, own), argument);
-  const said = { ...given, ...own } as Given;
+): Extract<MemoryStatement, { verb: Verb }> {
+  checkArgument(MEMBERS[own.verb], withoutOwn(given, own), argument);
+  const said = { ...given, ...own } as UncheckedStatement;
   requireTexts(said, argument);
   requireConfidence(said, `${argument}.confidence`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
-  return said as unknown as Extract<Saying, { verb: Verb }>;
+  return said as unknown as Extract<MemoryStatement, { verb: Verb }>;
 }
 
 /** An action's statement may be passed as it is, with the same verb and space as the memory. */
@@ -49,7 +49,7 @@ function withoutOwn(given: object, own: Readonly<Record<string, unknown>>): obje
 }
 
 /** `elsewhere`: advice for members that a caller may expect here. */
-function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, string>> = {}): Form {
+function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, string>> = {}): ArgumentSchema {
   const there = names.join(', ');
   const known = { ...OWN, ...elsewhere };
   return (given) => {
@@ -69,7 +69,7 @@ const IN_VALID = 'a period stands in valid: { from, to }';
 const PERIOD = membersOf(['from', 'to']);
 
 /** The members of each verb; also declared in the kernel (`SAYING` in `kernel/beliefs.ts`). */
-const MEMBERS: Readonly<Record<Saying['verb'], Form>> = {
+const MEMBERS: Readonly<Record<MemoryStatement['verb'], ArgumentSchema>> = {
   assert: membersOf([...CLAIMED, 'valid', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
   change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a from, and no end' }),
   correct: membersOf([...CLAIMED, 'valid', 'was'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
@@ -78,15 +78,15 @@ const MEMBERS: Readonly<Record<Saying['verb'], Form>> = {
 
 /** Each text with its schema, and whether it is required in a retraction and in other verbs. */
 const TEXTS = [
-  ['space', SAYING_TEXTS.name, true, true],
-  ['subject', SAYING_TEXTS.name, true, true],
-  ['predicate', SAYING_TEXTS.name, true, true],
-  ['object', SAYING_TEXTS.object, false, true],
-  ['source', SAYING_TEXTS.source, false, false],
-  ['was', SAYING_TEXTS.object, false, false],
+  ['space', STATEMENT_TEXTS.name, true, true],
+  ['subject', STATEMENT_TEXTS.name, true, true],
+  ['predicate', STATEMENT_TEXTS.name, true, true],
+  ['object', STATEMENT_TEXTS.object, false, true],
+  ['source', STATEMENT_TEXTS.source, false, false],
+  ['was', STATEMENT_TEXTS.object, false, false],
 ] as const;
 
-function requireTexts(said: Given, argument: string): void {
+function requireTexts(said: UncheckedStatement, argument: string): void {
   for (const [name, schema, inRetraction, inClaim] of TEXTS) {
     const isNeeded = said.verb === 'retract' ? inRetraction : inClaim;
     if (said[name] === undefined && !isNeeded) continue;
@@ -95,7 +95,7 @@ function requireTexts(said: Given, argument: string): void {
     if (error === undefined) continue;
     // The space belongs to the memory, not to a claim.
     const place = name === 'space' ? name : `${argument}.${name}`;
-    throw unsayable('bad_text', place, `is no text that can be kept: ${issueText(error)}`);
+    throw statementError('bad_text', place, `is no text that can be kept: ${issueText(error)}`);
   }
 }
 
@@ -107,29 +107,33 @@ function isPlain(text: unknown): boolean {
   return typeof text === 'string' && text.length <= 512 && /^[ -~]+$/.test(text);
 }
 
-function requireConfidence({ confidence }: Given, argument: string): void {
+function requireConfidence({ confidence }: UncheckedStatement, argument: string): void {
   if (confidence === undefined || (typeof confidence === 'number' && confidence >= 0 && confidence <= 1)) return;
-  throw unsayable('bad_confidence', argument, 'must be a number from 0 to 1, or left out, which is 1');
+  throw statementError('bad_confidence', argument, 'must be a number from 0 to 1, or left out, which is 1');
 }
 
-function requireDeclared({ predicate }: Given, { name, memory }: Declaring, argument: string): PredicateSpec {
+function requireDeclared(
+  { predicate }: UncheckedStatement,
+  { name, memory }: Declaring,
+  argument: string,
+): PredicateSpec {
   const declared = memory?.predicates ?? {};
   const spec = Object.hasOwn(declared, predicate as string) ? declared[predicate as string] : undefined;
   if (spec !== undefined) return spec;
   const known = Object.keys(declared).sort().join(', ');
   const there = memory === undefined ? 'it has no memory' : `it declares ${known === '' ? 'none' : known}`;
-  throw unsayable(
+  throw statementError(
     'unknown_predicate',
     argument,
     `is ${JSON.stringify(predicate)}, which the domain ${name} does not declare in its memory; ${there}`,
   );
 }
 
-function requireStamp({ strategy }: Given, declared: PredicateSpec, argument: string): void {
+function requireStamp({ strategy }: UncheckedStatement, declared: PredicateSpec, argument: string): void {
   if (strategy === undefined || strategy === declared.strategy) return;
   if (!(STRATEGIES as readonly unknown[]).includes(strategy))
-    throw unsayable('unknown_strategy', argument, `must be one of ${STRATEGIES.join(', ')}, or better left out`);
-  throw unsayable(
+    throw statementError('unknown_strategy', argument, `must be one of ${STRATEGIES.join(', ')}, or better left out`);
+  throw statementError(
     'strategy_not_allowed',
     argument,
     `is another one than the predicate declares, which is ${declared.strategy}; leave it out`,
@@ -137,7 +141,7 @@ function requireStamp({ strategy }: Given, declared: PredicateSpec, argument: st
 }
 
 /** A missing end is open, as far as this can be checked without a clock. */
-function requirePeriod(said: Given, argument: string): void {
+function requirePeriod(said: UncheckedStatement, argument: string): void {
   if (said.verb === 'change') {
     const { from } = said;
     if (from !== undefined) requireWhole({ from, to: OPEN_END }, `${argument}.from`);
@@ -147,8 +151,8 @@ function requirePeriod(said: Given, argument: string): void {
   const place = `${argument}.valid`;
   const isPartial = said.verb === 'assert';
   if (isPartial && valid === undefined) return;
-  requireForm(form.object, valid, place);
-  requireForm(PERIOD, valid, place);
+  checkArgument(arg.object, valid, place);
+  checkArgument(PERIOD, valid, place);
   const { from, to } = valid as { readonly from?: unknown; readonly to?: unknown };
   requireWhole(
     {
@@ -172,6 +176,6 @@ function requireWhole({ from, to }: { readonly from: unknown; readonly to: unkno
   }
 }
 
-function unsayable(code: MemoryErrorCode, argument: string, why: string): MemoryError {
+function statementError(code: MemoryErrorCode, argument: string, why: string): MemoryError {
   return new MemoryError(code, `The argument ${argument} ${why}. Nothing was said.`, { evidence: { argument } });
 }

@@ -27,7 +27,7 @@ test('a vote is of one θ and one version of the policy, and another of either i
     const votes = new Votes({ oracle, choose, ...judge });
     const call = {};
     await votes.ask(call, question);
-    return votes.of(call, question.request);
+    return votes.get(call, question.request);
   };
   const first = await voted({ policy: '1' }, 'one');
   expect(first).toMatchObject({ winner: 'one', policy: '1', theta: thetaHash({}) });
@@ -46,7 +46,7 @@ test('a vote for nobody that is in question is no vote', async () => {
   const votes = new Votes({ oracle, choose: () => 'three' });
   const call = {};
   await expect(votes.ask(call, question)).rejects.toMatchObject({ code: 'unknown_member' });
-  expect(votes.of(call, question.request)).toBeUndefined();
+  expect(votes.get(call, question.request)).toBeUndefined();
   await store.close();
 });
 
@@ -67,7 +67,7 @@ test('a judge that changes what it is shown changes only its own copy, and its v
   expect(JSON.stringify(question)).toBe(shown);
   const votes = new Votes({ oracle, choose: () => 'two' });
   await votes.ask(call, question);
-  expect(votes.of(call, question.request)).toMatchObject({ winner: 'two' });
+  expect(votes.get(call, question.request)).toMatchObject({ winner: 'two' });
   await store.close();
 });
 

@@ -3,9 +3,9 @@ import type { Instant } from '#canon';
 import type { PartitionName } from '#ledger';
 import { type Answer, MemoryError, type Question } from '#memory';
 import {
-  type Asking,
   type Oracle,
   type OracleAnswer,
+  type OracleCall,
   oracleKey,
   type Pause,
   systemPause,
@@ -64,12 +64,12 @@ export class Votes {
   }
 
   /** `call`: the call that asked for it. */
-  of(call: object, request: string): Answer | undefined {
+  get(call: object, request: string): Answer | undefined {
     return this.#votes.get(call)?.get(request);
   }
 
   /** The time of these statements, as first recorded. @throws the errors of the oracle log */
-  async saidAt({ space, branch }: PartitionName, claims: readonly string[], at: Instant): Promise<Instant> {
+  async assertedAt({ space, branch }: PartitionName, claims: readonly string[], at: Instant): Promise<Instant> {
     const { value } = await this.#consulted({
       scope: { kind: 'memory', space },
       // Statements in a branch are separate from statements outside of it.
@@ -105,7 +105,7 @@ export class Votes {
    * After an erasure of the answer, a new statement makes a new question, which names the erasing
    * entry.
    */
-  async #consulted(asking: Consulting): Promise<OracleAnswer> {
+  async #consulted(asking: OracleVote): Promise<OracleAnswer> {
     try {
       return await this.#judge.oracle.consult(asking);
     } catch (error) {
@@ -118,7 +118,7 @@ export class Votes {
   }
 }
 
-type Consulting = Omit<Asking, 'request'> & { readonly request: { readonly [member: string]: Json } };
+type OracleVote = Omit<OracleCall, 'request'> & { readonly request: { readonly [member: string]: Json } };
 
 /** Otherwise each proposal would fail: Node treats longer times as one millisecond. */
 function requireTime({ timeoutMs }: Judge): void {

@@ -2,10 +2,10 @@ import { isAssizeError, type Json } from '#base';
 import type { Instant } from '#canon';
 import { type CommitPayload, type Hash, isBlobRef, type LedgerStore, type Replayer, readRow } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
-import { type Line, Lines, SHARED } from '../visible/visibility.ts';
+import { SHARED, type VisibilityChain, VisibilityChains } from '../visible/visibility.ts';
 
 /** An entry that derives from another entry, and the kind of derivation. */
-export interface DerivedEntry {
+export interface DependentEntry {
   readonly id: Hash;
   readonly trajectoryId: string;
   readonly seq: number;
@@ -29,14 +29,14 @@ const PAGE = 1_000;
  *
  * @throws RuntimeError `not_found`; LedgerFault for a missing blob
  */
-export async function derivedFrom(
+export async function dependentsOf(
   { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
   entryId: Hash,
-): Promise<readonly DerivedEntry[]> {
+): Promise<readonly DependentEntry[]> {
   if ((await store.resolve(entryId)) === undefined)
     throw new RuntimeError('not_found', `The store has no entry ${entryId}.`, { evidence: { id: entryId } });
   const commits = new Map<Hash, Commit>();
-  const lines = new Lines(store);
+  const lines = new VisibilityChains(store);
   /** By row and memory: the shared memory, or that of a branch. */
   const writers = new Map<string, Map<string | undefined, Hash>>();
   for (const { trajectory_id } of await store.trajectories())
@@ -46,8 +46,8 @@ export async function derivedFrom(
       const [{ branch }] = await lines.of(trajectory_id);
       for (const row of commit.wrote) writers.set(row, (writers.get(row) ?? new Map()).set(branch, commit.entry.id));
     }
-  const followers = new Map<Hash, Map<Hash, Set<DerivedEntry['how'][number]>>>();
-  const follows = (id: Hash, from: Hash | undefined, how: DerivedEntry['how'][number]): void => {
+  const followers = new Map<Hash, Map<Hash, Set<DependentEntry['how'][number]>>>();
+  const follows = (id: Hash, from: Hash | undefined, how: DependentEntry['how'][number]): void => {
     if (from === undefined || from === id) return;
     const of = followers.get(from) ?? new Map();
     followers.set(from, of.set(id, (of.get(id) ?? new Set()).add(how)));
@@ -65,7 +65,7 @@ export async function derivedFrom(
 }
 
 interface Commit {
-  readonly entry: Omit<DerivedEntry, 'how' | 'from'>;
+  readonly entry: Omit<DependentEntry, 'how' | 'from'>;
   /** Rows that it wrote, by key. */
   readonly wrote: readonly string[];
   readonly restsOn: ReadonlySet<Hash>;
@@ -122,7 +122,7 @@ function rowsOf(recall: Json): { row: string; branch: string | undefined }[] {
  * The visibility chain of a branch. For a name in a recall that is not a trajectory, only the
  * shared memory.
  */
-async function lineOf(branch: string, lines: Lines): Promise<Line> {
+async function lineOf(branch: string, lines: VisibilityChains): Promise<VisibilityChain> {
   try {
     return await lines.of(branch);
   } catch (error) {
@@ -133,10 +133,10 @@ async function lineOf(branch: string, lines: Lines): Promise<Line> {
 
 function reached(
   start: Hash,
-  followers: ReadonlyMap<Hash, ReadonlyMap<Hash, ReadonlySet<DerivedEntry['how'][number]>>>,
+  followers: ReadonlyMap<Hash, ReadonlyMap<Hash, ReadonlySet<DependentEntry['how'][number]>>>,
   commits: ReadonlyMap<Hash, Commit>,
-): DerivedEntry[] {
-  const found = new Map<Hash, { how: Set<DerivedEntry['how'][number]>; from: Set<Hash> }>();
+): DependentEntry[] {
+  const found = new Map<Hash, { how: Set<DependentEntry['how'][number]>; from: Set<Hash> }>();
   const queue = [start];
   for (let from = queue.shift(); from !== undefined; from = queue.shift())
     for (const [id, how] of followers.get(from) ?? []) {

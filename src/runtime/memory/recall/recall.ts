@@ -1,4 +1,4 @@
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { type Instant, isInstant, maxInstant } from '#canon';
 import {
   type CommitPayload,
@@ -27,13 +27,13 @@ import {
   wordsOf,
 } from '#memory';
 import type { WriterContext } from '../../writer/ports.ts';
-import type { Beliefs } from '../plan/plan-beliefs.ts';
-import { requireBeliefs, rowOf } from '../plan/plan-beliefs.ts';
+import type { BeliefPlanner } from '../plan/plan-beliefs.ts';
+import { requireFactStore, rowOf } from '../plan/plan-beliefs.ts';
 import { INSTANT_MADE } from '../plan/validate.ts';
-import { seenFacts } from '../visible/facts.ts';
-import { atOneMoment } from '../visible/snapshot-read.ts';
-import { type Line, SHARED } from '../visible/visibility.ts';
-import { embedTexts, type RankedBy, ranked, requireEmbedder, type Score } from './search.ts';
+import { visibleFacts } from '../visible/facts.ts';
+import { withReadSnapshot } from '../visible/snapshot-read.ts';
+import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
+import { embedTexts, rankFacts, requireEmbedder, type Score, type SearchMode } from './search.ts';
 
 /**
  * The facts to recall. An omitted member restricts nothing, except `valid`, `system` and `kind`.
@@ -65,7 +65,7 @@ export interface RecallQuery {
    * search, ranked by cosine; the runtime needs an embedder. `hybrid`: both; the best 100 of each,
    * or `limit` if greater, are fused by reciprocal rank.
    */
-  readonly by?: RankedBy;
+  readonly by?: SearchMode;
   /**
    * Aborts the calls of the embedder. The recall then ends even if the embedder ignores the signal.
    */
@@ -80,7 +80,7 @@ export interface Recalled {
   /** The scores of the facts, in their order; only with a text. */
   readonly scores?: readonly Score[];
   /** Whether more facts match than `limit`. */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
   /**
    * An observation for the proposal that uses the facts: the query, and the versions of facts that
    * it returned.
@@ -130,7 +130,7 @@ type Pages = (query: FactQuery, most?: number) => AsyncGenerator<FactRow[]>;
 
 /** The parts of a runtime that a memory needs. */
 export type MemoryContext = Pick<WriterContext, 'clock' | 'store'> & {
-  readonly beliefs: Beliefs | undefined;
+  readonly beliefs: BeliefPlanner | undefined;
   readonly embedder: Embedder | undefined;
 };
 
@@ -145,8 +145,8 @@ export class MemoryView {
 
   /** `trajectoryId`: the trajectory that reads, if it may be a branch. */
   constructor(space: string, context: MemoryContext, trajectoryId?: string) {
-    requireForm(NAME, space, 'space');
-    requireForm(form.optional(form.text), trajectoryId, 'trajectoryId');
+    checkArgument(NAME, space, 'space');
+    checkArgument(arg.optional(arg.text), trajectoryId, 'trajectoryId');
     this.#trajectoryId = trajectoryId;
     this.space = space;
     this.#context = context;
@@ -168,8 +168,8 @@ export class MemoryView {
    * of the embedder; ArgumentError `bad_argument`
    */
   async recall(query: RecallQuery = {}): Promise<Recalled> {
-    requireForm(QUERY_MEMBERS, query, 'query');
-    requireForm(QUERY, query, 'query');
+    checkArgument(QUERY_MEMBERS, query, 'query');
+    checkArgument(QUERY, query, 'query');
     const { subject, predicate, kind = 'current', relation, text, by, signal } = query;
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
@@ -203,7 +203,7 @@ export class MemoryView {
       { ...asked, ...(branch !== undefined && { branch }), ...(relation && { relation }) },
       facts,
     );
-    return { facts, isCut: found.length > limit, observation };
+    return { facts, isTruncated: found.length > limit, observation };
   }
 
   /**
@@ -214,10 +214,10 @@ export class MemoryView {
    * `bad_argument`
    */
   async embed(options: { readonly signal?: AbortSignal } = {}): Promise<number> {
-    requireForm(EMBED_OPTIONS, options, 'options');
+    checkArgument(EMBED_OPTIONS, options, 'options');
     const { beliefs, embedder } = this.#context;
     const { signal = new AbortController().signal } = options;
-    return embedTexts(requireBeliefs(beliefs).store, requireEmbedder(embedder), this.space, signal);
+    return embedTexts(requireFactStore(beliefs).store, requireEmbedder(embedder), this.space, signal);
   }
 
   /**
@@ -227,8 +227,8 @@ export class MemoryView {
   async history(
     query: Pick<RecallQuery, 'subject' | 'predicate' | 'kind' | 'limit'> = {},
   ): Promise<readonly FactRow[]> {
-    requireForm(HISTORY_MEMBERS, query, 'query');
-    requireForm(QUERY, query, 'query');
+    checkArgument(HISTORY_MEMBERS, query, 'query');
+    checkArgument(QUERY, query, 'query');
     if (query.limit !== undefined) return (await this.recall({ ...query, valid: 'any', system: 'any' })).facts;
     return this.#all({ ...query, space: this.space, kind: requireKind(query.kind ?? 'current') });
   }
@@ -239,10 +239,10 @@ export class MemoryView {
    * @throws the errors of `recall`
    */
   async diff(from: Point, to: Point, of: Pick<RecallQuery, 'subject' | 'predicate'> = {}): Promise<Difference> {
-    requireForm(POINT_MEMBERS, from, 'from');
-    requireForm(POINT_MEMBERS, to, 'to');
-    requireForm(OF_MEMBERS, of, 'of');
-    requireForm(form.members(OF), of, 'of');
+    checkArgument(POINT_MEMBERS, from, 'from');
+    checkArgument(POINT_MEMBERS, to, 'to');
+    checkArgument(OF_MEMBERS, of, 'of');
+    checkArgument(arg.members(OF), of, 'of');
     const queries = [from, to].map(({ valid, system }) => ({
       ...of,
       space: this.space,
@@ -267,7 +267,7 @@ export class MemoryView {
    * @throws MemoryError `unknown_fact`; ArgumentError `bad_argument`
    */
   async explain(fact: Pick<FactRow, 'subject' | 'predicate' | 'fact_id' | 'system_time_start'>): Promise<Explained> {
-    requireForm(FACT, fact, 'fact');
+    checkArgument(FACT, fact, 'fact');
     const { subject, predicate, fact_id, system_time_start } = fact;
     const all = await this.#all({ space: this.space, subject, predicate, kind: 'all' });
     const found = all.find((row) => row.fact_id === fact_id && row.system_time_start === system_time_start);
@@ -313,7 +313,7 @@ export class MemoryView {
     const isWanted =
       relation === undefined ? undefined : (fact: FactVersion) => isInRelation(fact, relation.is, relation.to);
     const asking = { line, filter: asked, isWanted, text, by, signal, limit: limit + 1 };
-    const hits = await ranked(requireBeliefs(beliefs).store, embedder, asking);
+    const hits = await rankFacts(requireFactStore(beliefs).store, embedder, asking);
     const found = hits.slice(0, limit);
     const facts = found.map(({ fact }) => rowOf(fact));
     const observation = observed(
@@ -327,7 +327,7 @@ export class MemoryView {
       },
       facts,
     );
-    return { facts, scores: found.map(({ score }) => score), isCut: hits.length > limit, observation };
+    return { facts, scores: found.map(({ score }) => score), isTruncated: hits.length > limit, observation };
   }
 
   /** The commit that recorded the losing assertion is the approval of the deciding counselor. */
@@ -355,7 +355,7 @@ export class MemoryView {
    * again.
    */
   async #arrived(asked: Pick<FactQuery, 'space' | 'subject' | 'predicate'>, system: Instant): Promise<void> {
-    const underWay = requireBeliefs(this.#context.beliefs).arrived(asked, system);
+    const underWay = requireFactStore(this.#context.beliefs).waitUntil(asked, system);
     if (underWay !== undefined) await underWay;
   }
 
@@ -368,63 +368,63 @@ export class MemoryView {
   }
 
   /**
-   * Reads in one snapshot read, if the store supports it. `most`: as in `seenFacts`, over all
+   * Reads in one snapshot read, if the store supports it. `most`: as in `visibleFacts`, over all
    * reads.
    */
   async #read<T>(read: (pages: Pages) => Promise<T>, most?: number): Promise<T> {
-    const store: FactStore = requireBeliefs(this.#context.beliefs).store;
+    const store: FactStore = requireFactStore(this.#context.beliefs).store;
     const line = await this.#line();
     const by = (facts: FactReads): Promise<T> =>
       read(async function* (query, most) {
-        for await (const page of seenFacts(facts, line, query, most)) yield page.map(rowOf);
+        for await (const page of visibleFacts(facts, line, query, most)) yield page.map(rowOf);
       });
     // One query is one snapshot.
-    return most !== undefined && line.length === 1 ? by(store) : atOneMoment(store, by);
+    return most !== undefined && line.length === 1 ? by(store) : withReadSnapshot(store, by);
   }
 
-  async #line(): Promise<Line> {
-    const { lines } = requireBeliefs(this.#context.beliefs);
-    return this.#trajectoryId === undefined ? SHARED : lines.of(this.#trajectoryId);
+  async #line(): Promise<VisibilityChain> {
+    const { visibility } = requireFactStore(this.#context.beliefs);
+    return this.#trajectoryId === undefined ? SHARED : visibility.of(this.#trajectoryId);
   }
 }
 
-const RANKED_BY: readonly RankedBy[] = ['text', 'embedding', 'hybrid'];
+const RANKED_BY: readonly SearchMode[] = ['text', 'embedding', 'hybrid'];
 
-const SIGNAL = form.optional(form.of('an AbortSignal', (value) => value instanceof AbortSignal));
+const SIGNAL = arg.optional(arg.of('an AbortSignal', (value) => value instanceof AbortSignal));
 
-const EMBED_OPTIONS = form.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
+const EMBED_OPTIONS = arg.options<{ readonly signal?: AbortSignal }>({ signal: SIGNAL });
 /** No name is longer, so a longer one finds nothing. Normalising one could take very long. */
 const NAME_MAX = 512;
 /** The form of asserted names: a name of another form finds nothing. */
-const NAME = form.of(
+const NAME = arg.of(
   "a text in Unicode's composed form (NFC)",
   (value) => typeof value === 'string' && (value.length > NAME_MAX || value === value.normalize('NFC')),
 );
-const OF = { subject: form.optional(NAME), predicate: form.optional(NAME) };
-const OF_MEMBERS = form.only(['subject', 'predicate']);
-const POINT_MEMBERS = form.only(['valid', 'system']);
-const HISTORY_MEMBERS = form.only(['subject', 'predicate', 'kind', 'limit']);
-const QUERY_MEMBERS = form.only([
+const OF = { subject: arg.optional(NAME), predicate: arg.optional(NAME) };
+const OF_MEMBERS = arg.only(['subject', 'predicate']);
+const POINT_MEMBERS = arg.only(['valid', 'system']);
+const HISTORY_MEMBERS = arg.only(['subject', 'predicate', 'kind', 'limit']);
+const QUERY_MEMBERS = arg.only([
   ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
   ...['text', 'by', 'signal', 'limit'],
 ]);
-const QUERY = form.members({
+const QUERY = arg.members({
   ...OF,
-  valid: form.optional(form.text),
-  system: form.optional(form.text),
-  kind: form.optional(form.text),
-  relation: form.optional(form.members({ to: form.object, is: form.list(form.text) })),
-  text: form.optional(form.text),
-  by: form.optional(form.text),
+  valid: arg.optional(arg.text),
+  system: arg.optional(arg.text),
+  kind: arg.optional(arg.text),
+  relation: arg.optional(arg.members({ to: arg.object, is: arg.list(arg.text) })),
+  text: arg.optional(arg.text),
+  by: arg.optional(arg.text),
   signal: SIGNAL,
-  limit: form.optional(form.whole),
+  limit: arg.optional(arg.whole),
 });
 
-const FACT = form.members({
+const FACT = arg.members({
   subject: NAME,
   predicate: NAME,
-  fact_id: form.text,
-  system_time_start: form.text,
+  fact_id: arg.text,
+  system_time_start: arg.text,
 });
 
 function requireKind(kind: string): 'current' | 'audit' | 'all' {
@@ -443,7 +443,7 @@ function requireInstant(instant: string, member: string, orElse = ', or any'): I
 }
 
 /** @throws MemoryError `empty_text`, `long_text`, `bad_text` */
-function requireAskable(text: string, by: RankedBy): void {
+function requireAskable(text: string, by: SearchMode): void {
   if (text.length > TEXT_MAX)
     throw new MemoryError('long_text', `A text that is looked for has at most ${TEXT_MAX} characters.`, {
       evidence: { length: text.length },

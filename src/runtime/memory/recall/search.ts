@@ -1,15 +1,15 @@
 import type { FactHit, FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
 import { type Embedder, fuse, MemoryError } from '#memory';
-import { inTime } from '../../transactions/limits/time-limit.ts';
-import { seenHits } from '../visible/hits.ts';
-import { atOneMoment } from '../visible/snapshot-read.ts';
-import type { Line } from '../visible/visibility.ts';
+import { withSignal } from '../../transactions/limits/time-limit.ts';
+import { visibleHits } from '../visible/hits.ts';
+import { withReadSnapshot } from '../visible/snapshot-read.ts';
+import type { VisibilityChain } from '../visible/visibility.ts';
 
 /** The search method: full-text, vector, or both. */
-export type RankedBy = 'text' | 'embedding' | 'hybrid';
+export type SearchMode = 'text' | 'embedding' | 'hybrid';
 
 /** A fact that matches a text, with its score overall and in each result list. */
-export interface Ranked {
+export interface RankedFact {
   readonly fact: FactVersion;
   readonly score: Score;
 }
@@ -41,7 +41,7 @@ const EMBEDDED_AT_ONCE = 64;
  *
  * @throws MemoryError `no_embedder`, `bad_vector`; the errors of the embedder; the signal's reason
  */
-export async function ranked(
+export async function rankFacts(
   store: FactStore,
   embedder: Embedder | undefined,
   {
@@ -54,24 +54,24 @@ export async function ranked(
     limit,
   }: {
     /** The visibility chain to search. */
-    readonly line: Line;
+    readonly line: VisibilityChain;
     readonly filter: Filter;
     /** The filter that no store can apply. */
     readonly isWanted: ((fact: FactVersion) => boolean) | undefined;
     readonly text: string;
-    readonly by: RankedBy;
+    readonly by: SearchMode;
     readonly signal: AbortSignal;
     readonly limit: number;
   },
-): Promise<Ranked[]> {
-  const best = (facts: FactReads, search: Parameters<typeof seenHits>[3], limit: number): Promise<FactHit[]> =>
-    wantedOf((depth) => seenHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
+): Promise<RankedFact[]> {
+  const best = (facts: FactReads, search: Parameters<typeof visibleHits>[3], limit: number): Promise<FactHit[]> =>
+    rankUntilEnough((depth) => visibleHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
   const byText = (facts: FactReads, limit: number): Promise<FactHit[]> =>
     best(facts, (query, limit) => facts.factsByText({ ...query, text, limit }), limit);
   // One query is one snapshot.
   const isOne = line.length === 1 && isWanted === undefined;
   const ask = <T>(read: (facts: FactReads) => Promise<T>): Promise<T> =>
-    isOne && by !== 'hybrid' ? read(store) : atOneMoment(store, read, { byText: by !== 'embedding' });
+    isOne && by !== 'hybrid' ? read(store) : withReadSnapshot(store, read, { byText: by !== 'embedding' });
   if (by === 'text') {
     const hits = await ask((facts) => byText(facts, limit));
     return hits.map(({ fact, score }) => ({ fact, score: { score, text: score } }));
@@ -90,7 +90,7 @@ export async function ranked(
 }
 
 /** A store is asked for more until there are as many of those that are wanted. */
-async function wantedOf(
+async function rankUntilEnough(
   search: (depth: number) => Promise<FactHit[]>,
   isWanted: ((fact: FactVersion) => boolean) | undefined,
   limit: number,
@@ -104,7 +104,7 @@ async function wantedOf(
 }
 
 /** By both lists; each with what it has in either. */
-function fused(words: readonly FactHit[], near: readonly FactHit[]): Ranked[] {
+function fused(words: readonly FactHit[], near: readonly FactHit[]): RankedFact[] {
   const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
   const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
   return fuse(lists, keyOf).map(({ item: fact, score }) => {
@@ -165,7 +165,7 @@ async function embedded(
 ): Promise<readonly Float32Array[]> {
   const { id, dimensions } = embedder;
   // An embedder may know nothing of signals, or not look at its own.
-  const vectors: unknown = await inTime(signal, () => embedder.embed(texts, signal));
+  const vectors: unknown = await withSignal(signal, () => embedder.embed(texts, signal));
   const isRight = (vector: unknown): boolean =>
     vector instanceof Float32Array &&
     vector.length === dimensions &&

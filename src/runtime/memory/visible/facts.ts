@@ -1,6 +1,6 @@
 import type { BranchPartition, FactQuery, FactReads, FactVersion } from '#ledger';
 import { factPages } from './fact-pages.ts';
-import { type Ahead, type Level, type Line, seen, untilOf } from './visibility.ts';
+import { type LateChange, type VisibilityChain, type VisibleMemory, visibleRows, visibleUntil } from './visibility.ts';
 
 const PAGE = 1_000;
 
@@ -16,22 +16,22 @@ const PAGE = 1_000;
  *
  * @throws StoreError
  */
-export async function* seenFacts(
+export async function* visibleFacts(
   store: FactReads,
-  line: Line,
+  line: VisibilityChain,
   query: Omit<FactQuery, 'branch' | 'after' | 'limit'>,
   most?: number,
 ): AsyncGenerator<FactVersion[]> {
   const [own, ...sources] = line;
   if (sources.length === 0) {
-    yield* factPages(store, levelQuery(query, own), { most });
+    yield* factPages(store, visibleMemoryQuery(query, own), { most });
     return;
   }
   const turns = { last: 0 };
-  const partitions = line.map((level) => new Peeked(partitionsOf(store, query, level, turns)));
+  const partitions = line.map((level) => new PeekableRows(partitionsOf(store, query, level, turns)));
   // Read before the rows, so that none of them must be read again.
   await Promise.all(partitions.map((each) => each.head()));
-  const rows = line.map((level) => new Rows(store, query, level, turns));
+  const rows = line.map((level) => new MemoryRows(store, query, level, turns));
   let page: FactVersion[] = [];
   for (;;) {
     const heads = (await Promise.all(rows.map((each) => each.next()))).filter((head) => head !== undefined);
@@ -42,7 +42,7 @@ export async function* seenFacts(
       rows.map((each, level) => each.of(first, line[level]!.branch === undefined ? 'shared' : own[level])),
     );
     page.push(
-      ...seen(
+      ...visibleRows(
         line,
         { ...first, space: query.space },
         (level) => found[level]!,
@@ -60,11 +60,11 @@ export async function* seenFacts(
  * The query for one memory: later changes are not visible, so rows closed since are open there.
  * Partitions that are visible up to a later time are queried by name.
  */
-export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, level: Level): FactQuery {
+export function visibleMemoryQuery({ system, ...query }: Omit<FactQuery, 'branch'>, level: VisibleMemory): FactQuery {
   const { branch } = level;
   const { space, subject, predicate } = query;
   const isOne = subject !== undefined && predicate !== undefined;
-  const until = isOne ? untilOf(level, { space, subject, predicate }) : level.until;
+  const until = isOne ? visibleUntil(level, { space, subject, predicate }) : level.until;
   const of = { ...query, ...(branch !== undefined && { branch }) };
   if (system === undefined) return of;
   return { ...of, system: until === undefined || (system !== 'now' && system < until) ? system : until };
@@ -74,41 +74,44 @@ export function levelQuery({ system, ...query }: Omit<FactQuery, 'branch'>, leve
  * Matching partitions that are visible up to a later time, in the order of a store. Without a time
  * restriction, all partitions are visible alike.
  */
-export function aheadIn({ space, subject, predicate, system }: Omit<FactQuery, 'branch'>, { ahead }: Level): Ahead[] {
+export function lateChangesIn(
+  { space, subject, predicate, system }: Omit<FactQuery, 'branch'>,
+  { lateChanges }: VisibleMemory,
+): LateChange[] {
   if (system === undefined || (subject !== undefined && predicate !== undefined)) return [];
-  const isAsked = (name: Ahead): boolean =>
+  const isAsked = (name: LateChange): boolean =>
     name.space === space &&
     (subject === undefined || subject === name.subject) &&
     (predicate === undefined || predicate === name.predicate);
-  return [...(ahead?.values() ?? [])].filter(isAsked).sort(byNames);
+  return [...(lateChanges?.values() ?? [])].filter(isAsked).sort(byNames);
 }
 
 /** Counts reads, to order two of them. */
-interface Turns {
+interface ReadCounter {
   last: number;
 }
 
 /** The rows of one memory. */
-class Rows {
+class MemoryRows {
   readonly #store: FactReads;
   readonly #asked: Omit<FactQuery, 'branch'>;
-  readonly #level: Level;
+  readonly #level: VisibleMemory;
   readonly #query: FactQuery;
-  readonly #turns: Turns;
-  readonly #rows: Peeked<FactVersion>;
+  readonly #turns: ReadCounter;
+  readonly #rows: PeekableRows<FactVersion>;
   /** Partitions to be queried by name, not yet queried. */
-  #ahead: Ahead[];
+  #ahead: LateChange[];
   /** The read that returned the page of the next row. */
   #turn: number = 0;
 
-  constructor(store: FactReads, asked: Omit<FactQuery, 'branch'>, level: Level, turns: Turns) {
+  constructor(store: FactReads, asked: Omit<FactQuery, 'branch'>, level: VisibleMemory, turns: ReadCounter) {
     this.#store = store;
     this.#asked = asked;
     this.#level = level;
-    this.#query = levelQuery(asked, level);
+    this.#query = visibleMemoryQuery(asked, level);
     this.#turns = turns;
-    this.#rows = new Peeked(this.#all());
-    this.#ahead = aheadIn(asked, level);
+    this.#rows = new PeekableRows(this.#all());
+    this.#ahead = lateChangesIn(asked, level);
   }
 
   /** The next partition. */
@@ -123,7 +126,7 @@ class Rows {
    * The rows of the next partition, if this memory has it. `own`: its start, and the read that
    * returned it.
    */
-  async of(names: Names, own: Own | 'shared' | undefined): Promise<FactVersion[]> {
+  async of(names: Names, own: OwnPartition | 'shared' | undefined): Promise<FactVersion[]> {
     const found = await this.#rows.takeWhile((row) => byNames(row, names) === 0);
     const [ahead] = this.#ahead;
     if (ahead !== undefined && byNames(ahead, names) === 0) {
@@ -138,7 +141,7 @@ class Rows {
 
   async #again({ subject, predicate }: Names): Promise<FactVersion[]> {
     const found: FactVersion[] = [];
-    const query = levelQuery({ ...this.#asked, subject, predicate }, this.#level);
+    const query = visibleMemoryQuery({ ...this.#asked, subject, predicate }, this.#level);
     for await (const page of factPages(this.#store, query)) found.push(...page);
     return found;
   }
@@ -152,14 +155,14 @@ class Rows {
 }
 
 /** A partition that a memory has of its own, and the read that returned it. */
-type Own = BranchPartition & { readonly turn: number };
+type OwnPartition = BranchPartition & { readonly turn: number };
 
 async function* partitionsOf(
   store: FactReads,
   { space, subject, predicate }: Pick<FactQuery, 'space' | 'subject' | 'predicate'>,
-  { branch }: Level,
-  turns: Turns,
-): AsyncGenerator<Own> {
+  { branch }: VisibleMemory,
+  turns: ReadCounter,
+): AsyncGenerator<OwnPartition> {
   if (branch === undefined) return;
   const query = {
     space,
@@ -179,14 +182,14 @@ async function* partitionsOf(
   }
 }
 
-async function partitionAt(partitions: Peeked<Own>, names: Names): Promise<Own | undefined> {
+async function partitionAt(partitions: PeekableRows<OwnPartition>, names: Names): Promise<OwnPartition | undefined> {
   await partitions.takeWhile((partition) => byNames(partition, names) < 0);
   const head = await partitions.head();
   return head !== undefined && byNames(head, names) === 0 ? head : undefined;
 }
 
 /** An iterator with a look at its next item. */
-class Peeked<T> {
+class PeekableRows<T> {
   readonly #items: AsyncIterator<T>;
   #next: Promise<IteratorResult<T>> | undefined;
 

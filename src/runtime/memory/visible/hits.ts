@@ -1,6 +1,6 @@
 import type { FactHit, FactQuery, FactReads, FactVersion } from '#ledger';
-import { aheadIn, byNames, levelQuery, seenFacts } from './facts.ts';
-import type { Line } from './visibility.ts';
+import { byNames, lateChangesIn, visibleFacts, visibleMemoryQuery } from './facts.ts';
+import type { VisibilityChain } from './visibility.ts';
 
 type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
 
@@ -10,21 +10,23 @@ type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
  *
  * @throws the errors of `search`; StoreError
  */
-export async function seenHits(
+export async function visibleHits(
   store: FactReads,
-  line: Line,
+  line: VisibilityChain,
   { filter, limit }: { readonly filter: Filter; readonly limit: number },
   search: (query: Omit<FactQuery, 'after' | 'limit'>, limit: number) => Promise<FactHit[]>,
 ): Promise<FactHit[]> {
   const [own, ...sources] = line;
-  if (sources.length === 0) return search(levelQuery(filter, own), limit);
+  if (sources.length === 0) return search(visibleMemoryQuery(filter, own), limit);
   const queries = line.flatMap((level) =>
-    [filter, ...aheadIn(filter, level).map(namesOf)].map((asked) => levelQuery({ ...filter, ...asked }, level)),
+    [filter, ...lateChangesIn(filter, level).map(namesOf)].map((asked) =>
+      visibleMemoryQuery({ ...filter, ...asked }, level),
+    ),
   );
-  let lists: readonly Found[] = queries.map(() => ({ hits: [], floor: Infinity }));
+  let lists: readonly MemoryHits[] = queries.map(() => ({ hits: [], floor: Infinity }));
   for (let depth = limit; ; depth *= 4) {
     lists = await Promise.all(
-      lists.map(async (before, n): Promise<Found> => {
+      lists.map(async (before, n): Promise<MemoryHits> => {
         if (before.floor === -Infinity) return before;
         const hits = await search(queries[n]!, depth);
         return { hits, floor: hits.length < depth ? -Infinity : hits.at(-1)!.score };
@@ -41,13 +43,18 @@ export async function seenHits(
  * The best facts of one memory. No fact that it did not return is better than `floor`; undefined if
  * it returned all.
  */
-interface Found {
+interface MemoryHits {
   readonly hits: readonly FactHit[];
   readonly floor: number;
 }
 
 /** The visible facts among the hits, in their visible form, best first. */
-async function seenOf(store: FactReads, line: Line, filter: Filter, hits: readonly FactHit[]): Promise<FactHit[]> {
+async function seenOf(
+  store: FactReads,
+  line: VisibilityChain,
+  filter: Filter,
+  hits: readonly FactHit[],
+): Promise<FactHit[]> {
   const scores = new Map<string, number>();
   for (const { fact, score } of hits) scores.set(nameOf(fact), Math.max(score, scores.get(nameOf(fact)) ?? score));
   const partitions = new Map(
@@ -67,11 +74,11 @@ type Names = Pick<FactVersion, 'subject' | 'predicate'>;
 
 async function* pagesOf(
   store: FactReads,
-  line: Line,
+  line: VisibilityChain,
   filter: Filter,
   partitions: readonly Names[],
 ): AsyncGenerator<FactVersion[]> {
-  for (const names of partitions) yield* seenFacts(store, line, { ...filter, ...names });
+  for (const names of partitions) yield* visibleFacts(store, line, { ...filter, ...names });
 }
 
 function namesOf({ subject, predicate }: Names): Names {

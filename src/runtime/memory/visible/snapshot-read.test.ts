@@ -40,7 +40,7 @@ function meeting(store: Store, meet: () => Promise<void>): void {
       factsByVector: after(reads.factsByVector),
     };
   };
-  const atOneMoment = store.atOneMoment?.bind(store);
+  const atOneMoment = store.withReadSnapshot?.bind(store);
   const { facts, branchPartitions, factsByText, factsByVector } = store;
   Object.assign(
     store,
@@ -52,7 +52,7 @@ function meeting(store: Store, meet: () => Promise<void>): void {
     }),
   );
   if (atOneMoment !== undefined)
-    store.atOneMoment = (read, options) => atOneMoment((reads) => read(met(reads)), options);
+    store.withReadSnapshot = (read, options) => atOneMoment((reads) => read(met(reads)), options);
 }
 
 function tests(url: (name: string) => string): void {
@@ -98,7 +98,7 @@ function tests(url: (name: string) => string): void {
     expect(isChanged).toBe(true);
     // A later read returns the current facts, also after a failed one.
     const failed = new Error('no answer');
-    const failing = store.atOneMoment!(async (reads) => {
+    const failing = store.withReadSnapshot!(async (reads) => {
       await reads.facts({ space: 'ward', limit: 1 });
       throw failed;
     });

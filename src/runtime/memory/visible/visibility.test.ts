@@ -8,10 +8,10 @@ import {
   RowsReader,
   rootMembers,
 } from '../../../../tests/support/ledger-rows.ts';
-import { Lines } from './visibility.ts';
+import { VisibilityChains } from './visibility.ts';
 
 /** Chains of rows that no store accepts, and the number of reads. */
-function linesOf(rows: readonly EntryRow[], max?: number): { lines: Lines; reads: () => number } {
+function linesOf(rows: readonly EntryRow[], max?: number): { lines: VisibilityChains; reads: () => number } {
   const reader = new RowsReader(rows);
   const store = new MemoryStore();
   let reads = 0;
@@ -20,7 +20,7 @@ function linesOf(rows: readonly EntryRow[], max?: number): { lines: Lines; reads
     return reader.entries(id, page);
   };
   store.resolve = (id) => reader.resolve(id);
-  return { lines: new Lines(store, max), reads: () => reads };
+  return { lines: new VisibilityChains(store, max), reads: () => reads };
 }
 
 const root = (): ChainWriter => {

@@ -1,4 +1,4 @@
-import { type Json, RecentMap } from '#base';
+import { GenerationalMap, type Json } from '#base';
 import { addMicros, type Instant, maxInstant, readCanonical } from '#canon';
 import {
   type BlobRef,
@@ -16,7 +16,7 @@ import {
 import { RuntimeError } from '../../errors.ts';
 
 /** A memory of a visibility chain: the shared memory, or that of a branch. */
-export interface Level {
+export interface VisibleMemory {
   /** Absent for the shared memory. */
   readonly branch?: string;
   /**
@@ -28,20 +28,20 @@ export interface Level {
    * Partitions that are visible up to a later time than `until`: the source had changed them by
    * then, after a writer whose clock was far ahead.
    */
-  readonly ahead?: ReadonlyMap<string, Ahead>;
+  readonly lateChanges?: ReadonlyMap<string, LateChange>;
 }
 
 /** A partition that is visible up to a time of its own. */
-export type Ahead = Pick<PartitionName, 'space' | 'subject' | 'predicate'> & { readonly until: Instant };
+export type LateChange = Pick<PartitionName, 'space' | 'subject' | 'predicate'> & { readonly until: Instant };
 
 /**
  * The memories that a trajectory sees, its own first and the shared one last. No `until` is greater
  * than the one before it.
  */
-export type Line = readonly [Level, ...Level[]];
+export type VisibilityChain = readonly [VisibleMemory, ...VisibleMemory[]];
 
 /** The visibility chain outside of any branch. */
-export const SHARED: Line = [{}];
+export const SHARED: VisibilityChain = [{}];
 
 /**
  * Maximum by which a system time may be after the start of a branch and still extend the visibility
@@ -59,18 +59,18 @@ const LINES_MAX = 4_096;
  * Finds the visibility chains of trajectories. A chain never changes, and is cached while it is
  * used now and then.
  */
-export class Lines {
+export class VisibilityChains {
   readonly #store: LedgerStore;
-  readonly #lines: RecentMap<string, Line>;
+  readonly #lines: GenerationalMap<string, VisibilityChain>;
 
   /** `max`: minimum number of cached chains. */
   constructor(store: LedgerStore, max: number = LINES_MAX) {
     this.#store = store;
-    this.#lines = new RecentMap(max);
+    this.#lines = new GenerationalMap(max);
   }
 
   /** Undefined if it must be read first. */
-  known(trajectoryId: string): Line | undefined {
+  known(trajectoryId: string): VisibilityChain | undefined {
     return this.#lines.get(trajectoryId);
   }
 
@@ -82,12 +82,12 @@ export class Lines {
    * @throws RuntimeError `not_found` if the trajectory or one of its sources is not in the store;
    * `invalid_ledger` if the trajectory is its own source
    */
-  of(trajectoryId: string): Promise<Line> {
+  of(trajectoryId: string): Promise<VisibilityChain> {
     return this.#of(trajectoryId, new Set());
   }
 
   /** `path`: the trajectories that led to it. */
-  async #of(trajectoryId: string, path: ReadonlySet<string>): Promise<Line> {
+  async #of(trajectoryId: string, path: ReadonlySet<string>): Promise<VisibilityChain> {
     const known = this.#lines.get(trajectoryId);
     if (known !== undefined) return known;
     if (path.has(trajectoryId)) throw inCircle(trajectoryId);
@@ -96,7 +96,7 @@ export class Lines {
     return line;
   }
 
-  async #read(trajectoryId: string, beginning: Payload, path: ReadonlySet<string>): Promise<Line> {
+  async #read(trajectoryId: string, beginning: Payload, path: ReadonlySet<string>): Promise<VisibilityChain> {
     if (beginning.kind === 'branch') {
       const source = (beginning as BranchPayload).source_trajectory_id;
       const [{ branch }, ...rest] = await this.#of(source, path);
@@ -115,8 +115,8 @@ export class Lines {
    */
   async #point(
     { source_trajectory_id, source_commit_id }: BranchPayload,
-    above: Level | undefined,
-  ): Promise<Pick<Level, 'until' | 'ahead'>> {
+    above: VisibleMemory | undefined,
+  ): Promise<Pick<VisibleMemory, 'until' | 'lateChanges'>> {
     const row = await this.#store.resolve(source_commit_id);
     if (row === undefined) throw notThere(source_commit_id);
     const { at } = readRow(row).payload;
@@ -133,18 +133,18 @@ export class Lines {
     const until = [above?.until ?? at, ...near].reduce(maxInstant, at);
     // Partitions that were ahead where the source starts may not be ahead any more. They are then
     // visible as far as all others.
-    const ahead = new Map([...(above?.ahead ?? [])].filter(([, one]) => one.until > until));
+    const ahead = new Map([...(above?.lateChanges ?? [])].filter(([, one]) => one.until > until));
     for (const [partition, time] of changes) {
       const name = time > until ? await this.#nameOf(partition) : undefined;
       if (name === undefined) continue;
       const key = aheadKey(name);
       ahead.set(key, { ...name, until: maxInstant(time, ahead.get(key)?.until ?? time) });
     }
-    return { until, ...(ahead.size > 0 && { ahead }) };
+    return { until, ...(ahead.size > 0 && { lateChanges: ahead }) };
   }
 
   /** Undefined if the name was erased: the partition is then invisible. */
-  async #nameOf({ $blob }: BlobRef): Promise<Omit<Ahead, 'until'> | undefined> {
+  async #nameOf({ $blob }: BlobRef): Promise<Omit<LateChange, 'until'> | undefined> {
     const text = await this.#store.blob($blob);
     if (text === undefined) return undefined;
     const { space, subject, predicate } = (readCanonical(text) as unknown as { value: PartitionName }).value;
@@ -159,8 +159,11 @@ export class Lines {
 }
 
 /** The time up to which a partition is visible there; undefined for the first memory of a chain. */
-export function untilOf({ until, ahead }: Level, name: Omit<Ahead, 'until'>): Instant | undefined {
-  return ahead?.get(aheadKey(name))?.until ?? until;
+export function visibleUntil(
+  { until, lateChanges }: VisibleMemory,
+  name: Omit<LateChange, 'until'>,
+): Instant | undefined {
+  return lateChanges?.get(aheadKey(name))?.until ?? until;
 }
 
 /**
@@ -173,7 +176,7 @@ function mayBeAhead({ kind, payload }: EntryRow, at: Instant): boolean {
   return false;
 }
 
-function aheadKey({ space, subject, predicate }: Omit<Ahead, 'until'>): string {
+function aheadKey({ space, subject, predicate }: Omit<LateChange, 'until'>): string {
   return JSON.stringify([space, subject, predicate]);
 }
 
@@ -185,9 +188,9 @@ function aheadKey({ space, subject, predicate }: Omit<Ahead, 'until'>): string {
  * `since`: for each memory with its own partition, the time up to which it has the source's rows
  * (`PartitionState`).
  */
-export function seen(
-  line: Line,
-  name: Omit<Ahead, 'until'>,
+export function visibleRows(
+  line: VisibilityChain,
+  name: Omit<LateChange, 'until'>,
   rowsOf: (level: number) => readonly FactVersion[],
   since: (level: number) => Instant | undefined,
 ): FactVersion[] {
@@ -203,7 +206,7 @@ export function seen(
     const own = since(level);
     isTakenOver ||= own !== undefined;
     const above = line[level + 1];
-    const next = own ?? (above && untilOf(above, name));
+    const next = own ?? (above && visibleUntil(above, name));
     if (next !== undefined && (until === undefined || next < until)) until = next;
   }
   return found;

@@ -1,4 +1,4 @@
-import { isAssizeError, thrownOf } from '#base';
+import { isAssizeError, toError } from '#base';
 import { EffectError } from '#effects';
 import { isCauseCode } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
@@ -7,13 +7,13 @@ import { RuntimeError } from '../../errors.ts';
  * The error for a transaction that has not started: the reason of the stop signal, or `deadline`
  * after a timeout.
  */
-export function notBegun(reason: unknown): Error {
-  const cause = thrownOf(reason);
-  return isTimeout(cause) ? stopped(cause) : (cause as Error);
+export function notStartedError(reason: unknown): Error {
+  const cause = toError(reason);
+  return isTimeout(cause) ? stoppedError(cause) : (cause as Error);
 }
 
-export function stopped(reason: unknown): Error {
-  const cause = thrownOf(reason);
+export function stoppedError(reason: unknown): Error {
+  const cause = toError(reason);
   if (isAssizeError(cause, 'closed')) return cause;
   return new EffectError(
     'deadline',
@@ -35,7 +35,7 @@ export function causeOf(error: unknown): string {
  * Whether the error leaves the outcome to the log: the attempt may be committed, or adopted by
  * another process. Compensation could then revert committed effects.
  */
-export function isForTheLogToSay(error: unknown): boolean {
+export function isDecidedByLog(error: unknown): boolean {
   return (
     (error instanceof RuntimeError && error.code === 'commit_unknown') ||
     (error instanceof EffectError && error.code === 'tenure_lost')
@@ -50,6 +50,6 @@ export function isCollision(error: unknown): boolean {
   return error instanceof EffectError && error.code === 'key_collision';
 }
 
-export function isWorthAnother(error: unknown): error is EffectError {
+export function isRetryable(error: unknown): error is EffectError {
   return error instanceof EffectError && error.retryable && (error.code === 'stale' || error.code === 'tool_failed');
 }

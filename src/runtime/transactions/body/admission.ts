@@ -3,11 +3,11 @@ import { type Claim, EffectError, isPivot, type Tool } from '#effects';
 import type { Refusal } from '#kernel';
 import type { BlobRow } from '#ledger';
 import { refusalOf, sum, type ToolUse } from '../../records/tool-authority.ts';
-import { inTime } from '../limits/time-limit.ts';
-import { isHeld, type Prepared } from '../log/call-record.ts';
-import { type Costs, FREE } from '../log/undo-budget.ts';
+import { withSignal } from '../limits/time-limit.ts';
+import { isBuffered, type PreparedCall } from '../log/call-record.ts';
+import { type Costs, NO_COST } from '../log/undo-budget.ts';
 import type { Branch } from './branch.ts';
-import type { Judgement } from './claims.ts';
+import type { DeferredAdmission } from './claims.ts';
 
 /**
  * Checks a call and returns its claims, when the call may start. Until the call ends, the claims
@@ -15,7 +15,7 @@ import type { Judgement } from './claims.ts';
  * @throws EffectError `no_counselor`, `second_pivot`, `scope_exceeded`, `not_authorised`,
  * `too_much`
  */
-export function allowed(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
+export function admit(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): readonly Claim[] {
   const { attempt } = branch;
   checkPivot(branch, tool);
   attempt.claims.check(tool, claims);
@@ -30,17 +30,17 @@ export function allowed(branch: Branch, tool: Tool, input: Json, claims: readonl
  * Same as `allowed`, for a call that must wait or resolve names. @throws the errors of `allowed`;
  * EffectError `bad_resolver`
  */
-export async function judged(
+export async function admitLater(
   branch: Branch,
   tool: Tool,
   input: Json,
-  { after, over }: Judgement,
+  { after, over }: DeferredAdmission,
 ): Promise<readonly Claim[]> {
-  const { held, asking } = branch.attempt;
+  const { engine, context } = branch.attempt;
   try {
-    await inTime(asking.signal, () => after);
+    await withSignal(context.signal, () => after);
     checkPivot(branch, tool);
-    return allowed(branch, tool, input, await held.names.of(tool.claims(input), asking.signal));
+    return admit(branch, tool, input, await engine.names.resolve(tool.claims(input), context.signal));
   } finally {
     over();
   }
@@ -55,26 +55,26 @@ export function checkStillAllowed(branch: Branch, tool: Tool, input: Json, claim
     checkPivot(branch, tool);
     authorise(branch, tool, input, claims);
   } catch (error) {
-    letGo(branch, tool, claims);
+    cancelAdmission(branch, tool, claims);
     throw error;
   }
 }
 
 /** Releases an admitted call that nothing depends on any more. */
-export function letGo(branch: Branch, tool: Tool, claims: readonly Claim[]): void {
+export function cancelAdmission(branch: Branch, tool: Tool, claims: readonly Claim[]): void {
   if (keeps(branch, tool)) branch.attempt.claims.untouch(claims);
   else branch.attempt.claims.readIsOver(claims);
 }
 
 /** Whether the claims are kept after the call too. An optimistic read is validated at the gate. */
 function keeps({ attempt }: Branch, { class: kind }: Tool): boolean {
-  return kind !== undefined || attempt.asking.isOptimistic;
+  return kind !== undefined || attempt.context.isOptimistic;
 }
 
 /** Each branch may have one pivot, because one branch is chosen. */
 function checkPivot(branch: Branch, { name, class: kind, spec: { channel } }: Tool): void {
   if (kind === undefined || !isPivot(kind)) return;
-  const { counselors } = branch.attempt.asking;
+  const { counselors } = branch.attempt.context;
   if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel)) throw noCounselor(name, channel);
   const first = branch.firstPivot;
   if (first !== undefined) throw secondPivot(name, first);
@@ -90,7 +90,7 @@ export function whyNotAdopted({ firstPivot: first }: Branch, { pivot }: Branch):
 
 function authorise({ attempt }: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
   const use = useOf(tool, input, claims);
-  const refusal = refusalOf(attempt.asking.authority(), use, tool.class !== undefined && isHeld(tool.class));
+  const refusal = refusalOf(attempt.context.authority(), use, tool.class !== undefined && isBuffered(tool.class));
   if (refusal !== undefined) throw notAuthorised(tool, refusal);
 }
 
@@ -107,17 +107,17 @@ export function checkAffords(
   tool: Tool,
   input: Json,
   claims: readonly Claim[],
-  { effect }: Prepared,
-  { cost, undo_cost: undoCost = FREE }: Costs,
+  { effect }: PreparedCall,
+  { cost, undo_cost: undoCost = NO_COST }: Costs,
 ): readonly BlobRow[] {
   if (effect.class.reversibility !== 'with_cost') return [];
-  const { asking } = branch.attempt;
-  const authority = asking.authority();
+  const { context } = branch.attempt;
+  const authority = context.authority();
   // A reload in the meantime may no longer contain the writ, or may contain its revocation.
   const refusal = refusalOf(authority, useOf(tool, input, claims), false);
   if (refusal !== undefined) throw notAuthorised(tool, refusal);
   const afforded = authority.affords(sum(sum(branch.costSoFar, cost), undoCost));
-  if (afforded.ok) return undoCost === FREE ? [] : asking.unstored();
+  if (afforded.ok) return undoCost === NO_COST ? [] : context.unstored();
   const detail = `the budget does not cover what it costs and what undoing it would: ${afforded.detail}`;
   throw notAuthorised(tool, { reason: 'budget_exhausted', detail });
 }

@@ -1,28 +1,28 @@
 import type { Json } from '#base';
-import { type Claim, EffectError, type HeldCall, type Tool, type Work } from '#effects';
+import { type Claim, EffectError, type StagedCall, type Tool, type Work } from '#effects';
 import type { Authority } from '#kernel';
 import type { BlobRow, Hash } from '#ledger';
-import type { Held } from '../engine/engine.ts';
+import type { TransactionEngine } from '../engine/engine.ts';
 import type { TimeLimit } from '../limits/time-limit.ts';
-import type { Run } from '../log/advance.ts';
-import { Holdings } from '../log/staged-writes.ts';
+import type { TransactionRun } from '../log/advance.ts';
+import { StagedWrites } from '../log/staged-writes.ts';
 import { Claims } from './claims.ts';
-import { CallKeys } from './idempotency-keys.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
 
 /** The settings that every call consults. */
-export interface Asking {
+export interface AttemptContext {
   readonly trajectoryId: string;
   /** The first entry of the trajectory. */
   readonly root: Hash;
   /** The caller's name of the transaction, or a generated one. */
   readonly name: string;
   /** Whether earlier attempts may have used the name, because the caller chose it. */
-  readonly isAgain: boolean;
+  readonly isRepeated: boolean;
   /**
    * Whether earlier attempts may have used the keys of buffered calls. Mostly they have not, and
    * the commit would report a collision.
    */
-  readonly isCareful: boolean;
+  readonly checksDuplicates: boolean;
   /** Whether reads do not wait for older writers and are validated at the gate. */
   readonly isOptimistic: boolean;
   /** All scopes claimed so far, for a restart. */
@@ -48,39 +48,39 @@ export const CALLS_MAX = 2_048;
  * The turn of a call that executes immediately: the call before it (undefined if none), and the
  * callback for its end.
  */
-interface Turn {
+interface QueuePosition {
   readonly before: Promise<void> | undefined;
   readonly over: () => void;
 }
 
 /** One attempt of a transaction, with its own epoch: the state that all its branches share. */
 export class Attempt {
-  readonly held: Held;
-  readonly asking: Asking;
+  readonly engine: TransactionEngine;
+  readonly context: AttemptContext;
   readonly claims: Claims;
-  readonly keys: CallKeys;
+  readonly keys: IdempotencyKeys;
   /** @experimental Staged SQL may change in any release. */
-  readonly holdings = new Holdings();
-  #run: Run | undefined;
+  readonly stagedWrites = new StagedWrites();
+  #run: TransactionRun | undefined;
   #last: Promise<void> | undefined;
   #calls = 0;
 
   /** Without a run, the attempt receives its run and epoch by `attach`. */
-  constructor(held: Held, run: Run | undefined, work: Work, asking: Asking) {
-    this.held = held;
+  constructor(held: TransactionEngine, run: TransactionRun | undefined, work: Work, asking: AttemptContext) {
+    this.engine = held;
     this.#run = run;
     this.claims = new Claims(held, run, work, asking);
-    this.asking = asking;
-    this.keys = new CallKeys(held.ports.store, asking);
+    this.context = asking;
+    this.keys = new IdempotencyKeys(held.ports.store, asking);
   }
 
   /** Called when the epoch is assigned and the claims are registered. */
-  attach(run: Run, work: Work): void {
+  attach(run: TransactionRun, work: Work): void {
     this.#run = run;
     this.claims.attach(run, work);
   }
 
-  get run(): Run | undefined {
+  get run(): TransactionRun | undefined {
     return this.#run;
   }
 
@@ -101,17 +101,17 @@ export class Attempt {
   }
 
   checkNames(tool: Tool, input: Json, claims: readonly Claim[]): Promise<void> {
-    return this.held.names.checkStill(tool, input, claims, this.asking.signal);
+    return this.engine.names.requireUnchanged(tool, input, claims, this.context.signal);
   }
 
   /** An executing tool has its own limit (`Patience`) and does not count as an idle body. */
-  async whileActing<T>(act: () => Promise<T>): Promise<T> {
-    const { limit } = this.asking;
-    limit.waits();
+  async pauseIdleTimer<T>(act: () => Promise<T>): Promise<T> {
+    const { limit } = this.context;
+    limit.pause();
     try {
       return await act();
     } finally {
-      limit.goesOn();
+      limit.resume();
     }
   }
 
@@ -121,9 +121,11 @@ export class Attempt {
    * @experimental Staged SQL may change in any release.
    * @throws EffectError `stale`
    */
-  heldAgain(branch: { heldAt(at: object): readonly HeldCall[] }): Promise<void> {
-    const { signal } = this.asking;
-    return this.whileActing(() => this.holdings.again((at) => branch.heldAt(at), { signal, epoch: this.epoch }));
+  replayStaged(branch: { stagedAt(at: object): readonly StagedCall[] }): Promise<void> {
+    const { signal } = this.context;
+    return this.pauseIdleTimer(() =>
+      this.stagedWrites.replay((at) => branch.stagedAt(at), { signal, epoch: this.epoch }),
+    );
   }
 
   /**
@@ -134,7 +136,7 @@ export class Attempt {
     return this.#last;
   }
 
-  turn(): Turn {
+  enqueue(): QueuePosition {
     const before = this.#last;
     const { promise: last, resolve } = Promise.withResolvers<void>();
     this.#last = last;
@@ -149,7 +151,7 @@ export class Attempt {
    * `turn`: taken before the step starts, because the step calls host code that can call the
    * transaction again.
    */
-  inTurn<T>(step: () => Promise<T>, { before, over } = this.turn()): Promise<T> {
+  runInOrder<T>(step: () => Promise<T>, { before, over } = this.enqueue()): Promise<T> {
     const done = before === undefined ? step() : before.then(step);
     done.then(over, over);
     return done;

@@ -1,14 +1,14 @@
-import { type Json, requireForm } from '#base';
+import { checkArgument, type Json } from '#base';
 import { instantToMillis } from '#canon';
-import { type EffectPhase, isLeft, type KnownEffect, readTransaction } from '#effects';
+import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
 import { type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
-import { AWAIT_OPTIONS, type AwaitOptions, lookAgainMs } from '../../writer/await-options.ts';
+import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../../writer/await-options.ts';
 import { readSalted } from '../settle/quarantine.ts';
 
 /** The outcome of an effect that a commit names. */
-export interface EffectAnswer {
+export interface EffectOutcome {
   /** The effect's id in the commit. */
   readonly id: Hash;
   readonly tool: string;
@@ -27,33 +27,33 @@ export interface EffectAnswer {
 }
 
 /** The ports to read answers from. */
-export interface AnswersPorts {
+export interface OutcomePorts {
   readonly store: LedgerStore & EffectStore;
   readonly clock: Clock;
   readonly pause: Pause;
   /** Resolves when the log has everything that this process knows about ended transactions. */
-  readonly told: () => Promise<void>;
+  readonly recorded: () => Promise<void>;
 }
 
 /** Waits until no effect of a commit can advance without a human decision, in any process. */
-export async function awaitedAnswers(
+export async function awaitOutcomes(
   commitId: Hash,
   options: AwaitOptions,
-  { store, clock, pause, told }: AnswersPorts,
-): Promise<EffectAnswer[]> {
-  requireForm(AWAIT_OPTIONS, options, 'options');
+  { store, clock, pause, recorded }: OutcomePorts,
+): Promise<EffectOutcome[]> {
+  checkArgument(AWAIT_OPTIONS, options, 'options');
   const { signal, until } = options;
   if (until !== undefined) instantToMillis(until);
   const ids = await effectsOfCommit(commitId, store);
   for (;;) {
     signal?.throwIfAborted();
-    await told();
+    await recorded();
     const known = await Promise.all(ids.map((id) => knownEffect(id, store)));
-    const goesOn = known.find(({ phase }) => !ENDED.has(phase) && !isLeft(phase));
+    const goesOn = known.find(({ phase }) => !ENDED.has(phase) && !isUnresolved(phase));
     if (goesOn === undefined) return Promise.all(known.map((effect) => answerOf(effect, store)));
     const now = clock.now();
     if (until !== undefined && now >= until) throw stillDue(goesOn, until);
-    await pause(...lookAgainMs(now, [until]), signal);
+    await pause(...pollDelayMs(now, [until]), signal);
   }
 }
 
@@ -86,7 +86,10 @@ async function knownEffect(id: Hash, store: EffectStore): Promise<Known> {
   return { ...effects[place.n]!, phase: state.effects[place.n]!.phase };
 }
 
-async function answerOf({ key: id, tool, phase, result, isTooLong }: Known, store: LedgerStore): Promise<EffectAnswer> {
+async function answerOf(
+  { key: id, tool, phase, result, isTooLong }: Known,
+  store: LedgerStore,
+): Promise<EffectOutcome> {
   if (isTooLong === true) return { id, tool, phase, isTooLong };
   if (result === undefined) return { id, tool, phase };
   const answer = await readSalted((hash) => store.blob(hash), result);

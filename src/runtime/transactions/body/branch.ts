@@ -1,13 +1,13 @@
 import type { Json } from '#base';
 import { copyJson } from '#canon';
-import { type Claim, EffectError, type HeldCall, type Planned, type Tool } from '#effects';
+import { type Claim, EffectError, type PlannedCalls, type StagedCall, type Tool } from '#effects';
 import type { Cost } from '#kernel';
-import type { ObservationInput, ReadIntent } from '../../records/intent.ts';
+import type { ObservationInput, ParsedIntent } from '../../records/intent.ts';
 import { sum, type ToolUse, toolObservation } from '../../records/tool-authority.ts';
-import type { Prepared } from '../log/call-record.ts';
-import { type Costs, FREE } from '../log/undo-budget.ts';
+import type { PreparedCall } from '../log/call-record.ts';
+import { type Costs, NO_COST } from '../log/undo-budget.ts';
 import type { Attempt } from './attempt.ts';
-import { Guesses } from './optimistic-reads.ts';
+import { OptimisticReads } from './optimistic-reads.ts';
 
 /** The action of the domain that a transaction commits with. */
 export interface TransactionIntent {
@@ -17,14 +17,14 @@ export interface TransactionIntent {
 }
 
 /** A call and its claims. */
-interface Touching {
+interface ClaimedCall {
   readonly tool: Tool;
   readonly input: Json;
   readonly claims: readonly Claim[];
 }
 
 /** A call that executed immediately, and the key under which it would be repeated. */
-interface Acted extends Touching {
+interface ExecutedCall extends ClaimedCall {
   readonly n: number;
   /** The answer. Undefined if it was too long, which was reported to the body. */
   readonly answer: Json | undefined;
@@ -40,25 +40,25 @@ export class Branch {
   readonly attempt: Attempt;
   /** The location among nested branches, '' outside branches. Call names are derived from it. */
   readonly place: string;
-  readonly planned: Prepared[] = [];
+  readonly planned: PreparedCall[] = [];
   /** The planned calls with their claims. */
-  readonly touching: Touching[] = [];
+  readonly claimedCalls: ClaimedCall[] = [];
   readonly uses: ToolUse[] = [];
   readonly observations: ObservationInput[] = [];
   /** The calls that executed immediately. */
-  readonly acted: Acted[] = [];
+  readonly executed: ExecutedCall[] = [];
   /** Indexes of all calls that started to execute immediately, including those in doubt. */
-  readonly begun: number[] = [];
-  readonly guesses: Guesses;
+  readonly started: number[] = [];
+  readonly optimisticReads: OptimisticReads;
   cost: Cost = {};
-  intent: ReadIntent | undefined;
+  intent: ParsedIntent | undefined;
   /** The tool of the pivot that was called. */
   pivot: Tool | undefined;
   readonly #parent: Branch | undefined;
   /** Its own branches that are neither adopted nor discarded yet. */
   readonly #tried = new Set<Branch>();
-  readonly #plans: Planned[number][] = [];
-  readonly #heldCalls: { readonly at: object; readonly call: HeldCall }[] = [];
+  readonly #plans: PlannedCalls[number][] = [];
+  readonly #heldCalls: { readonly at: object; readonly call: StagedCall }[] = [];
   /** Number of items in `#plans` and `#heldCalls` that were inherited from the parent. */
   readonly #inherited: { readonly plans: number; readonly held: number };
   #calls = 0;
@@ -73,7 +73,7 @@ export class Branch {
     if (parent !== undefined) this.#plans.push(...parent.#plans);
     if (parent !== undefined) this.#heldCalls.push(...parent.#heldCalls);
     this.#inherited = { plans: this.#plans.length, held: this.#heldCalls.length };
-    this.guesses = new Guesses(attempt, parent?.guesses);
+    this.optimisticReads = new OptimisticReads(attempt, parent?.optimisticReads);
   }
 
   /** The next ordinal: each call takes one, and each group of parallel branches takes one. */
@@ -82,7 +82,7 @@ export class Branch {
   }
 
   /** The location of a call in the whole transaction. */
-  placeOf(ordinal: number): number | string {
+  pathOf(ordinal: number): number | string {
     return this.place === '' ? ordinal : `${this.place}${ordinal}`;
   }
 
@@ -97,9 +97,9 @@ export class Branch {
   }
 
   /** @throws EffectError `transaction_over`; the signal's reason */
-  checkGoesOn(): void {
+  requireOpen(): void {
     const { attempt } = this;
-    attempt.asking.signal.throwIfAborted();
+    attempt.context.signal.throwIfAborted();
     if (this.#hasEnded)
       throw new EffectError(
         'transaction_over',
@@ -112,7 +112,7 @@ export class Branch {
   }
 
   charge(cost: Cost): void {
-    if (cost !== FREE) this.cost = sum(this.cost, cost);
+    if (cost !== NO_COST) this.cost = sum(this.cost, cost);
   }
 
   /** The cost so far, including its parents. */
@@ -121,9 +121,9 @@ export class Branch {
   }
 
   /** Adds a call that runs at the commit. */
-  plan(prepared: Prepared, touching: Touching): void {
+  plan(prepared: PreparedCall, touching: ClaimedCall): void {
     this.planned.push(prepared);
-    this.touching.push(touching);
+    this.claimedCalls.push(touching);
     this.#plans.push({ tool: touching.tool.name, input: touching.input });
   }
 
@@ -131,7 +131,7 @@ export class Branch {
    * The planned calls so far, including its parents', as tools see them. Frozen, so that no tool
    * can change the calls.
    */
-  get plans(): Planned {
+  get plans(): PlannedCalls {
     for (const [i, plan] of this.#plans.entries()) if (!Object.isFrozen(plan)) this.#plans[i] = shown(plan);
     return [...this.#plans];
   }
@@ -145,12 +145,12 @@ export class Branch {
    * Records a staged write at a sink. Frozen, because later calls receive it and it may have to be
    * repeated.
    */
-  holds(at: object, { input, told, ...call }: HeldCall): void {
-    this.#heldCalls.push({ at, call: Object.freeze({ ...call, input: frozen(input), told: frozen(told) }) });
+  stage(at: object, { input, reported, ...call }: StagedCall): void {
+    this.#heldCalls.push({ at, call: Object.freeze({ ...call, input: frozen(input), reported: frozen(reported) }) });
   }
 
   /** The staged writes at a sink so far, in call order, including its parents'. */
-  heldAt(at: object): readonly HeldCall[] {
+  stagedAt(at: object): readonly StagedCall[] {
     return this.#heldCalls.filter((each) => each.at === at).map(({ call }) => call);
   }
 
@@ -163,8 +163,8 @@ export class Branch {
    * The started calls of this branch and of its undecided branches, which the body may not have
    * awaited.
    */
-  get allBegun(): readonly number[] {
-    return [...this.begun, ...[...this.#tried].flatMap((branch) => branch.allBegun)];
+  get allStarted(): readonly number[] {
+    return [...this.started, ...[...this.#tried].flatMap((branch) => branch.allStarted)];
   }
 
   /**
@@ -173,20 +173,20 @@ export class Branch {
    */
   decided(): void {
     if (this.#parent !== undefined) this.#parent.#tried.delete(this);
-    this.guesses.decided();
+    this.optimisticReads.decided();
   }
 
   /** Adopts the calls and results of a chosen branch. */
   adopt(branch: Branch): void {
     this.planned.push(...branch.planned);
-    this.touching.push(...branch.touching);
+    this.claimedCalls.push(...branch.claimedCalls);
     this.#plans.push(...branch.#plans.slice(branch.#inherited.plans));
     this.#heldCalls.push(...branch.#heldCalls.slice(branch.#inherited.held));
     this.uses.push(...branch.uses);
     this.observations.push(...branch.observations);
-    this.acted.push(...branch.acted);
-    this.begun.push(...branch.begun);
-    this.guesses.adopt(branch.guesses);
+    this.executed.push(...branch.executed);
+    this.started.push(...branch.started);
+    this.optimisticReads.adopt(branch.optimisticReads);
     this.attempt.claims.adopt(branch.place, this.place);
     this.cost = sum(this.cost, branch.cost);
     this.intent = branch.intent ?? this.intent;
@@ -194,7 +194,7 @@ export class Branch {
   }
 }
 
-function shown({ tool, input }: Planned[number]): Planned[number] {
+function shown({ tool, input }: PlannedCalls[number]): PlannedCalls[number] {
   return Object.freeze({ tool, input: frozen(copyJson(input)) });
 }
 

@@ -1,4 +1,4 @@
-import { type Json, thrownOf } from '#base';
+import { type Json, toError } from '#base';
 import { copyJson } from '#canon';
 import {
   type Claim,
@@ -7,25 +7,25 @@ import {
   EffectError,
   isPivot,
   type LoggedEffect,
-  type Planned,
+  type PlannedCalls,
   type Tool,
 } from '#effects';
-import { Kept, saltsAt } from '../../records/payload-blobs.ts';
+import { PayloadBlobs, positionedSalts } from '../../records/payload-blobs.ts';
 import { answerOf } from '../limits/answer-size.ts';
-import { inTime, isPromise } from '../limits/time-limit.ts';
-import { isHeld, type Prepared } from '../log/call-record.ts';
+import { isPromise, withSignal } from '../limits/time-limit.ts';
+import { isBuffered, type PreparedCall } from '../log/call-record.ts';
 import { type Costs, costOf, costsOf } from '../log/undo-budget.ts';
-import { checkAffords, letGo } from './admission.ts';
+import { cancelAdmission, checkAffords } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import type { Branch } from './branch.ts';
-import type { BranchAct, Look } from './claims.ts';
+import type { BranchWrite, Look } from './claims.ts';
 
 /**
  * The strategy that makes an admitted call of a tool: in a branch, with an input and claims, as the
  * call with that ordinal. The tool and the body receive their own copies. Changes to these copies
  * affect neither records, calls nor compensation.
  */
-export type Way = (
+export type CallStrategy = (
   branch: Branch,
   tool: Tool,
   input: Json,
@@ -33,27 +33,27 @@ export type Way = (
   ordinal: number,
 ) => Promise<unknown>;
 
-export function wayOf({ class: kind, spec }: Tool): Way {
-  if (kind === undefined) return spec.sees === undefined ? read : readHeld;
-  if (!isHeld(kind)) return act;
-  return spec.together?.hold === undefined ? plan : hold;
+export function callStrategyFor({ class: kind, spec }: Tool): CallStrategy {
+  if (kind === undefined) return spec.readsStaged === undefined ? read : readStaged;
+  if (!isBuffered(kind)) return act;
+  return spec.batch?.stage === undefined ? plan : stage;
 }
 
 async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
   const { attempt } = branch;
-  const { isOptimistic, signal } = attempt.asking;
-  const at = branch.placeOf(ordinal);
+  const { isOptimistic, signal } = attempt.context;
+  const at = branch.pathOf(ordinal);
   let look: Look | undefined;
   try {
-    attempt.claims.checkApart(tool, claims, branch.place);
+    attempt.claims.requireNoConflict(tool, claims, branch.place);
     branch.charge(costOf(tool, input));
-    if (!isOptimistic) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
-    branch.checkGoesOn();
+    if (!isOptimistic) await attempt.claims.acquire(() => attempt.checkNames(tool, input, claims), claims);
+    branch.requireOpen();
     const { plans } = branch;
-    const call = () => ({ key: attempt.keys.of(at, 0), signal, epoch: attempt.epoch });
+    const call = () => ({ key: attempt.keys.keyOf(at, 0), signal, epoch: attempt.epoch });
     const execute = () => tool.spec.execute(copyJson(input) as never, call(), plans);
-    look = attempt.claims.lookAt(tool, claims, branch.place);
-    const value = await branch.guesses.read(tool, claims, execute, look);
+    look = attempt.claims.beginRead(tool, claims, branch.place);
+    const value = await branch.optimisticReads.read(tool, claims, execute, look);
     branch.observe(tool, ordinal, value);
     return copyJson(value);
   } catch (error) {
@@ -69,7 +69,7 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
  * Reads through the writes that this transaction or branch has staged. Without staged writes, reads
  * as other transactions do.
  */
-async function readHeld(
+async function readStaged(
   branch: Branch,
   tool: Tool,
   input: Json,
@@ -77,22 +77,22 @@ async function readHeld(
   ordinal: number,
 ): Promise<Json> {
   const { attempt } = branch;
-  const { at, part } = tool.spec.sees!;
-  const holding = attempt.holdings.known(at);
-  const { signal } = attempt.asking;
+  const { at, part } = tool.spec.readsStaged!;
+  const holding = attempt.stagedWrites.find(at);
+  const { signal } = attempt.context;
   if (holding === undefined) return read(branch, tool, input, claims, ordinal);
   try {
-    attempt.claims.checkApart(tool, claims, branch.place);
+    attempt.claims.requireNoConflict(tool, claims, branch.place);
     branch.charge(costOf(tool, input));
     await enterAtOnce(branch, tool, input, claims);
-    const key = attempt.keys.of(branch.placeOf(ordinal), 0);
+    const key = attempt.keys.keyOf(branch.pathOf(ordinal), 0);
     const call = { part, input, call: { key, signal, epoch: attempt.epoch } };
-    const told = await inHolding(tool, signal, () => holding.read(branch.heldAt(at), call));
+    const told = await inStaged(tool, signal, () => holding.read(branch.stagedAt(at), call));
     const value = answerOf(tool.name, told);
     branch.observe(tool, ordinal, value);
     return copyJson(value);
   } finally {
-    letGo(branch, tool, claims);
+    cancelAdmission(branch, tool, claims);
   }
 }
 
@@ -104,27 +104,28 @@ async function plan(
   ordinal: number,
 ): Promise<unknown> {
   const { attempt } = branch;
-  const { isCareful, isOptimistic, signal } = attempt.asking;
+  const { checksDuplicates, isOptimistic, signal } = attempt.context;
   let look: Look | undefined;
   try {
-    attempt.claims.checkLeft(tool, claims);
-    const at = branch.placeOf(ordinal);
+    attempt.claims.requireNothingUnresolved(tool, claims);
+    const at = branch.pathOf(ordinal);
     const { keys } = attempt;
-    const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
+    const key = keys.keyOf(at, checksDuplicates ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const costs = costsOf(tool, input);
     const prepared = prepare(attempt, tool, input, claims, key, costs, { branch });
     // The looks of its plan are reads like any other: older transactions precede them.
     const reads = claims.filter(({ access }) => access === 'read');
     const { plan: planOf } = tool.spec;
-    const plans: Planned = planOf === undefined ? [] : branch.plans;
+    const plans: PlannedCalls = planOf === undefined ? [] : branch.plans;
     const isGuess = isOptimistic && reads.length > 0;
-    if (!isGuess && reads.length > 0) await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), reads);
-    if (planOf !== undefined && reads.length > 0) look = attempt.claims.lookAt(tool, reads, branch.place);
+    if (!isGuess && reads.length > 0)
+      await attempt.claims.acquire(() => attempt.checkNames(tool, input, claims), reads);
+    if (planOf !== undefined && reads.length > 0) look = attempt.claims.beginRead(tool, reads, branch.place);
     branch.charge(costs.cost);
     // A plan that never answers must not block the next call in order or the end of the
     // transaction.
     const planning = (): unknown => planOf?.(copyJson(input) as never, plans);
-    const planned = isGuess ? branch.guesses.read(tool, reads, planning, look) : inTime(signal, planning);
+    const planned = isGuess ? branch.optimisticReads.read(tool, reads, planning, look) : withSignal(signal, planning);
     const answer = isPromise(planned) ? await planned : planned;
     look?.check();
     branch.plan(prepared, { tool, input, claims });
@@ -142,25 +143,31 @@ async function plan(
  * Stages the write, invisible to others until the commit. Older transactions have already acted
  * there, so the answer is the one that will hold at commit.
  */
-async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
+async function stage(
+  branch: Branch,
+  tool: Tool,
+  input: Json,
+  claims: readonly Claim[],
+  ordinal: number,
+): Promise<Json> {
   const { attempt } = branch;
-  const { signal, isCareful } = attempt.asking;
-  const together = tool.spec.together!;
+  const { signal, checksDuplicates } = attempt.context;
+  const together = tool.spec.batch!;
   try {
     await enterAtOnce(branch, tool, input, claims);
     // Staged writes also see effects that executed immediately. No such effect runs concurrently,
     // because this call holds the turn.
-    attempt.claims.checkApart(tool, claims, branch.place);
+    attempt.claims.requireNoConflict(tool, claims, branch.place);
     const costs = costsOf(tool, input);
     branch.charge(costs.cost);
-    const at = branch.placeOf(ordinal);
+    const at = branch.pathOf(ordinal);
     const { keys } = attempt;
-    const key = keys.of(at, isCareful ? await keys.freeGeneration(at) : keys.nextGeneration(at));
+    const key = keys.keyOf(at, checksDuplicates ? await keys.freeGeneration(at) : keys.nextGeneration(at));
     const call = { part: together.part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
-    const made = () => attempt.holdings.at(together).execute(branch.heldAt(together.at), call);
-    const told = answerOf(tool.name, await inHolding(tool, signal, made));
+    const made = () => attempt.stagedWrites.at(together).execute(branch.stagedAt(together.at), call);
+    const told = answerOf(tool.name, await inStaged(tool, signal, made));
     branch.plan(prepare(attempt, tool, input, claims, key, costs, { branch, told }), { tool, input, claims });
-    branch.holds(together.at, { part: together.part, input, key, told });
+    branch.stage(together.at, { part: together.part, input, key, reported: told });
     branch.observe(tool, ordinal, told);
     return copyJson(told);
   } catch (error) {
@@ -170,11 +177,11 @@ async function hold(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
 }
 
 /** Only this transaction has seen the failed staged write, so the write counts as not executed. */
-async function inHolding({ name }: Tool, signal: AbortSignal, make: () => Promise<unknown>): Promise<unknown> {
+async function inStaged({ name }: Tool, signal: AbortSignal, make: () => Promise<unknown>): Promise<unknown> {
   try {
-    return await inTime(signal, make);
+    return await withSignal(signal, make);
   } catch (thrown) {
-    const error = thrownOf(thrown);
+    const error = toError(thrown);
     if (error instanceof EffectError || signal.aborted) throw error;
     const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'its place refused it';
     const retryable = !(error instanceof DidNothing && error.isFinal);
@@ -188,52 +195,62 @@ async function inHolding({ name }: Tool, signal: AbortSignal, make: () => Promis
 
 async function enterAtOnce(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): Promise<void> {
   const { attempt } = branch;
-  branch.checkGoesOn();
+  branch.requireOpen();
   if (attempt.run === undefined) throw noEpoch(tool.name);
-  await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
-  branch.checkGoesOn();
+  await attempt.claims.acquire(() => attempt.checkNames(tool, input, claims), claims);
+  branch.requireOpen();
 }
 
 async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[], ordinal: number): Promise<Json> {
   const { attempt } = branch;
   const { run } = attempt;
-  let noted: BranchAct;
+  let noted: BranchWrite;
   try {
-    branch.checkGoesOn();
+    branch.requireOpen();
     if (run === undefined) throw noEpoch(tool.name);
-    await attempt.claims.enter(() => attempt.checkNames(tool, input, claims), claims);
-    await branch.guesses.checkAt(claims);
-    branch.checkGoesOn();
-    noted = attempt.claims.actAt(tool, claims, branch.place);
+    await attempt.claims.acquire(() => attempt.checkNames(tool, input, claims), claims);
+    await branch.optimisticReads.validateAt(claims);
+    branch.requireOpen();
+    noted = attempt.claims.beginWrite(tool, claims, branch.place);
   } catch (error) {
     attempt.claims.untouch(claims);
     throw error;
   }
   try {
-    const at = branch.placeOf(ordinal);
-    const generation = await attempt.keys.takeGeneration(at);
+    const at = branch.pathOf(ordinal);
+    const generation = await attempt.keys.reserveGeneration(at);
     const costs = costsOf(tool, input);
-    const prepared = prepare(attempt, tool, input, claims, attempt.keys.of(at, generation), costs, { branch });
+    const prepared = prepare(attempt, tool, input, claims, attempt.keys.keyOf(at, generation), costs, { branch });
     const writBlobs = checkAffords(branch, tool, input, claims, prepared, costs);
     branch.charge(costs.cost);
     const begun = (n: number): void => {
       noted.n = n;
-      branch.begun.push(n);
+      branch.started.push(n);
     };
-    const made = attempt.whileActing(() => run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun));
+    const made = attempt.pauseIdleTimer(() =>
+      run.call({ ...prepared, blobs: [...prepared.blobs, ...writBlobs] }, begun),
+    );
     const { n, result, refusal } = await made.catch(async (error: unknown) => {
       // Effects that failed also made staged writes yield. If a repeated write answers differently,
       // the gate reports it.
-      if (!attempt.holdings.areNone) await attempt.heldAgain(branch).catch(() => undefined);
+      if (!attempt.stagedWrites.isEmpty) await attempt.replayStaged(branch).catch(() => undefined);
       throw error;
     });
-    branch.acted.push({ n, tool, input, claims, costs, answer: result, next: attempt.keys.of(at, generation + 1) });
-    if (!attempt.holdings.areNone) await attempt.heldAgain(branch);
+    branch.executed.push({
+      n,
+      tool,
+      input,
+      claims,
+      costs,
+      answer: result,
+      next: attempt.keys.keyOf(at, generation + 1),
+    });
+    if (!attempt.stagedWrites.isEmpty) await attempt.replayStaged(branch);
     if (result === undefined) throw refusal;
     branch.observe(tool, ordinal, result);
     return copyJson(result);
   } catch (error) {
-    if (noted.n === undefined || run.isGone(noted.n)) attempt.claims.notActed(noted);
+    if (noted.n === undefined || run.isGone(noted.n)) attempt.claims.cancelWrite(noted);
     throw error;
   }
 }
@@ -243,26 +260,26 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
  * call with an answer too long for the body is buffered like any planned call, because nothing
  * depends on its answer.
  */
-export function again({ attempt, acted }: Branch): Prepared[] {
-  const inOrder = acted.toSorted((one, other) => one.n - other.n);
+export function callsToRepeat({ attempt, executed }: Branch): PreparedCall[] {
+  const inOrder = executed.toSorted((one, other) => one.n - other.n);
   return inOrder.map(({ tool, input, claims, costs, answer, next }) =>
     prepare(attempt, tool, input, claims, next, costs, answer === undefined ? {} : { answer }),
   );
 }
 
 function prepare(
-  { held, asking }: Attempt,
+  { engine, context }: Attempt,
   tool: Tool,
   input: Json,
   claims: readonly Claim[],
   key: string,
   { cost, ...undoing }: Costs,
   { answer, branch, told }: { readonly answer?: Json; readonly branch?: Branch; readonly told?: Json } = {},
-): Prepared {
-  const kept = new Kept(saltsAt(held.ports.random, key));
+): PreparedCall {
+  const kept = new PayloadBlobs(positionedSalts(engine.ports.random, key));
   const { name } = tool;
   const sort = tool.class!;
-  const { isAgain, name: transaction } = asking;
+  const { isRepeated, name: transaction } = context;
   // Fields in canonical order, which serialises fastest.
   const made = {
     ...(answer === undefined ? {} : { answer }),
@@ -273,11 +290,13 @@ function prepare(
     ...(told === undefined ? {} : { told }),
     tool: name,
   };
-  const payload = kept.made((isAgain ? { ...made, transaction } : made) as never);
+  const payload = kept.storeOwn((isRepeated ? { ...made, transaction } : made) as never);
   const called = branch?.id;
   const named = { class: sort, key, payload, tool: name, ...undoing };
   const effect: LoggedEffect = called === undefined ? named : { branch: called, ...named };
-  return told === undefined ? { effect, input, blobs: kept.blobs } : { effect, input, blobs: kept.blobs, told };
+  return told === undefined
+    ? { effect, input, blobs: kept.blobs }
+    : { effect, input, blobs: kept.blobs, reported: told };
 }
 
 function noEpoch(tool: string): EffectError {

@@ -1,8 +1,8 @@
 import { type Claim, ClaimSet, conflicts, EffectError, readClaim, type Tool, type Work } from '#effects';
 import { badIntent } from '../../records/intent.ts';
-import type { Held } from '../engine/engine.ts';
+import type { TransactionEngine } from '../engine/engine.ts';
 import type { TimeLimit } from '../limits/time-limit.ts';
-import type { Run } from '../log/advance.ts';
+import type { TransactionRun } from '../log/advance.ts';
 
 /** Resources, as scopes. */
 export interface Scoped {
@@ -40,10 +40,10 @@ export interface ClaimsOptions {
 }
 
 /** Checks whether the requester of a claim change is still active. @throws if it has ended */
-type GoesOn = () => void;
+type ContinueCheck = () => void;
 
 /** Released claims, and the end of the reads in flight that only they cover. */
-interface GivenUp {
+interface ReleasedClaims {
   readonly claims: readonly Claim[];
   readonly read: readonly Promise<void>[];
 }
@@ -56,7 +56,7 @@ interface Reading {
 }
 
 /** The check of a call that could not be checked immediately. */
-export interface Judgement {
+export interface DeferredAdmission {
   /** The claim change before the call. Undefined if there is none. */
   readonly after: Promise<void> | undefined;
   /** Call this after the check: claim changes after the call wait for it. */
@@ -68,9 +68,9 @@ export interface Judgement {
  * change them in call order. Scopes of effects and of reads in flight are kept.
  */
 export class Claims {
-  readonly #held: Held;
+  readonly #held: TransactionEngine;
   readonly #options: ClaimsOptions;
-  #run: Run | undefined;
+  #run: TransactionRun | undefined;
   #work: Work;
   /**
    * Claims that are neither released nor being released. New calls may not depend on the others,
@@ -86,7 +86,7 @@ export class Claims {
   /** Reads in flight. Undefined before the first. */
   #reading: Reading[] | undefined;
   /** Effects of branches that are not compensated. Undefined before the first. */
-  #branchActs: BranchAct[] | undefined;
+  #branchActs: BranchWrite[] | undefined;
   /**
    * Scopes of effects of discarded branches that could not be compensated. Undefined if there are
    * none.
@@ -96,7 +96,7 @@ export class Claims {
   #looks: Set<Looking> | undefined;
 
   /** Without a run, the transaction receives its run and epoch by `attach`. */
-  constructor(held: Held, run: Run | undefined, work: Work, options: ClaimsOptions) {
+  constructor(held: TransactionEngine, run: TransactionRun | undefined, work: Work, options: ClaimsOptions) {
     this.#held = held;
     this.#run = run;
     this.#work = work;
@@ -105,7 +105,7 @@ export class Claims {
   }
 
   /** Called when the epoch is assigned and the claims are registered. */
-  attach(run: Run, work: Work): void {
+  attach(run: TransactionRun, work: Work): void {
     this.#run = run;
     this.#work = work;
   }
@@ -122,7 +122,7 @@ export class Claims {
   }
 
   /** Registers a call that cannot be checked immediately. */
-  judgement(): Judgement {
+  deferAdmission(): DeferredAdmission {
     this.#judging ??= new Set();
     const judging = this.#judging;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -167,16 +167,16 @@ export class Claims {
   }
 
   /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; the errors of `goesOn` */
-  expand(more: Scoped, goesOn: GoesOn): Promise<void> {
+  expand(more: Scoped, goesOn: ContinueCheck): Promise<void> {
     goesOn();
     // Copied now, before its turn comes.
     const asked = claimsOfScoped('expand', more);
     return this.#inOrder(() => this.#expand(asked, goesOn));
   }
 
-  async #expand(asked: readonly Claim[], goesOn: GoesOn): Promise<void> {
+  async #expand(asked: readonly Claim[], goesOn: ContinueCheck): Promise<void> {
     goesOn();
-    const claims = await this.#held.names.of(asked, this.#options.signal);
+    const claims = await this.#held.names.resolve(asked, this.#options.signal);
     goesOn();
     this.#options.claimed.push(...claims);
     const stale = this.#run && (await this.#held.expand(this.#run, this.#work, claims));
@@ -192,7 +192,7 @@ export class Claims {
   }
 
   /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; the errors of `goesOn` */
-  async release(less: Scoped, goesOn: GoesOn): Promise<void> {
+  async release(less: Scoped, goesOn: ContinueCheck): Promise<void> {
     goesOn();
     const asked = claimsOfScoped('release', less);
     const { claims, read } = await this.#inOrder(() => this.#givenUp(asked, goesOn));
@@ -204,15 +204,15 @@ export class Claims {
   }
 
   /** Later checks rely on the remaining claims only. */
-  async #givenUp(asked: readonly Claim[], goesOn: GoesOn): Promise<GivenUp> {
+  async #givenUp(asked: readonly Claim[], goesOn: ContinueCheck): Promise<ReleasedClaims> {
     goesOn();
-    const claims = await this.#held.names.of(asked, this.#options.signal);
+    const claims = await this.#held.names.resolve(asked, this.#options.signal);
     goesOn();
     const kept = this.#kept;
     const taken: Claim[] = [];
     try {
       for (const claim of claims) {
-        const same = kept.take(claim);
+        const same = kept.remove(claim);
         if (same === undefined) throw notReleased(claim, 'it has not claimed that');
         taken.push(same);
       }
@@ -253,17 +253,17 @@ export class Claims {
    * Returns undefined if that holds immediately.
    * @throws EffectError `resource_in_doubt`; the errors of `checkNames`; the signal's reason
    */
-  enter(checkNames: () => Promise<void>, claims: readonly Claim[] = this.all): Promise<void> | undefined {
+  acquire(checkNames: () => Promise<void>, claims: readonly Claim[] = this.all): Promise<void> | undefined {
     const entered = this.#enterNow(claims);
-    return this.#held.names.areAsked ? this.#entered(entered, checkNames, claims) : entered;
+    return this.#held.names.hasResolvers ? this.#entered(entered, checkNames, claims) : entered;
   }
 
   #enterNow(claims: readonly Claim[]): Promise<void> | undefined {
     const { signal, limit } = this.#options;
-    const entered = this.#held.enter(this.#work, claims, signal);
+    const entered = this.#held.acquire(this.#work, claims, signal);
     if (entered === undefined) return undefined;
-    limit.waits();
-    return entered.finally(() => limit.goesOn());
+    limit.pause();
+    return entered.finally(() => limit.resume());
   }
 
   /**
@@ -286,12 +286,12 @@ export class Claims {
    * resource only if its tool can tell them apart.
    * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
-  actAt(tool: Tool, claims: readonly Claim[], place: string): BranchAct {
-    this.checkApart(tool, claims, place);
-    const act: BranchAct = { place, claims, n: undefined };
+  beginWrite(tool: Tool, claims: readonly Claim[], place: string): BranchWrite {
+    this.requireNoConflict(tool, claims, place);
+    const act: BranchWrite = { place, claims, n: undefined };
     if (place === '') return act;
     for (const look of this.#looks ?? [])
-      if (isApart(place, look.place))
+      if (isSeparateBranch(place, look.place))
         look.met ??= look.claims.find((seen) => claims.some((claim) => conflicts(claim, seen)));
     this.#branchActs ??= [];
     this.#branchActs.push(act);
@@ -299,7 +299,7 @@ export class Claims {
   }
 
   /** Called when the act was refused and did nothing. */
-  notActed(act: BranchAct): void {
+  cancelWrite(act: BranchWrite): void {
     this.#branchActs = this.#branchActs?.filter((each) => each !== act);
   }
 
@@ -308,8 +308,8 @@ export class Claims {
    * compensated, unless the tool can tell branches apart.
    * @throws EffectError `branch_conflict`, `resource_in_doubt`
    */
-  lookAt(tool: Tool, claims: readonly Claim[], place: string): Look {
-    this.checkApart(tool, claims, place);
+  beginRead(tool: Tool, claims: readonly Claim[], place: string): Look {
+    this.requireNoConflict(tool, claims, place);
     this.#looks ??= new Set();
     const looks = this.#looks;
     const look: Looking = {
@@ -326,9 +326,10 @@ export class Claims {
   }
 
   /** @throws EffectError `branch_conflict`, `resource_in_doubt` */
-  checkApart(tool: Tool, claims: readonly Claim[], place: string): void {
-    this.checkLeft(tool, claims);
-    const apart = this.#branchActs?.filter((act) => isApart(act.place, place)).flatMap((act) => act.claims) ?? [];
+  requireNoConflict(tool: Tool, claims: readonly Claim[], place: string): void {
+    this.requireNothingUnresolved(tool, claims);
+    const apart =
+      this.#branchActs?.filter((act) => isSeparateBranch(act.place, place)).flatMap((act) => act.claims) ?? [];
     const met = claims.find((claim) => apart.some((each) => conflicts(each, claim)));
     if (met !== undefined) requireParallel(tool, met);
   }
@@ -338,7 +339,7 @@ export class Claims {
    * branches apart.
    * @throws EffectError `resource_in_doubt`
    */
-  checkLeft({ spec }: Tool, claims: readonly Claim[]): void {
+  requireNothingUnresolved({ spec }: Tool, claims: readonly Claim[]): void {
     const left = this.#left;
     if (left === undefined || spec.parallel === true) return;
     const met = claims.find((claim) => left.some((each) => conflicts(each, claim)));
@@ -355,7 +356,7 @@ export class Claims {
    * Called when the effects of a branch are compensated. `isLeft`: whether an effect could not be
    * compensated.
    */
-  discard(branch: string, isLeft: (act: BranchAct) => boolean): void {
+  discard(branch: string, isLeft: (act: BranchWrite) => boolean): void {
     const acts = this.#branchActs?.filter(({ place }) => place.startsWith(branch)) ?? [];
     this.#branchActs = this.#branchActs?.filter(({ place }) => !place.startsWith(branch));
     const left = acts.filter(isLeft).flatMap(({ claims }) => claims);
@@ -373,7 +374,7 @@ export class Claims {
 }
 
 /** An effect that a branch executes immediately. */
-export interface BranchAct {
+export interface BranchWrite {
   /** The branch's location. */
   place: string;
   readonly claims: readonly Claim[];
@@ -396,7 +397,7 @@ interface Looking extends Look {
 }
 
 /** Whether effects of the branch can be reverted while the other place continues. */
-function isApart(branch: string, place: string): boolean {
+function isSeparateBranch(branch: string, place: string): boolean {
   return !place.startsWith(branch);
 }
 

@@ -1,32 +1,32 @@
 import { EffectError, effectKey, type KnownTransaction, readTransaction } from '#effects';
 import type { EffectStore, Hash } from '#ledger';
-import type { Prepared } from '../log/call-record.ts';
+import type { PreparedCall } from '../log/call-record.ts';
 
-export interface CallKeysOptions {
+export interface IdempotencyKeysOptions {
   /** The first entry of the trajectory. */
   readonly root: Hash;
   /** The name of the transaction: the caller's own, or a generated one. */
   readonly name: string;
   /** Whether earlier attempts may have used the name, because the caller chose it. */
-  readonly isAgain: boolean;
+  readonly isRepeated: boolean;
 }
 
 /** The keys of a transaction's calls, which its attempts share, and their generations. */
-export class CallKeys {
+export class IdempotencyKeys {
   readonly #store: EffectStore;
-  readonly #options: CallKeysOptions;
+  readonly #options: IdempotencyKeysOptions;
   /** The earlier attempts, by epoch. */
   #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
   /** Generations of calls in this attempt. A part that restarts repeats its calls. */
   #taken: Map<number | string, number> | undefined;
 
-  constructor(store: EffectStore, options: CallKeysOptions) {
+  constructor(store: EffectStore, options: IdempotencyKeysOptions) {
     this.#store = store;
     this.#options = options;
   }
 
   /** `call`: the location of the call in the whole transaction. */
-  of(call: number | string, generation: number): Hash {
+  keyOf(call: number | string, generation: number): Hash {
     const { root, name: transaction } = this.#options;
     return effectKey({ root, transaction, call, generation });
   }
@@ -37,7 +37,7 @@ export class CallKeys {
   }
 
   /** Takes the first free generation. @throws EffectError `key_collision` */
-  async takeGeneration(call: number | string): Promise<number> {
+  async reserveGeneration(call: number | string): Promise<number> {
     const generation = await this.freeGeneration(call);
     this.#taken ??= new Map();
     this.#taken.set(call, generation);
@@ -49,10 +49,10 @@ export class CallKeys {
    * `key_collision`
    */
   async freeGeneration(call: number | string): Promise<number> {
-    const { isAgain, name } = this.#options;
+    const { isRepeated, name } = this.#options;
     for (let generation = this.nextGeneration(call); ; generation++) {
-      if (!isAgain) return generation;
-      const key = this.of(call, generation);
+      if (!isRepeated) return generation;
+      const key = this.keyOf(call, generation);
       const used = await this.#store.effectKey(key);
       if (used === undefined) return generation;
       const phase = (await this.#before(used.epoch))?.state.effects[used.n]?.phase;
@@ -77,7 +77,7 @@ export class CallKeys {
   }
 
   /** Checks that no earlier attempt has used the keys. @throws EffectError `key_collision` */
-  async checkUnused(planned: readonly Prepared[]): Promise<void> {
+  async checkUnused(planned: readonly PreparedCall[]): Promise<void> {
     const used = await Promise.all(planned.map(({ effect }) => this.#store.effectKey(effect.key)));
     const before = used.find((each) => each !== undefined);
     if (before === undefined) return;

@@ -2,12 +2,12 @@ import type { Json } from '#base';
 import { plainText } from '#canon';
 import { type Claim, conflicts, EffectError, type Tool } from '#effects';
 import { answerOf } from '../limits/answer-size.ts';
-import { inTime } from '../limits/time-limit.ts';
+import { withSignal } from '../limits/time-limit.ts';
 import type { Attempt } from './attempt.ts';
 import type { Look } from './claims.ts';
 
 /** A read value, and the function that reads it again. */
-interface Guess {
+interface OptimisticRead {
   readonly tool: Tool;
   readonly claims: readonly Claim[];
   readonly read: () => Promise<Json>;
@@ -15,22 +15,22 @@ interface Guess {
 }
 
 /** The optimistic reads of a transaction or branch. They are validated before the commit. */
-export class Guesses {
+export class OptimisticReads {
   readonly #attempt: Attempt;
   /** The reads of the parent. */
-  readonly #outer: Guesses | undefined;
+  readonly #outer: OptimisticReads | undefined;
   /** The reads of the whole transaction and of its undecided branches. */
-  readonly #together: Set<Guesses>;
-  #all: readonly Guess[] = [];
+  readonly #together: Set<OptimisticReads>;
+  #all: readonly OptimisticRead[] = [];
 
-  constructor(attempt: Attempt, outer: Guesses | undefined) {
+  constructor(attempt: Attempt, outer: OptimisticReads | undefined) {
     this.#attempt = attempt;
     this.#outer = outer;
     this.#together = outer === undefined ? new Set() : outer.#together;
     this.#together.add(this);
   }
 
-  get all(): readonly Guess[] {
+  get all(): readonly OptimisticRead[] {
     return this.#all;
   }
 
@@ -40,8 +40,8 @@ export class Guesses {
    * @throws the errors of the look
    */
   async read(tool: Tool, claims: readonly Claim[], read: () => unknown, look: Look | undefined): Promise<Json> {
-    const { isOptimistic, signal } = this.#attempt.asking;
-    const reading = async (): Promise<Json> => answerOf(tool.name, await inTime(signal, read));
+    const { isOptimistic, signal } = this.#attempt.context;
+    const reading = async (): Promise<Json> => answerOf(tool.name, await withSignal(signal, read));
     const value = await reading();
     look?.check();
     if (isOptimistic) this.#all = [...this.#all, { tool, claims, read: reading, value }];
@@ -53,7 +53,7 @@ export class Guesses {
    * value at commit.
    * @throws EffectError `stale`
    */
-  async check({ tool, read, value }: Guess): Promise<void> {
+  async validate({ tool, read, value }: OptimisticRead): Promise<void> {
     if (plainText(await read()) === plainText(value)) return;
     throw new EffectError('stale', `What ${tool.name} has read is not so any more; begin anew.`, {
       evidence: { tool: tool.name, epoch: this.#attempt.epoch },
@@ -67,7 +67,7 @@ export class Guesses {
    * precede it there. Reads of other branches are unchanged or fail at the gate.
    * @throws EffectError `stale`, `resource_in_doubt`; the signal's reason
    */
-  async checkAt(claims: readonly Claim[]): Promise<void> {
+  async validateAt(claims: readonly Claim[]): Promise<void> {
     for (const guesses of this.#together) {
       const met = guesses.#all.filter(({ claims: read }) =>
         read.some((one) => claims.some((act) => conflicts(act, one))),
@@ -78,17 +78,17 @@ export class Guesses {
     }
   }
 
-  async #checkNow(met: readonly Guess[]): Promise<void> {
+  async #checkNow(met: readonly OptimisticRead[]): Promise<void> {
     for (const guess of met) {
-      await this.#attempt.claims.enter(async () => undefined, guess.claims);
-      await this.check(guess);
+      await this.#attempt.claims.acquire(async () => undefined, guess.claims);
+      await this.validate(guess);
       this.#all = this.#all.filter((each) => each !== guess);
     }
   }
 
   /** Whether the reads are its own or of one of its parents. */
-  #isIn(guesses: Guesses): boolean {
-    let each: Guesses | undefined = this;
+  #isIn(guesses: OptimisticReads): boolean {
+    let each: OptimisticReads | undefined = this;
     while (each !== undefined && each !== guesses) each = each.#outer;
     return each !== undefined;
   }
@@ -99,7 +99,7 @@ export class Guesses {
   }
 
   /** Adopts the reads of a chosen branch. */
-  adopt(branch: Guesses): void {
+  adopt(branch: OptimisticReads): void {
     this.#all = [...this.#all, ...branch.#all];
   }
 }

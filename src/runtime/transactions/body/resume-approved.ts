@@ -9,28 +9,28 @@ import {
   type EffectPayload,
   type Tool,
 } from '#effects';
-import { type Cost, type Domain, KernelError, PROPOSE_ANEW } from '#kernel';
+import { type Cost, type Domain, KernelError, PROPOSE_AGAIN_HINT } from '#kernel';
 import type { BlobRef, Hash, PendingPayload } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
-import { type Acting, sum } from '../../records/tool-authority.ts';
-import type { Held } from '../engine/engine.ts';
-import { type Effects, inATurn } from '../engine/engines.ts';
+import { type CommitPlan, sum } from '../../records/tool-authority.ts';
+import type { TransactionEngine } from '../engine/engine.ts';
+import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { TimeLimit } from '../limits/time-limit.ts';
-import type { Run } from '../log/advance.ts';
-import type { Prepared } from '../log/call-record.ts';
+import type { TransactionRun } from '../log/advance.ts';
+import type { PreparedCall } from '../log/call-record.ts';
 import { undoCostOf } from '../log/undo-budget.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
-import { causeOf, isForTheLogToSay } from './abort-reasons.ts';
-import { actingOf } from './commit-plan.ts';
+import { causeOf, isDecidedByLog } from './abort-reasons.ts';
+import { commitPlanOf } from './commit-plan.ts';
 
 /** The effects of a pending proposal, as its commit will record them. */
-export interface TakenUp {
+export interface ResumedTransaction {
   /**
    * The effects as of now, including the compensation costs of calls that are still to be repeated.
    */
-  readonly acting: Acting;
+  readonly commitPlan: CommitPlan;
   /** Whether a call that executed before submission must still be repeated. */
-  readonly owesCalls: boolean;
+  readonly hasCallsToRepeat: boolean;
   /**
    * Repeats these calls, after everything else that the commit and its approval require holds.
    * `check` runs immediately before each call and throws if a requirement no longer holds. A call
@@ -38,11 +38,11 @@ export interface TakenUp {
    * @throws KernelError `changed_since` if a call answers differently than before; the errors of
    * `check`
    */
-  again(check: () => void): Promise<void>;
+  repeatCalls(check: () => void): Promise<void>;
   /** Call this when the commit is durable. */
   committed(entry: Hash): Promise<void>;
   /** Call this when the commit will not happen; with the error, if there was one. */
-  drop(error?: unknown): Promise<void>;
+  abort(error?: unknown): Promise<void>;
 }
 
 /**
@@ -51,19 +51,19 @@ export interface TakenUp {
  * it is `committed` or dropped.
  * @throws RuntimeError `closed`
  */
-export async function takeUp(
-  effects: Effects,
+export async function resumeApproved(
+  effects: TransactionEngines,
   trajectoryId: string,
   domain: Domain,
   pending: PendingPayload,
-): Promise<TakenUp> {
+): Promise<ResumedTransaction> {
   // An approver waits without a limit: the operations of the attempt have their own limits.
   const limit = new TimeLimit(Number.POSITIVE_INFINITY);
   const { promise: isOver, resolve: over } = Promise.withResolvers<void>();
   try {
-    void effects.attend(limit, () => isOver);
+    void effects.track(limit, () => isOver);
   } catch (error) {
-    return inATurn(error);
+    return throwAfterTurn(error);
   }
   try {
     return await begun(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
@@ -76,19 +76,19 @@ export async function takeUp(
 }
 
 /** An attempt for an approval: the signal that stops it and the callback for its end. */
-interface Attended {
+interface TrackedAttempt {
   readonly signal: AbortSignal;
   readonly over: () => void;
 }
 
 async function begun(
-  effects: Effects,
+  effects: TransactionEngines,
   trajectoryId: string,
   domain: Domain,
   pending: PendingPayload,
-  { signal, over }: Attended,
-): Promise<TakenUp> {
-  const held = await effects.held(signal);
+  { signal, over }: TrackedAttempt,
+): Promise<ResumedTransaction> {
+  const held = await effects.engine(signal);
   const { proposal } = pending;
   const prepared = await Promise.all(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
@@ -105,11 +105,11 @@ async function begun(
   const { run, work } = await held.begin(trajectoryId, claims, body, true);
   run.hasOnFailure = hasOnFailure(domain, proposal.action.name);
   try {
-    await held.enter(work, undefined, signal);
+    await held.acquire(work, undefined, signal);
     for (const each of prepared) await each.checkNames(signal);
     signal.throwIfAborted();
   } catch (error) {
-    held.drop(work);
+    held.discard(work);
     throw error;
   }
   const planned = prepared.filter(({ answer }) => answer === undefined);
@@ -119,19 +119,22 @@ async function begun(
   let called = 0;
   let failure: unknown;
   return {
-    get acting() {
-      const acting = actingOf(run, planned, { uses: [], cost });
+    get commitPlan() {
+      const acting = commitPlanOf(run, planned, { uses: [], cost });
       const undoCost = acted.slice(called).reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {});
       return { ...acting, undoCost: sum(acting.undoCost, undoCost) };
     },
-    get owesCalls() {
+    get hasCallsToRepeat() {
       return called < acted.length;
     },
-    again: async (check) => {
+    repeatCalls: async (check) => {
       for (const { effect } of acted.slice(called)) {
         const used = await held.ports.store.effectKey(effect.key);
         if (used === undefined || used.epoch === run.epoch) continue;
-        throw otherwise(effect.tool, `transaction ${used.epoch} had called it again before, and came to nothing`);
+        throw answerChangedError(
+          effect.tool,
+          `transaction ${used.epoch} had called it again before, and came to nothing`,
+        );
       }
       while (called < acted.length) {
         if (failure !== undefined) throw failure;
@@ -151,17 +154,17 @@ async function begun(
       try {
         run.committed(entry, planned);
         // No body waits for this run, so the next owner can resume it.
-        run.leaveBy(held.ports.leaving);
+        run.abandonOn(held.ports.leaving);
         await held.finish(run);
       } finally {
         over();
       }
     },
-    drop: async (error) => {
+    abort: async (error) => {
       try {
-        if (isForTheLogToSay(error)) await effects.beginAnew(held, error);
+        if (isDecidedByLog(error)) await effects.restart(held, error);
         else if (run.isLogged) await held.finish(run, error === undefined ? 'expired' : causeOf(error));
-        else held.drop(work);
+        else held.discard(work);
       } finally {
         over();
       }
@@ -170,7 +173,7 @@ async function begun(
 }
 
 /** @throws KernelError `changed_since`; EffectError `tenure_lost` */
-async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Promise<void> {
+async function callAgain(run: TransactionRun, { effect, input, blobs, answer }: SubmittedCall): Promise<void> {
   let result: Json;
   try {
     const made = await run.call({ effect, input, blobs });
@@ -178,22 +181,23 @@ async function callAgain(run: Run, { effect, input, blobs, answer }: PutUp): Pro
     result = made.result;
   } catch (error) {
     if (!(error instanceof EffectError) || error.code === 'tenure_lost') throw error;
-    throw otherwise(effect.tool, error.message, error);
+    throw answerChangedError(effect.tool, error.message, error);
   }
-  if (plainText(result) !== plainText(answer!)) throw otherwise(effect.tool, 'it answers otherwise than it did then');
+  if (plainText(result) !== plainText(answer!))
+    throw answerChangedError(effect.tool, 'it answers otherwise than it did then');
 }
 
 /** The error if the approval depends on a tool's result that cannot be reproduced. */
-function otherwise(tool: string, why: string, cause?: unknown): KernelError {
+function answerChangedError(tool: string, why: string, cause?: unknown): KernelError {
   return new KernelError(
     'changed_since',
-    `${tool} had acted before this was put up, and was called again for its approval: ${why.replace(/\.$/, '')}. It is not called under the same key once more, also where it did nothing. ${PROPOSE_ANEW}.`,
+    `${tool} had acted before this was put up, and was called again for its approval: ${why.replace(/\.$/, '')}. It is not called under the same key once more, also where it did nothing. ${PROPOSE_AGAIN_HINT}.`,
     { evidence: { tool }, cause },
   );
 }
 
 /** A call of a pending proposal, read back from the ledger. */
-interface PutUp extends Prepared {
+interface SubmittedCall extends PreparedCall {
   readonly claims: Claim[];
   readonly checkNames: (signal: AbortSignal) => Promise<void>;
   readonly cost: Cost;
@@ -203,7 +207,7 @@ interface PutUp extends Prepared {
   readonly name: string | undefined;
 }
 
-async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<PutUp> {
+async function preparedFrom(held: TransactionEngine, key: Hash, payload: BlobRef): Promise<SubmittedCall> {
   const text = await held.ports.blob(payload.$blob);
   if (text === undefined)
     throw new RuntimeError(
@@ -217,23 +221,24 @@ async function preparedFrom(held: Held, key: Hash, payload: BlobRef): Promise<Pu
       'unknown_tool',
       `This needs the tool ${value.tool}, which is not here; open the runtime with it (on the command line: --tools FILE).`,
     );
-  if (value.class !== undefined && plainText(value.class) !== plainText(tool.class)) throw reclassed(tool, value.class);
+  if (value.class !== undefined && plainText(value.class) !== plainText(tool.class))
+    throw classChangedError(tool, value.class);
   return {
     effect: { key, tool: tool.name, class: tool.class, payload, ...undoCostOf(tool, value.input) },
     input: value.input,
     blobs: [],
     // The claims as authorised: the approver has not seen scopes that aliases resolve to now.
     claims: claimsOf(value),
-    checkNames: (signal) => held.names.checkStill(tool, value.input, claimsOf(value), signal),
+    checkNames: (signal) => held.names.requireUnchanged(tool, value.input, claimsOf(value), signal),
     cost: value.cost,
     answer: value.answer,
-    told: value.told,
+    reported: value.told,
     name: value.transaction,
   };
 }
 
 /** The error if a tool's class differs from the class that the approver saw. */
-function reclassed({ name, class: now }: Tool, putUp: EffectClass): EffectError {
+function classChangedError({ name, class: now }: Tool, putUp: EffectClass): EffectError {
   const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
   return new EffectError(
     'stale',

@@ -7,7 +7,7 @@ import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, verifyTrajectory } from '#ledger';
 import { deepReplay, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effects-stage.ts';
+import { tally } from '../../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 import { COUNT, codeOf, stage, writ } from '../../../../tests/support/transaction-stage.ts';

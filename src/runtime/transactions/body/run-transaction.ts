@@ -1,6 +1,6 @@
 import { writId } from '#authority';
-import { isAssizeError, thrownOf } from '#base';
-import { type Claim, claimTexts, EffectError, isLeft, nameClaim, type TransactionState } from '#effects';
+import { isAssizeError, toError } from '#base';
+import { type Claim, claimTexts, EffectError, isUnresolved, nameClaim, type TransactionState } from '#effects';
 import { type CommitPayload, readRow } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { badIntent, TRANSACTION_KEY } from '../../records/intent.ts';
@@ -8,15 +8,15 @@ import type { Proposer } from '../../records/proposer.ts';
 import { randomHex } from '../../records/random-hex.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { Writer } from '../../writer/writer.ts';
-import type { Begun, Held } from '../engine/engine.ts';
-import { type Effects, inATurn } from '../engine/engines.ts';
-import { afterMsOf, wishedPauseMs } from '../limits/backoff.ts';
+import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
+import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
+import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
-import type { Moved, Run } from '../log/advance.ts';
-import { failureBefore, hasOnFailure } from '../settle/on-failure.ts';
-import { causeOf, isCollision, isForTheLogToSay, isWorthAnother, notBegun, stopped } from './abort-reasons.ts';
-import { type Asking, Attempt } from './attempt.ts';
-import { actingOf, parkedOf } from './commit-plan.ts';
+import type { AdvanceResult, TransactionRun } from '../log/advance.ts';
+import { hasOnFailure, previousOnFailureRuling } from '../settle/on-failure.ts';
+import { causeOf, isCollision, isDecidedByLog, isRetryable, notStartedError, stoppedError } from './abort-reasons.ts';
+import { Attempt, type AttemptContext } from './attempt.ts';
+import { commitPlanOf, pendingPlanOf } from './commit-plan.ts';
 import { Transaction } from './transaction.ts';
 import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from './transaction-options.ts';
 
@@ -41,12 +41,12 @@ export interface TransactionOutcome<T> {
  * Tool transactions on one trajectory. The action and the effects of a transaction are one proposal
  * (docs/decisions/001-order-of-a-proposal.md, docs/decisions/016-effect-outcomes.md).
  */
-export class Transactions {
+export class TransactionRunner {
   readonly #writer: Writer;
   readonly #proposals: Proposer;
-  readonly #engines: Effects | undefined;
+  readonly #engines: TransactionEngines | undefined;
 
-  constructor(writer: Writer, proposals: Proposer, effects: Effects | undefined) {
+  constructor(writer: Writer, proposals: Proposer, effects: TransactionEngines | undefined) {
     this.#engines = effects;
     this.#writer = writer;
     this.#proposals = proposals;
@@ -58,25 +58,25 @@ export class Transactions {
     const { retries = RETRIES } = options;
     const { random } = this.#writer.context;
     const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-    let isCareful = false;
+    let checksDuplicates = false;
     const claimed = [...claims];
     for (let tries = 0; ; ) {
       // A random name identifies the attempt alone: no sink confuses it with another attempt.
       const name = options.name ?? randomHex(random, 16);
-      const turn = effects.inFlight.turn();
+      const turn = effects.inFlight.waitTurn();
       if (turn !== undefined) await turn;
       try {
         const limit = new TimeLimit(deadlineMs, options.signal);
         // Includes all scopes claimed so far. Otherwise transactions that claim late could make
         // each other stale forever.
-        const attempt = { name, isCareful, claimed, limit };
-        return await effects.attend(limit, () => this.#attempt(effects, options, attempt, body));
+        const attempt = { name, checksDuplicates, claimed, limit };
+        return await effects.track(limit, () => this.#attempt(effects, options, attempt, body));
       } catch (error) {
-        if (isCollision(error) && !isCareful) isCareful = true;
-        else if (isWorthAnother(error) && tries < retries) {
+        if (isCollision(error) && !checksDuplicates) checksDuplicates = true;
+        else if (isRetryable(error) && tries < retries) {
           tries++;
           await this.#pause(effects, tries, error, deadlineMs, options.signal);
-        } else await inATurn(error);
+        } else await throwAfterTurn(error);
       }
     }
   }
@@ -86,7 +86,7 @@ export class Transactions {
    * and no other transaction waits for it.
    */
   async #pause(
-    effects: Effects,
+    effects: TransactionEngines,
     times: number,
     error: EffectError,
     deadlineMs: number,
@@ -97,15 +97,15 @@ export class Transactions {
     // A longer pause than the deadline exceeds the caller's patience, and the caller may have an
     // alternative.
     if (afterMsOf(error.cause) > deadlineMs) throw error;
-    const wished = wishedPauseMs(times, error.cause);
+    const wished = backoffMs(times, error.cause);
     const [from, to] = [Math.min(wished, deadlineMs), Math.min(2 * wished, deadlineMs)];
     const { pause } = this.#writer.context;
     const limit = new TimeLimit(deadlineMs, signal);
     // Closing also ends the pause; the transaction then does not restart.
-    await effects.attend(limit, () => pause(from, to, limit.signal));
+    await effects.track(limit, () => pause(from, to, limit.signal));
   }
 
-  #effects(): Effects {
+  #effects(): TransactionEngines {
     const effects = this.#engines;
     if (effects !== undefined) return effects;
     throw new RuntimeError(
@@ -115,37 +115,37 @@ export class Transactions {
   }
 
   async #attempt<T>(
-    effects: Effects,
+    effects: TransactionEngines,
     options: TransactionOptions,
-    { name, isCareful, claimed, limit }: Pick<Asking, 'name' | 'isCareful' | 'claimed' | 'limit'>,
+    { name, checksDuplicates, claimed, limit }: Pick<AttemptContext, 'name' | 'checksDuplicates' | 'claimed' | 'limit'>,
     body: (tx: Transaction) => Promise<T> | T,
   ): Promise<TransactionOutcome<T>> {
     const { signal } = limit;
-    const holding = limit.bound(() => effects.held(signal), notBegun);
+    const holding = limit.run(() => effects.engine(signal), notStartedError);
     const held = isPromise(holding) ? await holding : holding;
-    const naming = limit.bound(() => held.names.of(claimed, signal), notBegun);
+    const naming = limit.run(() => held.names.resolve(claimed, signal), notStartedError);
     const resources = isPromise(naming) ? await naming : naming;
     const { id, parts } = this.#writer;
     const writ = parts.writs.present(options.writ);
     const principal = options.principal ?? writ.writ.subject;
     const named = options.name === undefined ? undefined : nameClaim({ trajectory: id, transaction: name });
     const claims = named === undefined ? resources : [named, ...resources];
-    const isAgain = named !== undefined;
+    const isRepeated = named !== undefined;
     const begin = (all: readonly Claim[]) => {
       const body = { claims: claimTexts(all), principal, transaction: name, writ_id: writId(writ.writ) };
-      return held.begin(id, all, body, isAgain);
+      return held.begin(id, all, body, isRepeated);
     };
     const isLate = options.epoch === 'late';
     const isOptimistic = isLate || options.reading === 'optimistic';
-    const beginning = isLate ? undefined : beginInTime(held, limit, () => begin(claims));
-    let begun: Begun | undefined = isPromise(beginning) ? await beginning : beginning;
+    const beginning = isLate ? undefined : beginBeforeDeadline(held, limit, () => begin(claims));
+    let begun: StartedTransaction | undefined = isPromise(beginning) ? await beginning : beginning;
     const authority = () => this.#writer.authority(writ, principal, this.#writer.now());
     const asking = {
       trajectoryId: id,
       root: parts.chain.root,
       name,
-      isAgain,
-      isCareful,
+      isRepeated,
+      checksDuplicates,
       isOptimistic,
       claimed,
       authority,
@@ -160,34 +160,34 @@ export class Transactions {
     // Waits for a transaction of the same name, here or in another process. Afterwards the name has
     // a ruling, or its attempt did nothing.
     const ruledBefore = (): Promise<Ruling | undefined> | undefined =>
-      named === undefined ? undefined : this.#ruledBefore(held, begun, named, { name, principal, signal });
-    let done: Done<T>;
+      named === undefined ? undefined : this.#previousRuling(held, begun, named, { name, principal, signal });
+    let done: CompletedBody<T>;
     try {
-      const asked = limit.bound(ruledBefore, stopped);
+      const asked = limit.run(ruledBefore, stoppedError);
       let before = isPromise(asked) ? await asked : asked;
-      if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
-      held.checkDoubts(claims);
-      limit.attend(options.idleMs ?? effects.idleMs);
-      const value = await limit.bound(() => tx.run(body), stopped);
+      if (before !== undefined) return await this.#previousOutcome(held, begun, before, { named, principal });
+      held.requireNoDoubts(claims);
+      limit.watchIdle(options.idleTimeoutMs ?? effects.idleTimeoutMs);
+      const value = await limit.run(() => tx.run(body), stoppedError);
       const last = tx.end();
       if (last !== undefined) await last;
       if (begun === undefined) {
-        limit.waits();
-        begun = await beginInTime(held, limit, () => begin(tx.claims));
+        limit.pause();
+        begun = await beginBeforeDeadline(held, limit, () => begin(tx.claims));
         tx.attach(begun.run, begun.work);
-        before = await limit.bound(ruledBefore, stopped);
-        limit.goesOn();
-        if (before !== undefined) return await this.#asBefore(held, begun, before, { named, principal });
+        before = await limit.run(ruledBefore, stoppedError);
+        limit.resume();
+        if (before !== undefined) return await this.#previousOutcome(held, begun, before, { named, principal });
       }
-      const entering = limit.bound(() => tx.enter(), stopped);
+      const entering = limit.run(() => tx.acquire(), stoppedError);
       if (entering !== undefined) await entering;
-      limit.unattend();
+      limit.stopWatchingIdle();
       done = { value, ruling: await this.#commit(options, tx, begun.run) };
     } catch (thrown) {
-      const error = thrownOf(thrown);
-      await tx.holdings.end();
+      const error = toError(thrown);
+      await tx.stagedWrites.rollback();
       await tx.end();
-      if (isForTheLogToSay(error)) await effects.beginAnew(held, error);
+      if (isDecidedByLog(error)) await effects.restart(held, error);
       else if (begun !== undefined) await this.#undo(held, begun, causeOf(error));
       throw error;
     } finally {
@@ -197,17 +197,17 @@ export class Transactions {
   }
 
   /** The ruling of the name, once no transaction of that name is active. */
-  async #ruledBefore(
-    held: Held,
-    begun: Begun | undefined,
+  async #previousRuling(
+    held: TransactionEngine,
+    begun: StartedTransaction | undefined,
     named: Claim,
     { name, principal, signal }: { readonly name: string; readonly principal: string; readonly signal: AbortSignal },
   ): Promise<Ruling | undefined> {
     if (begun !== undefined) await held.coordination.whenClear(begun.work, [named], signal);
-    return this.#proposals.ruledUnder(keyOf(name), principal);
+    return this.#proposals.rulingFor(keyOf(name), principal);
   }
 
-  async #commit(options: TransactionOptions, tx: Transaction, run: Run): Promise<Ruling> {
+  async #commit(options: TransactionOptions, tx: Transaction, run: TransactionRun): Promise<Ruling> {
     const { writ, principal, name } = options;
     const { intent, observations } = tx;
     if (intent === undefined)
@@ -219,49 +219,52 @@ export class Transactions {
     const idempotencyKey = name === undefined ? undefined : keyOf(name);
     const input = { writ, principal, idempotencyKey, ...intent, observations };
     run.hasOnFailure = hasOnFailure(this.#writer.parts.domain, intent.action);
-    run.holdings = tx.holdings;
-    const acting = actingOf(run, tx.planned, tx);
-    const parked = () => parkedOf(acting, tx.again(), tx.planned);
-    const proposing = this.#proposals.propose(input, run.standing.length === 0 ? acting : { ...acting, parked });
+    run.stagedWrites = tx.stagedWrites;
+    const acting = commitPlanOf(run, tx.planned, tx);
+    const parked = () => pendingPlanOf(acting, tx.callsToRepeat(), tx.planned);
+    const proposing = this.#proposals.propose(
+      input,
+      run.surviving.length === 0 ? acting : { ...acting, pendingEffects: parked },
+    );
     const ruling = await proposing.catch(failedToPropose);
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) run.committed(ruling.entry.id, tx.planned);
-    if (ruling.ruling === 'rejected' || ruling.ruling === 'escalated') run.undoneBy(ruling.entry.id, ruling.ruling);
+    if (ruling.ruling === 'rejected' || ruling.ruling === 'escalated') run.aborted(ruling.entry.id, ruling.ruling);
     return ruling;
   }
 
   async #ruled<T>(
-    held: Held,
-    { run, work }: Begun,
+    held: TransactionEngine,
+    { run, work }: StartedTransaction,
     tx: Transaction,
-    { value, ruling }: Done<T>,
+    { value, ruling }: CompletedBody<T>,
   ): Promise<TransactionOutcome<T>> {
     const { epoch } = work;
     if (ruling.ruling === 'committed' && run.isRuledBy(ruling.entry.id)) {
       const finished = held.finish(run);
-      const effects = endOf(run, await (tx.holdings.areNone ? finished : tx.holdings.ended(finished)));
+      const effects = endOf(run, await (tx.stagedWrites.isEmpty ? finished : tx.stagedWrites.ended(finished)));
       const { ruledOnFailure: failure } = run;
       return failure === undefined ? { value, ruling, epoch, effects } : { value, ruling, epoch, effects, failure };
     }
-    await tx.holdings.end();
+    await tx.stagedWrites.rollback();
     const end = await this.#undo(held, { run, work }, ruling.ruling);
     // Another process has adopted the transaction, and its ruling exists already.
     if (ruling.ruling === 'committed') return { value: undefined, ruling, epoch: undefined, effects: undoneTo(end) };
-    const waits = ruling.ruling === 'escalated' && tx.planned.length + tx.acted > 0;
+    const waits = ruling.ruling === 'escalated' && tx.planned.length + tx.executed > 0;
     return { value, ruling, epoch, effects: waits && end === 'ended' ? 'waiting' : undoneTo(end) };
   }
 
   /** The name already has a ruling: no attempt starts. */
-  async #asBefore(
-    held: Held,
-    begun: Begun | undefined,
+  async #previousOutcome(
+    held: TransactionEngine,
+    begun: StartedTransaction | undefined,
     ruling: Ruling,
     { named, principal }: { readonly named: Claim | undefined; readonly principal: string },
   ): Promise<TransactionOutcome<never>> {
     const state = await this.#stateBefore(held, ruling);
     const failure = await this.#failureOf(ruling, principal, state);
     const doubt = named === undefined ? undefined : held.coordination.doubtAt(named);
-    const effects = doubt === undefined ? endedBefore(ruling, state) : leftTo(await held.stateAt(doubt));
-    if (begun !== undefined) held.drop(begun.work);
+    const effects = doubt === undefined ? endedBefore(ruling, state) : unfinishedState(await held.stateAt(doubt));
+    if (begun !== undefined) held.discard(begun.work);
     const before = { ruling, value: undefined, epoch: undefined, effects } as const;
     return failure === undefined ? before : { ...before, failure };
   }
@@ -270,11 +273,11 @@ export class Transactions {
    * The outcome of the effects, from the log. An approved transaction does not run under the
    * caller's name.
    */
-  async #stateBefore(held: Held, ruling: Ruling): Promise<TransactionState | undefined> {
+  async #stateBefore(held: TransactionEngine, ruling: Ruling): Promise<TransactionState | undefined> {
     if (ruling.ruling !== 'committed') return undefined;
     const [named] = (readRow(ruling.entry).payload as CommitPayload).delta.effects;
     if (named === undefined) return undefined;
-    await held.told();
+    await held.recorded();
     return held.stateOf(named.id);
   }
 
@@ -284,12 +287,12 @@ export class Transactions {
     state: TransactionState | undefined,
   ): Promise<Ruling | undefined> {
     if (ruling.ruling !== 'committed' || state?.failing === undefined) return undefined;
-    return failureBefore(this.#proposals, ruling.entry.id, state.failing.refusals, principal);
+    return previousOnFailureRuling(this.#proposals, ruling.entry.id, state.failing.refusals, principal);
   }
 
-  async #undo(held: Held, { run, work }: Begun, cause: string): Promise<Moved> {
+  async #undo(held: TransactionEngine, { run, work }: StartedTransaction, cause: string): Promise<AdvanceResult> {
     if (!run.isLogged) {
-      held.drop(work);
+      held.discard(work);
       return 'ended';
     }
     return held.finish(run, cause);
@@ -300,17 +303,21 @@ export class Transactions {
  * If the epoch is assigned after the caller stopped waiting, the epoch and its claims are released
  * immediately.
  */
-function beginInTime(held: Held, limit: TimeLimit, begin: () => Promise<Begun> | Begun): Promise<Begun> | Begun {
-  let given: Promise<Begun> | Begun | undefined;
-  const made = limit.bound(() => {
+function beginBeforeDeadline(
+  held: TransactionEngine,
+  limit: TimeLimit,
+  begin: () => Promise<StartedTransaction> | StartedTransaction,
+): Promise<StartedTransaction> | StartedTransaction {
+  let given: Promise<StartedTransaction> | StartedTransaction | undefined;
+  const made = limit.run(() => {
     given = begin();
     return given;
-  }, stopped);
+  }, stoppedError);
   if (!isPromise(made)) return made;
   return made.catch((error: unknown) => {
     if (given !== undefined)
       Promise.resolve(given).then(
-        ({ work }) => held.drop(work),
+        ({ work }) => held.discard(work),
         () => undefined,
       );
     throw error;
@@ -331,13 +338,13 @@ function failedToPropose(error: unknown): never {
 }
 
 /** The return value of a body, with the ruling on its proposal. */
-interface Done<T> {
+interface CompletedBody<T> {
   readonly value: T;
   readonly ruling: Ruling;
 }
 
 /** The outcome of the effects of a commit. */
-function endOf({ state }: Run, end: Moved): TransactionOutcome<never>['effects'] {
+function endOf({ state }: TransactionRun, end: AdvanceResult): TransactionOutcome<never>['effects'] {
   if (end !== 'ended') return end === 'person' ? 'person' : 'waiting';
   return state.failing === undefined ? 'settled' : 'failed';
 }
@@ -347,19 +354,19 @@ function endedBefore(ruling: Ruling, state: TransactionState | undefined): Trans
   if (ruling.ruling === 'escalated') return 'waiting';
   if (state === undefined) return 'settled';
   if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
-  return leftTo(state);
+  return unfinishedState(state);
 }
 
 /**
  * An unfinished transaction is `person` if one of its effects needs a human decision, and otherwise
  * `waiting`.
  */
-function leftTo(state: TransactionState | undefined): 'person' | 'waiting' {
-  return state?.effects.some(({ phase }) => isLeft(phase)) === true ? 'person' : 'waiting';
+function unfinishedState(state: TransactionState | undefined): 'person' | 'waiting' {
+  return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'person' : 'waiting';
 }
 
 /** The outcome of the effects of an aborted transaction. */
-function undoneTo(end: Moved): 'settled' | 'person' | 'waiting' {
+function undoneTo(end: AdvanceResult): 'settled' | 'person' | 'waiting' {
   if (end === 'ended') return 'settled';
   return end === 'person' ? 'person' : 'waiting';
 }

@@ -25,9 +25,9 @@ export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'princi
   /**
    * Milliseconds without activity after which a body counts as hung and is aborted. Activity is a
    * call to the transaction or the end of a call. Waits for older transactions and executing tools
-   * do not count as idle. Default: half of the runtime's `holdMs`, one minute.
+   * do not count as idle. Default: half of the runtime's `blockTimeoutMs`, one minute.
    */
-  readonly idleMs?: number;
+  readonly idleTimeoutMs?: number;
   /**
    * `early`: the epoch is assigned and claims are registered before the body runs. `late`: at the
    * gate, after the body. Use `late` for buffered calls and optimistic reads; other transactions
@@ -53,7 +53,7 @@ export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'princi
 const OPTIONS: ReadonlySet<keyof TransactionOptions> = new Set([
   'deadlineMs',
   'epoch',
-  'idleMs',
+  'idleTimeoutMs',
   'name',
   'principal',
   'reading',
@@ -88,13 +88,13 @@ export function checkedOptions(given: TransactionOptions, body: unknown): Checke
       throw badIntent(`a transaction has no option ${option}; there are ${[...OPTIONS].join(', ')}`);
   const options = {} as { [option: string]: unknown } & TransactionOptions;
   for (const option of OPTIONS) if (given[option] !== undefined) options[option as string] = given[option];
-  const { name = 'none', deadlineMs = DEADLINE_MS, idleMs = DEADLINE_MS, retries = RETRIES } = options;
+  const { name = 'none', deadlineMs = DEADLINE_MS, idleTimeoutMs = DEADLINE_MS, retries = RETRIES } = options;
   if (typeof name !== 'string' || name === '' || name.length > NAME_MAX - TRANSACTION_KEY.length)
     throw badIntent(`the name of a transaction is a text of 1 to ${NAME_MAX - TRANSACTION_KEY.length} characters`);
   if (!(Number.isSafeInteger(deadlineMs) && deadlineMs > 0 && deadlineMs < 2 ** 31))
     throw badIntent('a deadline is a whole number of milliseconds, more than none');
-  if (!(Number.isSafeInteger(idleMs) && idleMs > 0 && idleMs < 2 ** 31))
-    throw badIntent('idleMs is a whole number of milliseconds, more than none');
+  if (!(Number.isSafeInteger(idleTimeoutMs) && idleTimeoutMs > 0 && idleTimeoutMs < 2 ** 31))
+    throw badIntent('idleTimeoutMs is a whole number of milliseconds, more than none');
   if (!(Number.isSafeInteger(retries) && retries >= 0)) throw badIntent('retries are a whole number');
   const { epoch = 'early', reading = epoch === 'late' ? 'optimistic' : 'ordered' } = options;
   if (epoch !== 'early' && epoch !== 'late') throw badIntent('the epoch is taken early or late');

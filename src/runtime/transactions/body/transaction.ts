@@ -1,19 +1,19 @@
-import { thrownOf } from '#base';
+import { toError } from '#base';
 import { type Claim, EffectError, type Tool, type Work } from '#effects';
-import { badIntent, type ObservationInput, type ReadIntent, readIntent } from '../../records/intent.ts';
+import { badIntent, type ObservationInput, type ParsedIntent, parseIntent } from '../../records/intent.ts';
 import type { Pivot, ToolUse } from '../../records/tool-authority.ts';
-import type { Run } from '../log/advance.ts';
-import type { Prepared } from '../log/call-record.ts';
-import type { Holdings } from '../log/staged-writes.ts';
-import { allowed, checkStillAllowed, judged, useOf, whyNotAdopted } from './admission.ts';
+import type { TransactionRun } from '../log/advance.ts';
+import type { PreparedCall } from '../log/call-record.ts';
+import type { StagedWrites } from '../log/staged-writes.ts';
+import { admit, admitLater, checkStillAllowed, useOf, whyNotAdopted } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import { Branch, type TransactionIntent } from './branch.ts';
-import { again, wayOf } from './call-strategies.ts';
+import { callStrategyFor, callsToRepeat } from './call-strategies.ts';
 import type { Scoped } from './claims.ts';
-import { UnderWay } from './unawaited.ts';
+import { UnawaitedCalls } from './unawaited.ts';
 
 /** The outcome of a branch. */
-export type Tried<T> =
+export type BranchResult<T> =
   | { readonly failed: false; readonly value: T }
   | { readonly failed: true; readonly error: unknown };
 
@@ -21,12 +21,12 @@ export type Tried<T> =
 export class Transaction {
   readonly #attempt: Attempt;
   readonly #branch: Branch;
-  readonly #begun: UnderWay;
+  readonly #begun: UnawaitedCalls;
 
   constructor(attempt: Attempt, branch = new Branch(attempt)) {
     this.#attempt = attempt;
     this.#branch = branch;
-    this.#begun = new UnderWay(attempt.asking.limit);
+    this.#begun = new UnawaitedCalls(attempt.context.limit);
   }
 
   /**
@@ -37,7 +37,7 @@ export class Transaction {
   }
 
   /** Called when the epoch is assigned and the claims are registered. */
-  attach(run: Run, work: Work): void {
+  attach(run: TransactionRun, work: Work): void {
     this.#attempt.attach(run, work);
   }
 
@@ -47,24 +47,24 @@ export class Transaction {
   }
 
   /** The writes that are staged for the whole transaction, invisible to others. */
-  get holdings(): Holdings {
-    return this.#attempt.holdings;
+  get stagedWrites(): StagedWrites {
+    return this.#attempt.stagedWrites;
   }
 
-  get planned(): readonly Prepared[] {
+  get planned(): readonly PreparedCall[] {
     return this.#branch.planned;
   }
 
   /** Number of calls that executed immediately and will stay. */
-  get acted(): number {
-    return this.#branch.acted.length;
+  get executed(): number {
+    return this.#branch.executed.length;
   }
 
   /**
    * The calls that executed immediately and will stay, as they would be repeated, in call order.
    */
-  again(): Prepared[] {
-    return again(this.#branch);
+  callsToRepeat(): PreparedCall[] {
+    return callsToRepeat(this.#branch);
   }
 
   get uses(): readonly ToolUse[] {
@@ -79,7 +79,7 @@ export class Transaction {
     return this.#branch.cost;
   }
 
-  get intent(): ReadIntent | undefined {
+  get intent(): ParsedIntent | undefined {
     return this.#branch.intent;
   }
 
@@ -99,11 +99,11 @@ export class Transaction {
    * CanonError for args that are not JSON
    */
   propose(intent: TransactionIntent): void {
-    this.#branch.checkGoesOn();
+    this.#branch.requireOpen();
     if (typeof intent !== 'object' || intent === null) throw badIntent('what a transaction proposes is an object');
     // Copies only the known fields. The intent can be a model's answer, and the calls were
     // authorised under the options.
-    this.#branch.intent = readIntent(intent);
+    this.#branch.intent = parseIntent(intent);
   }
 
   /**
@@ -126,7 +126,7 @@ export class Transaction {
     try {
       return this.#admitted(name, given);
     } catch (error) {
-      return this.#begun.asked(name, () => Promise.reject(error));
+      return this.#begun.trackRejectable(name, () => Promise.reject(error));
     }
   }
 
@@ -134,8 +134,8 @@ export class Transaction {
   #admitted(name: string, given: unknown): Promise<unknown> {
     const branch = this.#branch;
     const attempt = this.#attempt;
-    branch.checkGoesOn();
-    const { names, ports } = attempt.held;
+    branch.requireOpen();
+    const { names, ports } = attempt.engine;
     const tool = ports.tools.get(name);
     if (tool === undefined) throw unknownTool(name, ports.tools);
     // Numbered before any wait or refusal: keys must not depend on either.
@@ -143,35 +143,35 @@ export class Transaction {
     const input = tool.parse(given);
     // Taken before the tool is asked for its scopes: that is host code, which can call the
     // transaction again.
-    const turn = tool.class === undefined && tool.spec.sees === undefined ? undefined : attempt.turn();
+    const turn = tool.class === undefined && tool.spec.readsStaged === undefined ? undefined : attempt.enqueue();
     // Not while claims are changing: the call is then checked after the calls before it.
-    const isCertain = turn?.before === undefined && !names.areAsked && !attempt.claims.areChanging;
+    const isCertain = turn?.before === undefined && !names.hasResolvers && !attempt.claims.areChanging;
     let certain: readonly Claim[] | undefined;
     try {
-      if (isCertain) certain = allowed(branch, tool, input, tool.claims(input));
+      if (isCertain) certain = admit(branch, tool, input, tool.claims(input));
     } catch (error) {
       turn?.over();
       throw error;
     }
-    const judgement = certain === undefined ? attempt.claims.judgement() : undefined;
+    const judgement = certain === undefined ? attempt.claims.deferAdmission() : undefined;
     // Checked before its turn, because the calls before it can run long and later claim changes
     // wait for this check. Names are resolved in turn, because the calls before it can change the
     // targets.
-    const isEarly = judgement !== undefined && turn !== undefined && !names.areAsked;
-    const early = isEarly ? judged(branch, tool, input, judgement) : undefined;
+    const isEarly = judgement !== undefined && turn !== undefined && !names.hasResolvers;
+    const early = isEarly ? admitLater(branch, tool, input, judgement) : undefined;
     // The rejection is handled when the call's turn comes.
     early?.catch(() => undefined);
-    const way = wayOf(tool);
+    const way = callStrategyFor(tool);
     const make = async (): Promise<unknown> => {
       // Admitted calls also take a turn of the queue. A body that does not await the call has
       // returned by then, and the call is reported as not awaited.
-      const claims = await (certain ?? early ?? judged(branch, tool, input, judgement!));
+      const claims = await (certain ?? early ?? admitLater(branch, tool, input, judgement!));
       if (isEarly) checkStillAllowed(branch, tool, input, claims);
       branch.uses.push(useOf(tool, input, claims));
       return await way(branch, tool, input, claims, ordinal);
     };
-    const begin = turn === undefined ? make : () => attempt.inTurn(make, turn);
-    return isCertain ? this.#begun.certain(name, begin) : this.#begun.asked(name, begin);
+    const begin = turn === undefined ? make : () => attempt.runInOrder(make, turn);
+    return isCertain ? this.#begun.track(name, begin) : this.#begun.trackRejectable(name, begin);
   }
 
   /**
@@ -182,7 +182,9 @@ export class Transaction {
    * `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
-    return this.#begun.asked('expand', () => this.#attempt.claims.expand(more, () => this.#branch.checkGoesOn()));
+    return this.#begun.trackRejectable('expand', () =>
+      this.#attempt.claims.expand(more, () => this.#branch.requireOpen()),
+    );
   }
 
   /**
@@ -196,7 +198,9 @@ export class Transaction {
    * then no scope is released
    */
   release(less: Scoped): Promise<void> {
-    return this.#begun.asked('release', () => this.#attempt.claims.release(less, () => this.#branch.checkGoesOn()));
+    return this.#begun.trackRejectable('release', () =>
+      this.#attempt.claims.release(less, () => this.#branch.requireOpen()),
+    );
   }
 
   /**
@@ -209,16 +213,16 @@ export class Transaction {
    * unknown option
    */
   nested<T>(body: (tx: Transaction) => Promise<T> | T, options: { retries?: number } = {}): Promise<T> {
-    return this.#begun.asked('nested', async () => this.#nested(body, retriesOf(options)));
+    return this.#begun.trackRejectable('nested', async () => this.#nested(body, retriesOf(options)));
   }
 
   async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
-    this.#branch.checkGoesOn();
+    this.#branch.requireOpen();
     // One ordinal for all attempts: calls in the part and after it keep their keys.
     const family = this.#branch.nextCall();
     for (let tries = 0; ; tries++) {
       let failed: { readonly error: unknown } | undefined;
-      const first = ([tried]: readonly Tried<T>[]): number | undefined => {
+      const first = ([tried]: readonly BranchResult<T>[]): number | undefined => {
         if (tried?.failed === true) failed = tried;
         return failed === undefined ? 0 : undefined;
       };
@@ -247,17 +251,17 @@ export class Transaction {
    */
   speculate<T>(
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
-    choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
+    choose: (tried: readonly BranchResult<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T> {
-    return this.#begun.asked('speculate', () => this.#speculate(branches, choose));
+    return this.#begun.trackRejectable('speculate', () => this.#speculate(branches, choose));
   }
 
   async #speculate<T>(
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
-    choose: (tried: readonly Tried<T>[]) => Promise<number | undefined> | number | undefined,
+    choose: (tried: readonly BranchResult<T>[]) => Promise<number | undefined> | number | undefined,
     ofNested?: number,
   ): Promise<T> {
-    this.#branch.checkGoesOn();
+    this.#branch.requireOpen();
     // Checked before any work starts.
     checkFunctions(branches, choose);
     const family = ofNested ?? this.#branch.nextCall();
@@ -266,7 +270,7 @@ export class Transaction {
     const children = branches.map(
       (_, i) => new Transaction(attempt, new Branch(attempt, parent, `${parent.place}${family}.${i}/`)),
     );
-    const tried = Object.freeze(await Promise.all(branches.map((body, i) => triedOut(children[i]!, body))));
+    const tried = Object.freeze(await Promise.all(branches.map((body, i) => branchResults(children[i]!, body))));
     // Also ends the branches that failed.
     for (const child of children) child.#branch.end();
     let chosen: number | undefined;
@@ -274,9 +278,9 @@ export class Transaction {
     try {
       chosen = placeIn(await choose(tried));
     } finally {
-      await attempt.inTurn(async () => {
+      await attempt.runInOrder(async () => {
         // If the call was not awaited, an ended parent also compensates all branches.
-        parent.checkGoesOn();
+        parent.requireOpen();
         const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
         refused = winner && whyNotAdopted(parent, winner.#branch);
         const adopted = refused === undefined ? winner : undefined;
@@ -284,7 +288,7 @@ export class Transaction {
         await this.#discard(losers, adopted === undefined ? parent : adopted.#branch);
         if (adopted !== undefined) parent.adopt(adopted.#branch);
         for (const child of children) child.#branch.decided();
-        if (!attempt.holdings.areNone) await attempt.heldAgain(parent);
+        if (!attempt.stagedWrites.isEmpty) await attempt.replayStaged(parent);
       });
     }
     if (refused !== undefined) throw refused;
@@ -295,12 +299,12 @@ export class Transaction {
 
   /** Compensates the effects of the branches; `left` continues. */
   async #discard(losers: readonly Transaction[], left: Branch): Promise<void> {
-    const { run, claims, holdings } = this.#attempt;
-    const others = losers.flatMap((loser) => loser.#branch.allBegun);
+    const { run, claims, stagedWrites } = this.#attempt;
+    const others = losers.flatMap((loser) => loser.#branch.allStarted);
     if (run !== undefined)
-      await this.#attempt.whileActing(async () => {
+      await this.#attempt.pauseIdleTimer(async () => {
         // Staged writes of the branches can block their compensation.
-        if (others.length > 0) await holdings.back((at) => left.heldAt(at));
+        if (others.length > 0) await stagedWrites.rollbackTo((at) => left.stagedAt(at));
         await run.discard(others.sort((a, b) => a - b));
       });
     for (const loser of losers) claims.discard(loser.#branch.place, ({ n }) => n !== undefined && !run!.isGone(n));
@@ -312,37 +316,37 @@ export class Transaction {
    * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's
    * reason
    */
-  enter(): Promise<void> | undefined {
+  acquire(): Promise<void> | undefined {
     const attempt = this.#attempt;
-    const { touching, guesses } = this.#branch;
+    const { claimedCalls, optimisticReads } = this.#branch;
     // Includes calls that were planned earlier.
-    for (const { tool, claims } of touching) attempt.claims.checkLeft(tool, claims);
-    const entered = attempt.claims.enter(async () => {
-      for (const { tool, input, claims } of touching) await attempt.checkNames(tool, input, claims);
+    for (const { tool, claims } of claimedCalls) attempt.claims.requireNothingUnresolved(tool, claims);
+    const entered = attempt.claims.acquire(async () => {
+      for (const { tool, input, claims } of claimedCalls) await attempt.checkNames(tool, input, claims);
     });
-    const isChecked = guesses.all.length > 0 || this.#mayHaveBeenPutUp || !attempt.holdings.areNone;
+    const isChecked = optimisticReads.all.length > 0 || this.#mayHaveBeenSubmitted || !attempt.stagedWrites.isEmpty;
     return isChecked ? this.#checked(entered) : entered;
   }
 
   async #checked(entered: Promise<void> | undefined): Promise<void> {
-    const { guesses, planned } = this.#branch;
+    const { optimisticReads, planned } = this.#branch;
     await entered;
-    for (const guess of guesses.all) await guesses.check(guess);
+    for (const guess of optimisticReads.all) await optimisticReads.validate(guess);
     // Redoes staged writes that yielded to an effect. Fails if they could not be repeated, or the
     // body ignored their changed answers.
-    if (!this.#attempt.holdings.areNone) await this.#attempt.heldAgain(this.#branch);
+    if (!this.#attempt.stagedWrites.isEmpty) await this.#attempt.replayStaged(this.#branch);
     // An approved call runs under the keys of its submission, so no earlier attempt may have used
     // them.
-    if (this.#mayHaveBeenPutUp) await this.#attempt.keys.checkUnused(planned);
+    if (this.#mayHaveBeenSubmitted) await this.#attempt.keys.checkUnused(planned);
   }
 
   /**
    * Whether the transaction can become pending under keys that an earlier attempt used. Mostly no
    * earlier attempt was checked for.
    */
-  get #mayHaveBeenPutUp(): boolean {
-    const { isAgain, isCareful, counselors } = this.#attempt.asking;
-    return isAgain && !isCareful && counselors.length > 0;
+  get #mayHaveBeenSubmitted(): boolean {
+    const { isRepeated, checksDuplicates, counselors } = this.#attempt.context;
+    return isRepeated && !checksDuplicates && counselors.length > 0;
   }
 
   /**
@@ -356,9 +360,9 @@ export class Transaction {
       value = await body(this);
     } finally {
       this.#branch.end();
-      this.#begun.returned();
+      this.#begun.bodyReturned();
     }
-    this.#begun.checkSeen();
+    this.#begun.requireAwaited();
     return value;
   }
 
@@ -400,15 +404,22 @@ function checkFunctions(branches: unknown, choose: unknown): void {
 }
 
 /** Frozen, because `choose` receives it. */
-async function triedOut<T>(branch: Transaction, body: (tx: Transaction) => Promise<T> | T): Promise<Tried<T>> {
+async function branchResults<T>(
+  branch: Transaction,
+  body: (tx: Transaction) => Promise<T> | T,
+): Promise<BranchResult<T>> {
   try {
     return Object.freeze({ failed: false as const, value: await branch.run(body) });
   } catch (error) {
-    return Object.freeze({ failed: true as const, error: thrownOf(error) });
+    return Object.freeze({ failed: true as const, error: toError(error) });
   }
 }
 
-function noBranch(branches: number, chosen: number | undefined, winner: Tried<unknown> | undefined): EffectError {
+function noBranch(
+  branches: number,
+  chosen: number | undefined,
+  winner: BranchResult<unknown> | undefined,
+): EffectError {
   const what =
     chosen === undefined
       ? `none of ${branches} branches was chosen`

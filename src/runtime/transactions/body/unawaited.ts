@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { EffectError } from '#effects';
-import { AskedPromise } from '../limits/observed-promise.ts';
+import { ObservedPromise } from '../limits/observed-promise.ts';
 import type { TimeLimit } from '../limits/time-limit.ts';
 
 /** An operation that a body started: the name of a tool or of another operation. */
-interface Begun {
+interface StartedCall {
   readonly what: string;
   made: Promise<unknown> | undefined;
   /** The error of a failed operation, as far as the body can see it. */
@@ -12,13 +12,13 @@ interface Begun {
 }
 
 /** The operations of a body that are in flight, or were refused and not awaited. */
-export class UnderWay {
-  readonly #begun = new Set<Begun>();
-  readonly #limit: Pick<TimeLimit, 'heard'>;
+export class UnawaitedCalls {
+  readonly #begun = new Set<StartedCall>();
+  readonly #limit: Pick<TimeLimit, 'heartbeat'>;
   #hasReturned = false;
 
   /** `limit`: the limit of the body, which is notified of each activity. */
-  constructor(limit: Pick<TimeLimit, 'heard'>) {
+  constructor(limit: Pick<TimeLimit, 'heartbeat'>) {
     this.#limit = limit;
   }
 
@@ -26,20 +26,20 @@ export class UnderWay {
    * Tracks an admitted operation until it ends. More tracking costs a tenth of a transaction with
    * one call.
    */
-  certain<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const begun: Begun = { what, made: undefined, failed: undefined };
+  track<T>(what: string, make: () => Promise<T>): Promise<T> {
+    const begun: StartedCall = { what, made: undefined, failed: undefined };
     this.#begun.add(begun);
     const made = this.#untilOver(begun, make);
     begun.made = made;
     return made;
   }
 
-  async #untilOver<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
-    this.#limit.heard();
+  async #untilOver<T>(begun: StartedCall, make: () => Promise<T>): Promise<T> {
+    this.#limit.heartbeat();
     try {
       return await make();
     } finally {
-      this.#limit.heard();
+      this.#limit.heartbeat();
       this.#begun.delete(begun);
     }
   }
@@ -48,34 +48,34 @@ export class UnderWay {
    * Tracks an operation that may be refused, until the body has seen the refusal. A refusal arrives
    * in a later turn of the event loop.
    */
-  asked<T>(what: string, make: () => Promise<T>): Promise<T> {
-    const begun: Begun = { what, made: undefined, failed: undefined };
+  trackRejectable<T>(what: string, make: () => Promise<T>): Promise<T> {
+    const begun: StartedCall = { what, made: undefined, failed: undefined };
     this.#begun.add(begun);
-    const made = new AskedPromise<T>((resolve, reject) => {
+    const made = new ObservedPromise<T>((resolve, reject) => {
       this.#untilSeen(begun, make).then(resolve, reject);
     });
     begun.made = made;
     // The body is refused because of it, or has thrown. An error after the body's return is not
     // reported elsewhere.
-    if (!this.#hasReturned) made.toldElsewhere();
+    if (!this.#hasReturned) made.markHandled();
     return made;
   }
 
-  async #untilSeen<T>(begun: Begun, make: () => Promise<T>): Promise<T> {
-    this.#limit.heard();
+  async #untilSeen<T>(begun: StartedCall, make: () => Promise<T>): Promise<T> {
+    this.#limit.heartbeat();
     try {
       const value = await make();
       this.#begun.delete(begun);
       return value;
     } catch (error) {
       begun.failed = { error };
-      if (isSeen(begun)) this.#begun.delete(begun);
+      if (isHandled(begun)) this.#begun.delete(begun);
       // Otherwise a body that retries until it succeeds would block the event loop, including its
       // deadline.
       await nextTurn();
       throw error;
     } finally {
-      this.#limit.heard();
+      this.#limit.heartbeat();
     }
   }
 
@@ -83,27 +83,27 @@ export class UnderWay {
    * Called when the body has returned or thrown. An operation that is not awaited is then refused
    * by `checkSeen`, or covered by the body's error.
    */
-  returned(): void {
+  bodyReturned(): void {
     this.#hasReturned = true;
-    for (const { made } of this.#begun) if (!(made instanceof AskedPromise)) made?.catch(() => undefined);
+    for (const { made } of this.#begun) if (!(made instanceof ObservedPromise)) made?.catch(() => undefined);
   }
 
   /**
    * @throws EffectError `not_awaited` if an operation is in flight, or was refused and not awaited
    */
-  checkSeen(): void {
+  requireAwaited(): void {
     if (this.#begun.size === 0) return;
-    const lost = [...this.#begun].filter((begun) => !isSeen(begun));
+    const lost = [...this.#begun].filter((begun) => !isHandled(begun));
     if (lost.length > 0) throw notAwaited(lost);
   }
 }
 
 /** Whether the operation has failed and its promise was awaited. */
-function isSeen({ made, failed }: Begun): boolean {
-  return failed !== undefined && made instanceof AskedPromise && made.isAsked;
+function isHandled({ made, failed }: StartedCall): boolean {
+  return failed !== undefined && made instanceof ObservedPromise && made.isObserved;
 }
 
-function notAwaited(lost: readonly Begun[]): EffectError {
+function notAwaited(lost: readonly StartedCall[]): EffectError {
   const calls = lost.map(({ what }) => what);
   const told = calls.length === 1 ? `${calls[0]} was` : `${calls.join(', ')} were`;
   return new EffectError(

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Resolvers } from '#effects';
-import type { Tenure } from '#ledger';
+import type { Lease } from '#ledger';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../../tests/support/cases.ts';
+import { OutsideSink, tally } from '../../../../tests/support/effect-sink.ts';
 import { asking } from '../../../../tests/support/effects-ledger.ts';
-import { OutsideSink, tally } from '../../../../tests/support/effects-stage.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -43,12 +43,19 @@ function toolsOf(sink: OutsideSink) {
   ];
 }
 
-async function stage(resolvers?: Resolvers, options: { writ?: ReturnType<typeof writFor>; callMs?: number } = {}) {
+async function stage(
+  resolvers?: Resolvers,
+  options: { writ?: ReturnType<typeof writFor>; callTimeoutMs?: number } = {},
+) {
   const sink = new OutsideSink('keyed');
   const store = new MemoryStore();
   const { own, end } = mortal(store);
   const given = resolvers === undefined ? {} : { resolvers };
-  const assize = runtimeOver(own, [tally], { tools: toolsOf(sink), callMs: options.callMs ?? 1_000, ...given });
+  const assize = runtimeOver(own, [tally], {
+    tools: toolsOf(sink),
+    callTimeoutMs: options.callTimeoutMs ?? 1_000,
+    ...given,
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   return { sink, store, end, assize, trajectory, writ: options.writ ?? writFor('alice') };
 }
@@ -211,7 +218,7 @@ describe('a resolver', () => {
     ['whose names have others', () => `x:${names.push(0)}`],
     ['that does not answer', () => new Promise(() => undefined)],
   ])('%s keeps a transaction from everything', async (_, broken) => {
-    const made = await stage({ x: broken }, { callMs: 20 });
+    const made = await stage({ x: broken }, { callTimeoutMs: 20 });
     const { trajectory, writ, sink, store } = made;
     expect(await errorOf(acting(made, 'x:1', 'x:1', 'never'))).toMatchObject({ code: 'bad_resolver' });
     const said: string[] = [];
@@ -401,13 +408,13 @@ describe('a name that leads elsewhere later', () => {
 
 /** A store with a process that can end, together with its lease. */
 function mortal(store: MemoryStore): { readonly own: MemoryStore; readonly end: () => Promise<void> } {
-  const held: Tenure[] = [];
+  const held: Lease[] = [];
   const own = new Proxy(store, {
     get: (target, name) => {
       const member = Reflect.get(target, name) as unknown;
       if (name === 'holdEffects')
         return async (signal?: AbortSignal) => {
-          held.push(await target.holdEffects(signal));
+          held.push(await target.leaseEffects(signal));
           return held.at(-1);
         };
       return typeof member === 'function' ? member.bind(target) : member;

@@ -1,10 +1,9 @@
 import type { Name } from '#authority';
-import { type Json, thrownOf } from '#base';
+import { type Json, toError } from '#base';
 import {
   badResolver,
   type Claim,
   canonicalNames,
-  claimedOnce,
   covers,
   EffectError,
   kindOf,
@@ -15,6 +14,7 @@ import {
   readResolvers,
   resolversOf,
   type Tool,
+  uniqueClaims,
 } from '#effects';
 import { TimeLimit } from '../limits/time-limit.ts';
 
@@ -24,32 +24,32 @@ import { TimeLimit } from '../limits/time-limit.ts';
  * under its current name is not accessed. Names are resolved again after each wait and before the
  * commit; later changes are the tool's responsibility.
  */
-export class Names {
+export class CanonicalNames {
   readonly #resolvers: ResolversByKind;
-  readonly #callMs: number;
+  readonly #callTimeoutMs: number;
 
-  /** `callMs`: maximum duration of a resolver call. @throws EffectError `bad_resolver` */
-  constructor(resolvers: Resolvers | undefined, callMs: number) {
+  /** `callTimeoutMs`: maximum duration of a resolver call. @throws EffectError `bad_resolver` */
+  constructor(resolvers: Resolvers | undefined, callTimeoutMs: number) {
     this.#resolvers = readResolvers(resolvers);
-    this.#callMs = callMs;
+    this.#callTimeoutMs = callTimeoutMs;
   }
 
   /**
    * The claims under their canonical names. Without resolvers, returns them unchanged. @throws
    * EffectError `bad_resolver`
    */
-  of(claims: readonly Claim[], signal?: AbortSignal): Promise<readonly Claim[]> | readonly Claim[] {
-    const isAsked = this.areAsked && claims.some(({ scope }) => resolversOf(scope, this.#resolvers) !== undefined);
+  resolve(claims: readonly Claim[], signal?: AbortSignal): Promise<readonly Claim[]> | readonly Claim[] {
+    const isAsked = this.hasResolvers && claims.some(({ scope }) => resolversOf(scope, this.#resolvers) !== undefined);
     return isAsked ? this.#resolved(claims, signal) : claims;
   }
 
   async #resolved(claims: readonly Claim[], signal: AbortSignal | undefined): Promise<readonly Claim[]> {
     const found = await Promise.all(claims.map((claim) => this.#namesOf(claim, signal)));
-    return claimedOnce(found.flat());
+    return uniqueClaims(found.flat());
   }
 
   /** Whether any resolver is configured. */
-  get areAsked(): boolean {
+  get hasResolvers(): boolean {
     return this.#resolvers.size > 0;
   }
 
@@ -59,9 +59,9 @@ export class Names {
    *
    * @throws EffectError `stale`, `bad_resolver`
    */
-  async checkStill(tool: Tool, input: Json, then: readonly Claim[], signal?: AbortSignal): Promise<void> {
-    if (!this.areAsked) return;
-    const other = (await this.of(tool.claims(input), signal)).find((claim) => !covers(then, claim));
+  async requireUnchanged(tool: Tool, input: Json, then: readonly Claim[], signal?: AbortSignal): Promise<void> {
+    if (!this.hasResolvers) return;
+    const other = (await this.resolve(tool.claims(input), signal)).find((claim) => !covers(then, claim));
     if (other === undefined) return;
     throw new EffectError(
       'stale',
@@ -94,15 +94,15 @@ export class Names {
     access: Claim['access'],
     signal: AbortSignal | undefined,
   ): Promise<readonly Name[]> {
-    const limit = new TimeLimit(this.#callMs, signal);
+    const limit = new TimeLimit(this.#callTimeoutMs, signal);
     let given: unknown;
     try {
-      given = await limit.bound(
+      given = await limit.run(
         () => resolver(text, { access, isPattern: !concrete, signal: limit.signal }),
-        () => new Error(`nobody waited any longer than ${this.#callMs} ms`),
+        () => new Error(`nobody waited any longer than ${this.#callTimeoutMs} ms`),
       );
     } catch (thrown) {
-      const cause = thrownOf(thrown);
+      const cause = toError(thrown);
       const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : 'it threw what is no error';
       throw badResolver(`${text} could not be resolved: ${why}`, { scope: text, cause, retryable: true });
     } finally {

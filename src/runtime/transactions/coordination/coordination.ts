@@ -8,7 +8,7 @@ export interface Coordination {
    * Reports each epoch without a body that this process must resume, now and later, and each epoch
    * that another process has `left`. Call this once.
    */
-  takeUp(goOn: (epoch: number) => void, left: (epoch: number) => void): void;
+  onResumable(goOn: (epoch: number) => void, left: (epoch: number) => void): void;
   /**
    * Assigns an epoch and registers the claims, in one step that is visible to all. @throws
    * EffectError `tenure_lost`
@@ -31,7 +31,7 @@ export interface Coordination {
    * Same as `whenClear`, and records that the work acts on the claims: an older transaction that
    * claims them later is stale. Returns undefined if the claims are granted immediately.
    */
-  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined;
+  acquire(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined;
   /**
    * Releases the claims of ended work. Other processes see the release when `durable` resolves,
    * after the log has the end.
@@ -40,29 +40,29 @@ export interface Coordination {
   /**
    * Marks the work unresolved: the kept claims, by default all, block other work without a wait.
    */
-  leave(epoch: number, kept?: readonly Claim[]): Promise<void>;
+  park(epoch: number, kept?: readonly Claim[]): Promise<void>;
   /** Resumes unresolved work. Returns false if another process owns it. */
-  own(epoch: number): Promise<boolean>;
+  adopt(epoch: number): Promise<boolean>;
   /** The epoch of the unresolved work that blocks a claim. */
   doubtAt(claim: Claim): number | undefined;
-  isLeft(epoch: number): boolean;
+  isParked(epoch: number): boolean;
   /** The unresolved epochs, of all processes. */
-  left(): readonly number[];
+  parked(): readonly number[];
   /** Confirms the lease before an exclusive step. @throws EffectError `tenure_lost` */
-  sure(): Promise<void> | undefined;
+  confirmLease(): Promise<void> | undefined;
   /** Aborted when another process may resume the transactions of this one. */
   readonly lost: AbortSignal;
   /**
    * From now on, another process may resume them: no work starts here, and waits end with the
    * reason.
    */
-  giveUp(why: unknown): void;
+  abandon(why: unknown): void;
   /** Publishes no further events. */
   close(): Promise<void>;
 }
 
 /** In exclusive mode every claim is granted locally. */
-export class Alone implements Coordination {
+export class ExclusiveCoordinator implements Coordination {
   readonly fence: number;
   readonly #shared: SharedWork;
   readonly #lost = new AbortController();
@@ -74,27 +74,27 @@ export class Alone implements Coordination {
     this.fence = fence;
     this.#shared = new SharedWork(fence, last, isOrdered);
     // Registers all open work before new work starts.
-    for (const { epoch, claims } of open) this.#shared.begun(epoch, fence, claims);
+    for (const { epoch, claims } of open) this.#shared.register(epoch, fence, claims);
   }
 
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
-  takeUp(goOn: (epoch: number) => void): void {
-    for (const epoch of [...this.#shared.mine()]) goOn(epoch);
+  onResumable(goOn: (epoch: number) => void): void {
+    for (const epoch of [...this.#shared.ownEpochs()]) goOn(epoch);
   }
 
   begin(claims: readonly Claim[]): Work {
-    return this.#shared.begun(this.#shared.coordinator.last + 1, this.fence, claims);
+    return this.#shared.register(this.#shared.coordinator.last + 1, this.fence, claims);
   }
 
   async expand({ epoch }: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
-    return this.#shared.grown(epoch, claims);
+    return this.#shared.claim(epoch, claims);
   }
 
   release({ epoch }: Work, claims: readonly Claim[]): undefined {
-    this.#shared.given(epoch, claims);
+    this.#shared.release(epoch, claims);
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
@@ -104,10 +104,10 @@ export class Alone implements Coordination {
     return isClear ? turn : this.#waited(turn);
   }
 
-  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined {
+  acquire(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> | undefined {
     signal?.throwIfAborted();
     const { coordinator } = this.#shared;
-    return coordinator.enterNow(work, claims) ? undefined : this.#waited(coordinator.enter(work, claims, signal));
+    return coordinator.tryAcquire(work, claims) ? undefined : this.#waited(coordinator.acquire(work, claims, signal));
   }
 
   // A combined signal would cost more than the rest of a wait.
@@ -123,36 +123,36 @@ export class Alone implements Coordination {
   }
 
   /** Waits end with the reason: their work stays in the log and ends in another process. */
-  giveUp(why: unknown): void {
+  abandon(why: unknown): void {
     this.#lost.abort(why);
     for (const reject of this.#waiting) reject(why);
   }
 
   end(epoch: number): void {
-    this.#shared.ended(epoch);
+    this.#shared.end(epoch);
   }
 
-  async leave(epoch: number, kept?: readonly Claim[]): Promise<void> {
-    this.#shared.leave(epoch, kept);
+  async park(epoch: number, kept?: readonly Claim[]): Promise<void> {
+    this.#shared.park(epoch, kept);
   }
 
-  async own(epoch: number): Promise<boolean> {
-    return this.#shared.owned(epoch, this.fence);
+  async adopt(epoch: number): Promise<boolean> {
+    return this.#shared.adopt(epoch, this.fence);
   }
 
   doubtAt(claim: Claim): number | undefined {
     return this.#shared.doubtAt(claim);
   }
 
-  isLeft(epoch: number): boolean {
-    return this.#shared.isLeft(epoch);
+  isParked(epoch: number): boolean {
+    return this.#shared.isParked(epoch);
   }
 
-  left(): readonly number[] {
-    return this.#shared.left();
+  parked(): readonly number[] {
+    return this.#shared.parked();
   }
 
-  sure(): undefined {
+  confirmLease(): undefined {
     this.lost.throwIfAborted();
     return undefined;
   }

@@ -10,24 +10,24 @@ import {
   type Stale,
   type Work,
 } from '#effects';
-import type { EffectStore, Happening, Membership, Said } from '#ledger';
-import { tenureLost } from '../../writer/tenure-lost.ts';
+import type { EffectStore, Membership, MembershipEvent, OrderedEvent } from '#ledger';
+import { leaseLost } from '../../writer/lease-lost.ts';
 import type { Coordination } from './coordination.ts';
 import { openTransactions } from './read-open.ts';
 
 /** Renewals and checks for ended members per lease. */
-const LOOKS = 5;
+const CHECKS_PER_LEASE = 5;
 /** The part of a lease in which no work starts: clocks differ in speed, and messages take time. */
-const MARGIN = 0.2;
+const LEASE_MARGIN = 0.2;
 
-interface Saying {
-  readonly said: Said;
+interface PublishedEvent {
+  readonly said: MembershipEvent;
   /** Receives the outcome of the event here. */
   readonly heard: (outcome: unknown) => void;
   readonly fail: (error: unknown) => void;
 }
 
-export interface BesideOptions {
+export interface SharedCoordinatorOptions {
   readonly membership: Membership;
   readonly store: EffectStore;
   readonly leaseMs: number;
@@ -40,49 +40,49 @@ export interface BesideOptions {
  * them. Each exchange renews the lease. After a lease without an exchange, another member adopts
  * the transactions; this one notices at its next write at the latest.
  */
-export class Beside implements Coordination {
+export class SharedCoordinator implements Coordination {
   readonly fence: number;
-  readonly #options: BesideOptions;
+  readonly #options: SharedCoordinatorOptions;
   readonly #shared: SharedWork;
   readonly #lost = new AbortController();
   readonly #timer: NodeJS.Timeout;
   /** The timer for a lease that ends before the next check. */
   #lastTimer: NodeJS.Timeout | undefined;
   /** Epochs that are active in this process. */
-  readonly #atWork = new Set<number>();
-  readonly #saying: Saying[] = [];
+  readonly #active = new Set<number>();
+  readonly #unpublished: PublishedEvent[] = [];
   /** Published events without a response yet. */
-  #said: readonly Saying[] = [];
+  #publishing: readonly PublishedEvent[] = [];
   /** Number of waits for a frontier. */
   #waiting = 0;
-  #heard = 0;
+  #applied = 0;
   /** The exchange in progress, and the next one. */
   #now: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #isToLook = true;
   /** By the process clock: no other member adopts before this time. */
-  #sureUntil = 0;
+  #leaseCertainUntil = 0;
   /** From this time on, another member may adopt. */
   #leaseUntil: number;
   #takeUp: (epoch: number) => void = () => undefined;
   #tellLeft: (epoch: number) => void = () => undefined;
   #isTakingUp = false;
 
-  private constructor(options: BesideOptions) {
+  private constructor(options: SharedCoordinatorOptions) {
     this.#options = options;
     this.fence = options.membership.fence;
     this.#shared = new SharedWork(this.fence, 0, options.isOrdered);
     this.#leaseUntil = performance.now() + options.leaseMs;
-    this.#timer = setInterval(() => this.#look(), options.leaseMs / LOOKS).unref();
+    this.#timer = setInterval(() => this.#renew(), options.leaseMs / CHECKS_PER_LEASE).unref();
   }
 
   /**
    * Applies the events of all active transactions before it returns. @throws EffectError
    * `tenure_lost`
    */
-  static async join(options: BesideOptions): Promise<Beside> {
-    const beside = new Beside(options);
-    options.membership.onNews(() => beside.#exchangeSoon());
+  static async join(options: SharedCoordinatorOptions): Promise<SharedCoordinator> {
+    const beside = new SharedCoordinator(options);
+    options.membership.onEvents(() => beside.#exchangeSoon());
     await beside.#exchangeSoon();
     beside.#throwIfLost();
     return beside;
@@ -92,36 +92,36 @@ export class Beside implements Coordination {
     return this.#lost.signal;
   }
 
-  takeUp(goOn: (epoch: number) => void, left: (epoch: number) => void = () => undefined): void {
+  onResumable(goOn: (epoch: number) => void, left: (epoch: number) => void = () => undefined): void {
     this.#takeUp = goOn;
     this.#tellLeft = left;
     this.#isTakingUp = true;
-    this.#goOn();
-    for (const epoch of this.left()) left(epoch);
+    this.#resume();
+    for (const epoch of this.parked()) left(epoch);
   }
 
   async begin(claims: readonly Claim[]): Promise<Work> {
-    return (await this.#say({ is: 'begun', claims: claimsText(claims) })) as Work;
+    return (await this.#publish({ is: 'begun', claims: claimsText(claims) })) as Work;
   }
 
   async expand(work: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
     const { epoch } = work;
-    const stale = (await this.#say({ is: 'grown', epoch, claims: claimsText(claims) })) as Stale | undefined;
+    const stale = (await this.#publish({ is: 'grown', epoch, claims: claimsText(claims) })) as Stale | undefined;
     if (stale !== undefined && this.#shared.workOf(epoch) !== undefined)
-      this.#tell({ is: 'given', epoch, claims: claimsText(claims) });
+      this.#publishAndForget({ is: 'given', epoch, claims: claimsText(claims) });
     return stale;
   }
 
   async release({ epoch }: Work, claims: readonly Claim[]): Promise<void> {
-    await this.#say({ is: 'given', epoch, claims: claimsText(claims) });
+    await this.#publish({ is: 'given', epoch, claims: claimsText(claims) });
   }
 
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
     return this.#waited(signal, (either) => this.#shared.coordinator.whenClear(work, claims, either));
   }
 
-  enter(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
-    return this.#waited(signal, (either) => this.#shared.coordinator.enter(work, claims, either));
+  acquire(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void> {
+    return this.#waited(signal, (either) => this.#shared.coordinator.acquire(work, claims, either));
   }
 
   async #waited(signal: AbortSignal | undefined, wait: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -138,43 +138,43 @@ export class Beside implements Coordination {
   end(epoch: number, durable: Promise<unknown>): void {
     const work = this.#shared.workOf(epoch);
     if (work !== undefined) this.#shared.coordinator.end(work);
-    const say = (): void => this.#tell({ is: 'ended', epoch });
+    const say = (): void => this.#publishAndForget({ is: 'ended', epoch });
     // If the log write fails, no process continues from here. The next owner, possibly this
     // process, reads the log.
-    durable.then(say, (error) => this.#lose(tenureLost(error)));
+    durable.then(say, (error) => this.#onLeaseLost(leaseLost(error)));
   }
 
-  async leave(epoch: number, kept?: readonly Claim[]): Promise<void> {
-    await this.#say({ is: 'left', epoch, ...(kept && { claims: claimsText(kept) }) });
+  async park(epoch: number, kept?: readonly Claim[]): Promise<void> {
+    await this.#publish({ is: 'left', epoch, ...(kept && { claims: claimsText(kept) }) });
   }
 
-  async own(epoch: number): Promise<boolean> {
-    return (await this.#say({ is: 'own', epoch })) as boolean;
+  async adopt(epoch: number): Promise<boolean> {
+    return (await this.#publish({ is: 'own', epoch })) as boolean;
   }
 
   doubtAt(claim: Claim): number | undefined {
     return this.#shared.doubtAt(claim);
   }
 
-  isLeft(epoch: number): boolean {
-    return this.#shared.isLeft(epoch);
+  isParked(epoch: number): boolean {
+    return this.#shared.isParked(epoch);
   }
 
-  left(): readonly number[] {
-    return this.#shared.left();
+  parked(): readonly number[] {
+    return this.#shared.parked();
   }
 
-  giveUp(why: unknown): void {
-    this.#lose(why);
+  abandon(why: unknown): void {
+    this.#onLeaseLost(why);
   }
 
-  sure(): Promise<void> | undefined {
+  confirmLease(): Promise<void> | undefined {
     this.#throwIfLost();
-    return performance.now() < this.#sureUntil ? undefined : this.#beSure();
+    return performance.now() < this.#leaseCertainUntil ? undefined : this.#confirmLease();
   }
 
-  async #beSure(): Promise<void> {
-    while (performance.now() >= this.#sureUntil) {
+  async #confirmLease(): Promise<void> {
+    while (performance.now() >= this.#leaseCertainUntil) {
       await this.#exchangeSoon();
       this.#throwIfLost();
     }
@@ -188,10 +188,10 @@ export class Beside implements Coordination {
   }
 
   /** Publishes an event and returns its outcome here, when it is applied. */
-  #say(said: Said): Promise<unknown> {
+  #publish(said: MembershipEvent): Promise<unknown> {
     this.#throwIfLost();
     return new Promise((heard, fail) => {
-      this.#saying.push({ said, heard, fail });
+      this.#unpublished.push({ said, heard, fail });
       void this.#exchangeSoon();
     });
   }
@@ -200,11 +200,11 @@ export class Beside implements Coordination {
    * Publishes an event without a wait. If the event is not applied, the membership is lost with all
    * transactions of this member.
    */
-  #tell(said: Said): void {
-    if (!this.lost.aborted) this.#say(said).catch(() => undefined);
+  #publishAndForget(said: MembershipEvent): void {
+    if (!this.lost.aborted) this.#publish(said).catch(() => undefined);
   }
 
-  #look(): void {
+  #renew(): void {
     this.#checkLease();
     if (this.lost.aborted) return;
     this.#isToLook = true;
@@ -218,10 +218,10 @@ export class Beside implements Coordination {
   #checkLease(): void {
     const leftMs = this.#leaseUntil - performance.now();
     if (leftMs <= 0)
-      this.#lose(
-        tenureLost(new Error(`the store has not answered for ${this.#options.leaseMs} ms, which is the lease`)),
+      this.#onLeaseLost(
+        leaseLost(new Error(`the store has not answered for ${this.#options.leaseMs} ms, which is the lease`)),
       );
-    else if (leftMs <= this.#options.leaseMs / LOOKS) {
+    else if (leftMs <= this.#options.leaseMs / CHECKS_PER_LEASE) {
       clearTimeout(this.#lastTimer);
       this.#lastTimer = setTimeout(() => this.#checkLease(), Math.ceil(leftMs)).unref();
     }
@@ -251,32 +251,32 @@ export class Beside implements Coordination {
 
   async #exchange(): Promise<void> {
     const { membership, leaseMs } = this.#options;
-    const saying = this.#saying.splice(0);
-    this.#said = saying;
+    const saying = this.#unpublished.splice(0);
+    this.#publishing = saying;
     const look = this.#isToLook;
     this.#isToLook = false;
     const asked = performance.now();
     try {
       const happened = await membership.exchange(
-        this.#heard,
+        this.#applied,
         saying.map(({ said }) => said),
         look,
       );
-      if (happened === undefined) throw tenureLost(this.#whyEnded());
-      this.#sureUntil = asked + leaseMs * (1 - MARGIN);
+      if (happened === undefined) throw leaseLost(this.#whyEnded());
+      this.#leaseCertainUntil = asked + leaseMs * (1 - LEASE_MARGIN);
       this.#leaseUntil = asked + leaseMs;
       const resumed = await this.#claimsOfResumed(happened);
       const mineFrom = happened.length - saying.length;
       for (const [i, each] of happened.entries()) {
-        const outcome = this.#hear(each, i >= mineFrom, resumed);
-        this.#heard = each.seq;
+        const outcome = this.#apply(each, i >= mineFrom, resumed);
+        this.#applied = each.seq;
         saying[i - mineFrom]?.heard(outcome);
       }
-      this.#goOn();
+      this.#resume();
     } catch (error) {
-      this.#lose(error instanceof EffectError ? error : tenureLost(error));
+      this.#onLeaseLost(error instanceof EffectError ? error : leaseLost(error));
     } finally {
-      this.#said = [];
+      this.#publishing = [];
     }
   }
 
@@ -294,7 +294,7 @@ export class Beside implements Coordination {
    * The claims by epoch, all in one read. A transaction that has ended since has none: no step of
    * it is left.
    */
-  async #claimsOfResumed(happened: readonly Happening[]): Promise<ReadonlyMap<number, readonly Claim[]>> {
+  async #claimsOfResumed(happened: readonly OrderedEvent[]): Promise<ReadonlyMap<number, readonly Claim[]>> {
     const claims = new Map<number, readonly Claim[]>();
     const resumed = new Set(happened.flatMap((each) => (each.is === 'resumed' ? [each.epoch] : [])));
     if (resumed.size === 0) return claims;
@@ -303,51 +303,51 @@ export class Beside implements Coordination {
     return claims;
   }
 
-  #hear(happening: Happening, isMine: boolean, resumed: ReadonlyMap<number, readonly Claim[]>): unknown {
+  #apply(happening: OrderedEvent, isMine: boolean, resumed: ReadonlyMap<number, readonly Claim[]>): unknown {
     const shared = this.#shared;
     switch (happening.is) {
       case 'begun':
-        if (isMine) this.#atWork.add(happening.epoch);
-        return shared.begun(happening.epoch, happening.fence, readClaims(happening.claims), isMine);
+        if (isMine) this.#active.add(happening.epoch);
+        return shared.register(happening.epoch, happening.fence, readClaims(happening.claims), isMine);
       case 'resumed':
-        return shared.begun(happening.epoch, happening.fence, resumed.get(happening.epoch) ?? [], false);
+        return shared.register(happening.epoch, happening.fence, resumed.get(happening.epoch) ?? [], false);
       case 'grown':
-        return shared.grown(happening.epoch, readClaims(happening.claims));
+        return shared.claim(happening.epoch, readClaims(happening.claims));
       case 'given':
-        return shared.given(happening.epoch, readClaims(happening.claims));
+        return shared.release(happening.epoch, readClaims(happening.claims));
       case 'left':
-        this.#atWork.delete(happening.epoch);
-        shared.leave(happening.epoch, happening.claims === undefined ? undefined : readClaims(happening.claims));
+        this.#active.delete(happening.epoch);
+        shared.park(happening.epoch, happening.claims === undefined ? undefined : readClaims(happening.claims));
         if (!isMine) this.#tellLeft(happening.epoch);
         return undefined;
       case 'own': {
-        const isOwned = shared.owned(happening.epoch, happening.fence);
-        if (isOwned && isMine) this.#atWork.add(happening.epoch);
+        const isOwned = shared.adopt(happening.epoch, happening.fence);
+        if (isOwned && isMine) this.#active.add(happening.epoch);
         return isOwned;
       }
       case 'ended':
-        this.#atWork.delete(happening.epoch);
-        return shared.ended(happening.epoch);
+        this.#active.delete(happening.epoch);
+        return shared.end(happening.epoch);
       case 'taken':
-        return shared.taken(happening.gone, happening.fence);
+        return shared.reassign(happening.gone, happening.fence);
     }
   }
 
   /** Resumes transactions that now belong to this member and belonged to another one. */
-  #goOn(): void {
+  #resume(): void {
     if (!this.#isTakingUp) return;
-    for (const epoch of [...this.#shared.mine()]) {
-      if (this.#atWork.has(epoch)) continue;
-      this.#atWork.add(epoch);
+    for (const epoch of [...this.#shared.ownEpochs()]) {
+      if (this.#active.has(epoch)) continue;
+      this.#active.add(epoch);
       this.#takeUp(epoch);
     }
   }
 
-  #lose(why: unknown): void {
+  #onLeaseLost(why: unknown): void {
     if (this.lost.aborted) return;
     this.#stopLooking();
     this.#lost.abort(why);
-    for (const { fail } of [...this.#said, ...this.#saying.splice(0)]) fail(why);
+    for (const { fail } of [...this.#publishing, ...this.#unpublished.splice(0)]) fail(why);
   }
 
   #throwIfLost(): void {

@@ -1,9 +1,10 @@
 import {
+  batchesOf,
   type Claim,
   claimsOf,
   EffectError,
-  isLeft,
   isNameClaim,
+  isUnresolved,
   type KnownTransaction,
   nextStep,
   readTransaction,
@@ -11,21 +12,20 @@ import {
   type Step,
   type TransactionBody,
   type TransactionState,
-  togetherBy,
   type Work,
 } from '#effects';
 import type { Hash } from '#ledger';
-import { tenureLost } from '../../writer/tenure-lost.ts';
-import type { Names } from '../coordination/canonical-names.ts';
+import { leaseLost } from '../../writer/lease-lost.ts';
+import type { CanonicalNames } from '../coordination/canonical-names.ts';
 import type { Coordination } from '../coordination/coordination.ts';
-import { Doorway } from '../limits/semaphore.ts';
-import { type Moved, Run, type RunPorts } from '../log/advance.ts';
-import { keptClaims, touchedBy } from '../settle/quarantine.ts';
-import { checkLeft, type EffectResolution, type ResolvedEffect } from './human-decision.ts';
+import { Semaphore } from '../limits/semaphore.ts';
+import { type AdvanceResult, type TransactionPorts, TransactionRun } from '../log/advance.ts';
+import { quarantinedClaims, touchedBy } from '../settle/quarantine.ts';
+import { checkUnresolved, type EffectResolution, type ResolvedEffect } from './human-decision.ts';
 import { RecoveryFailures } from './recovery-failures.ts';
 
 /** An effect that needs a human decision. */
-export interface LeftEffect {
+export interface UnresolvedEffect {
   readonly epoch: number;
   readonly trajectoryId: string;
   /** The effect's index in its transaction. */
@@ -48,40 +48,40 @@ export interface LeftEffect {
 }
 
 /** A transaction with its epoch. */
-export interface Begun {
-  readonly run: Run;
+export interface StartedTransaction {
+  readonly run: TransactionRun;
   readonly work: Work;
 }
 
 /** The lease or membership of this process, with the coordination of scope claims. */
-export interface Place {
+export interface CoordinatedLease {
   readonly coordination: Coordination;
   release(): Promise<void>;
 }
 
 /** Milliseconds before a failed store operation is retried. */
-export const AGAIN_MS = 1_000;
+export const RETRY_MS = 1_000;
 /**
  * Milliseconds that an abandoned transaction must stay unchanged before this process adopts it. A
  * process that retries its own transaction does so sooner.
  */
-const STILL_MS = 3 * AGAIN_MS;
+const ADOPT_AFTER_MS = 3 * RETRY_MS;
 
 /**
  * Maximum number of transactions that are read from the log at the same time to find their next
  * step.
  */
-const LOOKED_AT = 100;
+const INSPECTED_AT_ONCE = 100;
 
 /** The transactions that run under one lease or membership. */
-export class Held {
-  readonly ports: RunPorts;
-  readonly names: Names;
-  readonly #place: Place;
+export class TransactionEngine {
+  readonly ports: TransactionPorts;
+  readonly names: CanonicalNames;
+  readonly #place: CoordinatedLease;
   /** Decisions in progress, by the epoch of their transaction. */
   readonly #resolving = new Map<number, Promise<void>>();
-  readonly #underWay = new Set<Promise<void>>();
-  readonly #looks = new Doorway(LOOKED_AT);
+  readonly #inFlight = new Set<Promise<void>>();
+  readonly #inspections = new Semaphore(INSPECTED_AT_ONCE);
   /** Timers of transactions that wait for a retry after a store error. */
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Timers of transactions that other processes abandoned, by epoch. */
@@ -90,25 +90,25 @@ export class Held {
    * The log length of each transaction that lacked something in this process, by epoch. At the same
    * length a retry would lack it again.
    */
-  readonly #lacking = new Map<number, number>();
+  readonly #blocked = new Map<number, number>();
   readonly #failures: RecoveryFailures;
   #isClosing = false;
   /** The error for calls after close. */
   #closed: Error | undefined;
 
   constructor(
-    place: Place,
-    ports: RunPorts,
-    names: Names,
+    place: CoordinatedLease,
+    ports: TransactionPorts,
+    names: CanonicalNames,
     onRecoveryFailed?: ConstructorParameters<typeof RecoveryFailures>[0],
   ) {
     this.#failures = new RecoveryFailures(onRecoveryFailed);
     this.#place = place;
     this.ports = ports;
     this.names = names;
-    place.coordination.takeUp(
-      (epoch) => this.#goOn(epoch),
-      (epoch) => this.#offered(epoch),
+    place.coordination.onResumable(
+      (epoch) => this.#resume(epoch),
+      (epoch) => this.#onOffered(epoch),
     );
   }
 
@@ -122,7 +122,7 @@ export class Held {
   }
 
   /** Whether the lease is lost, so that another process may resume these transactions. */
-  get isLost(): boolean {
+  get isLeaseLost(): boolean {
     return this.coordination.lost.aborted;
   }
 
@@ -132,25 +132,25 @@ export class Held {
     claims: readonly Claim[],
     body: TransactionBody,
     isNamed: boolean,
-  ): Promise<Begun> | Begun {
-    const begun = (work: Work): Begun => ({
+  ): Promise<StartedTransaction> | StartedTransaction {
+    const begun = (work: Work): StartedTransaction => ({
       work,
-      run: new Run(this.ports, work.epoch, trajectoryId, body, isNamed),
+      run: new TransactionRun(this.ports, work.epoch, trajectoryId, body, isNamed),
     });
     const work = this.coordination.begin(claims);
     return work instanceof Promise ? work.then(begun) : begun(work);
   }
 
   /** Claims more scopes. @throws EffectError `resource_in_doubt`, `tenure_lost` */
-  async expand(run: Run, work: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
-    this.checkDoubts(claims);
+  async expand(run: TransactionRun, work: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
+    this.requireNoDoubts(claims);
     const stale = await this.coordination.expand(work, claims);
     if (stale === undefined) run.expanded(claims);
     return stale;
   }
 
   /** @throws EffectError `resource_in_doubt` if an unresolved effect blocks one of the scopes */
-  checkDoubts(claims: readonly Claim[]): void {
+  requireNoDoubts(claims: readonly Claim[]): void {
     for (const claim of claims) {
       const epoch = this.coordination.doubtAt(claim);
       if (epoch === undefined) continue;
@@ -170,10 +170,10 @@ export class Held {
    * @throws EffectError `resource_in_doubt` if an older transaction left an unresolved effect; the
    * signal's reason
    */
-  enter(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> | undefined {
-    const clear = this.coordination.enter(work, claims, signal);
-    if (clear !== undefined) return clear.then(() => this.checkDoubts(claims));
-    this.checkDoubts(claims);
+  acquire(work: Work, claims: readonly Claim[] = work.claims, signal?: AbortSignal): Promise<void> | undefined {
+    const clear = this.coordination.acquire(work, claims, signal);
+    if (clear !== undefined) return clear.then(() => this.requireNoDoubts(claims));
+    this.requireNoDoubts(claims);
     return undefined;
   }
 
@@ -182,83 +182,83 @@ export class Held {
    * claims before it returns, except quarantined ones. `later`: the engine retries the transaction
    * automatically.
    */
-  finish(run: Run, cause?: string): Promise<Moved> {
+  finish(run: TransactionRun, cause?: string): Promise<AdvanceResult> {
     const finished = this.#finish(run, cause);
     this.#track(finished);
     return finished;
   }
 
-  async #finish(run: Run, cause: string | undefined): Promise<Moved> {
-    let end: Moved | undefined;
+  async #finish(run: TransactionRun, cause: string | undefined): Promise<AdvanceResult> {
+    let end: AdvanceResult | undefined;
     let kept: readonly Claim[] | undefined;
     try {
       if (cause !== undefined) await run.abort(cause);
-      const moved = await run.move(false);
+      const moved = await run.advance(false);
       if (moved !== 'ended') {
         // The next owner reads the log back. An unlogged call would run again or be in doubt.
-        await run.settled();
+        await run.flushed();
         run.check();
-        kept = await keptClaims(run, this.ports.blob);
+        kept = await quarantinedClaims(run, this.ports.blob);
       }
       // Runs while this process owns the transaction. Later, an effect that another process has
       // resolved could be recorded as unresolved again.
-      if (moved === 'person') await this.ports.settling.complete(run.trajectoryId, run.left);
+      if (moved === 'person') await this.ports.outcomes.submitUnresolved(run.trajectoryId, run.unresolved);
       end = moved;
-      this.#noteLack(run, moved);
+      this.#noteBlocked(run, moved);
       // A new attempt reads the outcome of this one from the log.
-      if (run.state.phase === 'aborted') await run.settled();
+      if (run.state.phase === 'aborted') await run.flushed();
     } finally {
-      const settled = run.settled();
+      const settled = run.flushed();
       if (settled !== undefined) this.#track(settled);
       if (end === 'ended') this.coordination.end(run.epoch, run.ended);
       // Also applies if the log write failed: the log's content is unknown until it can be written.
-      else await this.#leave(run.epoch, end === 'later' || end === undefined, kept);
+      else await this.#park(run.epoch, end === 'later' || end === undefined, kept);
     }
     return end;
   }
 
-  #noteLack({ epoch, length }: Run, end: Moved): void {
-    if (end === 'lacking') this.#lacking.set(epoch, length);
-    else this.#lacking.delete(epoch);
+  #noteBlocked({ epoch, length }: TransactionRun, end: AdvanceResult): void {
+    if (end === 'lacking') this.#blocked.set(epoch, length);
+    else this.#blocked.delete(epoch);
   }
 
   /** The kept claims stay blocked. `again`: the engine retries the transaction after a while. */
-  async #leave(epoch: number, again: boolean, kept?: readonly Claim[]): Promise<void> {
+  async #park(epoch: number, again: boolean, kept?: readonly Claim[]): Promise<void> {
     // The next owner of the lease resumes this transaction with all others. Without this check,
     // other processes would see an unresolved effect first.
     if (again && this.#isLeaving) return;
     if (again && !this.#isClosing) {
-      const timer = setTimeout(() => void this.#again(epoch, timer), AGAIN_MS).unref();
+      const timer = setTimeout(() => void this.#retryLater(epoch, timer), RETRY_MS).unref();
       this.#timers.add(timer);
     }
-    await this.coordination.leave(epoch, kept);
+    await this.coordination.park(epoch, kept);
   }
 
-  async #again(epoch: number, timer: NodeJS.Timeout): Promise<void> {
+  async #retryLater(epoch: number, timer: NodeJS.Timeout): Promise<void> {
     this.#timers.delete(timer);
-    const isMine = await this.coordination.own(epoch).catch(() => false);
-    if (isMine) this.#goOn(epoch);
+    const isMine = await this.coordination.adopt(epoch).catch(() => false);
+    if (isMine) this.#resume(epoch);
   }
 
   /**
    * Another process abandoned the transaction, perhaps because it lacks a tool that this process
    * has.
    */
-  #offered(epoch: number): void {
+  #onOffered(epoch: number): void {
     clearTimeout(this.#offers.get(epoch));
     if (this.#isClosing || this.#isLeaving) return;
     const timer = setTimeout(() => {
       this.#offers.delete(epoch);
-      void this.#lookAtLeft(epoch);
-    }, STILL_MS).unref();
+      void this.#inspectAbandoned(epoch);
+    }, ADOPT_AFTER_MS).unref();
     this.#offers.set(epoch, timer);
   }
 
   /** On an error, the transaction stays unresolved and the error is reported. */
-  #lookAtLeft(epoch: number): Promise<void> {
-    const looked = this.#looks
-      .through(() => this.#tryLeft(epoch))
-      .catch((error: unknown) => this.#notGoneOn(epoch, error));
+  #inspectAbandoned(epoch: number): Promise<void> {
+    const looked = this.#inspections
+      .run(() => this.#tryResume(epoch))
+      .catch((error: unknown) => this.#resumeFailed(epoch, error));
     this.#track(looked);
     return looked;
   }
@@ -267,26 +267,26 @@ export class Held {
    * Resumes an abandoned transaction that needs no human decision. Skips it if nothing changed
    * since the last attempt in this process.
    */
-  async #tryLeft(epoch: number): Promise<void> {
+  async #tryResume(epoch: number): Promise<void> {
     const { coordination } = this;
-    if (this.#isLeaving || !coordination.isLeft(epoch)) return;
+    if (this.#isLeaving || !coordination.isParked(epoch)) return;
     const known = await this.#known(epoch);
-    if (known === undefined || this.#lacking.get(epoch) === known.length) return;
+    if (known === undefined || this.#blocked.get(epoch) === known.length) return;
     const next = nextInLog(known, this.ports);
     if (next.do === 'wait' || next.do === 'nothing') return;
-    if (await coordination.own(epoch)) this.#goOn(epoch);
+    if (await coordination.adopt(epoch)) this.#resume(epoch);
   }
 
   /** Ends a transaction without entries in the log. */
-  drop({ epoch }: Work): void {
-    this.ports.reserved.drop(epoch);
+  discard({ epoch }: Work): void {
+    this.ports.undoBudget.drop(epoch);
     this.coordination.end(epoch, Promise.resolve());
   }
 
   /** The effects that need a human decision, of all processes. */
-  async left(): Promise<LeftEffect[]> {
-    const all = this.coordination.left().map((epoch) =>
-      this.#looks.through(async () => {
+  async unresolved(): Promise<UnresolvedEffect[]> {
+    const all = this.coordination.parked().map((epoch) =>
+      this.#inspections.run(async () => {
         const known = await this.#known(epoch);
         return known === undefined ? [] : leftOf(known, this.ports);
       }),
@@ -323,26 +323,26 @@ export class Held {
     const { epoch } = resolution;
     const { coordination } = this;
     this.ports.leaving.throwIfAborted();
-    checkLeft(resolution, await this.#known(epoch), coordination.isLeft(epoch));
+    checkUnresolved(resolution, await this.#known(epoch), coordination.isParked(epoch));
     // Another process may have adopted the transaction first, and is advancing it.
-    if (!(await coordination.own(epoch))) checkLeft(resolution, await this.#known(epoch), false);
-    let end: Moved = 'person';
-    let run: Run | undefined;
+    if (!(await coordination.adopt(epoch))) checkUnresolved(resolution, await this.#known(epoch), false);
+    let end: AdvanceResult = 'person';
+    let run: TransactionRun | undefined;
     let kept: readonly Claim[] | undefined;
     try {
       // Reads from the log, because memory can be ahead of a log that could not be written.
       const known = await this.#known(epoch);
-      checkLeft(resolution, known, true);
-      run = Run.of(this.ports, known as KnownTransaction);
+      checkUnresolved(resolution, known, true);
+      run = TransactionRun.recover(this.ports, known as KnownTransaction);
       // If a log write fails from here on, the decision may already be in the log. The engine must
       // then retry the remaining steps.
       end = 'later';
       end = await this.#carryOut(run, resolution);
-      this.#noteLack(run, end);
-      if (end !== 'ended') kept = await keptClaims(run, this.ports.blob);
+      this.#noteBlocked(run, end);
+      if (end !== 'ended') kept = await quarantinedClaims(run, this.ports.blob);
     } finally {
       if (end === 'ended') coordination.end(epoch, run!.ended);
-      else await this.#leave(epoch, end === 'later', kept);
+      else await this.#park(epoch, end === 'later', kept);
     }
     const { n } = resolution;
     return {
@@ -353,17 +353,17 @@ export class Held {
       key: run.effects[n]!.key,
       phase: run.state.effects[n]!.phase,
       transaction: run.state.phase,
-      left: run.state.effects.filter(({ phase }) => isLeft(phase)).length,
+      unresolved: run.state.effects.filter(({ phase }) => isUnresolved(phase)).length,
     };
   }
 
-  async #carryOut(run: Run, { n, as, by, evidence }: EffectResolution): Promise<Moved> {
+  async #carryOut(run: TransactionRun, { n, as, by, evidence }: EffectResolution): Promise<AdvanceResult> {
     await run.resolve(n, as, by, evidence);
-    const end = await run.move(false);
-    await run.settled();
+    const end = await run.advance(false);
+    await run.flushed();
     if (end !== 'ended') run.check();
     // The operator sees the result in the next read.
-    await this.ports.settling.flush();
+    await this.ports.outcomes.flush();
     return end;
   }
 
@@ -384,8 +384,8 @@ export class Held {
   }
 
   /** Resolves when everything that can be settled now is in the ledger. */
-  told(): Promise<void> {
-    return this.ports.settling.flush();
+  recorded(): Promise<void> {
+    return this.ports.outcomes.flush();
   }
 
   /**
@@ -397,9 +397,9 @@ export class Held {
    */
   async recovered(only?: number): Promise<void> {
     if (this.#closed !== undefined) throw this.#closed;
-    const left = only === undefined ? this.coordination.left() : [only];
-    await Promise.all(left.map((epoch) => this.#lookAtLeft(epoch)));
-    await Promise.all(this.#underWay);
+    const left = only === undefined ? this.coordination.parked() : [only];
+    await Promise.all(left.map((epoch) => this.#inspectAbandoned(epoch)));
+    await Promise.all(this.#inFlight);
     this.ports.leaving.throwIfAborted();
   }
 
@@ -407,18 +407,18 @@ export class Held {
    * Resolves when abandoned transactions have advanced as far as possible and the ledger is
    * settled.
    */
-  async seenTo(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
-    await this.told();
+  async drained(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
+    await this.recorded();
   }
 
   /** `why`: the error for later decisions and recoveries. */
   async close(why: Error): Promise<void> {
     this.#closed = why;
     this.#stopWaiting();
-    await this.seenTo();
+    await this.drained();
     await this.coordination.close();
-    this.ports.settling.end();
+    this.ports.outcomes.close();
     await this.#place.release();
   }
 
@@ -429,8 +429,8 @@ export class Held {
    */
   release(why: unknown): Promise<void> {
     this.#stopWaiting();
-    this.ports.settling.end();
-    this.coordination.giveUp(tenureLost(why));
+    this.ports.outcomes.close();
+    this.coordination.abandon(leaseLost(why));
     return this.#place.release();
   }
 
@@ -440,38 +440,38 @@ export class Held {
   }
 
   /** On an error, the transaction is quarantined and the error is reported. */
-  #goOn(epoch: number): void {
-    const taken = this.#looks.through((leave) => this.#takeUp(epoch, leave));
-    this.#track(taken.catch((error: unknown) => this.#notGoneOn(epoch, error)));
+  #resume(epoch: number): void {
+    const taken = this.#inspections.run((leave) => this.#resumeFromLog(epoch, leave));
+    this.#track(taken.catch((error: unknown) => this.#resumeFailed(epoch, error)));
   }
 
   /** If another process may own the transaction, or recovery has stopped, this is not a failure. */
-  #notGoneOn(epoch: number, error: unknown): void {
-    if (this.isLost || this.#isClosing || (error instanceof EffectError && error.code === 'tenure_lost')) return;
-    this.#failures.tell(epoch, error);
+  #resumeFailed(epoch: number, error: unknown): void {
+    if (this.isLeaseLost || this.#isClosing || (error instanceof EffectError && error.code === 'tenure_lost')) return;
+    this.#failures.report(epoch, error);
   }
 
   /**
    * Advances a transaction without a body. Calls `isLookedAt` when the log has been read and a
    * step, which can take long, is about to run.
    */
-  async #takeUp(epoch: number, isLookedAt: () => void): Promise<void> {
-    if (this.#isLeaving) return this.#leave(epoch, true);
+  async #resumeFromLog(epoch: number, isLookedAt: () => void): Promise<void> {
+    if (this.#isLeaving) return this.#park(epoch, true);
     const known = await this.#known(epoch).catch(async (error: unknown) => {
-      await this.#leave(epoch, true);
+      await this.#park(epoch, true);
       throw error;
     });
     // A transaction without log entries had no effects. An ended one may still have to be settled
     // in the ledger.
     if (known === undefined || (hasEnded(known) && !(await this.#isOpen(epoch)))) {
-      this.ports.reserved.drop(epoch);
+      this.ports.undoBudget.drop(epoch);
       this.coordination.end(epoch, Promise.resolve());
       return;
     }
     if (nextInLog(known, this.ports).do !== 'wait') isLookedAt();
-    const run = Run.of(this.ports, known);
+    const run = TransactionRun.recover(this.ports, known);
     await this.finish(run);
-    await run.settled();
+    await run.flushed();
   }
 
   async #isOpen(epoch: number): Promise<boolean> {
@@ -481,35 +481,35 @@ export class Held {
 
   /** The lease ends after this promise has settled, with any result. */
   #track(done: Promise<unknown>): void {
-    const over = (): void => void this.#underWay.delete(tracked);
+    const over = (): void => void this.#inFlight.delete(tracked);
     const tracked: Promise<void> = done.then(over, over);
-    this.#underWay.add(tracked);
+    this.#inFlight.add(tracked);
   }
 }
 
 /** The next step of a logged transaction that no process is running. */
 export function nextInLog(
   { state, effects }: Pick<KnownTransaction, 'state' | 'effects'>,
-  { tools, tries }: Pick<RunPorts, 'tools' | 'tries'>,
+  { tools, maxAttempts }: Pick<TransactionPorts, 'tools' | 'maxAttempts'>,
 ): Step {
-  const together = togetherBy(effects.map(({ tool }) => tools.get(tool)?.spec));
-  return nextStep(state, { ...LEFT, tries, ...(together && { together }) });
+  const together = batchesOf(effects.map(({ tool }) => tools.get(tool)?.spec));
+  return nextStep(state, { ...LEFT, maxAttempts, ...(together && { batchOf: together }) });
 }
 
 /** The knowledge that a process has of a transaction from the log alone. */
-const LEFT = Object.freeze({ hasBody: false, isUnderWay: () => false });
+const LEFT = Object.freeze({ hasBody: false, isInFlight: () => false });
 
 function hasEnded({ state }: KnownTransaction): boolean {
   return state.phase === 'settled' || state.phase === 'aborted';
 }
 
-function leftOf(known: KnownTransaction, { blob, thrown }: RunPorts): Promise<LeftEffect[]> {
+function leftOf(known: KnownTransaction, { blob, lastErrors }: TransactionPorts): Promise<UnresolvedEffect[]> {
   const { epoch, trajectoryId, state, effects } = known;
-  const left = [...state.effects.entries()].filter(([, { phase }]) => isLeft(phase));
+  const left = [...state.effects.entries()].filter(([, { phase }]) => isUnresolved(phase));
   return Promise.all(
     left.map(async ([n, { phase }]) => {
       const { tool, key, payload, why } = effects[n]!;
-      const error = thrown.of(epoch, n);
+      const error = lastErrors.get(epoch, n);
       const claims = (await touchedBy(blob, payload)) ?? claimsOf(known).filter((claim) => !isNameClaim(claim));
       const said = { ...(why !== undefined && { why }), ...(error !== undefined && { error }) };
       return { epoch, trajectoryId, n, tool, key, phase, ...said, claims };

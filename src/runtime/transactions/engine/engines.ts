@@ -13,19 +13,19 @@ import {
 import type { EffectStore, Hash, SharedEffectStore } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
-import { Names } from '../coordination/canonical-names.ts';
-import { Alone } from '../coordination/coordination.ts';
+import { CanonicalNames } from '../coordination/canonical-names.ts';
+import { ExclusiveCoordinator } from '../coordination/coordination.ts';
 import { openTransactions } from '../coordination/read-open.ts';
-import { Beside } from '../coordination/shared-coordinator.ts';
+import { SharedCoordinator } from '../coordination/shared-coordinator.ts';
 import { InFlight } from '../limits/in-flight.ts';
 import { SharedWait } from '../limits/shared-wait.ts';
 import type { TimeLimit } from '../limits/time-limit.ts';
-import { Thrown } from '../log/last-errors.ts';
-import { Reserved } from '../log/undo-budget.ts';
-import type { Book } from '../settle/ledger-writer.ts';
-import type { Failure, FailureAnswer } from '../settle/on-failure.ts';
-import { Settling } from '../settle/settle.ts';
-import { AGAIN_MS, Held, nextInLog, type Place } from './engine.ts';
+import { LastErrors } from '../log/last-errors.ts';
+import { UndoBudget } from '../log/undo-budget.ts';
+import type { LedgerWriter } from '../settle/ledger-writer.ts';
+import type { FailedCommit, OnFailureOutcome } from '../settle/on-failure.ts';
+import { OutcomeRecorder } from '../settle/settle.ts';
+import { type CoordinatedLease, nextInLog, RETRY_MS, TransactionEngine } from './engine.ts';
 
 /**
  * Maximum wait for the effects on open, to resume abandoned transactions. A permanent holder
@@ -34,26 +34,26 @@ import { AGAIN_MS, Held, nextInLog, type Place } from './engine.ts';
  */
 const LEFT_MS = 10_000;
 
-export interface EffectsOptions {
+export interface EngineOptions {
   readonly store: EffectStore;
   readonly tools: readonly Tool[];
   readonly random: Random;
   readonly pause: Pause;
-  readonly callMs: number;
-  readonly tries: number;
-  readonly holdMs: number;
+  readonly callTimeoutMs: number;
+  readonly maxAttempts: number;
+  readonly blockTimeoutMs: number;
   readonly leaseMs: number;
   readonly frontier: Frontier;
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly onRecoveryFailed?: ((error: RuntimeError) => void) | undefined;
   /** The ledger writer of a trajectory. */
-  readonly bookOf: (trajectoryId: string) => Book;
+  readonly ledgerWriterOf: (trajectoryId: string) => LedgerWriter;
   /**
    * Proposes the action to commit after effects have failed. Undefined if this process cannot
    * propose it.
    */
-  readonly answer: (failure: Failure) => Promise<FailureAnswer | undefined>;
+  readonly proposeOnFailure: (failure: FailedCommit) => Promise<OnFailureOutcome | undefined>;
 }
 
 /**
@@ -68,20 +68,20 @@ export type Frontier = 'derived' | 'none';
  * transactions. It shares the effect log with other processes if the store supports that, and
  * otherwise holds it exclusively.
  */
-export class Effects {
+export class TransactionEngines {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly inFlight = new InFlight();
-  readonly #options: EffectsOptions;
-  readonly #names: Names;
-  #place: SharedWait<Held> | undefined;
+  readonly #options: EngineOptions;
+  readonly #names: CanonicalNames;
+  #place: SharedWait<TransactionEngine> | undefined;
   /** The lease or membership that a caller requested, and not only recovery. */
-  #asked: SharedWait<Held> | undefined;
+  #asked: SharedWait<TransactionEngine> | undefined;
   /** Opened trajectories that are not yet searched for abandoned transactions. */
   readonly #opened = new Set<string>();
   /** The search for abandoned transactions and their recovery, while it is in progress. */
-  #takingUp: Promise<void> | undefined;
-  #reserved: Reserved = new Reserved();
-  readonly #thrown = new Thrown();
+  #resuming: Promise<void> | undefined;
+  #reserved: UndoBudget = new UndoBudget();
+  readonly #lastErrors = new LastErrors();
   /** Transactions that started here and have not ended, each with the promise of its end. */
   readonly #attended = new Map<TimeLimit, Promise<void>>();
   /** Aborted when this process stops the recovery of abandoned transactions. */
@@ -91,11 +91,11 @@ export class Effects {
 
   /**
    * @throws EffectError `invalid_tool` for two tools of one name or two incompatible tools,
-   * `bad_resolver`; CopyError `other_copy`
+   * `bad_resolver`; DuplicatePackageError `other_copy`
    */
-  constructor(options: EffectsOptions) {
+  constructor(options: EngineOptions) {
     this.#options = options;
-    this.#names = new Names(options.resolvers, options.callMs);
+    this.#names = new CanonicalNames(options.resolvers, options.callTimeoutMs);
     const tools = new Map<string, Tool>();
     for (const tool of options.tools) {
       if (typeof tool?.parse !== 'function' || typeof tool.claims !== 'function')
@@ -103,22 +103,22 @@ export class Effects {
       requireOwnTool(tool);
       if (tools.has(tool.name))
         throw new EffectError('invalid_tool', `Two tools are named ${tool.name}; give one of them another name.`);
-      for (const other of tools.values()) requireGoTogether(tool, other);
+      for (const other of tools.values()) requireCompatible(tool, other);
       tools.set(tool.name, tool);
     }
     this.tools = tools;
   }
 
-  /** Milliseconds that a body may be idle, if its transaction sets no `idleMs`. */
-  get idleMs(): number {
-    return idleOf(this.#options.holdMs);
+  /** Milliseconds that a body may be idle, if its transaction sets no `idleTimeoutMs`. */
+  get idleTimeoutMs(): number {
+    return idleOf(this.#options.blockTimeoutMs);
   }
 
   /**
    * The budget reserved to compensate the effects of active transactions, since each was started or
    * adopted.
    */
-  get reserved(): Reserved {
+  get reserved(): UndoBudget {
     return this.#reserved;
   }
 
@@ -128,31 +128,31 @@ export class Effects {
    *
    * @throws the signal's reason; RuntimeError `closed`; StoreError from the store
    */
-  held(signal?: AbortSignal): Promise<Held> | Held {
-    const held = this.#place?.made;
-    if (held === undefined || held.isLost) return this.#hold(signal);
+  engine(signal?: AbortSignal): Promise<TransactionEngine> | TransactionEngine {
+    const held = this.#place?.value;
+    if (held === undefined || held.isLeaseLost) return this.#acquire(signal);
     this.#asked = this.#place;
     return held;
   }
 
   /** `isForLeft`: only recovery has requested the lease. */
-  async #hold(signal: AbortSignal | undefined, isForLeft = false): Promise<Held> {
+  async #acquire(signal: AbortSignal | undefined, isForLeft = false): Promise<TransactionEngine> {
     for (;;) {
-      while (this.#place?.isGivenUp) await this.#place.settled();
+      while (this.#place?.isAbandoned) await this.#place.settled();
       // Without this check, the lease would never be released.
-      if (this.#isClosed) return inATurn(closed());
+      if (this.#isClosed) return throwAfterTurn(closed());
       if (!this.#hasPlace) this.#place = new SharedWait((over) => this.#begin(over));
       const place = this.#place!;
       if (!isForLeft) this.#asked = place;
       const held = await place.wait(signal);
-      if (!held.isLost) return held;
-      await this.beginAnew(held, held.coordination.lost.reason);
+      if (!held.isLeaseLost) return held;
+      await this.restart(held, held.coordination.lost.reason);
     }
   }
 
   /** Whether the lease or membership is held or requested. */
   get #hasPlace(): boolean {
-    return this.#place !== undefined && !this.#place.hasFailed && !this.#place.isGivenUp;
+    return this.#place !== undefined && !this.#place.hasFailed && !this.#place.isAbandoned;
   }
 
   /**
@@ -160,33 +160,33 @@ export class Effects {
    * otherwise idle. Only `close` waits for it. In exclusive mode, the holder resumes all abandoned
    * transactions. Never fails: an obstacle also fails the next transaction, which reports it.
    */
-  takeUpLeft(trajectoryId: string): void {
+  resumeAbandoned(trajectoryId: string): void {
     if (this.#hasPlace || this.#isClosed || this.tools.size === 0) return;
     this.#opened.add(trajectoryId);
-    this.#takingUp ??= this.#takeUpOpened();
+    this.#resuming ??= this.#resumeOpened();
   }
 
   /**
    * Runs one search after another. A search does not see transactions abandoned after it has read
    * the log.
    */
-  async #takeUpOpened(): Promise<void> {
+  async #resumeOpened(): Promise<void> {
     while (this.#opened.size > 0) {
       // Trajectories that are opened at the same time share one search.
       await nextTurn();
       const opened = new Set(this.#opened);
       this.#opened.clear();
       if (this.#hasPlace || this.#isClosed) continue;
-      const hasLeft = await this.#hasLeft(opened).catch(() => false);
-      if (hasLeft && !this.#hasPlace) await this.#seeToLeft().catch(() => undefined);
+      const hasLeft = await this.#hasAbandoned(opened).catch(() => false);
+      if (hasLeft && !this.#hasPlace) await this.#finishAbandoned().catch(() => undefined);
     }
-    this.#takingUp = undefined;
+    this.#resuming = undefined;
   }
 
-  async #hasLeft(trajectoryIds: ReadonlySet<string>): Promise<boolean> {
+  async #hasAbandoned(trajectoryIds: ReadonlySet<string>): Promise<boolean> {
     const [only] = trajectoryIds.size === 1 ? trajectoryIds : [];
     for await (const logged of openTransactions(this.#options.store, only))
-      if (trajectoryIds.has(logged.trajectory_id) && this.#canGoOn(readTransaction(logged))) return true;
+      if (trajectoryIds.has(logged.trajectory_id) && this.#canResume(readTransaction(logged))) return true;
     return false;
   }
 
@@ -194,14 +194,14 @@ export class Effects {
    * An exclusive holder releases the store as soon as recovery ends. A group member blocks no other
    * process and stays a member.
    */
-  async #seeToLeft(): Promise<void> {
-    const held = await this.#hold(AbortSignal.timeout(LEFT_MS), true);
+  async #finishAbandoned(): Promise<void> {
+    const held = await this.#acquire(AbortSignal.timeout(LEFT_MS), true);
     if (isShared(this.#options.store)) return;
-    await held.seenTo();
-    if (this.#place?.made !== held || this.#asked === this.#place) return;
+    await held.drained();
+    if (this.#place?.value !== held || this.#asked === this.#place) return;
     this.#place = undefined;
     // No transaction is active here any more. Unresolved ones belong to the next lease holder.
-    this.#reserved = new Reserved();
+    this.#reserved = new UndoBudget();
     await held.close(closed());
   }
 
@@ -209,8 +209,8 @@ export class Effects {
    * Whether the transaction can advance with the tools of this process and without a human
    * decision.
    */
-  #canGoOn(known: KnownTransaction): boolean {
-    const next = nextInLog(known, { tools: this.tools, tries: this.#options.tries });
+  #canResume(known: KnownTransaction): boolean {
+    const next = nextInLog(known, { tools: this.tools, maxAttempts: this.#options.maxAttempts });
     return next.do !== 'wait' && known.effects.every(({ tool }) => this.tools.has(tool));
   }
 
@@ -218,16 +218,16 @@ export class Effects {
    * Discards the state in memory. The next caller acquires the lease again and resumes from the
    * log. `why`: the error for the transactions that are active under the old lease.
    */
-  async beginAnew(held: Held, why: unknown): Promise<void> {
+  async restart(held: TransactionEngine, why: unknown): Promise<void> {
     // If several callers notice it together, one of them restarts. By now a new lease may be held.
-    if (this.#place?.made !== held) return;
+    if (this.#place?.value !== held) return;
     this.#place = undefined;
     await held.release(why);
   }
 
   /** Resolves when everything that can be settled now is in the ledger. */
-  async told(): Promise<void> {
-    await this.#place?.made?.told();
+  async recorded(): Promise<void> {
+    await this.#place?.value?.recorded();
   }
 
   /**
@@ -235,7 +235,7 @@ export class Effects {
    * compensated or committed.
    * @throws RuntimeError `closed`; the errors of `make`
    */
-  attend<T>(limit: TimeLimit, make: () => Promise<T>): Promise<T> {
+  track<T>(limit: TimeLimit, make: () => Promise<T>): Promise<T> {
     if (this.#isClosed) {
       // Otherwise the limit would listen to the caller's signal permanently.
       limit.end();
@@ -281,14 +281,15 @@ export class Effects {
     await Promise.all(stopping);
     const place = this.#place;
     this.#place = undefined;
-    place?.giveUp(closed());
+    place?.abandon(closed());
     await place?.settled();
-    await place?.made?.close(closed());
-    await this.#takingUp;
+    await place?.value?.close(closed());
+    await this.#resuming;
   }
 
-  async #begin(signal: AbortSignal): Promise<Held> {
-    const { store, random, pause, callMs, tries, holdMs, blob, bookOf, answer } = this.#options;
+  async #begin(signal: AbortSignal): Promise<TransactionEngine> {
+    const { store, random, pause, callTimeoutMs, maxAttempts, blockTimeoutMs, blob, ledgerWriterOf, proposeOnFailure } =
+      this.#options;
     const place = isShared(store) ? await this.#join(store, signal) : await this.#keep(signal);
     const { coordination } = place;
     // The lease was granted although the wait had been cancelled.
@@ -297,16 +298,25 @@ export class Effects {
       await place.release();
       throw signal.reason;
     }
-    const settling = new Settling(store, coordination.fence, bookOf);
-    const reserved = new Reserved();
-    const around = { random, pause, callMs, patienceMs: patienceOf(holdMs), tries, blob, answer, thrown: this.#thrown };
+    const outcomes = new OutcomeRecorder(store, coordination.fence, ledgerWriterOf);
+    const undoBudget = new UndoBudget();
+    const around = {
+      random,
+      pause,
+      callTimeoutMs,
+      callBudgetMs: patienceOf(blockTimeoutMs),
+      maxAttempts,
+      blob,
+      proposeOnFailure,
+      lastErrors: this.#lastErrors,
+    };
     const { tools, inFlight } = this;
     const { signal: leaving } = this.#leaving;
-    const ports = { store, coordination, tools, settling, reserved, inFlight, leaving, ...around };
+    const ports = { store, coordination, tools, outcomes, undoBudget, inFlight, leaving, ...around };
     // Earlier transactions are adopted, here or in another process.
-    this.#reserved = reserved;
-    const held = new Held(place, ports, this.#names, this.#options.onRecoveryFailed);
-    coordination.lost.addEventListener('abort', () => void this.#joinAgain(held), { once: true });
+    this.#reserved = undoBudget;
+    const held = new TransactionEngine(place, ports, this.#names, this.#options.onRecoveryFailed);
+    coordination.lost.addEventListener('abort', () => void this.#rejoin(held), { once: true });
     return held;
   }
 
@@ -314,12 +324,12 @@ export class Effects {
    * Resumes the transactions that this process lost, even if no caller starts another one. The
    * first process to acquire the lease resumes them.
    */
-  async #joinAgain(lost: Held): Promise<void> {
-    await this.beginAnew(lost, lost.coordination.lost.reason).catch(() => undefined);
-    while (!this.#isClosed && this.#place?.made === undefined) {
-      await sleep(AGAIN_MS, undefined, { ref: false });
+  async #rejoin(lost: TransactionEngine): Promise<void> {
+    await this.restart(lost, lost.coordination.lost.reason).catch(() => undefined);
+    while (!this.#isClosed && this.#place?.value === undefined) {
+      await sleep(RETRY_MS, undefined, { ref: false });
       if (this.#isClosed) return;
-      const goingOn = isShared(this.#options.store) ? this.#hold(undefined) : this.#seeToLeft();
+      const goingOn = isShared(this.#options.store) ? this.#acquire(undefined) : this.#finishAbandoned();
       const failure = await goingOn.then(
         () => undefined,
         (error: unknown) => error,
@@ -331,11 +341,11 @@ export class Effects {
     }
   }
 
-  async #join(store: SharedEffectStore, signal: AbortSignal): Promise<Place> {
+  async #join(store: SharedEffectStore, signal: AbortSignal): Promise<CoordinatedLease> {
     const { leaseMs } = this.#options;
-    const membership = await store.shareEffects({ leaseMs, signal });
+    const membership = await store.joinEffects({ leaseMs, signal });
     try {
-      const coordination = await Beside.join({ membership, store, leaseMs, isOrdered: this.#isOrdered });
+      const coordination = await SharedCoordinator.join({ membership, store, leaseMs, isOrdered: this.#isOrdered });
       return { coordination, release: () => membership.release() };
     } catch (error) {
       await membership.release();
@@ -343,14 +353,14 @@ export class Effects {
     }
   }
 
-  async #keep(signal: AbortSignal): Promise<Place> {
+  async #keep(signal: AbortSignal): Promise<CoordinatedLease> {
     const { store } = this.#options;
-    const tenure = await store.holdEffects(signal);
+    const tenure = await store.leaseEffects(signal);
     try {
       const open: Work[] = [];
       for await (const logged of openTransactions(store))
         open.push({ epoch: logged.epoch, claims: claimsOf(readTransaction(logged)) });
-      const coordination = new Alone(tenure.fence, tenure.lastEpoch, open, this.#isOrdered);
+      const coordination = new ExclusiveCoordinator(tenure.fence, tenure.lastEpoch, open, this.#isOrdered);
       return { coordination, release: () => tenure.release() };
     } catch (error) {
       await tenure.release();
@@ -363,22 +373,22 @@ export class Effects {
   }
 }
 
-/** Half of `holdMs` is for an idle body, the other half for calls without an answer. */
-function idleOf(holdMs: number): number {
-  return Math.ceil(holdMs / 2);
+/** Half of `blockTimeoutMs` is for an idle body, the other half for calls without an answer. */
+function idleOf(blockTimeoutMs: number): number {
+  return Math.ceil(blockTimeoutMs / 2);
 }
 
-function patienceOf(holdMs: number): number {
-  return Math.floor(holdMs / 2);
+function patienceOf(blockTimeoutMs: number): number {
+  return Math.floor(blockTimeoutMs / 2);
 }
 
 /** Asks both tools, because either may declare the problem. @throws EffectError `invalid_tool` */
-function requireGoTogether(tool: Tool, earlier: Tool): void {
+function requireCompatible(tool: Tool, earlier: Tool): void {
   for (const [one, other] of [
     [tool, earlier],
     [earlier, tool],
   ] as const) {
-    const problem = one.spec.problemBeside?.(other);
+    const problem = one.spec.conflictWith?.(other);
     if (problem === undefined) continue;
     const why = `The tool ${one.name} can't be used beside ${other.name}: ${problem}.`;
     throw new EffectError('invalid_tool', why, { evidence: { tool: one.name } });
@@ -393,11 +403,11 @@ function closed(): RuntimeError {
  * Throws the error. If the error is `closed`, throws it in a later turn of the event loop.
  * Otherwise a caller that retries immediately would block the loop.
  */
-export async function inATurn(error: unknown): Promise<never> {
+export async function throwAfterTurn(error: unknown): Promise<never> {
   if (isAssizeError(error, 'closed')) await nextTurn();
   throw error;
 }
 
 function isShared(store: EffectStore): store is SharedEffectStore {
-  return typeof (store as Partial<SharedEffectStore>).shareEffects === 'function';
+  return typeof (store as Partial<SharedEffectStore>).joinEffects === 'function';
 }

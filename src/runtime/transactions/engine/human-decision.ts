@@ -1,10 +1,10 @@
-import { form, type Json, requireForm } from '#base';
+import { arg, checkArgument, type Json } from '#base';
 import { copyJson } from '#canon';
 import {
   type Decision,
   EffectError,
   type EffectPhase,
-  isLeft,
+  isUnresolved,
   type KnownTransaction,
   retryOf,
   type TransactionPhase,
@@ -49,16 +49,16 @@ export interface ResolvedEffect {
    */
   readonly transaction: TransactionPhase;
   /** Effects of the transaction that need a human decision. */
-  readonly left: number;
+  readonly unresolved: number;
 }
 
-const RESOLUTION = form.options<EffectResolution>({
-  epoch: form.any,
-  n: form.any,
-  as: form.any,
-  by: form.any,
-  evidence: form.any,
-  confirm: form.any,
+const RESOLUTION = arg.options<EffectResolution>({
+  epoch: arg.any,
+  n: arg.any,
+  as: arg.any,
+  by: arg.any,
+  evidence: arg.any,
+  confirm: arg.any,
 });
 
 const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue'];
@@ -70,7 +70,7 @@ const BY_MAX = 256;
  */
 export function checkedEffectResolution(given: EffectResolution): EffectResolution {
   if (typeof given !== 'object' || given === null) throw bad('say epoch, n, as, by and evidence');
-  requireForm(RESOLUTION, given, 'resolution');
+  checkArgument(RESOLUTION, given, 'resolution');
   const { epoch, n, as, by, evidence, confirm = false } = given;
   if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('the epoch is the number of a transaction, from 1');
   if (!Number.isSafeInteger(n) || n < 0) throw bad('n is the place of an effect in its transaction, from 0');
@@ -102,7 +102,7 @@ function isEmpty(evidence: Json): boolean {
  * Checks whether the decision can be accepted. `isLet`: whether the transaction is idle and waits
  * for a decision. @throws EffectError
  */
-export function checkLeft(
+export function checkUnresolved(
   { epoch, n, as, confirm }: EffectResolution,
   known: KnownTransaction | undefined,
   isLet: boolean,
@@ -118,7 +118,7 @@ export function checkLeft(
   }
   const { tool, resolved } = effect;
   const what = `What ${tool} did in transaction ${epoch}`;
-  if (!isLeft(state.phase)) {
+  if (!isUnresolved(state.phase)) {
     if (resolved !== undefined)
       throw refused('already_resolved', { epoch, n }, `${what} was resolved as ${resolved.as} by ${resolved.by}`);
     throw refused('not_left', { epoch, n }, `${what} is ${state.phase}, and waits for nobody`);

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../errors.ts';
-import { tellFailure } from '../../records/tell-failure.ts';
+import { reportFailure } from '../../records/report-failure.ts';
 
 /** Maximum number of reasons that are remembered. */
 const REASONS_MAX = 100;
@@ -16,12 +16,12 @@ export class RecoveryFailures {
     this.#listener = listener;
   }
 
-  tell(epoch: number, cause: unknown): void {
+  report(epoch: number, cause: unknown): void {
     const why = cause instanceof Error ? cause.message : String(cause);
     if (this.#told.has(why)) return;
     if (this.#told.size >= REASONS_MAX) this.#told.clear();
     this.#told.add(why);
-    tellFailure(
+    reportFailure(
       this.#listener,
       new RuntimeError(
         'recovery_failed',

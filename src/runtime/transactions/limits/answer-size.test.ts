@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { Steps, storeOf, tally } from '../../../../tests/support/effects-stage.ts';
+import { Steps, storeOf, tally } from '../../../../tests/support/effect-sink.ts';
 import { runtimeOver } from '../../../../tests/support/runtime.ts';
 import { COUNT, codeOf, stage, writ } from '../../../../tests/support/transaction-stage.ts';
 

@@ -3,7 +3,11 @@ import { CanonError, type CanonLimits, copyJson, DEFAULT_LIMITS, WORLD_LIMITS } 
 import { EffectError } from '#effects';
 
 /** Size limits of an answer that is held in memory only, for the compensation of its call. */
-export const LONG: Partial<CanonLimits> = Object.freeze({ ...WORLD_LIMITS, depthMax: 512, foreign: true });
+export const UNDO_ANSWER_BYTES_MAX: Partial<CanonLimits> = Object.freeze({
+  ...WORLD_LIMITS,
+  depthMax: 512,
+  foreign: true,
+});
 
 const FOREIGN = Object.freeze({ foreign: true });
 
@@ -29,7 +33,7 @@ export function keepable(answer: unknown): Json | undefined {
  */
 export function longer(answer: Json): Json | undefined {
   try {
-    return copyJson(answer, LONG);
+    return copyJson(answer, UNDO_ANSWER_BYTES_MAX);
   } catch {
     return undefined;
   }
@@ -68,13 +72,13 @@ export function tooLong(tool: string, key: string): EffectError {
  * A copy of a residue or a mitigation. If it is too long to store, a placeholder. @throws
  * CanonError for a value that is not JSON
  */
-export function keptOf(tool: string, left: unknown): Json {
+export function storedResidue(tool: string, left: unknown): Json {
   const kept = keepable(left);
-  return kept === undefined ? notKept(tool) : kept;
+  return kept === undefined ? oversizedResidue(tool) : kept;
 }
 
 /** The placeholder for a value that is too long to store. */
-export function notKept(tool: string): Json {
+export function oversizedResidue(tool: string): Json {
   return { unknown: `what ${tool} has answered when it was undone is too long to be kept: ${ROOM}` };
 }
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DidNothing, declareTool } from '#effects';
 import type { AssizeOptions, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effects-stage.ts';
+import { tally } from '../../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 const OPTIONS: TransactionOptions = { writ: writFor('alice'), writes: ['test:r'] };

@@ -12,7 +12,7 @@ const PAUSE_MAX_MS = 10_000;
  * The minimum pause before the next attempt, after `times` attempts and the last error. A wait that
  * the sink requested counts.
  */
-export function wishedPauseMs(times: number, failure: unknown): number {
+export function backoffMs(times: number, failure: unknown): number {
   return Math.max(afterMsOf(failure), Math.min(PAUSE_MS * GROWTH ** (times - 1), PAUSE_MAX_MS));
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effects-stage.ts';
+import { tally } from '../../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 import { InFlight } from './in-flight.ts';
 
@@ -18,7 +18,7 @@ function callOf(elapsedMs: number): { elapsedMs: number } {
 async function turnsOf(inFlight: InFlight, count: number, each: (turn: number) => void = () => {}): Promise<number[]> {
   let now = 0;
   const begun = Array.from({ length: count }, async () => {
-    const turn = inFlight.turn();
+    const turn = inFlight.waitTurn();
     if (turn === undefined) return 0;
     await turn;
     return now;
@@ -39,7 +39,7 @@ describe('who may begin', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 }), async (calls, count) => {
         const inFlight = new InFlight();
-        for (let i = 0; i < calls; i++) inFlight.made(callOf(i % 10));
+        for (let i = 0; i < calls; i++) inFlight.started(callOf(i % 10));
         const turns = await turnsOf(inFlight, count);
         expect(turns).toEqual(Array.from({ length: count }, (_, i) => turns[0]! + i));
       }),
@@ -49,37 +49,37 @@ describe('who may begin', () => {
   test('when the last has answered, all others do, and who asks later does not overtake them', async () => {
     const inFlight = new InFlight();
     const calls = [callOf(0), callOf(0)];
-    for (const call of calls) inFlight.made(call);
+    for (const call of calls) inFlight.started(call);
     const order: number[] = [];
     const begin = async (n: number): Promise<void> => {
-      await inFlight.turn();
+      await inFlight.waitTurn();
       order.push(n);
     };
     const begun = [0, 1, 2, 3].map(begin);
-    inFlight.over(calls[0]!);
+    inFlight.ended(calls[0]!);
     await begun[0];
     expect(order).toEqual([0]);
-    inFlight.over(calls[1]!);
+    inFlight.ended(calls[1]!);
     // No call is in flight, but others wait.
     begun.push(begin(4));
     await Promise.all(begun);
     expect(order).toEqual([0, 1, 2, 3, 4]);
-    expect(inFlight.turn()).toBeUndefined();
+    expect(inFlight.waitTurn()).toBeUndefined();
   });
 
   test('an answer that has been missing for long is not waited for', async () => {
     const inFlight = new InFlight();
     const call = callOf(0);
-    inFlight.made(callOf(10));
-    expect(inFlight.turn()).toBeUndefined();
-    inFlight.made(call);
-    expect(inFlight.turn()).toBeInstanceOf(Promise);
+    inFlight.started(callOf(10));
+    expect(inFlight.waitTurn()).toBeUndefined();
+    inFlight.started(call);
+    expect(inFlight.waitTurn()).toBeInstanceOf(Promise);
     call.elapsedMs = 10;
     await nextTurn();
-    expect(inFlight.turn()).toBeUndefined();
+    expect(inFlight.waitTurn()).toBeUndefined();
     // Its answer arrives after all.
-    inFlight.over(call);
-    expect(inFlight.turn()).toBeUndefined();
+    inFlight.ended(call);
+    expect(inFlight.waitTurn()).toBeUndefined();
   });
 });
 

@@ -17,16 +17,16 @@ export class InFlight {
   readonly #calls = new Set<InFlightCall>();
   #waiting: (() => void)[] = [];
 
-  made(call: InFlightCall): void {
+  started(call: InFlightCall): void {
     this.#calls.add(call);
   }
 
-  over(call: InFlightCall): void {
+  ended(call: InFlightCall): void {
     this.#calls.delete(call);
   }
 
   /** Resolves when a transaction may start. Returns undefined if it may start immediately. */
-  turn(): Promise<void> | undefined {
+  waitTurn(): Promise<void> | undefined {
     if (this.#waiting.length === 0 && !this.#isExpecting()) return undefined;
     return new Promise((resolve) => {
       if (this.#waiting.length === 0) setImmediate(this.#next);

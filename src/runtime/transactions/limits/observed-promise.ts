@@ -2,14 +2,14 @@
  * A promise that records whether its result was requested, by `await` or otherwise. Derived
  * promises are ordinary ones.
  */
-export class AskedPromise<T> extends Promise<T> {
+export class ObservedPromise<T> extends Promise<T> {
   static override get [Symbol.species](): PromiseConstructor {
     return Promise;
   }
 
   #isAsked = false;
 
-  get isAsked(): boolean {
+  get isObserved(): boolean {
     return this.#isAsked;
   }
 
@@ -26,7 +26,7 @@ export class AskedPromise<T> extends Promise<T> {
    * The rejection is reported in another way if the promise is not awaited: it must not end the
    * process.
    */
-  toldElsewhere(): void {
+  markHandled(): void {
     void super.then(undefined, () => undefined);
   }
 }

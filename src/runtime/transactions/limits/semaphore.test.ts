@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../../../tests/support/cases.ts';
-import { Doorway } from './semaphore.ts';
+import { Semaphore } from './semaphore.ts';
 
 const turn = (): Promise<void> => Promise.resolve();
 
@@ -13,11 +13,11 @@ test('no more are inside than may be, all come in in their order, and who fails 
   });
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 3 }), fc.array(visit, { maxLength: 12 }), async (max, visits) => {
-      const door = new Doorway(max);
+      const door = new Semaphore(max);
       const entered: number[] = [];
       let [inside, most] = [0, 0];
       const visiting = visits.map(({ turns, leavesAfter, fails }, n) =>
-        door.through(async (leave) => {
+        door.run(async (leave) => {
           entered.push(n);
           inside += 1;
           most = Math.max(most, inside);
@@ -46,7 +46,7 @@ test('no more are inside than may be, all come in in their order, and who fails 
       expect(most).toBeLessThanOrEqual(max);
       // The semaphore admits as many visits as before.
       let again = 0;
-      const held = Array.from({ length: max }, () => door.through(async () => void again++));
+      const held = Array.from({ length: max }, () => door.run(async () => void again++));
       expect(again).toBe(max);
       await Promise.all(held);
     }),

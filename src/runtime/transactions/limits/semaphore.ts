@@ -1,5 +1,5 @@
 /** A semaphore: limits the number of concurrent visits. Others wait in order of arrival. */
-export class Doorway {
+export class Semaphore {
   readonly #max: number;
   #inside = 0;
   #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class Doorway {
    * `visit` receives a function that admits the next visit early, before this one ends. @throws the
    * errors of `visit`
    */
-  async through<T>(visit: (leave: () => void) => Promise<T>): Promise<T> {
+  async run<T>(visit: (leave: () => void) => Promise<T>): Promise<T> {
     if (this.#inside < this.#max) this.#inside += 1;
     else await new Promise<void>((comeIn) => this.#waiting.push(comeIn));
     let isInside = true;

@@ -21,13 +21,13 @@ test('each who waits is ended by its own signal, and nobody else; who waits on g
   await expect(waits[0]).rejects.toThrow('enough');
   second.abort(new Error('me too'));
   await expect(waits[1]).rejects.toThrow('me too');
-  expect([isGivenUp(), wait.made]).toEqual([false, undefined]);
+  expect([isGivenUp(), wait.value]).toEqual([false, undefined]);
   make('it');
   expect(await waits[2]).toBe('it');
-  expect([wait.made, wait.hasFailed, wait.isGivenUp]).toEqual(['it', false, false]);
+  expect([wait.value, wait.hasFailed, wait.isAbandoned]).toEqual(['it', false, false]);
   // The value is available: no caller waits.
   expect(await wait.wait(first.signal)).toBe('it');
-  wait.giveUp(new Error('late'));
+  wait.abandon(new Error('late'));
   expect([isGivenUp(), await wait.wait()]).toEqual([false, 'it']);
 });
 
@@ -42,14 +42,14 @@ test('what nobody waits for any more is given up', async () => {
   await waits[1];
   expect(isGivenUp()).toBe(true);
   await wait.settled();
-  expect([wait.hasFailed, wait.isGivenUp]).toEqual([true, false]);
+  expect([wait.hasFailed, wait.isAbandoned]).toEqual([true, false]);
 });
 
 test('who asks for what all have given up is told so', async () => {
   const { wait } = stage();
   const reason = new Error('closed');
   const waits = [wait.wait(), wait.wait(new AbortController().signal)];
-  wait.giveUp(reason);
+  wait.abandon(reason);
   for (const each of waits) await expect(each).rejects.toBe(reason);
   await expect(wait.wait()).rejects.toBe(reason);
 });
@@ -58,9 +58,9 @@ test('one that is made although it was given up is there all the same', async ()
   const done = Promise.withResolvers<string>();
   const wait = new SharedWait(() => done.promise);
   const waiting = wait.wait().catch((error: Error) => error.message);
-  wait.giveUp(new Error('closed'));
-  expect([await waiting, wait.isGivenUp]).toEqual(['closed', true]);
+  wait.abandon(new Error('closed'));
+  expect([await waiting, wait.isAbandoned]).toEqual(['closed', true]);
   done.resolve('it');
   await wait.settled();
-  expect([wait.made, wait.isGivenUp, await wait.wait()]).toEqual(['it', false, 'it']);
+  expect([wait.value, wait.isAbandoned, await wait.wait()]).toEqual(['it', false, 'it']);
 });

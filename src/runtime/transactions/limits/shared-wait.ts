@@ -1,4 +1,4 @@
-import { inTime } from './time-limit.ts';
+import { withSignal } from './time-limit.ts';
 
 /**
  * One pending value that several callers wait for. The signal of a caller ends only its own wait.
@@ -25,7 +25,7 @@ export class SharedWait<T> {
   }
 
   /** The value, once it is available. */
-  get made(): T | undefined {
+  get value(): T | undefined {
     return this.#made;
   }
 
@@ -35,7 +35,7 @@ export class SharedWait<T> {
   }
 
   /** Whether the request was cancelled and has not ended; it may still succeed. */
-  get isGivenUp(): boolean {
+  get isAbandoned(): boolean {
     return this.#givenUp.signal.aborted && this.#made === undefined && !this.#hasFailed;
   }
 
@@ -49,14 +49,14 @@ export class SharedWait<T> {
     this.#waiting++;
     try {
       const either = signal === undefined ? givenUp : AbortSignal.any([signal, givenUp]);
-      return await inTime(either, () => this.#making);
+      return await withSignal(either, () => this.#making);
     } finally {
       if (--this.#waiting === 0 && this.#made === undefined) this.#givenUp.abort();
     }
   }
 
   /** Ends each wait with that reason, if the value is not available yet. */
-  giveUp(reason: Error): void {
+  abandon(reason: Error): void {
     if (this.#made === undefined) this.#givenUp.abort(reason);
   }
 

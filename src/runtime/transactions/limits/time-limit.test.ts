@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { inTime, TimeLimit } from './time-limit.ts';
+import { TimeLimit, withSignal } from './time-limit.ts';
 
 /**
  * The limit has no timer left. The number of timers shows nothing, because others in the process
@@ -23,15 +23,15 @@ describe('a time limit', () => {
 
   test('lets through what is made in time, and what fails in time', async () => {
     const limit = new TimeLimit(50);
-    expect(await limit.bound(async () => 'made', late)).toBe('made');
+    expect(await limit.run(async () => 'made', late)).toBe('made');
     for (const fail of [() => Promise.reject(new Error('no')), raise])
-      await expect((async () => new TimeLimit(50).bound(fail, late))()).rejects.toThrow('no');
+      await expect((async () => new TimeLimit(50).run(fail, late))()).rejects.toThrow('no');
     expect(limit.signal.aborted).toBe(false);
   });
 
   test('is over when its time is, and tells what runs', async () => {
     const limit = new TimeLimit(50);
-    const made = limit.bound(never, late);
+    const made = limit.run(never, late);
     vi.advanceTimersByTime(49);
     expect(limit.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
@@ -42,7 +42,7 @@ describe('a time limit', () => {
   test.each([0, 20, 48])('counts what is computed before it waits, %i ms of 50, and before that', async (ms) => {
     const limit = new TimeLimit(50);
     vi.advanceTimersByTime(1);
-    const made = limit.bound(() => {
+    const made = limit.run(() => {
       vi.advanceTimersByTime(ms);
       return never();
     }, late);
@@ -60,14 +60,14 @@ describe('a time limit', () => {
     };
     for (const make of [() => computed('made'), async () => computed('made')]) {
       const limit = new TimeLimit(50);
-      expect(await limit.bound(make, late)).toBe('made');
+      expect(await limit.run(make, late)).toBe('made');
       const next = vi.fn();
-      expect(() => limit.bound(next, late)).toThrow('late: It took 50 ms');
+      expect(() => limit.run(next, late)).toThrow('late: It took 50 ms');
       expect([next.mock.calls.length, limit.signal.aborted]).toEqual([0, true]);
       limit.end();
     }
     const limit = new TimeLimit(50);
-    const made = limit.bound(() => computed(never()), late);
+    const made = limit.run(() => computed(never()), late);
     vi.advanceTimersByTime(1);
     expect(limit.signal.aborted).toBe(true);
     await expect(made).rejects.toThrow('late: It took 50 ms');
@@ -85,7 +85,7 @@ describe('a time limit', () => {
       const outer = new AbortController();
       const limit = new TimeLimit(50, outer.signal);
       const whenTold = new Promise((resolve) => limit.signal.addEventListener('abort', resolve));
-      const heard = expect(limit.bound(() => whenTold.then(says), late, heeds)).rejects.toThrow(told);
+      const heard = expect(limit.run(() => whenTold.then(says), late, heeds)).rejects.toThrow(told);
       outer.abort(new Error('enough'));
       await vi.advanceTimersByTimeAsync(2);
       await heard;
@@ -93,33 +93,33 @@ describe('a time limit', () => {
 
     test('hears nothing of what was over before', () => {
       const limit = new TimeLimit(50, AbortSignal.abort(new Error('enough')));
-      expect(() => limit.bound(never, late, heeds)).toThrow('late: enough');
+      expect(() => limit.run(never, late, heeds)).toThrow('late: enough');
     });
   });
 
   test('is over when somebody outside says so, before or meanwhile', async () => {
     const outer = new AbortController();
     const limit = new TimeLimit(50, outer.signal);
-    const made = limit.bound(never, late);
+    const made = limit.run(never, late);
     outer.abort(new Error('enough'));
     await expect(made).rejects.toThrow('late: enough');
-    expect(() => new TimeLimit(50, outer.signal).bound(never, late)).toThrow('late: enough');
+    expect(() => new TimeLimit(50, outer.signal).run(never, late)).toThrow('late: enough');
   });
 
   test('does not wait for what is there at once, unless it came too late', () => {
     const outer = new AbortController();
     const limit = new TimeLimit(50, outer.signal);
-    expect(limit.bound(() => 'made', late)).toBe('made');
+    expect(limit.run(() => 'made', late)).toBe('made');
     expectNoTimer(limit);
     const stopped = new TimeLimit(50, outer.signal);
-    expect(() => stopped.bound(() => outer.abort(new Error('enough')), late)).toThrow('late: enough');
+    expect(() => stopped.run(() => outer.abort(new Error('enough')), late)).toThrow('late: enough');
   });
 
   test('waits for whatever can be waited for', async () => {
     const limit = new TimeLimit(50);
     // biome-ignore lint/suspicious/noThenProperty: some libraries return this, not a promise
     const made = { then: (resolve: (value: string) => void) => void setTimeout(() => resolve('made'), 40) };
-    const waiting = limit.bound(() => made as unknown as Promise<string>, late);
+    const waiting = limit.run(() => made as unknown as Promise<string>, late);
     expect(waiting).toBeInstanceOf(Promise);
     await Promise.resolve();
     vi.advanceTimersByTime(40);
@@ -131,7 +131,7 @@ describe('a time limit', () => {
   test('that has ended keeps no timer and listens to nobody', () => {
     const outer = new AbortController();
     const limit = new TimeLimit(50, outer.signal);
-    void limit.bound(never, late);
+    void limit.run(never, late);
     limit.end();
     expectNoTimer(limit);
     outer.abort();
@@ -143,7 +143,7 @@ test('that somebody waits for keeps the process alive: it is told that it waits 
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const limit = new TimeLimit(60_000);
-  const made = limit.bound(never, late);
+  const made = limit.run(never, late);
   expect(timers()).toBe(before + 1);
   limit.stop(new Error('enough'));
   await expect(made).rejects.toThrow('late: enough');
@@ -157,11 +157,11 @@ describe('what is attended', () => {
 
   test('is over when nothing was heard of it for so long, and no sooner', async () => {
     const limit = new TimeLimit(1_000);
-    limit.attend(50);
-    const made = limit.bound(never, late);
+    limit.watchIdle(50);
+    const made = limit.run(never, late);
     for (let i = 0; i < 10; i++) {
       vi.advanceTimersByTime(49);
-      limit.heard();
+      limit.heartbeat();
     }
     vi.advanceTimersByTime(49);
     expect(limit.signal.aborted).toBe(false);
@@ -174,11 +174,11 @@ describe('what is attended', () => {
 
   test('is over by its whole time, whatever is heard of it', async () => {
     const limit = new TimeLimit(100);
-    limit.attend(50);
-    const made = limit.bound(never, late);
+    limit.watchIdle(50);
+    const made = limit.run(never, late);
     for (let i = 0; i < 99; i++) {
       vi.advanceTimersByTime(1);
-      limit.heard();
+      limit.heartbeat();
     }
     expect(limit.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
@@ -187,30 +187,30 @@ describe('what is attended', () => {
 
   test('is over by it as soon as something is heard, where no timer could tell', async () => {
     const limit = new TimeLimit(100);
-    limit.attend(50);
-    const made = limit.bound(never, late);
+    limit.watchIdle(50);
+    const made = limit.run(never, late);
     // Like a body that calls again and again without a pause.
     vi.clearAllTimers();
     vi.advanceTimersByTime(99);
-    limit.heard();
+    limit.heartbeat();
     expect(limit.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    limit.heard();
+    limit.heartbeat();
     expect(limit.signal.aborted).toBe(true);
     await expect(made).rejects.toThrow('late: It took 100 ms');
   });
 
   test('is not silent while it waits for others, one inside of another', () => {
     const limit = new TimeLimit(1_000);
-    limit.attend(50);
-    Promise.resolve(limit.bound(never, late)).catch(() => undefined);
-    limit.waits();
-    limit.waits();
+    limit.watchIdle(50);
+    Promise.resolve(limit.run(never, late)).catch(() => undefined);
+    limit.pause();
+    limit.pause();
     vi.advanceTimersByTime(200);
-    limit.goesOn();
+    limit.resume();
     vi.advanceTimersByTime(200);
     expect(limit.signal.aborted).toBe(false);
-    limit.goesOn();
+    limit.resume();
     vi.advanceTimersByTime(49);
     expect(limit.signal.aborted).toBe(false);
     vi.advanceTimersByTime(51);
@@ -219,11 +219,11 @@ describe('what is attended', () => {
 
   test('may be so from somewhere in the middle to somewhere in the middle', () => {
     const limit = new TimeLimit(1_000);
-    Promise.resolve(limit.bound(never, late)).catch(() => undefined);
+    Promise.resolve(limit.run(never, late)).catch(() => undefined);
     vi.advanceTimersByTime(200);
-    limit.attend(50);
+    limit.watchIdle(50);
     vi.advanceTimersByTime(49);
-    limit.unattend();
+    limit.stopWatchingIdle();
     vi.advanceTimersByTime(750);
     expect(limit.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
@@ -234,10 +234,10 @@ describe('what is attended', () => {
 describe('what is made in time', () => {
   test('is let through, and what fails in time; nothing of it is kept', async () => {
     const { signal } = new AbortController();
-    expect(await inTime(signal, () => 'at once')).toBe('at once');
-    expect(await inTime(signal, async () => 'made')).toBe('made');
-    await expect(inTime(signal, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(() => inTime(signal, raise)).toThrow('no');
+    expect(await withSignal(signal, () => 'at once')).toBe('at once');
+    expect(await withSignal(signal, async () => 'made')).toBe('made');
+    await expect(withSignal(signal, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(() => withSignal(signal, raise)).toThrow('no');
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
@@ -245,17 +245,17 @@ describe('what is made in time', () => {
     // biome-ignore lint/suspicious/noThenProperty: the value is a thenable
     const foreign = { then: () => undefined } as never as Promise<never>;
     const over = new AbortController();
-    const made = inTime(over.signal, () => foreign);
+    const made = withSignal(over.signal, () => foreign);
     over.abort(new Error('enough'));
     await expect(made).rejects.toThrow('enough');
   });
 
   test('is nobody’s when the signal came first, before or meanwhile', async () => {
     const over = new AbortController();
-    const made = inTime(over.signal, never);
+    const made = withSignal(over.signal, never);
     over.abort(new Error('enough'));
     await expect(made).rejects.toThrow('enough');
-    await expect(inTime(over.signal, never)).rejects.toThrow('enough');
+    await expect(withSignal(over.signal, never)).rejects.toThrow('enough');
   });
 });
 

@@ -12,7 +12,7 @@ export class TimeLimit {
   readonly #begun = performance.now();
   #timer: NodeJS.Timeout | undefined;
   /** The maximum idle time, and the time of the last activity. */
-  #idleMs = Number.POSITIVE_INFINITY;
+  #idleTimeoutMs = Number.POSITIVE_INFINITY;
   #heard = this.#begun;
   /** Number of nested waits for other transactions. */
   #waits = 0;
@@ -44,7 +44,7 @@ export class TimeLimit {
    *
    * @throws the errors of `make`; `late` if the limit had expired before
    */
-  bound<T>(
+  run<T>(
     make: () => T | Promise<T>,
     late: (reason: unknown) => Error,
     heeds?: (error: unknown) => boolean,
@@ -80,20 +80,20 @@ export class TimeLimit {
     this.#outer?.removeEventListener('abort', this.#onOuter);
   }
 
-  /** From now on, the limit expires after `idleMs` milliseconds without activity. */
-  attend(idleMs: number): void {
-    this.#idleMs = idleMs;
-    this.heard();
+  /** From now on, the limit expires after `idleTimeoutMs` milliseconds without activity. */
+  watchIdle(idleTimeoutMs: number): void {
+    this.#idleTimeoutMs = idleTimeoutMs;
+    this.heartbeat();
     if (this.#timer !== undefined) this.#start();
   }
 
   /** From now on, only the total time counts. */
-  unattend(): void {
-    this.#idleMs = Number.POSITIVE_INFINITY;
+  stopWatchingIdle(): void {
+    this.#idleTimeoutMs = Number.POSITIVE_INFINITY;
   }
 
   /** Records activity. Expires the limit if its time is over and no timer has fired yet. */
-  heard(): void {
+  heartbeat(): void {
     this.#heard = performance.now();
     if (this.#heard - this.#begun >= this.#ms && !this.signal.aborted) this.#expire(this.#ms);
   }
@@ -102,13 +102,13 @@ export class TimeLimit {
    * Starts a wait for other transactions, which have their own limits. Until `goesOn`, the wait
    * does not count as idle.
    */
-  waits(): void {
+  pause(): void {
     this.#waits++;
   }
 
-  goesOn(): void {
+  resume(): void {
     this.#waits--;
-    this.heard();
+    this.heartbeat();
   }
 
   /** Milliseconds since creation. */
@@ -126,7 +126,7 @@ export class TimeLimit {
 
   #looked(): void {
     if (this.#silent() > 0) this.#start();
-    else this.#expire(this.#idleMs, ' without a sign of life');
+    else this.#expire(this.#idleTimeoutMs, ' without a sign of life');
   }
 
   /** Milliseconds left in total, at least 0. */
@@ -136,7 +136,7 @@ export class TimeLimit {
 
   /** Milliseconds left until the limit is idle, at least 0. */
   #silent(): number {
-    return this.#waits > 0 ? this.#idleMs : Math.max(0, this.#heard + this.#idleMs - performance.now());
+    return this.#waits > 0 ? this.#idleTimeoutMs : Math.max(0, this.#heard + this.#idleTimeoutMs - performance.now());
   }
 
   #expire(ms: number, how = ''): void {
@@ -160,7 +160,7 @@ export function isPromise<T>(made: T | Promise<T>): made is Promise<T> {
 }
 
 /** The result of `make`, or the signal's reason as soon as it aborts; a later result is dropped. */
-export function inTime<T>(signal: AbortSignal, make: () => T | Promise<T>): T | Promise<T> {
+export function withSignal<T>(signal: AbortSignal, make: () => T | Promise<T>): T | Promise<T> {
   const made = make();
   return isPromise(made) ? until(signal, made) : made;
 }

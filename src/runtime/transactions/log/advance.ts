@@ -8,7 +8,7 @@ import {
   EffectError,
   type EffectRecord,
   type Failing,
-  isLeft,
+  isUnresolved,
   type KnownEffect,
   type KnownTransaction,
   type LoggedEffect,
@@ -22,31 +22,31 @@ import {
 } from '#effects';
 import type { EffectStore, Hash } from '#ledger';
 import type { Ruling } from '../../records/ruling.ts';
-import type { UndoneBy } from '../../records/tool-authority.ts';
+import type { AbortingRuling } from '../../records/tool-authority.ts';
 import { tooLong } from '../limits/answer-size.ts';
 import { isPromise } from '../limits/time-limit.ts';
-import type { EffectLeft } from '../settle/effect-entries.ts';
-import type { Failure, FailureAnswer } from '../settle/on-failure.ts';
-import { type Ended, leftOf, type Settling } from '../settle/settle.ts';
-import type { CallPorts } from './call-ports.ts';
-import { blobsOf, calledOf, type Prepared } from './call-record.ts';
-import type { Thrown } from './last-errors.ts';
-import { type LogWrite, RunLog } from './log-writer.ts';
+import type { PendingEffect } from '../settle/effect-entries.ts';
+import type { FailedCommit, OnFailureOutcome } from '../settle/on-failure.ts';
+import { type EndedTransaction, type OutcomeRecorder, pendingEffectsOf } from '../settle/settle.ts';
+import type { ToolCallPorts } from './call-ports.ts';
+import { blobsOf, callRecordOf, type PreparedCall } from './call-record.ts';
+import type { LastErrors } from './last-errors.ts';
+import { type LogWrite, TransactionLog } from './log-writer.ts';
 import { type AfterCrash, afterCrash } from './recover-calls.ts';
-import type { Holdings } from './staged-writes.ts';
-import { Calls } from './tool-calls.ts';
-import type { Reserved, Reserving } from './undo-budget.ts';
+import type { StagedWrites } from './staged-writes.ts';
+import { ToolCalls } from './tool-calls.ts';
+import type { UndoBudget, UndoBudgetHolder } from './undo-budget.ts';
 
 /** The log, the tools and the settlement that all runs share. */
-export interface RunPorts extends CallPorts {
+export interface TransactionPorts extends ToolCallPorts {
   readonly store: EffectStore;
   /** Records in the ledger how transactions ended, and which effects are unresolved. */
-  readonly settling: Settling;
+  readonly outcomes: OutcomeRecorder;
   /** The budget that is reserved to compensate the effects of active transactions. */
-  readonly reserved: Reserved;
-  readonly thrown: Thrown;
+  readonly undoBudget: UndoBudget;
+  readonly lastErrors: LastErrors;
   /** Proposes the action to commit after effects have failed. */
-  readonly answer: (failure: Failure) => Promise<FailureAnswer | undefined>;
+  readonly proposeOnFailure: (failure: FailedCommit) => Promise<OnFailureOutcome | undefined>;
 }
 
 /**
@@ -54,20 +54,20 @@ export interface RunPorts extends CallPorts {
  * `lacking`: the transaction needs a process that has a missing tool or domain. `later`: another
  * condition is not met, and the engine retries. `ended`: the transaction has ended.
  */
-export type Moved = 'person' | 'lacking' | 'later' | 'ended';
+export type AdvanceResult = 'person' | 'lacking' | 'later' | 'ended';
 
 /**
  * One tool transaction. It advances by the next step of its log (`nextStep`), from its body or
  * after a crash. Each event is logged before another step depends on it. One caller at a time uses
  * an instance.
  */
-export class Run implements Reserving {
+export class TransactionRun implements UndoBudgetHolder {
   readonly epoch: number;
   readonly trajectoryId: string;
   readonly body: TransactionBody;
-  readonly #ports: RunPorts;
-  readonly #log: RunLog;
-  readonly #calls: Calls;
+  readonly #ports: TransactionPorts;
+  readonly #log: TransactionLog;
+  readonly #calls: ToolCalls;
   /** The commit entry. Also set after a failure: then its effects are compensated. */
   #entry: Hash | undefined;
   #cause: string | undefined;
@@ -91,7 +91,7 @@ export class Run implements Reserving {
    * the state after a crash.
    */
   constructor(
-    ports: RunPorts,
+    ports: TransactionPorts,
     epoch: number,
     trajectoryId: string,
     body: TransactionBody,
@@ -103,21 +103,31 @@ export class Run implements Reserving {
     this.epoch = epoch;
     this.trajectoryId = trajectoryId;
     this.body = body;
-    const noted = (): void => ports.reserved.changed(this);
-    this.#log = new RunLog(ports.store, ports.coordination, { epoch, trajectoryId, body, isNamed }, noted, left);
-    this.#calls = new Calls(ports, this.#log, epoch, (n, record) => this.#leave(n, record), left);
+    const noted = (): void => ports.undoBudget.changed(this);
+    this.#log = new TransactionLog(
+      ports.store,
+      ports.coordination,
+      { epoch, trajectoryId, body, isNamed },
+      noted,
+      left,
+    );
+    this.#calls = new ToolCalls(ports, this.#log, epoch, (n, record) => this.#markUnresolved(n, record), left);
     // Not every owner waits for the end.
     this.#ended.promise.catch(() => undefined);
   }
 
   /** A run of an abandoned transaction. */
-  static of(ports: RunPorts, known: KnownTransaction): Run {
+  static recover(ports: TransactionPorts, known: KnownTransaction): TransactionRun {
     const { epoch, trajectoryId, body, length } = known;
     const { tools, leaving } = ports;
-    const run = new Run(ports, epoch, trajectoryId, body, true, { ...afterCrash(known, tools), length, leaving });
+    const run = new TransactionRun(ports, epoch, trajectoryId, body, true, {
+      ...afterCrash(known, tools),
+      length,
+      leaving,
+    });
     run.#entry = known.entry;
     run.#cause = known.cause;
-    if (run.effects.some(costsUndoing)) ports.reserved.add(run);
+    if (run.effects.some(costsUndoing)) ports.undoBudget.add(run);
     return run;
   }
 
@@ -130,8 +140,8 @@ export class Run implements Reserving {
   }
 
   /** The staged writes of the body, while they are available. Set this before the commit. */
-  set holdings(holdings: Holdings) {
-    this.#calls.holdings = holdings;
+  set stagedWrites(holdings: StagedWrites) {
+    this.#calls.stagedWrites = holdings;
   }
 
   /**
@@ -153,7 +163,7 @@ export class Run implements Reserving {
   }
 
   /** Executed effects that will stay if the transaction commits. */
-  get standing(): readonly KnownEffect[] {
+  get surviving(): readonly KnownEffect[] {
     return this.effects.filter((_, n) => {
       const { phase, isDiscarded } = this.state.effects[n]!;
       return phase === 'executed' && isDiscarded !== true;
@@ -178,7 +188,7 @@ export class Run implements Reserving {
    * @throws EffectError
    */
   async call(
-    { effect, input, blobs }: Prepared,
+    { effect, input, blobs }: PreparedCall,
     begun?: (n: number) => void,
   ): Promise<
     | { readonly n: number; readonly result: Json; readonly refusal?: undefined }
@@ -188,10 +198,10 @@ export class Run implements Reserving {
     begun?.(n);
     this.#calls.effects.push({ ...effect, input });
     // Added with the intent that was just noted, before any wait.
-    if (costsUndoing(effect)) this.#ports.reserved.add(this);
+    if (costsUndoing(effect)) this.#ports.undoBudget.add(this);
     await this.#log.write([intended(effect)], blobs, [{ key: effect.key, epoch: this.epoch, n }]);
-    await this.#calls.make(n, 'call');
-    await this.move(true);
+    await this.#calls.call(n, 'call');
+    await this.advance(true);
     const { phase } = this.state.effects[n]!;
     if (phase === 'executed') {
       const { answer = null, isTooLong } = this.#calls.effects[n]!;
@@ -235,7 +245,7 @@ export class Run implements Reserving {
     const discarded = ns.filter((n) => this.state.effects[n]!.phase !== 'dropped');
     if (discarded.length === 0) return;
     await this.#log.write(discarded.map((n) => ({ is: 'discarded', n })));
-    await this.move(true);
+    await this.advance(true);
   }
 
   /** @throws the error of a failed write: later records cannot be written either */
@@ -244,17 +254,17 @@ export class Run implements Reserving {
   }
 
   /** The records to write with the commit entry, in one store transaction. */
-  commitWrite(entry: Hash, planned: readonly Prepared[]): LogWrite {
+  commitRecords(entry: Hash, planned: readonly PreparedCall[]): LogWrite {
     const from = this.effects.length;
     const { epoch } = this;
     const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch, n: from + i }));
     this.#ruling = entry;
     if (this.hasOnFailure) {
       this.#planned = planned.map(({ effect }) => effect);
-      if (this.#planned.some(costsUndoing)) this.#ports.reserved.add(this);
-      else this.#ports.reserved.changed(this);
+      if (this.#planned.some(costsUndoing)) this.#ports.undoBudget.add(this);
+      else this.#ports.undoBudget.changed(this);
     }
-    return this.#log.offered([this.#committing(entry, planned)], keys, blobsOf(planned));
+    return this.#log.withUnsent([this.#committing(entry, planned)], keys, blobsOf(planned));
   }
 
   /**
@@ -265,20 +275,20 @@ export class Run implements Reserving {
   }
 
   /** Called when the commit entry and its records are durable. */
-  committed(entry: Hash, planned: readonly Prepared[]): void {
-    this.#log.sent();
+  committed(entry: Hash, planned: readonly PreparedCall[]): void {
+    this.#log.markSent();
     this.#entry = entry;
-    this.#calls.effects.push(...planned.map(calledOf));
+    this.#calls.effects.push(...planned.map(callRecordOf));
     this.#log.note(this.#committing(entry, planned));
   }
 
   /** From now on, the run is abandoned when `leaving` aborts, like after a crash. */
-  leaveBy(leaving: AbortSignal): void {
+  abandonOn(leaving: AbortSignal): void {
     this.#leaving = leaving;
     this.#calls.leaving = leaving;
   }
 
-  #committing(entry: Hash, planned: readonly Prepared[]): LogRecord {
+  #committing(entry: Hash, planned: readonly PreparedCall[]): LogRecord {
     const effects = planned.map(({ effect }) => effect);
     // Fields in canonical order, which serialises fastest.
     return this.hasOnFailure
@@ -293,26 +303,26 @@ export class Run implements Reserving {
 
   /** Notes expanded claims. The log has them before any effect on their scopes. */
   expanded(claims: readonly Claim[]): void {
-    this.#log.later({ is: 'expanded', claims: claimTexts(claims) });
+    this.#log.append({ is: 'expanded', claims: claimTexts(claims) });
   }
 
   /**
    * The records to write with an entry that aborts the transaction, in one store transaction. No
    * later ruling follows.
    */
-  undoingWrite(entry: Hash, by: UndoneBy): LogWrite | undefined {
+  abortRecords(entry: Hash, by: AbortingRuling): LogWrite | undefined {
     if (!this.isLogged) return undefined;
     this.#ruling = entry;
-    return this.#log.offered([{ cause: by, entry, is: 'aborting' }]);
+    return this.#log.withUnsent([{ cause: by, entry, is: 'aborting' }]);
   }
 
   /**
-   * Called when that entry is durable. If the entry is the one of `undoingWrite`, its records are
+   * Called when that entry is durable. If the entry is the one of `abortRecords`, its records are
    * durable too.
    */
-  undoneBy(entry: Hash, by: UndoneBy): void {
+  aborted(entry: Hash, by: AbortingRuling): void {
     if (!this.isRuledBy(entry)) return;
-    this.#log.sent();
+    this.#log.markSent();
     this.#cause = by;
     this.#log.note({ is: 'aborting', cause: by });
   }
@@ -328,17 +338,17 @@ export class Run implements Reserving {
   }
 
   /** The effects that need a human decision. */
-  get left(): readonly EffectLeft[] {
-    return leftOf(this.#ending(undefined, []), this.#entry);
+  get unresolved(): readonly PendingEffect[] {
+    return pendingEffectsOf(this.#ending(undefined, []), this.#entry);
   }
 
   /**
    * Performs all steps that are possible now. `body`: the transaction waits for its running body.
    */
-  async move(hasBody: true): Promise<Moved | 'body'>;
-  async move(hasBody: false): Promise<Moved>;
-  async move(hasBody: boolean): Promise<Moved | 'body'> {
-    const knowing = { hasBody, isUnderWay: () => false, tries: this.#ports.tries, ...this.#calls.mates };
+  async advance(hasBody: true): Promise<AdvanceResult | 'body'>;
+  async advance(hasBody: false): Promise<AdvanceResult>;
+  async advance(hasBody: boolean): Promise<AdvanceResult | 'body'> {
+    const knowing = { hasBody, isInFlight: () => false, maxAttempts: this.#ports.maxAttempts, ...this.#calls.batches };
     for (;;) {
       this.#log.check();
       const step = nextStep(this.state, knowing);
@@ -365,9 +375,9 @@ export class Run implements Reserving {
       } else {
         const taking = this.#take(step);
         const isTaken = isPromise(taking) ? await taking : taking;
-        if (!isTaken && !(await this.#calls.leaveErased())) {
+        if (!isTaken && !(await this.#calls.markErased())) {
           this.#log.flush();
-          return this.#lacking;
+          return this.#blockedBy;
         }
       }
     }
@@ -377,16 +387,16 @@ export class Run implements Reserving {
    * A step cannot be performed here. If another effect needs a human decision, that is reported
    * instead.
    */
-  get #lacking(): 'person' | 'lacking' {
-    return this.left.length > 0 ? 'person' : 'lacking';
+  get #blockedBy(): 'person' | 'lacking' {
+    return this.unresolved.length > 0 ? 'person' : 'lacking';
   }
 
   /**
    * Resolves when all records are written, or cannot be written; the next writer then gets the
    * error. Returns undefined if no unawaited write is in flight.
    */
-  settled(): Promise<void> | undefined {
-    return this.#log.settled;
+  flushed(): Promise<void> | undefined {
+    return this.#log.flushed;
   }
 
   /**
@@ -394,15 +404,15 @@ export class Run implements Reserving {
    * steps that follow.
    */
   async resolve(n: number, as: Decision, by: string, evidence: Json): Promise<void> {
-    const ref = this.#calls.kept(n, evidence);
-    const left = this.left.find((each) => each.n === n) as EffectLeft;
+    const ref = this.#calls.storeBlob(n, evidence);
+    const left = this.unresolved.find((each) => each.n === n) as PendingEffect;
     this.#calls.change(n, { resolved: { as, by, evidence: ref } });
-    this.#log.later({ is: 'resolved', n, as, by, evidence: ref });
+    this.#log.append({ is: 'resolved', n, as, by, evidence: ref });
     // The effect may still be compensated if another one fails.
     const isOpen = as === 'applied' && this.state.hasOnFailure === true;
-    const { settling } = this.#ports;
+    const { outcomes } = this.#ports;
     await this.#log.send((write, blobs) =>
-      settling.decide(this.trajectoryId, left, { as, by, evidence: ref, isOpen }, write, blobs),
+      outcomes.recordDecision(this.trajectoryId, left, { as, by, evidence: ref, isOpen }, write, blobs),
     );
   }
 
@@ -413,10 +423,10 @@ export class Run implements Reserving {
   async #answerFailure(): Promise<'person' | 'lacking' | 'later' | undefined> {
     // A retry must find the same log, or it would be another proposal.
     await this.#log.written();
-    await this.#ports.coordination.sure();
+    await this.#ports.coordination.confirmLease();
     const { n, refusals } = this.state.failing as Failing;
     const { principal, writ_id: writId } = this.body;
-    const answer = await this.#ports.answer({
+    const answer = await this.#ports.proposeOnFailure({
       trajectoryId: this.trajectoryId,
       commit: this.#entry as Hash,
       principal: principal === '' ? undefined : principal,
@@ -427,13 +437,13 @@ export class Run implements Reserving {
         return { id: key, tool, outcome: at === n ? 'failed' : (phase as 'dropped' | 'undone' | 'accepted') };
       }),
     });
-    if (answer === undefined) return this.#lacking;
+    if (answer === undefined) return this.#blockedBy;
     this.#ruledOnFailure = answer.ruling;
     if (answer.is === 'later') return 'later';
-    if (answer.is === 'made') this.#log.later({ is: 'settled' });
+    if (answer.is === 'made') this.#log.append({ is: 'settled' });
     else {
       this.#calls.change(n, { refused: answer.why });
-      await this.#leave(n, { is: 'refused', n, why: answer.why });
+      await this.#markUnresolved(n, { is: 'refused', n, why: answer.why });
     }
     return undefined;
   }
@@ -443,25 +453,25 @@ export class Run implements Reserving {
    * missing.
    */
   #take(step: Exclude<Step, { do: 'nothing' | 'wait' | 'propose' }>): Promise<boolean> | boolean {
-    if (step.do === 'ask') return this.#calls.ask(step.n);
-    if (step.do !== 'log') return this.#calls.makeAgain(step.n, step.do);
+    if (step.do === 'ask') return this.#calls.reconcile(step.n);
+    if (step.do !== 'log') return this.#calls.callAgain(step.n, step.do);
     const { record } = step;
     switch (record.is) {
       case 'applying':
       case 'undoing':
         if (this.#calls.mayHaveBeenCalled(record.n)) return this.#calls.wasCalled(record.n);
-        return this.#calls.make(record.n, record.is === 'applying' ? 'call' : 'undo', record);
+        return this.#calls.call(record.n, record.is === 'applying' ? 'call' : 'undo', record);
       case 'settled':
       case 'aborted':
-        this.#log.later(record);
+        this.#log.append(record);
         return true;
       default:
-        return this.#takeDown(record);
+        return this.#logDurably(record);
     }
   }
 
   /** Writes a record that must be durable before the next step. */
-  async #takeDown(record: EffectRecord): Promise<true> {
+  async #logDurably(record: EffectRecord): Promise<true> {
     switch (record.is) {
       case 'aborting':
         await this.abort(PROCESS_ENDED);
@@ -469,34 +479,37 @@ export class Run implements Reserving {
       case 'failing':
         // The remaining calls run in order after the failed one, except calls after an effect that
         // was marked unresolved.
-        if (this.#wasLeft && this.#calls.firstPerhaps !== undefined)
+        if (this.#isRecovered && this.#calls.firstPerhaps !== undefined)
           return this.#calls.wasCalled(this.#calls.firstPerhaps);
         await this.#log.write([record]);
         return true;
       case 'in_doubt':
       case 'unresolved':
-        await this.#leave(record.n, record);
+        await this.#markUnresolved(record.n, record);
         return true;
       default:
         throw new TypeError(`A step is never to log ${record.is}.`);
     }
   }
 
-  get #wasLeft(): boolean {
-    return this.effects.some(({ resolved }, n) => resolved !== undefined || isLeft(this.state.effects[n]!.phase));
+  get #isRecovered(): boolean {
+    return this.effects.some(({ resolved }, n) => resolved !== undefined || isUnresolved(this.state.effects[n]!.phase));
   }
 
   /**
    * Marks an effect unresolved; durable when this returns. While a body runs, the body decides how
    * to continue.
    */
-  async #leave(n: number, given: LogRecord & { readonly is: 'in_doubt' | 'unresolved' | 'refused' }): Promise<void> {
+  async #markUnresolved(
+    n: number,
+    given: LogRecord & { readonly is: 'in_doubt' | 'unresolved' | 'refused' },
+  ): Promise<void> {
     const record = given.is === 'refused' ? given : this.#withWhy(given);
     if (this.state.phase === 'open') return this.#log.write([record]);
-    this.#log.later(record);
-    const left = this.left.find((each) => each.n === n) as EffectLeft;
-    const { settling } = this.#ports;
-    await this.#log.send((write, blobs) => settling.leave(this.trajectoryId, left, write, blobs));
+    this.#log.append(record);
+    const left = this.unresolved.find((each) => each.n === n) as PendingEffect;
+    const { outcomes } = this.#ports;
+    await this.#log.send((write, blobs) => outcomes.recordUnresolved(this.trajectoryId, left, write, blobs));
   }
 
   /**
@@ -505,33 +518,33 @@ export class Run implements Reserving {
    */
   #withWhy(given: LogRecord & { readonly is: 'in_doubt' | 'unresolved' }): typeof given {
     const { n, is } = given;
-    const why = given.why ?? this.#calls.whyLeft(n, is);
+    const why = given.why ?? this.#calls.unresolvedReason(n, is);
     this.#calls.change(n, { why });
-    this.#ports.thrown.note(this.epoch, n, this.#calls.failureOf(n));
+    this.#ports.lastErrors.set(this.epoch, n, this.#calls.failureOf(n));
     return why === undefined ? given : { ...given, why };
   }
 
   /** Nothing is left to do: the last records are written with the settlement in the ledger. */
   #handOver(): void {
-    const { settling } = this.#ports;
-    const { row, blobs } = this.#log.handOver();
-    this.#ports.reserved.ended(this);
+    const { outcomes } = this.#ports;
+    const { row, blobs } = this.#log.takeUnsent();
+    this.#ports.undoBudget.ended(this);
     const ending = this.#ending(row, blobs);
-    if (this.state.phase === 'settled') settling.settled({ ...ending, entry: this.#entry as Hash });
+    if (this.state.phase === 'settled') outcomes.recordSettled({ ...ending, entry: this.#entry as Hash });
     else {
-      const told = settling.aborted(ending, this.#cause as string);
+      const told = outcomes.recordAborted(ending, this.#cause as string);
       this.#log.waitLater(told);
       told.catch(this.#ended.reject);
     }
   }
 
-  #ending(row: Ended['row'], blobs: Ended['blobs']): Ended {
+  #ending(row: EndedTransaction['row'], blobs: EndedTransaction['blobs']): EndedTransaction {
     const { epoch, trajectoryId, body } = this;
     const effects = this.effects.map((effect, n) => ({ ...effect, ...this.state.effects[n]! }));
     const written = (isTold: boolean): void => {
-      this.#ports.thrown.drop(epoch);
+      this.#ports.lastErrors.delete(epoch);
       // The cost of the compensation is booked, or can never be booked.
-      if (isTold) this.#ports.reserved.drop(epoch);
+      if (isTold) this.#ports.undoBudget.drop(epoch);
       this.#ended.resolve();
     };
     return { epoch, trajectoryId, writId: body.writ_id, row, blobs, effects, written };

@@ -5,20 +5,20 @@ import type { Coordination } from '../coordination/coordination.ts';
 import type { InFlight } from '../limits/in-flight.ts';
 
 /** The ports of calls. */
-export interface CallPorts {
+export interface ToolCallPorts {
   readonly coordination: Coordination;
   readonly tools: ReadonlyMap<string, Tool>;
   readonly random: Random;
   readonly pause: Pause;
   /** Maximum milliseconds before the answer of a call counts as lost. */
-  readonly callMs: number;
+  readonly callTimeoutMs: number;
   /**
    * Total milliseconds that a transaction may spend on calls without an answer and on pauses
    * between attempts.
    */
-  readonly patienceMs: number;
+  readonly callBudgetMs: number;
   /** Attempts of one effect that may fail or be lost before the effect is marked unresolved. */
-  readonly tries: number;
+  readonly maxAttempts: number;
   /** The text of a blob. Undefined if it was erased. */
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly inFlight: InFlight;
@@ -27,4 +27,7 @@ export interface CallPorts {
 }
 
 /** Marks an effect unresolved. */
-export type Leave = (n: number, record: LogRecord & { readonly is: 'in_doubt' | 'unresolved' }) => Promise<void>;
+export type MarkUnresolved = (
+  n: number,
+  record: LogRecord & { readonly is: 'in_doubt' | 'unresolved' },
+) => Promise<void>;

@@ -1,37 +1,37 @@
 import type { Json } from '#base';
 import {
+  type CompensationResult,
   type EffectClass,
   type EffectPhase,
   isPivot,
   type KnownEffect,
   type LoggedEffect,
-  type Reconciled,
-  type Undone,
+  type ReconcileResult,
 } from '#effects';
 import type { BlobRow } from '#ledger';
-import { keepable, longer, notKept } from '../limits/answer-size.ts';
+import { keepable, longer, oversizedResidue } from '../limits/answer-size.ts';
 
 /** A call to be made, in the form that a log can name. */
-export interface Prepared {
+export interface PreparedCall {
   readonly effect: LoggedEffect;
   readonly input: Json;
   readonly blobs: readonly BlobRow[];
   /** The staged answer that the body received. */
-  readonly told?: Json | undefined;
+  readonly reported?: Json | undefined;
 }
 
 /** The blobs that store these calls; mostly there is one call. */
-export function blobsOf(calls: readonly Prepared[]): readonly BlobRow[] {
+export function blobsOf(calls: readonly PreparedCall[]): readonly BlobRow[] {
   if (calls.length === 1) return calls[0]!.blobs;
   return calls.flatMap(({ blobs }) => blobs);
 }
 
 /** An effect with its input and answer, as far as this process has them. */
-export interface Called extends KnownEffect {
+export interface CallRecord extends KnownEffect {
   readonly input?: Json;
   readonly answer?: Json;
   /** The answer that the body received. */
-  readonly told?: Json;
+  readonly reported?: Json;
   /** Number of lost answers. */
   readonly lost?: number;
   /** Whether an earlier call is in doubt: a later call that did nothing does not resolve it. */
@@ -39,27 +39,27 @@ export interface Called extends KnownEffect {
 }
 
 /** The effect of a call before its first attempt. */
-export function calledOf({ effect, input, told }: Prepared): Called {
-  return told === undefined ? { ...effect, input } : { ...effect, input, told };
+export function callRecordOf({ effect, input, reported }: PreparedCall): CallRecord {
+  return reported === undefined ? { ...effect, input } : { ...effect, input, reported };
 }
 
 /** A call, or its compensation. */
-export type How = 'call' | 'undo';
+export type CallKind = 'call' | 'undo';
 
 /** Phases of an effect that must be called or compensated, or may have been. */
-export const DUE: { readonly [how in How]: ReadonlySet<EffectPhase> } = {
+export const DUE: { readonly [how in CallKind]: ReadonlySet<EffectPhase> } = {
   call: new Set(['due', 'applying']),
   undo: new Set(['executed', 'undoing']),
 };
 
 /** Phases of a call that may have been made. */
-export const UNDER_WAY: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
+export const IN_FLIGHT: ReadonlySet<EffectPhase> = new Set(['intended', 'applying', 'undoing']);
 
 /**
  * Whether calls of that class are buffered until the commit. Includes irreversible calls, because
  * no step that can fail may follow them (docs/decisions/016-effect-outcomes.md).
  */
-export function isHeld(kind: EffectClass): boolean {
+export function isBuffered(kind: EffectClass): boolean {
   return kind.delivery === 'buffered' || isPivot(kind);
 }
 
@@ -67,7 +67,7 @@ export function isHeld(kind: EffectClass): boolean {
  * Whether a call of that class is logged before it is made, because repeating it would not be
  * harmless.
  */
-export function isToldFirst({ reversibility, sink }: EffectClass): boolean {
+export function isLoggedFirst({ reversibility, sink }: EffectClass): boolean {
   return sink === 'blind' || reversibility === 'irreversible';
 }
 
@@ -77,12 +77,12 @@ export function isToldFirst({ reversibility, sink }: EffectClass): boolean {
  * @throws TypeError if a tool does not report whether it compensated; CanonError for a residue that
  * is not JSON
  */
-export function residueOf(tool: string, said: Undone): Json | undefined {
+export function residueOf(tool: string, said: CompensationResult): Json | undefined {
   if (said?.undone === 'all') return undefined;
   if (said?.undone === 'partly' && said.residue !== undefined) {
     const kept = keepable(said.residue);
     const left = kept === undefined ? longer(said.residue) : kept;
-    return left === undefined ? notKept(tool) : left;
+    return left === undefined ? oversizedResidue(tool) : left;
   }
   throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
 }
@@ -91,7 +91,7 @@ export function residueOf(tool: string, said: Undone): Json | undefined {
  * Checks a sink's report on a call. @throws TypeError for a report without an outcome; the call
  * must then not be repeated
  */
-export function requireTold(tool: string, said: Reconciled): Reconciled {
+export function requireReconciled(tool: string, said: ReconcileResult): ReconcileResult {
   if (said?.happened === true || said?.happened === false) return said;
   throw new TypeError(
     `${tool} does not say whether it has happened: { happened: true, result } or { happened: false }`,
@@ -99,7 +99,7 @@ export function requireTold(tool: string, said: Reconciled): Reconciled {
 }
 
 /** The residue of a compensation that succeeded but lost its answer. */
-export function unheardResidue({ reversibility }: EffectClass): Json | undefined {
+export function residueOfLostAnswer({ reversibility }: EffectClass): Json | undefined {
   return reversibility === 'with_cost'
     ? { unknown: 'the answer that would have said what it cost was lost' }
     : undefined;

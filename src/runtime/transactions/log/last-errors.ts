@@ -5,10 +5,10 @@ const TRANSACTIONS_MAX = 1_000;
  * The last errors of tools, for unresolved effects. Callers in this process can read them. They are
  * never written, because they can contain data that a ledger must not store.
  */
-export class Thrown {
+export class LastErrors {
   readonly #byEpoch = new Map<number, Map<number, unknown>>();
 
-  note(epoch: number, n: number, error: unknown): void {
+  set(epoch: number, n: number, error: unknown): void {
     if (error === undefined) return;
     const errors = this.#byEpoch.get(epoch) ?? new Map<number, unknown>();
     errors.set(n, error);
@@ -18,12 +18,12 @@ export class Thrown {
   }
 
   /** Undefined if another process made the call or the error was evicted. */
-  of(epoch: number, n: number): unknown {
+  get(epoch: number, n: number): unknown {
     return this.#byEpoch.get(epoch)?.get(n);
   }
 
   /** Called when the transaction has ended. */
-  drop(epoch: number): void {
+  delete(epoch: number): void {
     this.#byEpoch.delete(epoch);
   }
 }

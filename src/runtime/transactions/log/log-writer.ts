@@ -9,11 +9,11 @@ import {
   type TransactionState,
 } from '#effects';
 import type { BlobRow, EffectKeyRow, EffectRecordRow, EffectStore, EffectWrite } from '#ledger';
-import { refused } from '../../writer/store-refusals.ts';
+import { storeRefusal } from '../../writer/store-refusals.ts';
 import type { Coordination } from '../coordination/coordination.ts';
 
 /** The transaction that the records belong to. */
-export interface Logged {
+export interface TransactionIdentity {
   readonly epoch: number;
   readonly trajectoryId: string;
   readonly body: TransactionBody;
@@ -33,10 +33,10 @@ const NO_KEYS: readonly EffectKeyRow[] = [];
  * The records of one transaction and the state that they give. Some are in the effect log; the rest
  * is written with the next write.
  */
-export class RunLog {
+export class TransactionLog {
   readonly #store: Pick<EffectStore, 'logEffects'>;
   readonly #coordination: Pick<Coordination, 'fence'>;
-  readonly #logged: Logged;
+  readonly #logged: TransactionIdentity;
   readonly #noted: () => void;
   #state: TransactionState = BEGUN;
   /** Rows that are in the log, or in flight. */
@@ -55,7 +55,7 @@ export class RunLog {
   constructor(
     store: Pick<EffectStore, 'logEffects'>,
     coordination: Pick<Coordination, 'fence'>,
-    logged: Logged,
+    logged: TransactionIdentity,
     noted: () => void,
     { state = BEGUN, length = 0 }: { readonly state?: TransactionState; readonly length?: number } = {},
   ) {
@@ -94,13 +94,13 @@ export class RunLog {
   }
 
   /** Adds a record and its blobs to the next write. */
-  later(record: LogRecord): void {
+  append(record: LogRecord): void {
     this.note(record);
     this.#unsent.push(record);
   }
 
   /** Adds blobs that the next records refer to. */
-  keep(blobs: readonly BlobRow[]): void {
+  addBlobs(blobs: readonly BlobRow[]): void {
     this.#unsentBlobs.push(...blobs);
   }
 
@@ -110,8 +110,8 @@ export class RunLog {
     blobs: readonly BlobRow[] = [],
     keys: readonly EffectKeyRow[] = NO_KEYS,
   ): Promise<void> {
-    for (const record of records) this.later(record);
-    this.keep(blobs);
+    for (const record of records) this.append(record);
+    this.addBlobs(blobs);
     await this.send(this.#append, keys);
   }
 
@@ -121,8 +121,8 @@ export class RunLog {
     keys: readonly EffectKeyRow[] = NO_KEYS,
   ): Promise<void> {
     this.check();
-    const { write, blobs } = this.offered([], keys);
-    this.sent();
+    const { write, blobs } = this.withUnsent([], keys);
+    this.markSent();
     try {
       await by(write, blobs);
     } catch (error) {
@@ -158,7 +158,7 @@ export class RunLog {
    * Resolves when all records are written, or cannot be written; the next writer then gets the
    * error. Undefined if no unawaited write is in flight.
    */
-  get settled(): Promise<void> | undefined {
+  get flushed(): Promise<void> | undefined {
     return this.#sending?.catch(() => undefined);
   }
 
@@ -166,7 +166,7 @@ export class RunLog {
    * The pending records and these, to be written with an entry. They count as `sent` when the entry
    * is durable.
    */
-  offered(
+  withUnsent(
     records: readonly LogRecord[],
     keys: readonly EffectKeyRow[] = NO_KEYS,
     blobs: readonly BlobRow[] = [],
@@ -184,14 +184,14 @@ export class RunLog {
   }
 
   /** The last record, if it is still unwritten, for the receiver to write. */
-  handOver(): { readonly row: EffectRecordRow | undefined; readonly blobs: readonly BlobRow[] } {
+  takeUnsent(): { readonly row: EffectRecordRow | undefined; readonly blobs: readonly BlobRow[] } {
     const last = { row: this.#unsent.length === 0 ? undefined : this.#row(this.#unsent), blobs: this.#unsentBlobs };
-    this.sent();
+    this.markSent();
     return last;
   }
 
   /** Called when the records are being written to the log. */
-  sent(): void {
+  markSent(): void {
     this.#unsent = [];
     this.#unsentBlobs = [];
     this.#length++;
@@ -211,6 +211,6 @@ export class RunLog {
 
   readonly #append = async (write: EffectWrite, blobs: readonly BlobRow[]): Promise<void> => {
     const result = await this.#store.logEffects(write, blobs);
-    if (result.status !== 'written') throw refused(result);
+    if (result.status !== 'written') throw storeRefusal(result);
   };
 }

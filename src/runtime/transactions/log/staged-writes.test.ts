@@ -1,13 +1,18 @@
 import { expect, test, vi } from 'vitest';
-import type { Holding } from '#effects';
-import { Holdings } from './staged-writes.ts';
+import type { StagedTransaction } from '#effects';
+import { StagedWrites } from './staged-writes.ts';
 
 test('a transaction that has ended holds nothing any more, and all that it held has ended', async () => {
-  const holdings = new Holdings();
+  const holdings = new StagedWrites();
   const end = vi.fn(async () => undefined);
-  const together = { at: {}, part: 1, execute: async () => [], hold: vi.fn(() => ({ end }) as unknown as Holding) };
+  const together = {
+    at: {},
+    part: 1,
+    execute: async () => [],
+    hold: vi.fn(() => ({ end }) as unknown as StagedTransaction),
+  };
   expect(holdings.at(together)).toBe(holdings.at(together));
-  await holdings.end();
+  await holdings.rollback();
   expect([end.mock.calls.length, together.hold.mock.calls.length]).toEqual([1, 1]);
   for (const at of [together.at, {}])
     expect(() => holdings.at({ ...together, at })).toThrow(expect.objectContaining({ code: 'transaction_over' }));

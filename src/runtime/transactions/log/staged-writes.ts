@@ -1,4 +1,4 @@
-import { type Call, EffectError, type HeldCall, type Holding, type Together } from '#effects';
+import { type AtomicBatch, type CallContext, EffectError, type StagedCall, type StagedTransaction } from '#effects';
 
 /**
  * The staged writes of one transaction at the sinks of its tools, invisible to others. They end
@@ -6,56 +6,59 @@ import { type Call, EffectError, type HeldCall, type Holding, type Together } fr
  *
  * @experimental Staged SQL may change in any release.
  */
-export class Holdings {
+export class StagedWrites {
   /** By sink. Undefined if there are none, as in most transactions. */
-  #open: Map<object, Holding> | undefined;
+  #open: Map<object, StagedTransaction> | undefined;
   #hasEnded = false;
 
   /**
    * The staged writes at the sink of a tool, started with the first call. @throws EffectError
    * `transaction_over`
    */
-  at({ at, hold }: Together): Holding {
+  at({ at, stage }: AtomicBatch): StagedTransaction {
     if (this.#hasEnded)
       throw new EffectError('transaction_over', 'The transaction has ended; nothing is held for it any more.');
     this.#open ??= new Map();
-    const open = this.#open.get(at) ?? hold!();
+    const open = this.#open.get(at) ?? stage!();
     this.#open.set(at, open);
     return open;
   }
 
   /** The staged writes at a sink, if they have started. */
-  known(at: object): Holding | undefined {
+  find(at: object): StagedTransaction | undefined {
     return this.#open?.get(at);
   }
 
   /** Rolls each sink back to the given calls. */
-  async back(wantedAt: (at: object) => readonly HeldCall[]): Promise<void> {
-    for (const [at, open] of this.#open ?? []) await open.back?.(wantedAt(at));
+  async rollbackTo(wantedAt: (at: object) => readonly StagedCall[]): Promise<void> {
+    for (const [at, open] of this.#open ?? []) await open.rollbackTo?.(wantedAt(at));
   }
 
   /**
    * Repeats the staged writes that yielded to an immediate effect or its compensation. @throws
    * EffectError `stale`
    */
-  async again(wantedAt: (at: object) => readonly HeldCall[], call: Pick<Call, 'signal' | 'epoch'>): Promise<void> {
-    for (const [at, open] of this.#open ?? []) await open.again?.(wantedAt(at), call);
+  async replay(
+    wantedAt: (at: object) => readonly StagedCall[],
+    call: Pick<CallContext, 'signal' | 'epoch'>,
+  ): Promise<void> {
+    for (const [at, open] of this.#open ?? []) await open.replay?.(wantedAt(at), call);
   }
 
   /** Hands the staged writes to the caller, which commits them and so ends them. */
-  take(at: object): Holding | undefined {
+  take(at: object): StagedTransaction | undefined {
     const open = this.#open?.get(at);
     this.#open?.delete(at);
     return open;
   }
 
   /** Rolls back uncommitted writes. Returns undefined if there is nothing to wait for. */
-  end(): Promise<void> | undefined {
+  rollback(): Promise<void> | undefined {
     this.#hasEnded = true;
     if (this.#open === undefined || this.#open.size === 0) return undefined;
     const open = [...this.#open.values()];
     this.#open.clear();
-    return Promise.all(open.map((each) => each.end())).then(() => undefined);
+    return Promise.all(open.map((each) => each.rollback())).then(() => undefined);
   }
 
   /** Returns the result of the promise after the remaining writes are rolled back. */
@@ -63,11 +66,11 @@ export class Holdings {
     try {
       return await made;
     } finally {
-      await this.end();
+      await this.rollback();
     }
   }
 
-  get areNone(): boolean {
+  get isEmpty(): boolean {
     return this.#open === undefined;
   }
 }

@@ -1,32 +1,39 @@
-import { type Json, thrownOf } from '#base';
+import { type Json, toError } from '#base';
 import { copyJson } from '#canon';
 import {
-  type Call,
+  type BatchOf,
+  batchesOf,
+  type CallContext,
   DidNothing,
   type EffectPayload,
   type LogRecord,
-  type Mates,
   NoAnswer,
   type Tool,
-  togetherBy,
   whyOf,
 } from '#effects';
 import type { BlobRef } from '#ledger';
-import { Kept, saltsAt } from '../../records/payload-blobs.ts';
-import { keepable, keptOf, LONG, longer, notKept } from '../limits/answer-size.ts';
-import { afterMsOf, wishedPauseMs } from '../limits/backoff.ts';
-import { Patience } from '../limits/patience.ts';
+import { PayloadBlobs, positionedSalts } from '../../records/payload-blobs.ts';
+import { keepable, longer, oversizedResidue, storedResidue, UNDO_ANSWER_BYTES_MAX } from '../limits/answer-size.ts';
+import { afterMsOf, backoffMs } from '../limits/backoff.ts';
+import { CallTimeBudget } from '../limits/call-time-budget.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
 import { readSalted } from '../settle/quarantine.ts';
-import { makeTogether, withIt } from './batched-calls.ts';
-import type { CallPorts, Leave } from './call-ports.ts';
-import { type Called, type How, isToldFirst, requireTold, residueOf, unheardResidue } from './call-record.ts';
-import type { RunLog } from './log-writer.ts';
-import type { Holdings } from './staged-writes.ts';
+import { batchWith, callBatch } from './batched-calls.ts';
+import type { MarkUnresolved, ToolCallPorts } from './call-ports.ts';
+import {
+  type CallKind,
+  type CallRecord,
+  isLoggedFirst,
+  requireReconciled,
+  residueOf,
+  residueOfLostAnswer,
+} from './call-record.ts';
+import type { TransactionLog } from './log-writer.ts';
+import type { StagedWrites } from './staged-writes.ts';
 
 /** The state that a crash leaves. */
-interface Left {
-  readonly effects?: Called[];
+interface RecoveredTransaction {
+  readonly effects?: CallRecord[];
   /** Effects that may have been called although the log has no record of it. */
   readonly perhaps?: Set<number>;
   /**
@@ -40,14 +47,14 @@ interface Left {
  * The effects of one transaction, and the calls that execute, compensate and query them. Each
  * outcome is written to its log.
  */
-export class Calls {
-  readonly ports: CallPorts;
-  readonly log: RunLog;
+export class ToolCalls {
+  readonly ports: ToolCallPorts;
+  readonly log: TransactionLog;
   readonly epoch: number;
-  readonly leave: Leave;
-  readonly effects: Called[];
+  readonly leave: MarkUnresolved;
+  readonly effects: CallRecord[];
   /** The staged writes of the body, while they are available. */
-  holdings: Holdings | undefined;
+  stagedWrites: StagedWrites | undefined;
   readonly #perhaps: Set<number> | undefined;
   /**
    * Aborted when the transaction is abandoned: calls that can be repeated are no longer waited for.
@@ -60,9 +67,15 @@ export class Calls {
    */
   #erased: number | undefined;
   /** Undefined before the first call. After an operator's decision, a new instance is used. */
-  #patience: Patience | undefined;
+  #patience: CallTimeBudget | undefined;
 
-  constructor(ports: CallPorts, log: RunLog, epoch: number, leave: Leave, { effects = [], perhaps, leaving }: Left) {
+  constructor(
+    ports: ToolCallPorts,
+    log: TransactionLog,
+    epoch: number,
+    leave: MarkUnresolved,
+    { effects = [], perhaps, leaving }: RecoveredTransaction,
+  ) {
     this.ports = ports;
     this.log = log;
     this.leave = leave;
@@ -73,40 +86,40 @@ export class Calls {
   }
 
   /** The batches, as far as the tools of this process define them. */
-  get mates(): { readonly together?: Mates } {
+  get batches(): { readonly batchOf?: BatchOf } {
     const { tools } = this.ports;
-    const together = togetherBy(this.effects.map(({ tool }) => tools.get(tool)?.spec));
-    return together === undefined ? {} : { together };
+    const batchOf = batchesOf(this.effects.map(({ tool }) => tools.get(tool)?.spec));
+    return batchOf === undefined ? {} : { batchOf };
   }
 
   /**
    * Makes a call or its compensation and records the outcome. `record`: the intent, written before
    * the call if the class requires it.
    */
-  async make(n: number, how: How, record?: LogRecord): Promise<boolean> {
+  async call(n: number, how: CallKind, record?: LogRecord): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
-    const { together } = this.specOf(n);
-    if (together !== undefined) {
+    const { batch } = this.specOf(n);
+    if (batch !== undefined) {
       // Compared with the staged answer, as in batched calls.
-      const isHeld = how === 'call' && this.effects[n]!.told !== undefined;
-      const all = withIt(this, n, how);
+      const isHeld = how === 'call' && this.effects[n]!.reported !== undefined;
+      const all = batchWith(this, n, how);
       if (all === undefined) return false;
-      if (all.length > 1 || isHeld) return makeTogether(this, all, how);
+      if (all.length > 1 || isHeld) return callBatch(this, all, how);
     }
     if (record !== undefined) {
-      if (isToldFirst(this.effects[n]!.class)) await this.log.write([record]);
+      if (isLoggedFirst(this.effects[n]!.class)) await this.log.write([record]);
       else this.log.note(record);
     }
-    const sure = this.ports.coordination.sure();
+    const sure = this.ports.coordination.confirmLease();
     if (sure !== undefined) await sure;
-    if (this.isLostFor(n)) {
+    if (this.hasLostTooMany(n)) {
       await this.leave(n, { is: 'in_doubt', n });
       return true;
     }
     const effect = this.effects[n]!;
     const spec = this.specOf(n);
     const { input, answer = null } = effect;
-    const stays = how === 'undo' ? this.whyItStays(n) : undefined;
+    const stays = how === 'undo' ? this.whyNotCompensated(n) : undefined;
     if (stays !== undefined) {
       await this.leave(n, { is: 'unresolved', n, why: stays });
       return true;
@@ -118,7 +131,7 @@ export class Calls {
         this.answered(n, (result ?? null) as Json);
       } else {
         const undone = await this.#bounded(effect, (call) =>
-          spec.compensate!(copyJson(input as Json), copyJson(answer, LONG), call),
+          spec.compensate!(copyJson(input as Json), copyJson(answer, UNDO_ANSWER_BYTES_MAX), call),
         );
         const residue = residueOf(effect.tool, undone);
         this.undone(n, residue === undefined ? undefined : await this.#mitigated(effect, spec, residue));
@@ -133,33 +146,33 @@ export class Calls {
    * Repeats a call that is in doubt, because the log records its sink as keyed. If the tool in this
    * process no longer is keyed, the sink is queried or the effect is marked unresolved.
    */
-  async makeAgain(n: number, how: How): Promise<boolean> {
+  async callAgain(n: number, how: CallKind): Promise<boolean> {
     const tool = this.ports.tools.get(this.effects[n]!.tool);
     const sink = tool?.class?.sink;
-    if (tool === undefined || sink === 'keyed') return this.make(n, how);
-    if (sink === 'queryable') return this.ask(n);
+    if (tool === undefined || sink === 'keyed') return this.call(n, how);
+    if (sink === 'queryable') return this.reconcile(n);
     await this.leave(n, { is: 'in_doubt', n });
     return true;
   }
 
   /** Asks the sink for the outcome of a call or of its compensation. */
-  async ask(n: number): Promise<boolean> {
+  async reconcile(n: number): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
-    await this.ports.coordination.sure();
+    await this.ports.coordination.confirmLease();
     const effect = this.effects[n]!;
     const spec = this.specOf(n);
     try {
       const answer = await this.#bounded(effect, (call) => spec.reconcile!(copyJson(effect.input as Json), call));
-      const said = requireTold(effect.tool, answer);
+      const said = requireReconciled(effect.tool, answer);
       const isUndoing = this.log.state.effects[n]!.phase === 'undoing';
       // A query after a compensation sees a final state.
-      if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, unheardResidue(effect.class));
+      if (isUndoing) said.happened ? this.#absent(n) : this.undone(n, residueOfLostAnswer(effect.class));
       else if (said.happened) this.answered(n, said.result ?? null);
       else this.#absent(n);
     } catch (error) {
       // No answer arrived: counts as a lost answer, and the sink is asked again.
       await this.#lose(n);
-      if (this.isLostFor(n)) {
+      if (this.hasLostTooMany(n)) {
         this.noteFailure(n, error);
         await this.leave(n, { is: 'in_doubt', n });
       }
@@ -189,8 +202,8 @@ export class Calls {
   }
 
   /** Whether too many answers were lost for another attempt. */
-  isLostFor(n: number): boolean {
-    return (this.effects[n]!.lost ?? 0) >= this.ports.tries;
+  hasLostTooMany(n: number): boolean {
+    return (this.effects[n]!.lost ?? 0) >= this.ports.maxAttempts;
   }
 
   /** The last error of an effect. */
@@ -199,7 +212,7 @@ export class Calls {
   }
 
   /** The reason why an effect is unresolved, as a code. Undefined if its tool gave none. */
-  whyLeft(n: number, as: 'in_doubt' | 'unresolved'): string | undefined {
+  unresolvedReason(n: number, as: 'in_doubt' | 'unresolved'): string | undefined {
     if (this.#failures?.has(n) === true) return whyOf(this.#failures.get(n));
     // Another process made the call, or its answer could not be recorded.
     return as === 'in_doubt' ? 'answer_lost' : undefined;
@@ -210,7 +223,7 @@ export class Calls {
     this.#failures.set(n, error);
   }
 
-  change(n: number, more: Partial<Called>): void {
+  change(n: number, more: Partial<CallRecord>): void {
     this.effects[n] = { ...this.effects[n]!, ...more };
   }
 
@@ -236,7 +249,7 @@ export class Calls {
     }
     const { input, told } = payload;
     const known = effect.isTooLong === true ? {} : { answer };
-    this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { told }) };
+    this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { reported: told }) };
     return true;
   }
 
@@ -244,7 +257,7 @@ export class Calls {
    * Marks the effect that could not be read back unresolved: its input was erased, so no process
    * can call it. Returns false if there is no such effect.
    */
-  async leaveErased(): Promise<boolean> {
+  async markErased(): Promise<boolean> {
     const n = this.#erased;
     if (n === undefined) return false;
     this.#erased = undefined;
@@ -260,7 +273,7 @@ export class Calls {
    * The reason why the tool cannot compensate the effect, as a code, or undefined. A compensation
    * never receives an answer other than the original.
    */
-  whyItStays(n: number): 'no_compensate' | 'answer_too_long' | undefined {
+  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | undefined {
     if (this.specOf(n).compensate === undefined) return 'no_compensate';
     const { isTooLong, answer } = this.effects[n]!;
     return isTooLong === true && answer === undefined ? 'answer_too_long' : undefined;
@@ -275,10 +288,10 @@ export class Calls {
       this.#answeredTooMuch(n, is, result);
       return;
     }
-    const ref = answer === null ? undefined : this.kept(n, answer);
+    const ref = answer === null ? undefined : this.storeBlob(n, answer);
     const effect = { ...this.effects[n]!, answer, lost: 0, isOpen: false };
     this.effects[n] = ref === undefined ? effect : { ...effect, result: ref };
-    this.log.later(ref === undefined ? { is, n } : { is, n, result: ref });
+    this.log.append(ref === undefined ? { is, n } : { is, n, result: ref });
   }
 
   /**
@@ -286,11 +299,11 @@ export class Calls {
    * process lives.
    */
   #answeredTooMuch(n: number, is: 'executed' | 'applied', result: Json): void {
-    const change: Partial<Called> = { isTooLong: true, lost: 0, isOpen: false };
+    const change: Partial<CallRecord> = { isTooLong: true, lost: 0, isOpen: false };
     const { compensate } = this.specOf(n);
     const answer = compensate === undefined ? undefined : longer(result);
     this.change(n, answer === undefined ? change : { ...change, answer });
-    this.log.later({ is, n, too_long: true });
+    this.log.append({ is, n, too_long: true });
   }
 
   /**
@@ -298,27 +311,27 @@ export class Calls {
    * compensated again.
    */
   undone(n: number, residue: Json | undefined): void {
-    const left = residue === undefined ? undefined : keptOf(this.effects[n]!.tool, residue);
-    const ref = left === undefined ? undefined : this.kept(n, left);
+    const left = residue === undefined ? undefined : storedResidue(this.effects[n]!.tool, residue);
+    const ref = left === undefined ? undefined : this.storeBlob(n, left);
     this.change(n, { lost: 0, isOpen: false });
-    this.log.later(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
+    this.log.append(ref === undefined ? { is: 'undone', n } : { is: 'undone', n, residue: ref });
   }
 
   /** Stores a value so that the log can name it. @throws CanonError for a value that is not JSON */
-  kept(n: number, value: Json): BlobRef {
-    const kept = new Kept(saltsAt(this.ports.random, this.effects[n]!.key));
-    const ref = kept.value(value, true) as BlobRef;
-    this.log.keep(kept.blobs);
+  storeBlob(n: number, value: Json): BlobRef {
+    const kept = new PayloadBlobs(positionedSalts(this.ports.random, this.effects[n]!.key));
+    const ref = kept.store(value, true) as BlobRef;
+    this.log.addBlobs(kept.blobs);
     return ref;
   }
 
   /** Waits before the next attempt, after `times` failed attempts and the last error. */
-  wait(times: number, failure?: unknown): Promise<void> {
+  backOff(times: number, failure?: unknown): Promise<void> {
     const told = afterMsOf(failure);
-    const wished = wishedPauseMs(times, failure);
-    const patience = this.#takePatience();
-    const longest = patience.of(2 * wished);
-    patience.lose(longest);
+    const wished = backoffMs(times, failure);
+    const patience = this.#callBudget();
+    const longest = patience.limit(2 * wished);
+    patience.spend(longest);
     return this.ports.pause(Math.min(longest, Math.max(told, longest / 2)), longest, this.leaving);
   }
 
@@ -326,19 +339,19 @@ export class Calls {
    * Continues without an answer after the limit, so a tool that hangs does not block other
    * transactions. A synchronous result is used directly.
    */
-  patiently<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): T | Promise<T> {
-    const ms = this.#takePatience().of(wishedMs);
+  withTimeout<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): T | Promise<T> {
+    const ms = this.#callBudget().limit(wishedMs);
     const limit = new TimeLimit(ms, this.ports.coordination.lost);
     const { inFlight } = this.ports;
-    inFlight.made(limit);
+    inFlight.started(limit);
     const over = (): void => {
-      inFlight.over(limit);
+      inFlight.ended(limit);
       limit.end();
     };
     const failed = (error: unknown): never => {
-      this.#takePatience().lose(limit.signal.aborted ? ms : limit.elapsedMs);
+      this.#callBudget().spend(limit.signal.aborted ? ms : limit.elapsedMs);
       over();
-      throw thrownOf(error);
+      throw toError(error);
     };
     const answered = (value: T): T => {
       over();
@@ -346,7 +359,7 @@ export class Calls {
     };
     let made: T | Promise<T>;
     try {
-      made = limit.bound(
+      made = limit.run(
         () => make(limit.signal),
         () => new NoAnswer(`it did not answer within ${ms} ms`, { why: 'too_slow' }),
         (error) => error instanceof DidNothing,
@@ -357,24 +370,24 @@ export class Calls {
     return isPromise(made) ? made.then(answered, failed) : answered(made);
   }
 
-  #bounded<T>({ key }: Called, make: (call: Call) => T | Promise<T>): T | Promise<T> {
-    return this.patiently(this.ports.callMs, (signal) => make({ key, signal, epoch: this.epoch }));
+  #bounded<T>({ key }: CallRecord, make: (call: CallContext) => T | Promise<T>): T | Promise<T> {
+    return this.withTimeout(this.ports.callTimeoutMs, (signal) => make({ key, signal, epoch: this.epoch }));
   }
 
-  #takePatience(): Patience {
-    this.#patience ??= new Patience(this.ports.patienceMs);
+  #callBudget(): CallTimeBudget {
+    this.#patience ??= new CallTimeBudget(this.ports.callBudgetMs);
     return this.#patience;
   }
 
   /** The residue, and the tool's mitigation of it, if the tool defines one. */
-  async #mitigated(effect: Called, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
+  async #mitigated(effect: CallRecord, { mitigate }: Tool['spec'], residue: Json): Promise<Json> {
     if (mitigate === undefined) return residue;
     try {
       const said = await this.#bounded(effect, (call) =>
-        mitigate(copyJson(effect.input as Json), copyJson(residue, LONG), call),
+        mitigate(copyJson(effect.input as Json), copyJson(residue, UNDO_ANSWER_BYTES_MAX), call),
       );
-      const mitigated = keptOf(effect.tool, said ?? null);
-      return keepable({ mitigated, residue }) ?? { mitigated, residue: notKept(effect.tool) };
+      const mitigated = storedResidue(effect.tool, said ?? null);
+      return keepable({ mitigated, residue }) ?? { mitigated, residue: oversizedResidue(effect.tool) };
     } catch (cause) {
       const why = `what was left could not be mitigated: ${(cause as Error | undefined)?.message}`;
       // A blind sink would execute the compensated call again.
@@ -388,16 +401,16 @@ export class Calls {
     this.noteFailure(n, error);
     if (!(error instanceof DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
     const wasOpen = this.log.state.effects[n]!.phase === 'intended';
-    this.log.later(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
+    this.log.append(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
     // The body gets the error immediately, and decides itself whether to retry.
     const { failures } = this.log.state.effects[n]!;
-    if (!wasOpen && !error.isFinal && failures < this.ports.tries) await this.wait(failures, error);
+    if (!wasOpen && !error.isFinal && failures < this.ports.maxAttempts) await this.backOff(failures, error);
   }
 
   async #lose(n: number, error?: unknown): Promise<void> {
     const lost = (this.effects[n]!.lost ?? 0) + 1;
     this.change(n, { lost, isOpen: true });
-    if (this.effects[n]!.class.sink !== 'blind' && lost < this.ports.tries) await this.wait(lost, error);
+    if (this.effects[n]!.class.sink !== 'blind' && lost < this.ports.maxAttempts) await this.backOff(lost, error);
   }
 
   /** The call did nothing, or the effect to compensate still exists. */
@@ -405,7 +418,7 @@ export class Calls {
     // A failed attempt counts, even if the sink itself reports the failure.
     const is = (this.effects[n]!.lost ?? 0) > 0 ? 'failed' : 'absent';
     this.change(n, { lost: 0, isOpen: false });
-    this.log.later({ is, n });
+    this.log.append({ is, n });
   }
 
   #read(ref: BlobRef): Promise<Json | undefined> {

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Reservation } from '#authority';
 import { cases } from '../../../../tests/support/cases.ts';
-import { Reserved, type Reserving } from './undo-budget.ts';
+import { UndoBudget, type UndoBudgetHolder } from './undo-budget.ts';
 
 /** A transaction with given reservations that counts its requests. */
-class Told implements Reserving {
+class Told implements UndoBudgetHolder {
   asked = 0;
   isOver = false;
   readonly epoch: number;
@@ -55,7 +55,7 @@ const step = fc.oneof(
 test('what is reserved in all is what a look at all transactions finds', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
-      const reserved = new Reserved();
+      const reserved = new UndoBudget();
       const all = new Map<number, Told>();
       for (const each of steps) {
         if ('add' in each) {
@@ -85,7 +85,7 @@ test('what is reserved in all is what a look at all transactions finds', () => {
           // No commit here includes another trajectory's transaction.
           const committing = there.find((one) => one.epoch === each.committing)?.epoch;
           const found = there.flatMap((one) => (one.epoch === committing ? one.committing : one.now));
-          expect(summed(reserved.of(each.ask, committing))).toEqual(summed(found));
+          expect(summed(reserved.reservedFor(each.ask, committing))).toEqual(summed(found));
         }
       }
     }),
@@ -94,7 +94,7 @@ test('what is reserved in all is what a look at all transactions finds', () => {
 });
 
 test('however many transactions reserve something, those are asked that have changed', () => {
-  const reserved = new Reserved();
+  const reserved = new UndoBudget();
   const all = Array.from({ length: 1_000 }, (_, n) => {
     const transaction = new Told(n + 1, 't');
     transaction.now = [{ writId: 'w', cost: { usd: 1 } }];
@@ -102,7 +102,7 @@ test('however many transactions reserve something, those are asked that have cha
     return transaction;
   });
   const [one] = all as [Told];
-  const of = (committing?: number): object => summed(reserved.of('t', committing));
+  const of = (committing?: number): object => summed(reserved.reservedFor('t', committing));
   const askedFor = (ask: () => void): number => {
     for (const each of all) each.asked = 0;
     ask();

@@ -1,5 +1,5 @@
 import { type Amounts, AuthorityError, costItems, type Reservation } from '#authority';
-import { ChurnMap, isAssizeError, type Json } from '#base';
+import { isAssizeError, type Json, TransientMap } from '#base';
 import { copyJson } from '#canon';
 import { type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
@@ -7,7 +7,7 @@ import { openTransactions } from '../coordination/read-open.ts';
 import { isPromise } from '../limits/time-limit.ts';
 
 /** A transaction with effects that may have a compensation cost. */
-export interface Reserving {
+export interface UndoBudgetHolder {
   readonly epoch: number;
   readonly trajectoryId: string;
   /**
@@ -19,7 +19,7 @@ export interface Reserving {
 
 /** A transaction with its counted amounts. */
 interface Counted {
-  readonly transaction: Reserving;
+  readonly transaction: UndoBudgetHolder;
   counted: readonly Reservation[];
 }
 
@@ -33,15 +33,15 @@ type Sums = Map<string, Map<string, number>>;
  * and ten thousand transactions may be unresolved. So the sums are cached, and only changed
  * transactions are counted again.
  */
-export class Reserved {
-  readonly #transactions: ChurnMap<number, Counted> = new ChurnMap();
+export class UndoBudget {
+  readonly #transactions: TransientMap<number, Counted> = new TransientMap();
   /** Transactions with outdated counts. */
   readonly #changed: Set<Counted> = new Set();
   /** The counted sums, by trajectory. */
   readonly #sums: Map<string, Sums> = new Map();
 
   /** Replaces an earlier transaction with the same epoch. */
-  add(transaction: Reserving): void {
+  add(transaction: UndoBudgetHolder): void {
     const { epoch } = transaction;
     const before = this.#transactions.get(epoch);
     if (before !== undefined) this.#changed.delete(before);
@@ -54,7 +54,7 @@ export class Reserved {
    * Call this whenever the reservations of a transaction may have changed. Has no effect for
    * unknown transactions.
    */
-  changed(transaction: Reserving): void {
+  changed(transaction: UndoBudgetHolder): void {
     const there = this.#transactions.get(transaction.epoch);
     if (there?.transaction === transaction) this.#changed.add(there);
   }
@@ -62,7 +62,7 @@ export class Reserved {
   /**
    * Called when the transaction no longer changes. Amounts that are not yet booked stay reserved.
    */
-  ended(transaction: Reserving): void {
+  ended(transaction: UndoBudgetHolder): void {
     const { epoch, trajectoryId } = transaction;
     if (!this.#transactions.has(epoch)) return;
     const kept = transaction.reserved(false);
@@ -81,7 +81,7 @@ export class Reserved {
   /**
    * The total per writ. `committing`: the epoch of a transaction that is counted as if it commits.
    */
-  of(trajectory: string, committing?: number): readonly Reservation[] {
+  reservedFor(trajectory: string, committing?: number): readonly Reservation[] {
     if (this.#transactions.size === 0) return NOTHING;
     for (const each of this.#changed) this.#count(each, each.transaction.reserved(false));
     this.#changed.clear();
@@ -137,7 +137,7 @@ export async function reservedInLog(store: EffectStore, trajectory: string): Pro
 }
 
 /** The amounts of a call without cost. */
-export const FREE: Amounts = Object.freeze({});
+export const NO_COST: Amounts = Object.freeze({});
 
 /**
  * A tool's statement of a call's costs, requested once. The log records this value, and a repeated
@@ -154,13 +154,13 @@ export function costsOf(tool: Tool, input: Json): Costs {
 
 /** The cost of a call. @throws AuthorityError `bad_amount` */
 export function costOf({ name, spec }: Tool, input: Json): Amounts {
-  return spec.cost === undefined ? FREE : costTold(name, 'cost', spec.cost(copyJson(input) as never));
+  return spec.cost === undefined ? NO_COST : declaredCost(name, 'cost', spec.cost(copyJson(input) as never));
 }
 
 /** The compensation cost of a call, as the log records it. @throws AuthorityError `bad_amount` */
 export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
   if (spec.undoCost === undefined) return {};
-  const items = costItems(costTold(name, 'undoCost', spec.undoCost(copyJson(input) as never)));
+  const items = costItems(declaredCost(name, 'undoCost', spec.undoCost(copyJson(input) as never)));
   return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
 }
 
@@ -169,7 +169,7 @@ export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect
  * it has no units and would count as no cost.
  * @throws AuthorityError `bad_amount`, naming the tool
  */
-export function costTold(tool: string, member: 'cost' | 'undoCost', told: Amounts | undefined): Amounts {
+export function declaredCost(tool: string, member: 'cost' | 'undoCost', told: Amounts | undefined): Amounts {
   const cost = told ?? {};
   const refused = (why: string): AuthorityError =>
     new AuthorityError('bad_amount', `The ${member} of ${tool} can’t be counted: ${why}`, { evidence: { tool } });

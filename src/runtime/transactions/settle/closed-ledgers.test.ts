@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { type EntryRow, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effects-stage.ts';
-import { blindTool, leaveInDoubt } from '../../../../tests/support/left-in-doubt.ts';
+import { tally } from '../../../../tests/support/effect-sink.ts';
+import { blindTool, createInDoubtEffects } from '../../../../tests/support/in-doubt-effects.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 const LEFT = 40;
@@ -20,7 +20,7 @@ class CountingStore extends MemoryStore {
 
 async function left(): Promise<CountingStore> {
   const store = new CountingStore();
-  await leaveInDoubt(store, LEFT);
+  await createInDoubtEffects(store, LEFT);
   return store;
 }
 

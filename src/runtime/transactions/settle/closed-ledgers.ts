@@ -1,19 +1,19 @@
 import { type Chain, type EntrySigner, entryRow, type LedgerStore } from '#ledger';
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
-import type { Notices } from '../../writer/notifications.ts';
-import { TRIES_MAX } from '../../writer/prepared.ts';
-import { writtenAfterAll } from '../../writer/resolve-unknown-commit.ts';
-import { refused } from '../../writer/store-refusals.ts';
+import type { Notifications } from '../../writer/notifications.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
+import { resolveUnknownCommit } from '../../writer/resolve-unknown-commit.ts';
+import { storeRefusal } from '../../writer/store-refusals.ts';
 import { timeOn } from '../../writer/writer.ts';
-import type { Book, Draft, Page } from './ledger-writer.ts';
+import type { EntryDraft, LedgerHead, LedgerWriter } from './ledger-writer.ts';
 
 /** The ports to read and write a closed trajectory. */
-export interface ClosedBookPorts {
+export interface ClosedLedgerPorts {
   readonly store: LedgerStore;
   readonly clock: Clock;
   readonly signer: EntrySigner | undefined;
-  readonly notices: Notices;
+  readonly notifications: Notifications;
   /** Reads the whole trajectory each time. */
   readonly read: (trajectoryId: string) => Promise<Chain>;
 }
@@ -23,32 +23,32 @@ export interface ClosedBookPorts {
  * trajectory can have a thousand unresolved effects. So its entries are written in order after one
  * read, and it is read again only if another writer has appended.
  */
-export class ClosedBooks {
-  readonly #ports: ClosedBookPorts;
+export class ClosedLedgers {
+  readonly #ports: ClosedLedgerPorts;
   /** The writers in use. Others are not cached. */
-  readonly #busy = new Map<string, ClosedBook>();
+  readonly #busy = new Map<string, ClosedLedgerWriter>();
 
-  constructor(ports: ClosedBookPorts) {
+  constructor(ports: ClosedLedgerPorts) {
     this.#ports = ports;
   }
 
-  of(trajectoryId: string): Book {
+  writerOf(trajectoryId: string): LedgerWriter {
     return { write: (draft) => this.#busyOne(trajectoryId).write(draft) };
   }
 
-  #busyOne(trajectoryId: string): Book {
+  #busyOne(trajectoryId: string): LedgerWriter {
     let book = this.#busy.get(trajectoryId);
     if (book === undefined) {
-      book = new ClosedBook(trajectoryId, this.#ports, () => this.#busy.delete(trajectoryId));
+      book = new ClosedLedgerWriter(trajectoryId, this.#ports, () => this.#busy.delete(trajectoryId));
       this.#busy.set(trajectoryId, book);
     }
     return book;
   }
 }
 
-class ClosedBook implements Book {
+class ClosedLedgerWriter implements LedgerWriter {
   readonly #trajectoryId: string;
-  readonly #ports: ClosedBookPorts;
+  readonly #ports: ClosedLedgerPorts;
   readonly #quiet: () => void;
   /** The chain after the last read or write here. */
   #chain: Chain | undefined;
@@ -56,13 +56,13 @@ class ClosedBook implements Book {
   #waiting = 0;
 
   /** `quiet`: called when no write is waiting any more. */
-  constructor(trajectoryId: string, ports: ClosedBookPorts, quiet: () => void) {
+  constructor(trajectoryId: string, ports: ClosedLedgerPorts, quiet: () => void) {
     this.#trajectoryId = trajectoryId;
     this.#ports = ports;
     this.#quiet = quiet;
   }
 
-  write(draft: (page: Page) => Draft | undefined): Promise<boolean> {
+  write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean> {
     this.#waiting += 1;
     const written = this.#last.then(() => this.#write(draft));
     const over = (): void => {
@@ -74,8 +74,8 @@ class ClosedBook implements Book {
     return written;
   }
 
-  async #write(draft: (page: Page) => Draft | undefined): Promise<boolean> {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
+  async #write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean> {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       const chain = await this.#read();
       const { head: parent, seq } = chain;
       const place = { trajectory_id: this.#trajectoryId, seq, parent, at: timeOn(chain, this.#ports.clock) };
@@ -89,9 +89,13 @@ class ClosedBook implements Book {
         return true;
       }
     }
-    throw new RuntimeError('conflict', `Other writers of ${this.#trajectoryId} were faster ${TRIES_MAX} times.`, {
-      retryable: true,
-    });
+    throw new RuntimeError(
+      'conflict',
+      `Other writers of ${this.#trajectoryId} were faster ${COMMIT_ATTEMPTS_MAX} times.`,
+      {
+        retryable: true,
+      },
+    );
   }
 
   /** The chain as the store has it now. */
@@ -104,18 +108,18 @@ class ClosedBook implements Book {
   }
 
   /** Returns false if another writer committed first. */
-  async #append(chain: Chain, { payload, blobs, effects, resolves }: Draft): Promise<boolean> {
-    const { store, signer, notices } = this.#ports;
+  async #append(chain: Chain, { payload, blobs, effects, resolves }: EntryDraft): Promise<boolean> {
+    const { store, signer, notifications } = this.#ports;
     const row = entryRow(payload, signer);
     chain.accept({ ...row, payload });
     const result = await store.commit({ entries: [row], blobs, effects });
-    if (result.status === 'fenced' || result.status === 'taken') throw refused(result);
+    if (result.status === 'fenced' || result.status === 'taken') throw storeRefusal(result);
     if (result.status === 'conflict') return false;
     if (result.status === 'unknown') {
       const says = `The store could not tell whether entry ${row.id} of ${this.#trajectoryId} was committed; look the id up.`;
-      await writtenAfterAll(store, row.id, { says, cause: result.cause });
+      await resolveUnknownCommit(store, row.id, { says, cause: result.cause });
     }
-    notices.tell(row, resolves);
+    notifications.notify(row, resolves);
     return true;
   }
 }

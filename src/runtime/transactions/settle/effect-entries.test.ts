@@ -11,7 +11,7 @@ import {
   type Hash,
   importLines,
   integrateLog,
-  isOfEffects,
+  isEffectEntry,
   Replayer,
   readRow,
   runsOf,
@@ -20,15 +20,15 @@ import {
   type AssizeOptions,
   backtest,
   deepReplay,
-  type PendingNotice,
-  type ResolvedNotice,
+  type PendingNotification,
+  type ResolvedNotification,
   type Transaction,
   verifyStore,
 } from '#runtime';
 import { MemoryStore } from '#stores';
+import { expectEffectLogMatches } from '../../../../tests/support/check-effect-log.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
 import { asking } from '../../../../tests/support/effects-ledger.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
-import { checkTold } from '../../../../tests/support/effects-told.ts';
 import { keysOf } from '../../../../tests/support/ledger-rows.ts';
 import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, START, writFor } from '../../../../tests/support/runtime.ts';
@@ -64,7 +64,7 @@ describe('a ledger that says what became of effects', () => {
   test.each(MADE)('is read entry by entry, none that tells of effects is in a run: $name', async ({ make }) => {
     const entries = (await allEntries(await make(), 't')).map(checkRow);
     const inRuns = runsOf(entries.slice(1)).flatMap(({ seq, count }) => entries.slice(seq, seq + count));
-    expect(inRuns.filter(({ payload }) => isOfEffects(payload))).toEqual([]);
+    expect(inRuns.filter(({ payload }) => isEffectEntry(payload))).toEqual([]);
   });
 
   test('has what undoing cost under the writ of the commit that named it, and no other', () => {
@@ -76,7 +76,7 @@ describe('a ledger that says what became of effects', () => {
         [one, mine],
         [other, theirs],
       ] as [Hash, Hash][])
-        chain.unsettled.note(commit, { writ_id, delta: { effects: [{ id: commit }] } } as never);
+        chain.unsettled.record(commit, { writ_id, delta: { effects: [{ id: commit }] } } as never);
       const effect = { outcome: 'undone', ...(dear && { cost: { usd: 1 } }) } as const;
       const settled = [
         { commit: one!, effects: [{ id: one!, outcome: 'applied' as const }] },
@@ -136,7 +136,7 @@ async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { 
   const sink = new OutsideSink('blind');
   const outside = { sink, steps: new Steps(), fault: (_: unknown, what: string) => going[what] ?? 'none' };
   const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-  const assize = runtimeOver(store, [domain], { tools, callMs: 1_000, ...options });
+  const assize = runtimeOver(store, [domain], { tools, callTimeoutMs: 1_000, ...options });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
   const transact = (body: (tx: Transaction) => Promise<unknown> | unknown, more = {}) =>
     trajectory.transaction({ writ, writes: ['test:**'], retries: 0, ...more }, body);
@@ -148,7 +148,7 @@ async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { 
     (await allEntries(store, 't'))
       .map((row) => readRow(row).payload)
       .flatMap((payload) => (payload.kind === 'rejection' ? [payload] : []));
-  const told = async () => checkTold(store, 't', await assize.recoverEffects());
+  const told = async () => expectEffectLogMatches(store, 't', await assize.recoverEffects());
   return { store, sink, going, assize, trajectory, transact, count, acts, holds, kinds, rejections, told };
 }
 
@@ -190,16 +190,16 @@ describe('what waits', () => {
   });
 
   test.each(['applied', 'undone', 'residue'] as const)('is resolved by who decides that it is %s', async (as) => {
-    const notices: (PendingNotice | ResolvedNotice)[] = [];
+    const notices: (PendingNotification | ResolvedNotification)[] = [];
     const at = await doubted({
       onPending: (notice) => notices.push(notice),
       onResolved: (notice) => notices.push(notice),
     });
-    const decided = at.trajectory.awaitCounselor(at.id);
+    const decided = at.trajectory.awaitDecision(at.id);
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as });
     expect(at.trajectory.pending()).toEqual([]);
     const ruling = await decided;
-    expect(await at.trajectory.resolutionOf(at.id)).toMatchObject({ status: 'resolved', ruling });
+    expect(await at.trajectory.statusOf(at.id)).toMatchObject({ status: 'resolved', ruling });
     const { payload } = readRow(ruling.entry);
     expect(payload).toMatchObject({
       kind: 'commit',
@@ -352,7 +352,7 @@ describe('an attempt that was undone', () => {
     await at.assize.close();
     at.store.commit = commit;
     const next = runtimeOver(at.store, [], { tools: [] });
-    await checkTold(at.store, 't', await next.recoverEffects());
+    await expectEffectLogMatches(at.store, 't', await next.recoverEffects());
     expect(await at.rejections()).toHaveLength(1);
     await next.close();
   });
@@ -419,7 +419,7 @@ test('what tools did is told before a final answer, and by the log alone after i
   await transact();
   await child.answer({ finalAnswer: 'done' });
   const entries = await allEntries(store, 'c');
-  const of = entries.map((row) => readRow(row).payload).filter(isOfEffects);
+  const of = entries.map((row) => readRow(row).payload).filter(isEffectEntry);
   expect(of.map(({ kind }) => kind).sort()).toEqual(['commit', 'pending_approval']);
   await assize.resolveEffect({ ...FOUND, epoch: 2, n: 0, as: 'applied' });
   await assize.close();

@@ -11,20 +11,20 @@ import {
   type Observation,
   OPERATOR,
   outcomeOf,
+  type PendingEffectArgs,
   type PendingPayload,
+  pendingEffectOf,
   type RejectionPayload,
   SETTLE_ACTION,
   type SettlementArgs,
   type Stored,
-  type WaitingEffect,
-  waitingEffectOf,
 } from '#ledger';
-import { COMPILER_VERSION, digestOf, type Place } from '../../records/entry-payloads.ts';
+import { COMPILER_VERSION, digestOf, type EntryPosition } from '../../records/entry-payloads.ts';
 
 // The ledger entries about effects; their forms are in `ledger/settlement.ts`.
 
 /** An unresolved effect, as its pending entry names it. */
-export interface EffectLeft extends WaitingEffect {
+export interface PendingEffect extends PendingEffectArgs {
   readonly id: Hash;
   readonly payload: BlobRef;
   readonly reason: 'in_doubt' | 'unresolved';
@@ -49,7 +49,7 @@ export interface EffectDecision {
 
 /** The payload of an entry that settles effects of commits, under the writ of the first commit. */
 export function settlementPayload(
-  place: Place,
+  place: EntryPosition,
   parentCommit: Hash,
   writId: Hash,
   args: SettlementArgs,
@@ -64,12 +64,12 @@ export function settlementPayload(
  * entry.
  */
 export function decisionPayload(
-  place: Place,
+  place: EntryPosition,
   parentCommit: Hash,
   [pendingId, pending]: readonly [Hash, EffectPendingPayload],
   { as, by, evidence, undoCost, isOpen }: EffectDecision,
 ): CommitPayload {
-  const { id, commit } = waitingEffectOf(pending);
+  const { id, commit } = pendingEffectOf(pending);
   const outcome = outcomeOf(as);
   const cost = outcome === 'undone' && undoCost !== undefined ? { cost: undoCost } : {};
   const settled =
@@ -82,7 +82,7 @@ export function decisionPayload(
 
 /** Fields in canonical order, which serialises fastest. */
 function settling(
-  place: Place,
+  place: EntryPosition,
   parentCommit: Hash,
   said: {
     readonly args: SettlementArgs;
@@ -112,9 +112,9 @@ function settling(
  * The payload of a pending entry of an unresolved effect. It freezes no part of the state, because
  * the effect log blocks the effect's scopes.
  */
-export function effectPendingPayload(place: Place, left: EffectLeft): PendingPayload {
+export function effectPendingPayload(place: EntryPosition, left: PendingEffect): PendingPayload {
   const { epoch, n, tool, commit, id, payload, writId } = left;
-  const args: WaitingEffect = { epoch, n, tool, ...(commit === undefined ? {} : { commit }) };
+  const args: PendingEffectArgs = { epoch, n, tool, ...(commit === undefined ? {} : { commit }) };
   const named = { action: SETTLE_ACTION, args: { ...args }, nonce: place.parent, trajectory: place.trajectory_id };
   const proposal = {
     proposal_id: contentHash(named),
@@ -133,13 +133,13 @@ export function effectPendingPayload(place: Place, left: EffectLeft): PendingPay
     digest: digestOf(proposal),
     channel: OPERATOR,
     reason: left.reason,
-    detail: `${tool}, effect ${n} of transaction ${epoch}: ${whyLeft(left)}`,
+    detail: `${tool}, effect ${n} of transaction ${epoch}: ${pendingDetail(left)}`,
     freezes: [],
     head: place.parent as Hash,
   };
 }
 
-function whyLeft({ reason, refused, why }: EffectLeft): string {
+function pendingDetail({ reason, refused, why }: PendingEffect): string {
   if (refused !== undefined)
     return `it has failed for good, all else is undone, and what its action does then was refused (${refused})`;
   const what = reason === 'in_doubt' ? 'nobody can tell what became of it' : 'it was refused for good, or too often';
@@ -151,7 +151,7 @@ function whyLeft({ reason, refused, why }: EffectLeft): string {
  * It contains no text except names and a code.
  */
 export function abandonmentPayload(
-  place: Place,
+  place: EntryPosition,
   writId: Hash,
   args: AbandonedArgs,
   payloads: readonly BlobRef[],

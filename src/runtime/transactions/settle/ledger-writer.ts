@@ -1,18 +1,18 @@
 import { type BlobRow, type Chain, type EffectWrite, type Hash, type Payload, undoingCostsOf } from '#ledger';
 import { loadWrit } from '../../authority/writs.ts';
-import type { Place } from '../../records/entry-payloads.ts';
-import { TRIES_MAX } from '../../writer/prepared.ts';
-import { NO_NEWS } from '../../writer/subscriptions.ts';
+import type { EntryPosition } from '../../records/entry-payloads.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
+import { NO_UPDATES } from '../../writer/subscriptions.ts';
 import type { Writer } from '../../writer/writer.ts';
 
 /** The head of a trajectory, readable without a wait. */
-export interface Page {
+export interface LedgerHead {
   readonly chain: Chain;
-  readonly place: Place;
+  readonly place: EntryPosition;
 }
 
 /** An entry to write, with its records, atomically. */
-export interface Draft {
+export interface EntryDraft {
   readonly payload: Payload;
   readonly blobs: readonly BlobRow[];
   readonly effects: EffectWrite;
@@ -24,7 +24,7 @@ export interface Draft {
  * The ledger writer of one trajectory for entries about effects. The runtime writes them for any
  * domain.
  */
-export interface Book {
+export interface LedgerWriter {
   /**
    * Writes the drafted entry on the current head; on a conflict, drafts it again. Returns false if
    * there was nothing to write.
@@ -32,24 +32,24 @@ export interface Book {
    * @throws RuntimeError `invalid_ledger`, `conflict`, `commit_unknown`, `clock_behind`;
    * EffectError `tenure_lost`; StoreError from the store
    */
-  write(draft: (page: Page) => Draft | undefined): Promise<boolean>;
+  write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean>;
 }
 
 /** The ledger writer of a trajectory that is open here: uses its single writer. */
-export class OpenBook implements Book {
+export class OpenLedgerWriter implements LedgerWriter {
   readonly #writer: Writer;
 
   constructor(writer: Writer) {
     this.#writer = writer;
   }
 
-  async write(draft: (page: Page) => Draft | undefined): Promise<boolean> {
+  async write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean> {
     const writer = this.#writer;
-    for (let tries = 0; tries < TRIES_MAX; ) {
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; ) {
       if (writer.busy !== undefined) await writer.busy;
       else if (writer.stale) await writer.ready();
       else {
-        const drafted = draft({ chain: writer.parts.chain, place: writer.place(writer.now()) });
+        const drafted = draft({ chain: writer.parts.chain, place: writer.nextPosition(writer.now()) });
         if (drafted === undefined) {
           // Without a draft there is no append that would detect new entries of other writers.
           if (!(await writer.isBehind())) return false;
@@ -66,13 +66,13 @@ export class OpenBook implements Book {
           continue;
         }
         const row = writer.append(payload);
-        if (costs !== undefined) writs.bookUndoing(costs);
-        if (resolves !== undefined) writer.parts.ruled.noteResolved(resolves, undefined, row.seq);
+        if (costs !== undefined) writs.bookCompensation(costs);
+        if (resolves !== undefined) writer.parts.requests.addResolved(resolves, undefined, row.seq);
         const more = { effects, ...(resolves === undefined ? {} : { resolves }) };
-        if (await writer.written({ rows: [row], blobs, ...more, answer: true, news: NO_NEWS })) return true;
+        if (await writer.commit({ rows: [row], blobs, ...more, answer: true, sliceUpdates: NO_UPDATES })) return true;
         tries++;
       }
     }
-    throw await writer.lost();
+    throw await writer.conflictError();
   }
 }

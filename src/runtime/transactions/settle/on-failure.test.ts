@@ -5,9 +5,9 @@ import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, type AssizeOptions, deepReplay, type Ruling, type Transaction, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
+import { expectEffectLogMatches } from '../../../../tests/support/check-effect-log.ts';
+import { type Fault, OutsideSink, Steps, toolFor } from '../../../../tests/support/effect-sink.ts';
 import { orders } from '../../../../tests/support/effects-failing.ts';
-import { type Fault, OutsideSink, Steps, toolFor } from '../../../../tests/support/effects-stage.ts';
-import { checkTold } from '../../../../tests/support/effects-told.ts';
 import { keysOf } from '../../../../tests/support/ledger-rows.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
@@ -63,7 +63,7 @@ class Site {
   }
 
   async told(): Promise<void> {
-    await checkTold(this.store, 't', await this.left());
+    await expectEffectLogMatches(this.store, 't', await this.left());
     await this.assize.close();
     for (const { fault } of await verifyStore(this.store)) expect(fault).toBeUndefined();
     expect((await deepReplay(this.store, 't', { domains: [orders] })).differences).toEqual([]);
@@ -206,11 +206,11 @@ describe('what its action does then', () => {
     expect(waits?.payload).toMatchObject({ reason: 'unresolved', channel: 'operator' });
     expect(waits?.payload.detail).toContain(`was refused (${why})`);
     expect((await at.order([], args, 'it')).effects).toBe('person');
-    await checkTold(at.store, 't', [left!]);
+    await expectEffectLogMatches(at.store, 't', [left!]);
     // A retry is a new proposal, and is refused again.
     const { epoch, n } = left!;
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ left: 1 });
-    await checkTold(at.store, 't', [left!]);
+    await expectEffectLogMatches(at.store, 't', [left!]);
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' })).toMatchObject({
       transaction: 'settled',
     });
@@ -224,8 +224,8 @@ describe('what its action does then', () => {
     const [{ epoch, n } = { epoch: 0, n: 0 }] = await at.left();
     // The operator finds the effect after all: the tool compensates it, and the `onFailure` action
     // is proposed again.
-    const { phase, left } = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
-    expect([phase, left]).toEqual(['unresolved', 1]);
+    const { phase, unresolved } = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
+    expect([phase, unresolved]).toEqual(['unresolved', 1]);
     const trajectory = await at.assize.open('t');
     await trajectory.propose({ action: 'count', role: 'counter', args: 'pardon', writ } as never);
     await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' });
@@ -379,7 +379,7 @@ describe('at a blind sink', () => {
     expect(outcome).toMatchObject({ effects: 'person' });
     expect(outcome.failure).toBeUndefined();
     const lefts = await at.left();
-    await checkTold(at.store, 't', lefts);
+    await expectEffectLogMatches(at.store, 't', lefts);
     const [{ epoch, n } = { epoch: 0, n: 0 }] = lefts;
     const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
     expect(ended).toMatchObject({ phase: 'undone', transaction: 'settled', left: 0 });
@@ -407,7 +407,7 @@ describe('at a blind sink', () => {
     ]);
     const [{ epoch } = { epoch: 0 }] = lefts;
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 0, as: 'applied' });
-    await checkTold(at.store, 't', lefts.slice(1));
+    await expectEffectLogMatches(at.store, 't', lefts.slice(1));
     // While the outcome of the letter is unknown, the other effect waits.
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
     expect(at.standing()).toEqual(['found', 'held']);

@@ -10,7 +10,7 @@ import type { Ruling } from '../../records/ruling.ts';
 import type { Writer } from '../../writer/writer.ts';
 
 /** A committed transaction that is compensated, because one of its effects failed permanently. */
-export interface Failure {
+export interface FailedCommit {
   readonly trajectoryId: string;
   readonly commit: Hash;
   /** The principal of the proposal. If it is unknown, the subject of the writ. */
@@ -31,7 +31,7 @@ export interface Failure {
  * `refused`: it cannot be committed as it stands; `why` is a code. `later`: another decision must
  * come first. Undefined if this process cannot propose it.
  */
-export type FailureAnswer =
+export type OnFailureOutcome =
   | { readonly is: 'made'; readonly ruling: Ruling }
   | { readonly is: 'refused'; readonly why: string; readonly ruling?: Ruling }
   | { readonly is: 'later'; readonly ruling: Ruling };
@@ -67,11 +67,11 @@ const DECIDED: ReadonlySet<string> = new Set(['counselor_rejected', 'expired']);
  *
  * @throws RuntimeError `conflict`, `commit_unknown`, `clock_behind`; StoreError from the store
  */
-export async function answerFailure(
+export async function proposeOnFailure(
   writer: Writer,
   proposals: Proposer,
-  failure: Failure,
-): Promise<FailureAnswer | undefined> {
+  failure: FailedCommit,
+): Promise<OnFailureOutcome | undefined> {
   let ruling: Ruling;
   try {
     ruling = await proposals.propose(await proposalFor(writer, failure));
@@ -92,21 +92,21 @@ export async function answerFailure(
  * refusals. An attempt that could not propose, such as an `onFailure` that throws, left no ruling;
  * earlier and later attempts may have.
  */
-export async function failureBefore(
+export async function previousOnFailureRuling(
   proposals: Proposer,
   commit: Hash,
   refusals: number,
   principal: string,
 ): Promise<Ruling | undefined> {
   for (let before = refusals; before >= 0; before--) {
-    const ruling = await proposals.ruledUnder(keyOf(commit, before), principal);
+    const ruling = await proposals.rulingFor(keyOf(commit, before), principal);
     if (ruling !== undefined) return ruling;
   }
   return undefined;
 }
 
 /** @throws RuntimeError `bad_intent`, `erased` */
-async function proposalFor(writer: Writer, failure: Failure): Promise<ProposalInput> {
+async function proposalFor(writer: Writer, failure: FailedCommit): Promise<ProposalInput> {
   const { commit, principal, writId, refusals, effects } = failure;
   const { action, delta, ...place } = await committed(writer, commit);
   const args = await readValue(place, action.args, writer.context.replayer);

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { declareTool, type TogetherCall } from '#effects';
+import { type BatchedCall, declareTool } from '#effects';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
+import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
 // An unresolved effect blocks its own scopes and no others.
@@ -212,7 +212,7 @@ test.each([0, 1])(
     for (let endAt = 1; ; endAt++) {
       const at = {};
       const process = (store: MemoryStore, steps: Steps) => {
-        const execute = async (calls: readonly TogetherCall[]) => {
+        const execute = async (calls: readonly BatchedCall[]) => {
           await steps.step();
           done.push(...calls.map(({ part }) => part));
           await steps.step();
@@ -224,7 +224,7 @@ test.each([0, 1])(
             input: z.strictObject({}),
             class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
             writes: [`test:${name}`],
-            together: { at, part: name, execute, compensate: async (calls) => calls.map(() => ({ undone: 'all' })) },
+            batch: { at, part: name, execute, compensate: async (calls) => calls.map(() => ({ undone: 'all' })) },
             execute: () => null,
             compensate: () => ({ undone: 'all' }),
           }),

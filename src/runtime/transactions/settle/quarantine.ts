@@ -28,7 +28,7 @@ export async function touchedBy(blob: Blob, payload: BlobRef): Promise<readonly 
  *
  * @throws the errors of `blob`
  */
-export async function keptClaims(
+export async function quarantinedClaims(
   { body, state, effects }: Pick<KnownTransaction, 'body' | 'state' | 'effects'>,
   blob: Blob,
 ): Promise<readonly Claim[] | undefined> {

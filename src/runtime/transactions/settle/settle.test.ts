@@ -10,7 +10,7 @@ import {
 } from '#ledger';
 import { type Trajectory, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effects-stage.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
 import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 
@@ -194,7 +194,7 @@ describe('what has become of committed transactions', () => {
     await transact('a');
     await afterPause();
     const closed = assize.close();
-    const next = store.holdEffects();
+    const next = store.leaseEffects();
     written.resolve();
     await closed;
     expect(await openIn(store)).toEqual([]);
@@ -291,9 +291,9 @@ describe('what has become of committed transactions', () => {
   test('is not told by who has lost the tenure', async () => {
     const { store, assize, transact } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const hold = store.holdEffects.bind(store);
+    const hold = store.leaseEffects.bind(store);
     const tenures: Awaited<ReturnType<typeof hold>>[] = [];
-    store.holdEffects = async (signal) => {
+    store.leaseEffects = async (signal) => {
       tenures.push(await hold(signal));
       return tenures.at(-1)!;
     };
@@ -303,7 +303,7 @@ describe('what has become of committed transactions', () => {
     await afterPause();
     await assize.close();
     expect(await settledIn(store)).toEqual([0]);
-    store.holdEffects = hold;
+    store.leaseEffects = hold;
     await runtimeOver(store, [], { tools: [buffered()] }).recoverEffects();
     expect(await settledIn(store)).toEqual([1]);
   });

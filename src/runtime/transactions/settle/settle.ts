@@ -1,4 +1,4 @@
-import { EffectError, type EffectPhase, type EffectState, isLeft, type KnownEffect } from '#effects';
+import { EffectError, type EffectPhase, type EffectState, isUnresolved, type KnownEffect } from '#effects';
 import {
   type AbandonedArgs,
   type AbandonedEffect,
@@ -18,21 +18,21 @@ import {
   type SettledEffect,
   type SettlementArgs,
 } from '#ledger';
-import { refused } from '../../writer/store-refusals.ts';
+import { storeRefusal } from '../../writer/store-refusals.ts';
 import {
   abandonmentPayload,
   decisionPayload,
   type EffectDecision,
-  type EffectLeft,
   effectPendingPayload,
+  type PendingEffect,
   settlementPayload,
 } from './effect-entries.ts';
-import type { Book, Draft, Page } from './ledger-writer.ts';
+import type { EntryDraft, LedgerHead, LedgerWriter } from './ledger-writer.ts';
 
 type EndedEffect = KnownEffect & EffectState;
 
 /** A transaction with no remaining steps. */
-export interface Ended {
+export interface EndedTransaction {
   readonly epoch: number;
   readonly trajectoryId: string;
   readonly writId: Hash;
@@ -48,16 +48,16 @@ export interface Ended {
 }
 
 /** A committed transaction with no remaining steps. */
-export interface EndedCommit extends Ended {
+export interface EndedCommit extends EndedTransaction {
   readonly entry: Hash;
 }
 
 /** Milliseconds within which ended transactions are settled together. */
-const TOGETHER_MS = 5;
+const BATCH_MS = 5;
 /** Milliseconds before a failed settlement is retried; new settlements retry it sooner. */
-const AGAIN_MS = 1_000;
+const RETRY_MS = 1_000;
 /** Number of transactions that are settled immediately, without waiting for more. */
-const TOGETHER = 64;
+const BATCH_TRANSACTIONS = 64;
 /**
  * Maximum number of effects that one entry settles. The effects of one transaction stay in one
  * entry.
@@ -79,10 +79,10 @@ const UNDONE: ReadonlySet<EffectPhase> = new Set(['undone', 'accepted']);
  *
  * Committed and finished transactions block no others: they are settled soon, many at a time.
  */
-export class Settling {
+export class OutcomeRecorder {
   readonly #store: EffectStore;
   readonly #fence: number;
-  readonly #bookOf: (trajectoryId: string) => Book;
+  readonly #bookOf: (trajectoryId: string) => LedgerWriter;
   /** Transactions that are not yet settled, by trajectory. */
   #waiting: Map<string, EndedCommit[]> = new Map();
   #timer: NodeJS.Timeout | undefined;
@@ -90,19 +90,19 @@ export class Settling {
   #flushed: Promise<void> = Promise.resolve();
   #isOver = false;
 
-  constructor(store: EffectStore, fence: number, bookOf: (trajectoryId: string) => Book) {
+  constructor(store: EffectStore, fence: number, bookOf: (trajectoryId: string) => LedgerWriter) {
     this.#store = store;
     this.#fence = fence;
     this.#bookOf = bookOf;
   }
 
   /** Called when a committed transaction has ended. Its settlement is not waited for. */
-  settled(ended: EndedCommit): void {
+  recordSettled(ended: EndedCommit): void {
     const there = this.#waiting.get(ended.trajectoryId);
     if (there === undefined) this.#waiting.set(ended.trajectoryId, [ended]);
     else there.push(ended);
-    if (there !== undefined && there.length >= TOGETHER) void this.flush();
-    else if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), TOGETHER_MS);
+    if (there !== undefined && there.length >= BATCH_TRANSACTIONS) void this.flush();
+    else if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), BATCH_MS);
   }
 
   /**
@@ -118,7 +118,7 @@ export class Settling {
    * Called when the lease ends: waiting transactions are open in the log, for the next lease
    * holder.
    */
-  end(): void {
+  close(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -129,11 +129,11 @@ export class Settling {
    * was aborted, or if its compensation had a cost.
    * @throws EffectError `tenure_lost`; StoreError from the store
    */
-  async aborted(ended: Ended, cause: string): Promise<void> {
+  async recordAborted(ended: EndedTransaction, cause: string): Promise<void> {
     const { epoch, trajectoryId, writId, blobs } = ended;
     const acted = ended.effects.filter(({ phase }) => UNDONE.has(phase));
     const effects = this.#ending([ended]);
-    if (acted.length === 0 || (cause === RULED && !isDear(ended))) {
+    if (acted.length === 0 || (cause === RULED && !hasCompensationCost(ended))) {
       await this.#log(effects, blobs);
       return ended.written(true);
     }
@@ -157,8 +157,13 @@ export class Settling {
    * Records that an effect is unresolved, and submits it for a decision. @throws EffectError
    * `tenure_lost`; StoreError from the store
    */
-  async leave(trajectoryId: string, left: EffectLeft, effects: EffectWrite, blobs: readonly BlobRow[]): Promise<void> {
-    const told = await this.#tried(trajectoryId, putUp(left, effects, blobs));
+  async recordUnresolved(
+    trajectoryId: string,
+    left: PendingEffect,
+    effects: EffectWrite,
+    blobs: readonly BlobRow[],
+  ): Promise<void> {
+    const told = await this.#tried(trajectoryId, pendingDraft(left, effects, blobs));
     if (told !== 'written') await this.#log(effects, blobs);
   }
 
@@ -166,23 +171,23 @@ export class Settling {
    * Submits unresolved effects that have no pending entry yet. If that fails now, the next owner of
    * the log submits them.
    */
-  async complete(trajectoryId: string, lefts: readonly EffectLeft[]): Promise<void> {
-    for (const left of lefts) await this.#tried(trajectoryId, putUp(left, { fence: this.#fence }, []));
+  async submitUnresolved(trajectoryId: string, lefts: readonly PendingEffect[]): Promise<void> {
+    for (const left of lefts) await this.#tried(trajectoryId, pendingDraft(left, { fence: this.#fence }, []));
   }
 
   /**
    * Records an operator's decision on an unresolved effect, and resolves its pending entry.
    * @throws the errors of `Book.write`; nothing is recorded then, except for `commit_unknown`
    */
-  async decide(
+  async recordDecision(
     trajectoryId: string,
-    left: EffectLeft,
+    left: PendingEffect,
     decision: EffectDecision,
     effects: EffectWrite,
     blobs: readonly BlobRow[],
   ): Promise<void> {
     const book = this.#bookOf(trajectoryId);
-    await book.write(putUp(left, { fence: this.#fence }, []));
+    await book.write(pendingDraft(left, { fence: this.#fence }, []));
     const isDecided = await book.write(({ chain, place }) => {
       const pending = chain.open.waitingFor(left.id);
       if (pending === undefined) return undefined;
@@ -240,13 +245,13 @@ export class Settling {
   #wait(trajectoryId: string, all: readonly EndedCommit[]): void {
     this.#waiting.set(trajectoryId, [...all, ...(this.#waiting.get(trajectoryId) ?? [])]);
     // Retried even without new settlements.
-    if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), AGAIN_MS).unref();
+    if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), RETRY_MS).unref();
   }
 
   /** `failed`: the ledger cannot be read or written now. @throws EffectError `tenure_lost` */
   async #tried(
     trajectoryId: string,
-    draft: (page: Page) => Draft | undefined,
+    draft: (page: LedgerHead) => EntryDraft | undefined,
   ): Promise<'written' | 'nothing' | 'failed'> {
     try {
       const book = this.#bookOf(trajectoryId);
@@ -257,7 +262,7 @@ export class Settling {
     }
   }
 
-  #ending(all: readonly Ended[]): EffectWrite {
+  #ending(all: readonly EndedTransaction[]): EffectWrite {
     return {
       fence: this.#fence,
       records: all.flatMap(({ row }) => row ?? []),
@@ -267,7 +272,7 @@ export class Settling {
 
   async #log(effects: EffectWrite, blobs: readonly BlobRow[]): Promise<void> {
     const result = await this.#store.logEffects(effects, blobs);
-    if (result.status !== 'written') throw refused(result);
+    if (result.status !== 'written') throw storeRefusal(result);
   }
 }
 
@@ -275,7 +280,7 @@ export class Settling {
  * The outcomes of effects of a commit that its chain does not record yet. An empty list if it
  * records all.
  */
-function settledOf({ entry: commit }: EndedCommit, left: Ended['effects']): SettledCommit[] {
+function settledOf({ entry: commit }: EndedCommit, left: EndedTransaction['effects']): SettledCommit[] {
   const effects = left.map((effect): SettledEffect => {
     const { key: id } = effect;
     const outcome = settledAs(effect.phase);
@@ -307,7 +312,7 @@ function costOf({ isCompensated, undo_cost: cost }: EndedEffect): { readonly cos
   return isCompensated === true && cost !== undefined ? { cost } : {};
 }
 
-function isDear({ effects }: Ended): boolean {
+function hasCompensationCost({ effects }: EndedTransaction): boolean {
   return effects.some((effect) => costOf(effect).cost !== undefined);
 }
 
@@ -315,7 +320,7 @@ function isDear({ effects }: Ended): boolean {
  * The operators' findings that were decided before the ledger could record them, and the answer of
  * the pivot.
  */
-function foundOf(left: Ended['effects']): Observation[] {
+function foundOf(left: EndedTransaction['effects']): Observation[] {
   return left.flatMap((effect) => {
     const value = isDecidedSo(effect) ? effect.resolved.evidence : answerOf(effect);
     return value === undefined ? [] : { name: effect.key, value };
@@ -344,17 +349,21 @@ function isDecidedSo(effect: EndedEffect): effect is EndedEffect & { readonly re
   return resolved !== undefined && outcomeOf(resolved.as) === settledAs(phase);
 }
 
-function unsettledOf({ unsettled }: Chain, { entry, effects }: EndedCommit): Ended['effects'] {
-  const left = unsettled.of(entry);
+function unsettledOf({ unsettled }: Chain, { entry, effects }: EndedCommit): EndedTransaction['effects'] {
+  const left = unsettled.forCommit(entry);
   return left.size === 0 ? [] : effects.filter(({ key }) => left.has(key));
 }
 
-function putUp(left: EffectLeft, effects: EffectWrite, blobs: readonly BlobRow[]): (page: Page) => Draft | undefined {
+function pendingDraft(
+  left: PendingEffect,
+  effects: EffectWrite,
+  blobs: readonly BlobRow[],
+): (page: LedgerHead) => EntryDraft | undefined {
   return ({ chain, place }) => {
     if (chain.answered !== undefined || chain.open.waitingFor(left.id) !== undefined) return undefined;
     const { commit, ...rest } = left;
     // An effect of a discarded branch is not named by the commit.
-    const isNamed = commit !== undefined && chain.unsettled.of(commit).has(left.id);
+    const isNamed = commit !== undefined && chain.unsettled.forCommit(commit).has(left.id);
     return { payload: effectPendingPayload(place, isNamed ? left : rest), blobs, effects };
   };
 }
@@ -366,7 +375,7 @@ function putUp(left: EffectLeft, effects: EffectWrite, blobs: readonly BlobRow[]
 function together(all: readonly EndedCommit[]): EndedCommit[][] {
   const alike = new Map<Hash | undefined, EndedCommit[]>();
   for (const ended of all) {
-    const writ = isDear(ended) ? ended.writId : undefined;
+    const writ = hasCompensationCost(ended) ? ended.writId : undefined;
     const there = alike.get(writ);
     if (there === undefined) alike.set(writ, [ended]);
     else there.push(ended);
@@ -398,9 +407,12 @@ function isTenureLost(error: unknown): boolean {
 }
 
 /** The unresolved effects, as their pending entries name them. */
-export function leftOf({ epoch, writId, effects }: Ended, commit: Hash | undefined): EffectLeft[] {
+export function pendingEffectsOf(
+  { epoch, writId, effects }: EndedTransaction,
+  commit: Hash | undefined,
+): PendingEffect[] {
   return effects.flatMap(({ key, tool, payload, phase, doubt, undo_cost, isRefused, refused, why }, n) =>
-    isLeft(phase)
+    isUnresolved(phase)
       ? [
           {
             epoch,
@@ -408,7 +420,7 @@ export function leftOf({ epoch, writId, effects }: Ended, commit: Hash | undefin
             tool,
             id: key,
             payload,
-            reason: phase as EffectLeft['reason'],
+            reason: phase as PendingEffect['reason'],
             writId,
             ...(commit === undefined ? {} : { commit }),
             ...(doubt === 'undo' && undo_cost !== undefined ? { undoCost: undo_cost } : {}),

@@ -14,7 +14,7 @@ import {
 import { Writs, type WritsState } from '../../authority/writs.ts';
 import { COMPILER_VERSION } from '../../records/entry-payloads.ts';
 import type { FoldedTrajectory } from '../fold.ts';
-import { RuledProposals, type RuledState } from '../request-index.ts';
+import { RequestIndex, type RequestIndexState } from '../request-index.ts';
 
 /**
  * The format of a snapshot. A snapshot is a cache, so one in another format is not read but
@@ -31,7 +31,7 @@ export interface Snapshot {
   readonly overridden: boolean;
   readonly chain: ChainState;
   readonly writs: WritsState;
-  readonly ruled: RuledState;
+  readonly ruled: RequestIndexState;
   readonly state: Json;
 }
 
@@ -45,7 +45,7 @@ const LIMITS: Partial<CanonLimits> = { ...WORLD_LIMITS, depthMax: 1_000 };
  * @throws CanonError for a value that is not a state of a trajectory
  */
 export function snapshotOf(
-  { chain, fold, writs, ruled, domain, overridden }: FoldedTrajectory,
+  { chain, fold, writs, requests, domain, overridden }: FoldedTrajectory,
   bytesMax: number = Number.POSITIVE_INFINITY,
 ): SnapshotRow | undefined {
   const snapshot: Snapshot = {
@@ -56,7 +56,7 @@ export function snapshotOf(
     overridden,
     chain: chain.state(),
     writs: writs.state(),
-    ruled: ruled.state(),
+    ruled: requests.state(),
     state: fold.state as Json,
   };
   try {
@@ -91,7 +91,7 @@ export async function readSnapshot(
     chain: Chain.from(trajectory_id, chain, (id) => open.get(id) as Entry),
     fold: fresh(snapshot.state),
     writs: Writs.from(snapshot.writs),
-    ruled: RuledProposals.from(snapshot.ruled),
+    requests: RequestIndex.from(snapshot.ruled),
     domain,
     overridden,
   };

@@ -17,8 +17,8 @@ import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
 import { cases } from '../../../../tests/support/cases.ts';
 import { DOCTOR, granted, helper, lead, task, third, worker } from '../../../../tests/support/delegations.ts';
 import { allEntries, deskOf } from '../../../../tests/support/ledger-runtime.ts';
+import { severalOf } from '../../../../tests/support/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
-import { severalOf } from '../../../../tests/support/several.ts';
 import type { StoreFault } from '../../../testing/faults.ts';
 import { faultAt } from '../../../testing/faults.ts';
 import { faultyStore } from '../../../testing/faulty-store.ts';
@@ -111,7 +111,7 @@ interface Process {
 function processOver(store: RecordedStore, seed: string, at: HandClock['at'], rest: Partial<AssizeOptions>): Process {
   const clock = new HandClock();
   clock.at = at;
-  const options = { clock, random: seededRandom(seed), approvalMs: 60_000, ...rest };
+  const options = { clock, random: seededRandom(seed), approvalTimeoutMs: 60_000, ...rest };
   return { store, clock, assize: runtimeOver(store, domains, options) };
 }
 

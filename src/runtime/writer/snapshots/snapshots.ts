@@ -1,6 +1,6 @@
 import type { LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
-import { tellFailure } from '../../records/tell-failure.ts';
+import { reportFailure } from '../../records/report-failure.ts';
 import type { FoldedTrajectory } from '../fold.ts';
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 
@@ -127,7 +127,7 @@ export class Snapshots {
   }
 
   #tell(error: RuntimeError): void {
-    tellFailure(this.#listener, error);
+    reportFailure(this.#listener, error);
   }
 
   #since(trajectoryId: string, entries: number): number {

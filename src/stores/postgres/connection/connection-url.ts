@@ -4,7 +4,7 @@ import { StoreError } from '../../errors.ts';
 export const DEFAULT_SCHEMA = 'assize';
 
 /** The fields of a store's URL. */
-export interface Place {
+export interface StoreUrl {
   /** As given: it can contain a password. */
   readonly url: string;
   readonly schema: string;
@@ -20,7 +20,7 @@ export interface Place {
  *
  * @throws {StoreError} `store_invalid_input`; the error never repeats the URL.
  */
-export function readUrl(url: string): Place {
+export function readUrl(url: string): StoreUrl {
   const after = /^postgres(?:ql)?:\/\/[^/?#]*([\s\S]*)$/.exec(url)?.[1];
   if (after === undefined) {
     throw badUrl('it begins with postgres:// and says postgres://user:password@host:5432/database?schema=assize');

@@ -22,14 +22,14 @@ interface Idle {
   readonly timer: NodeJS.Timeout;
 }
 
-interface Waiting {
+interface WaitingRead {
   /** Called when a connection may be available. */
   readonly again: () => void;
   readonly fail: (error: unknown) => void;
 }
 
 /** The connection or pool that runs statements. */
-export type Asking = Pick<Readers, 'run'>;
+export type ReadRequest = Pick<Readers, 'run'>;
 
 /**
  * A pool of a few connections for reading, opened on demand. A read that lost its connection is
@@ -38,7 +38,7 @@ export type Asking = Pick<Readers, 'run'>;
 export class Readers {
   readonly #options: ReadersOptions;
   readonly #idle: Idle[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingRead[] = [];
   #count = 0;
   #running = 0;
   #whenQuiet: () => void = () => undefined;
@@ -92,7 +92,7 @@ export class Readers {
    * Runs the statements in one snapshot on one connection. If the connection is lost, the step
    * starts again.
    */
-  async atOneMoment<T>(step: (asking: Asking) => Promise<T>): Promise<T> {
+  async atOneMoment<T>(step: (asking: ReadRequest) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries += 1) {
       const lost: ConnectionLost[] = [];
       try {
@@ -168,7 +168,7 @@ export class Readers {
 /** Calls `lost` if the connection was lost. */
 async function inSnapshot<T>(
   session: Session,
-  step: (asking: Asking) => Promise<T>,
+  step: (asking: ReadRequest) => Promise<T>,
   lost: ConnectionLost[],
 ): Promise<T> {
   // One statement at a time.

@@ -12,7 +12,7 @@ import { bytea } from '../connection/row.ts';
  * The `effects` field of a refusal by `append_effects`: the stored state that a group assumed
  * wrongly.
  */
-export interface EffectNews {
+export interface EffectReport {
   /** The fences that accept writes. */
   readonly fences: readonly number[] | null;
   readonly keys: readonly (readonly [key: Hash, epoch: number, n: number])[] | null;
@@ -28,17 +28,17 @@ export interface EffectNews {
 }
 
 /** A transaction with its texts, or null if it does not exist. */
-type Known = (EffectState & { readonly records: readonly string[] }) | null;
+type KnownTransactionTexts = (EffectState & { readonly records: readonly string[] }) | null;
 
 /** The effects that the server has reported while one group is written. */
 export class KnownEffects {
   fences: ReadonlySet<number> | undefined;
-  readonly transactions = new Map<number, Known>();
+  readonly transactions = new Map<number, KnownTransactionTexts>();
   /** Null for a key that no record uses. */
   readonly keys = new Map<Hash, EffectKeyRow | null>();
 
   /** `asked`: the keys that the server reports if they exist. */
-  learn({ fences, keys, transactions }: EffectNews, asked: readonly Hash[]): void {
+  set({ fences, keys, transactions }: EffectReport, asked: readonly Hash[]): void {
     this.fences = new Set(fences);
     for (const key of asked) this.keys.set(key, null);
     for (const [key, epoch, n] of keys ?? []) this.keys.set(key, { key, epoch, n });
@@ -54,7 +54,7 @@ export class KnownEffects {
 }
 
 /** A transaction in its state after the group is written. */
-interface Moved {
+interface PlannedTransaction {
   trajectory_id: string;
   body: string;
   isOpen: boolean;
@@ -76,7 +76,7 @@ interface Moved {
  */
 export class EffectPlan implements EffectView {
   readonly #known: KnownEffects;
-  readonly #moved = new Map<number, Moved>();
+  readonly #moved = new Map<number, PlannedTransaction>();
   readonly #keys = new Map<Hash, EffectKeyRow>();
   readonly #begun: EffectTransactionRow[] = [];
   readonly #records: EffectRecordRow[] = [];
@@ -204,7 +204,7 @@ export class EffectPlan implements EffectView {
   }
 
   /** The state before the group, as the server has reported it or as the write implies it. */
-  #before(epoch: number): Moved | undefined {
+  #before(epoch: number): PlannedTransaction | undefined {
     const known = this.#known.transactions.get(epoch);
     if (known === null) return undefined;
     if (known !== undefined) return { ...known, records: new Map(known.records.entries()), isGuessed: false };

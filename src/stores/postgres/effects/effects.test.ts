@@ -5,7 +5,7 @@ import { keyOf, loggedOf, writeOf } from '../../../testing/effect-rows.ts';
 import { effectStoreSuite } from '../../../testing/effect-store-suite.ts';
 import { sharedEffectStoreSuite } from '../../../testing/shared-effect-store-suite.ts';
 import { batchOf, blobOf, entryAfter } from '../../../testing/store-rows.ts';
-import { doubtError } from '../errors.ts';
+import { unknownCommitError } from '../errors.ts';
 import { openPostgres } from '../index.ts';
 import { BatchJob } from '../writer/job.ts';
 
@@ -28,7 +28,7 @@ withPostgres('effects', (postgres) => {
       const through = new URL(postgres.url());
       through.port = String(relay.port);
       const store = await openPostgres({ url: through.href });
-      const { fence } = await store.holdEffects();
+      const { fence } = await store.leaseEffects();
       const blob = blobOf(loss);
       const lost = relay.lose(loss);
       const writes = Promise.all([
@@ -49,9 +49,9 @@ withPostgres('effects', (postgres) => {
     const url = postgres.url();
     const name = postgres.schemaOf(url);
     const [left, right] = [await openPostgres({ url, applicationName: name }), await openPostgres({ url })];
-    const first = await left.holdEffects();
+    const first = await left.leaseEffects();
     expect(await left.logEffects(writeOf(first.fence, 1))).toEqual(WRITTEN);
-    const waiting = right.holdEffects();
+    const waiting = right.leaseEffects();
     await postgres.query(
       `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
       WHERE application_name = $1 AND query LIKE 'SELECT pg_advisory_lock%'`,
@@ -71,8 +71,8 @@ withPostgres('effects', (postgres) => {
     const name = postgres.schemaOf(url);
     const left = await openPostgres({ url });
     const right = await openPostgres({ url, applicationName: name, statementTimeoutMs: 100 });
-    const first = await left.holdEffects();
-    const waiting = right.holdEffects();
+    const first = await left.leaseEffects();
+    const waiting = right.leaseEffects();
     const asked = new Set<unknown>();
     // Until the waiting store asks a second time.
     while (asked.size < 2) {
@@ -92,7 +92,7 @@ withPostgres('effects', (postgres) => {
   test('a group of effects, entries, erasures and answers of the oracle is one call', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const [t, u] = [entryAfter(undefined, 't'), entryAfter(undefined, 'u')];
     const blob = blobOf('gone');
     const answer = { key: t.id, answer: '1', at: 'now' };
@@ -120,13 +120,13 @@ withPostgres('effects', (postgres) => {
   test('a store that is only read has effects and takes none', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1));
     await store.close();
     const reader = await openPostgres({ url, mode: 'readonly' });
     expect(await reader.openEffects()).toEqual([loggedOf(1)]);
     expect(await reader.effectKey(keyOf(1).key)).toEqual(keyOf(1));
-    for (const call of [() => reader.holdEffects(), () => reader.logEffects({ fence })])
+    for (const call of [() => reader.leaseEffects(), () => reader.logEffects({ fence })])
       await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
     await reader.close();
   });
@@ -134,7 +134,7 @@ withPostgres('effects', (postgres) => {
 
 test('a write that was in doubt, and is fenced when it is sent again, stays in doubt', async () => {
   const batch = { ...batchOf([]), effects: writeOf(1, 1) };
-  const doubt = doubtError('a store', new Error('lost'));
+  const doubt = unknownCommitError('a store', new Error('lost'));
   const { promise, resolve, reject } = Promise.withResolvers<CommitResult>();
   const job = new BatchJob(batch, resolve, reject);
   expect(job.doubt(doubt)).toBe(true);

@@ -11,7 +11,7 @@ const WRITTEN = { status: 'written' };
 
 /** Resolves at the member's first notification. */
 function newsOf({ membership }: Member): Promise<void> {
-  return new Promise((resolve) => membership.onNews(resolve));
+  return new Promise((resolve) => membership.onEvents(resolve));
 }
 
 // The end of group memberships, by a server that ends them or that ends itself.
@@ -99,7 +99,7 @@ withPostgres(
       expect(liveWork(other.heard, [gone.fence, other.fence])).toMatchObject([{ epoch: open, fence: other.fence }]);
       expect(await store.logEffects({ fence: other.fence, ended: [open] })).toEqual(WRITTEN);
       await other.membership.release();
-      await (await store.holdEffects()).release();
+      await (await store.leaseEffects()).release();
       await store.close();
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
@@ -221,7 +221,7 @@ withPostgres(
       for (const how of ['fast', 'immediate', 'killed'] as const) {
         await postgres.server.stop(how);
         const joining = joined(store);
-        const asking = store.holdEffects();
+        const asking = store.leaseEffects();
         await postgres.server.start();
         const one = await Promise.race([joining.then(({ membership }) => membership), asking]);
         await one.release();
@@ -235,7 +235,7 @@ withPostgres(
 
     test('who waits for a lock whose connection the server ends asks for it anew', async () => {
       const { left, right, name } = await twoHandles();
-      const tenure = await right.holdEffects();
+      const tenure = await right.leaseEffects();
       const joining = joined(left);
       const waiting = "application_name = $1 AND query LIKE 'SELECT pg_advisory_lock_shared%'";
       while ((await postgres.query(`${TERMINATE} ${waiting} AND wait_event_type = 'Lock'`, [name])).length === 0);
@@ -251,10 +251,10 @@ withPostgres(
       try {
         const [giving, reason] = [new AbortController(), new Error('enough')];
         const { signal } = giving;
-        const given = [store.shareEffects({ leaseMs: 1_000, signal }), store.holdEffects(signal)];
+        const given = [store.joinEffects({ leaseMs: 1_000, signal }), store.leaseEffects(signal)];
         giving.abort(reason);
         for (const waiting of given) await expect(waiting).rejects.toBe(reason);
-        const refused = [store.shareEffects({ leaseMs: 1_000 }), store.holdEffects()];
+        const refused = [store.joinEffects({ leaseMs: 1_000 }), store.leaseEffects()];
         const closed = store.close();
         for (const waiting of refused) await expect(waiting).rejects.toMatchObject({ code: 'store_closed' });
         await closed;
@@ -268,8 +268,8 @@ withPostgres(
       await postgres.server.stop();
       try {
         const unreachable = { code: 'store_unreachable', retryable: true };
-        await expect(store.shareEffects({ leaseMs: 1_000 })).rejects.toMatchObject(unreachable);
-        await expect(store.holdEffects()).rejects.toMatchObject(unreachable);
+        await expect(store.joinEffects({ leaseMs: 1_000 })).rejects.toMatchObject(unreachable);
+        await expect(store.leaseEffects()).rejects.toMatchObject(unreachable);
       } finally {
         await postgres.server.start();
         await store.close();
@@ -278,7 +278,7 @@ withPostgres(
 
     test('who has lost a tenure and does not know is fenced by who joins, whatever others lock in the database', async () => {
       const { left, right, name } = await twoHandles();
-      const tenure = await left.holdEffects();
+      const tenure = await left.leaseEffects();
       expect(await left.logEffects(writeOf(tenure.fence, 1))).toEqual(WRITTEN);
       const letGo = await holding('SELECT pg_advisory_lock(0)');
       await postgres.query(`${TERMINATE} application_name = $1 AND query LIKE 'SELECT pg_advisory_lock%'`, [name]);
@@ -347,7 +347,7 @@ withPostgres(
       const one = await joined(left);
       let told = 0;
       const news = new Promise<void>((resolve) => {
-        one.membership.onNews(() => {
+        one.membership.onEvents(() => {
           told += 1;
           resolve();
         });

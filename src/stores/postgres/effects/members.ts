@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto';
-import type { Happening, Membership } from '#ledger';
+import type { Membership, OrderedEvent } from '#ledger';
 import type { Session } from '../connection/session.ts';
 import { storeError, unreachableError } from '../errors.ts';
 
 /** A row of `effect_event`. */
-type Told = readonly [seq: number, fence: number, said: Happening['is'], number: number, claims: string | null];
+type EventColumns = readonly [
+  seq: number,
+  fence: number,
+  said: OrderedEvent['is'],
+  number: number,
+  claims: string | null,
+];
 
 /** A group membership that lasts as long as its connection. */
-export interface Joined extends Omit<Membership, 'release'> {
+export interface ConnectedMembership extends Omit<Membership, 'release'> {
   /**
    * Announces the end before the connection ends. Never rejects: if the announcement fails, other
    * members notice the end of the connection.
    */
-  part(): Promise<void>;
+  leave(): Promise<void>;
 }
 
 /**
@@ -23,7 +29,7 @@ export interface Joined extends Omit<Membership, 'release'> {
 export function prepareJoin(
   { schema, path }: { readonly schema: string; readonly path: string },
   leaseMs: number,
-): (session: Session) => Promise<Joined> {
+): (session: Session) => Promise<ConnectedMembership> {
   // A hash instead of the schema's name with a prefix: a name in the server has at most 63
   // characters, and a schema's name can use them all.
   const channel = `effects ${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`;
@@ -60,7 +66,7 @@ export function prepareJoin(
       ];
       try {
         const [row] = await session.run(share, values);
-        const happened = JSON.parse(row![0] ?? 'null') as readonly Told[] | null;
+        const happened = JSON.parse(row![0] ?? 'null') as readonly EventColumns[] | null;
         if (happened === null) isMember = false;
         return happened?.map(happeningOf);
       } catch (error) {
@@ -79,13 +85,13 @@ export function prepareJoin(
         }
       },
       whyEnded: () => (session.isOpen ? undefined : unreachableError(path, session.endedBy)),
-      part: async () => {
+      leave: async () => {
         // Not on a connection that may never answer.
         if (!isMember || saying > 0 || !session.isOpen) return;
         isMember = false;
         await inTurn(() => session.run(leave, [fence, channel])).catch(() => undefined);
       },
-      onNews: (listener) => {
+      onEvents: (listener) => {
         // A member also receives its own notifications, and ignores them.
         session.onNotification(({ payload }) => {
           if (payload !== `${fence}`) listener();
@@ -96,7 +102,7 @@ export function prepareJoin(
   };
 }
 
-function happeningOf([seq, fence, is, number, claims]: Told): Happening {
+function happeningOf([seq, fence, is, number, claims]: EventColumns): OrderedEvent {
   if (is === 'taken') return { seq, fence, is, gone: number };
   if (is === 'begun' || is === 'grown' || is === 'given') return { seq, fence, is, epoch: number, claims: claims! };
   if (is === 'left' && claims !== null) return { seq, fence, is, epoch: number, claims };

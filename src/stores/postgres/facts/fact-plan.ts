@@ -15,7 +15,7 @@ import {
 } from '../../facts.ts';
 import { bytea, composite } from '../connection/row.ts';
 import type { Session, Statement } from '../connection/session.ts';
-import type { KnownFacts, PartitionFacts } from './partition-cache.ts';
+import type { PartitionCache, PartitionFacts } from './partition-cache.ts';
 import { textRows } from './text-rows.ts';
 
 /** The result of `fact_states`, by which changes are checked. */
@@ -41,7 +41,7 @@ interface States {
 }
 
 /** The state of a partition, now or after the group is written. */
-interface Known extends PartitionFacts {
+interface GroupPartition extends PartitionFacts {
   /** The rows to write; undefined if the group does not change the partition. */
   readonly target?: Target;
 }
@@ -57,7 +57,7 @@ interface Target {
 }
 
 /** The initial state of a plan. */
-interface Beginning {
+interface PlanStart {
   readonly isAssumed: boolean;
   readonly whole: boolean;
   readonly run: number;
@@ -65,7 +65,7 @@ interface Beginning {
   readonly erased: Set<Hash>;
   readonly versions: Set<string>;
   /** By `nameKey`. */
-  readonly partitions: Map<string, Known>;
+  readonly partitions: Map<string, GroupPartition>;
 }
 
 /**
@@ -84,14 +84,14 @@ export class FactPlan implements FactView {
   readonly #whole: boolean;
   readonly #erased: Set<Hash>;
   readonly #versions: Set<string>;
-  readonly #partitions: Map<string, Known>;
+  readonly #partitions: Map<string, GroupPartition>;
   /** Repeated texts that the plan assumes not to be erased. The server checks the assumption. */
   readonly #present = new Set<Hash>();
   /** The partitions that changes were planned on, by their hashes. */
   readonly #reads = new Map<string, PartitionRead>();
   readonly #targets = new Set<Target>();
 
-  private constructor(path: string, { isAssumed, whole, run, parts, erased, versions, partitions }: Beginning) {
+  private constructor(path: string, { isAssumed, whole, run, parts, erased, versions, partitions }: PlanStart) {
     this.#path = path;
     this.isAssumed = isAssumed;
     this.#whole = whole;
@@ -109,11 +109,11 @@ export class FactPlan implements FactView {
    * The plan also assumes that no text is erased, that no new version exists, and that the facts
    * are complete. The server checks these assumptions. `path` names the store in errors.
    */
-  static assumed(writes: readonly FactWrite[], known: KnownFacts, path: string): FactPlan | undefined {
+  static assumed(writes: readonly FactWrite[], known: PartitionCache, path: string): FactPlan | undefined {
     const { run = 0 } = known;
     const remembered = known.take(writes.flatMap(partitionsOf));
     if (remembered === undefined) return undefined;
-    const partitions = new Map<string, Known>();
+    const partitions = new Map<string, GroupPartition>();
     for (const [name, state] of remembered) if (state !== undefined) partitions.set(nameKey(name), state);
     const nothing = { erased: new Set<Hash>(), versions: new Set<string>() };
     return new FactPlan(path, { isAssumed: writes.length > 0, whole: true, run, parts: 0, ...nothing, partitions });
@@ -190,16 +190,16 @@ export class FactPlan implements FactView {
   }
 
   /** Call this after the write. It caches the server's new state. */
-  tell(known: KnownFacts): void {
+  committed(known: PartitionCache): void {
     if (this.#erased.size > 0) {
       known.clear();
       return;
     }
     for (const { names, version, latest, several, since, open, target } of this.#partitions.values())
-      if (target !== undefined) known.learn(this.run, target.name, { names, version, latest, several, since, open });
+      if (target !== undefined) known.set(this.run, target.name, { names, version, latest, several, since, open });
     // The partitions that it was planned on are also known, if they stay unchanged.
     for (const { partition: name } of this.#reads.values())
-      if (this.partition(name)?.target === undefined) known.learn(this.run, name, this.partition(name));
+      if (this.partition(name)?.target === undefined) known.set(this.run, name, this.partition(name));
   }
 
   /**
@@ -213,7 +213,7 @@ export class FactPlan implements FactView {
     return this.#erased.has(hash);
   }
 
-  partition(name: PartitionName): Known | undefined {
+  partition(name: PartitionName): GroupPartition | undefined {
     return this.#partitions.get(nameKey(name));
   }
 
@@ -245,7 +245,7 @@ export class FactPlan implements FactView {
 
   #accept(change: FactChange): void {
     const { partition, names, version, system_time, close, insert, since } = change;
-    const before = change.before as Known | undefined;
+    const before = change.before as GroupPartition | undefined;
     const target: Target = before?.target ?? {
       hash: hashOf(partition),
       name: nameOf(partition),
@@ -285,7 +285,7 @@ export class FactPlan implements FactView {
 function stateOf(
   [, hash, bytes, version, latest, several, told, open]: NonNullable<States['partitions']>[number],
   { branch }: PartitionName,
-): Known {
+): GroupPartition {
   const rows = (open ?? []).map(([fact_id, system_time_start, valid_from, valid_to]) => ({
     fact_id,
     system_time_start,
@@ -317,7 +317,7 @@ export function prepareFactStates(schema: string): Statement {
 function partitionRow(
   n: number,
   { hash, name: { space, branch = '', subject, predicate }, before }: Target,
-  { names, version, latest, several, since = OPEN_START }: Known,
+  { names, version, latest, several, since = OPEN_START }: GroupPartition,
 ): string {
   const state = [names.hash, names.bytes, version, latest, several, since];
   return composite([n, hash, before, space, branch, subject, predicate, ...state]);

@@ -247,7 +247,7 @@ withPostgres('facts', (postgres) => {
 
   test('facts and effects are written with one batch, or neither is', async () => {
     const store = await openPostgres({ url: postgres.url() });
-    const { fence } = await store.holdEffects();
+    const { fence } = await store.leaseEffects();
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
     const secret = { hash: first.insert[0]!.content.hash, by: blobOf('by').hash };
     const root = entryAfter(undefined, 't');
@@ -537,7 +537,7 @@ withPostgres('facts', (postgres) => {
     await store.commit({ ...batchOf([]), facts: [said(1)] });
     const counted: number[][] = [];
     const count = async (reads: Pick<PostgresStore, 'facts'>) => (await reads.facts({ space, limit: 9 })).length;
-    const answer = await store.atOneMoment(async (reads) => {
+    const answer = await store.withReadSnapshot(async (reads) => {
       const seen = [await count(reads)];
       counted.push(seen);
       await store.commit({ ...batchOf([]), facts: [said(1 + counted.length)] });

@@ -12,12 +12,12 @@ import { OPEN_END, OpenSet } from '#memory';
 import { brokenOrder, incompleteError, judgeFacts, openKey } from '../../facts.ts';
 import type { RebuildSteps } from '../../rebuild.ts';
 import type { Row } from '../connection/driver.ts';
-import type { Asking, Readers } from '../connection/readers.ts';
+import type { Readers, ReadRequest } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { Session, Statement } from '../connection/session.ts';
 import type { WriteSession } from '../connection/write-session.ts';
 import { FactPlan, hashOf, prepareFactStates } from './fact-plan.ts';
-import type { KnownFacts } from './partition-cache.ts';
+import type { PartitionCache } from './partition-cache.ts';
 
 /** The maximum number of rows of each table that one transaction deletes. */
 const DELETED_MAX = 5_000;
@@ -30,7 +30,7 @@ export function preparePartition(
   readers: Readers,
   schema: string,
   path: string,
-  known: KnownFacts | undefined,
+  known: PartitionCache | undefined,
 ): (name: PartitionName) => Promise<PartitionState | undefined> {
   // One statement, to read one snapshot. Incomplete facts also return a row.
   const statement: Statement = {
@@ -49,12 +49,12 @@ export function preparePartition(
     const [hash, bytes, version, latest, told_since, several, run] = told;
     const since = name.branch === undefined ? undefined : told_since;
     if (hash === null) {
-      known?.learn(Number(run), name, undefined);
+      known?.set(Number(run), name, undefined);
       return undefined;
     }
     const open = rows.filter((row) => row[1] !== null).map((row) => versionOf(row, name));
     const state = { names: { hash, bytes: Number(bytes) }, version: Number(version), latest };
-    known?.learn(Number(run), name, {
+    known?.set(Number(run), name, {
       ...state,
       several: several === 't',
       since,
@@ -66,7 +66,7 @@ export function preparePartition(
 
 /** Same as `FactStore.facts`, with the defaults filled in. */
 export function prepareFacts(
-  readers: Asking,
+  readers: ReadRequest,
   schema: string,
   path: string,
 ): (query: FactQuery & { readonly limit: number }) => Promise<FactVersion[]> {
@@ -119,7 +119,7 @@ export function prepareBranches(
 
 /** Same as `FactStore.branchPartitions`, with the defaults filled in. */
 export function prepareBranchPartitions(
-  readers: Asking,
+  readers: ReadRequest,
   schema: string,
   path: string,
 ): (query: BranchPartitionQuery & { readonly limit: number }) => Promise<BranchPartition[]> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PartitionName } from '#ledger';
 import { OPEN_END, type OpenKey, OpenSet } from '#memory';
-import { KnownFacts, type PartitionFacts } from './partition-cache.ts';
+import { PartitionCache, type PartitionFacts } from './partition-cache.ts';
 
 const name = (subject: string): PartitionName => ({ space: 's', subject, predicate: 'p' });
 const AT = '2026-01-01T00:00:00.000000Z';
@@ -22,46 +22,46 @@ function stateOf(version: number, rows = 1): PartitionFacts {
 }
 
 test('what is taken is not remembered any more until it is told again, and all of it is taken or nothing', () => {
-  const known = new KnownFacts();
+  const known = new PartitionCache();
   const [a, b] = [stateOf(1), stateOf(2)];
-  known.learn(1, name('a'), a);
-  known.learn(1, name('b'), b);
-  known.learn(1, name('nobody'), undefined);
+  known.set(1, name('a'), a);
+  known.set(1, name('b'), b);
+  known.set(1, name('nobody'), undefined);
   expect(known.take([name('a'), name('unknown')])).toBeUndefined();
   const taken = known.take([name('a'), name('nobody'), name('a')]);
   expect([...taken!.values()]).toEqual([a, undefined, a]);
   expect(known.take([name('a')])).toBeUndefined();
   expect([...known.take([name('b')])!.values()]).toEqual([b]);
-  known.learn(1, name('a'), a);
+  known.set(1, name('a'), a);
   expect([...known.take([name('a')])!.values()]).toEqual([a]);
 });
 
 test('what was read is not remembered in place of what was written after it, nor what is of another rebuilding', () => {
-  const known = new KnownFacts();
+  const known = new PartitionCache();
   const written = stateOf(3);
-  known.learn(1, name('a'), written);
-  known.learn(1, name('a'), stateOf(2));
+  known.set(1, name('a'), written);
+  known.set(1, name('a'), stateOf(2));
   expect([...known.take([name('a')])!.values()]).toEqual([written]);
-  known.learn(1, name('a'), written);
-  known.learn(2, name('b'), stateOf(1));
+  known.set(1, name('a'), written);
+  known.set(2, name('b'), stateOf(1));
   expect(known.take([name('a')])).toBeUndefined();
   expect(known.run).toBe(2);
 });
 
 test('as many open rows are remembered as it has room for, of whichever partitions, and those that were told again are counted once', () => {
-  const known = new KnownFacts();
+  const known = new PartitionCache();
   const large = stateOf(1, 60_000);
-  known.learn(1, name('small'), stateOf(1));
-  for (let n = 0; n < 5; n++) known.learn(1, name('large'), large);
+  known.set(1, name('small'), stateOf(1));
+  for (let n = 0; n < 5; n++) known.set(1, name('large'), large);
   expect(known.take([name('large'), name('small')])).toBeDefined();
-  known.learn(1, name('small'), stateOf(1));
+  known.set(1, name('small'), stateOf(1));
   for (let n = 0; n < 5; n++) {
-    known.learn(1, name('large'), large);
+    known.set(1, name('large'), large);
     expect(known.take([name('large'), name('small')])).toBeDefined();
-    known.learn(1, name('small'), stateOf(1));
+    known.set(1, name('small'), stateOf(1));
   }
-  known.learn(1, name('large'), large);
-  known.learn(1, name('other'), stateOf(1, 60_000));
+  known.set(1, name('large'), large);
+  known.set(1, name('other'), stateOf(1, 60_000));
   expect(known.take([name('large')])).toBeUndefined();
   expect(known.take([name('other')])).toBeDefined();
 });

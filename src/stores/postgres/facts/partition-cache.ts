@@ -23,7 +23,7 @@ interface Remembered {
  * and each change raises the version. If the cached state is stale, the change is rolled back and
  * the server is asked.
  */
-export class KnownFacts {
+export class PartitionCache {
   readonly #partitions: Map<string, Remembered> = new Map();
   #rows = 0;
   #run: number | undefined;
@@ -44,7 +44,7 @@ export class KnownFacts {
       if (remembered === undefined) return undefined;
       found.set(name, remembered.state);
     }
-    this.forget(names);
+    this.evict(names);
     return found;
   }
 
@@ -52,13 +52,13 @@ export class KnownFacts {
    * Caches a state that was just read or written. A newer cached state takes precedence over a read
    * one.
    */
-  learn(run: number, name: PartitionName, state: PartitionFacts | undefined): void {
+  set(run: number, name: PartitionName, state: PartitionFacts | undefined): void {
     if (run !== this.#run) this.clear();
     this.#run = run;
     const key = nameKey(name);
     const before = this.#partitions.get(key)?.state;
     if ((before?.version ?? 0) > (state?.version ?? 0)) return;
-    this.forget([name]);
+    this.evict([name]);
     this.#rows += state?.open.size ?? 0;
     if (this.#partitions.size >= PARTITIONS_MAX || this.#rows > ROWS_MAX) {
       this.#partitions.clear();
@@ -67,7 +67,7 @@ export class KnownFacts {
     this.#partitions.set(key, { state });
   }
 
-  forget(names: Iterable<PartitionName>): void {
+  evict(names: Iterable<PartitionName>): void {
     for (const name of names) {
       const key = nameKey(name);
       this.#rows -= this.#partitions.get(key)?.state?.open.size ?? 0;

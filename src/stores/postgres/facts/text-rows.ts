@@ -3,13 +3,13 @@ import { dayOf, OCCURRENCES_MAX, wordsOfDocument } from '#memory';
 import { erasedText, isErasedText } from '../../facts.ts';
 import { composite } from '../connection/row.ts';
 
-type Said = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
+type TextOfRow = Pick<FactVersion, 'subject' | 'predicate' | 'object' | 'asserted_from' | 'row_kind' | 'content'>;
 
 /**
  * The texts of a partition's rows, each once, as `write_texts` accepts them. Erased texts are
  * omitted.
  */
-export function textRows(n: number, rows: readonly Said[]): string[] {
+export function textRows(n: number, rows: readonly TextOfRow[]): string[] {
   const texts = new Map<string, string>();
   for (const row of rows) {
     const { subject, object, content, row_kind } = row;

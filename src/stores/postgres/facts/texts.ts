@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import type { FactHit, FactText, FactTextQuery, FactVector, FactVectorQuery, FactVersion } from '#ledger';
 import { documentOf, OPEN_START, wordsOf } from '#memory';
 import { otherDimensions, unit } from '../../vectors.ts';
-import type { Asking, Readers } from '../connection/readers.ts';
+import type { Readers, ReadRequest } from '../connection/readers.ts';
 import { bytea } from '../connection/row.ts';
 import type { WriteSession } from '../connection/write-session.ts';
 import { ROW, requireWhole, restrictions, versionOf } from './facts.ts';
 
-type Asked<Query> = Query & { readonly limit: number };
+type TextQuery<Query> = Query & { readonly limit: number };
 
 const DAY = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE left(f.asserted_from, 10) END`;
 
@@ -16,10 +16,10 @@ const DAY = `CASE f.asserted_from WHEN '${OPEN_START}' THEN '' ELSE left(f.asser
  * `path` names the store in errors.
  */
 export function prepareFactsByText(
-  readers: Asking,
+  readers: ReadRequest,
   schema: string,
   path: string,
-): (query: Asked<FactTextQuery>) => Promise<FactHit[]> {
+): (query: TextQuery<FactTextQuery>) => Promise<FactHit[]> {
   return ({ text, ...query }) => {
     const words = [...new Set(wordsOf(text))];
     return ranked(readers, { schema, path, query }, (given) => {
@@ -48,10 +48,10 @@ export function prepareFactsByText(
 
 /** Same as `FactStore.factsByVector`. @throws {StoreError} for a vector of other dimensions */
 export function prepareFactsByVector(
-  readers: Asking,
+  readers: ReadRequest,
   schema: string,
   path: string,
-): (query: Asked<FactVectorQuery>) => Promise<FactHit[]> {
+): (query: TextQuery<FactVectorQuery>) => Promise<FactHit[]> {
   const select = { text: `SELECT dimensions FROM "${schema}".fact_embedder WHERE hash = $1` };
   return async ({ embedder, vector, ...query }) => {
     const [known] = await readers.run(select, [bytea(hashOf(embedder))]);
@@ -148,8 +148,8 @@ function documented(audit: string, day: string): Pick<FactVersion, 'asserted_fro
  * and their scores.
  */
 async function ranked(
-  readers: Asking,
-  of: { readonly schema: string; readonly path: string; readonly query: Omit<Asked<FactTextQuery>, 'text'> },
+  readers: ReadRequest,
+  of: { readonly schema: string; readonly path: string; readonly query: Omit<TextQuery<FactTextQuery>, 'text'> },
   hits: (given: (value: unknown) => string) => string,
 ): Promise<FactHit[]> {
   const { schema, path, query } = of;

@@ -2,24 +2,24 @@ import { expect, test } from 'vitest';
 import { Relay, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { batchOf, chainOf, entryAfter } from '../../../testing/store-rows.ts';
 import { openStore } from '../../index.ts';
-import { type News, openPostgres } from '../index.ts';
+import { openPostgres, type StoreEvent } from '../index.ts';
 
 /** Stores the received events, and waits for more. */
 class Ear {
-  readonly heard: News[] = [];
+  readonly heard: StoreEvent[] = [];
   #more: () => void = () => undefined;
 
-  readonly listen = (news: News): void => {
+  readonly listen = (news: StoreEvent): void => {
     this.heard.push(news);
     this.#more();
   };
 
-  async until(enough: (heard: readonly News[]) => boolean): Promise<void> {
+  async until(enough: (heard: readonly StoreEvent[]) => boolean): Promise<void> {
     while (!enough(this.heard)) await new Promise<void>((resolve) => (this.#more = resolve));
   }
 }
 
-const appended = (trajectory_id: string, seq: number): News => ({ kind: 'appended', trajectory_id, seq });
+const appended = (trajectory_id: string, seq: number): StoreEvent => ({ kind: 'appended', trajectory_id, seq });
 
 withPostgres(
   'following',

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { News } from '../../follow.ts';
+import type { StoreEvent } from '../../follow.ts';
 import { pauseMs } from '../connection/retry.ts';
 import type { Session } from '../connection/session.ts';
 
@@ -7,7 +7,7 @@ export interface FollowingOptions {
   /** The channel has the name of the schema. */
   readonly schema: string;
   readonly open: () => Promise<Session>;
-  readonly listener: (news: News) => void;
+  readonly listener: (news: StoreEvent) => void;
 }
 
 /**
@@ -70,7 +70,7 @@ export class Following {
 
   // Asynchronous: an error of the listener would otherwise reach the driver, in the middle of the
   // server's data.
-  #tell(news: News): void {
+  #tell(news: StoreEvent): void {
     queueMicrotask(() => {
       if (!this.#isStopped) this.#options.listener(news);
     });
@@ -78,7 +78,7 @@ export class Following {
 }
 
 /** Parses `seq name`. The payload is empty if the name was too long for a notification. */
-function newsOf(payload: string): News {
+function newsOf(payload: string): StoreEvent {
   const space = payload.indexOf(' ');
   if (space === -1) return { kind: 'missed' };
   return { kind: 'appended', trajectory_id: payload.slice(space + 1), seq: Number(payload.slice(0, space)) };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Pace } from './batch-size.ts';
+import { AdaptiveBatchSize } from './batch-size.ts';
 
 /** Milliseconds. */
 interface World {
@@ -12,7 +12,7 @@ interface World {
   readonly made: number;
 }
 
-type Paced = Pick<Pace, 'asking' | 'answered' | 'sent' | 'called' | 'made' | 'enough' | 'take'>;
+type Paced = Pick<AdaptiveBatchSize, 'asking' | 'answered' | 'sent' | 'called' | 'made' | 'enough' | 'take'>;
 
 /**
  * The rate of writes per millisecond. The callers ask again as soon as they are answered, and
@@ -68,7 +68,7 @@ const halves = (world: World): number => rate(world, always(Math.max(1, Math.flo
 test('it is not slower than all at once', () => {
   fc.assert(
     fc.property(worlds, (world) => {
-      expect(rate(world, new Pace())).toBeGreaterThan(whole(world) * 0.95);
+      expect(rate(world, new AdaptiveBatchSize())).toBeGreaterThan(whole(world) * 0.95);
     }),
     { numRuns: 300 },
   );
@@ -79,7 +79,7 @@ test('where more is made than a call takes, it is as fast as halves', () => {
     fc.property(worlds, (world) => {
       const { callers, call, written, made } = world;
       fc.pre(callers >= 4 && made * callers > 2 * (call + written));
-      expect(rate(world, new Pace())).toBeGreaterThan(halves(world) * 0.95);
+      expect(rate(world, new AdaptiveBatchSize())).toBeGreaterThan(halves(world) * 0.95);
       expect(halves(world)).toBeGreaterThan(whole(world));
     }),
     { numRuns: 300 },
@@ -89,7 +89,7 @@ test('where more is made than a call takes, it is as fast as halves', () => {
 test('who makes nothing in between is written all at once', () => {
   fc.assert(
     fc.property(worlds, (world) => {
-      const pace = new Pace();
+      const pace = new AdaptiveBatchSize();
       rate({ ...world, made: 0 }, pace);
       expect(pace.enough).toBe(Number.POSITIVE_INFINITY);
     }),
@@ -98,7 +98,7 @@ test('who makes nothing in between is written all at once', () => {
 
 test('where the process has stood still, or a call came back at once, that is forgotten', () => {
   const world = { callers: 16, call: 1, written: 0.1, made: 0.03 };
-  const pace = new Pace();
+  const pace = new AdaptiveBatchSize();
   rate(world, pace);
   pace.made(28_800_000, 1);
   pace.called(0.01, 16);
@@ -106,7 +106,7 @@ test('where the process has stood still, or a call came back at once, that is fo
 });
 
 test('a call for one, to see what it takes, is not made again at once where it has failed', () => {
-  const pace = new Pace();
+  const pace = new AdaptiveBatchSize();
   pace.asking(16);
   pace.called(1, 16);
   for (let calls = 0; calls < 100 && pace.enough !== 1; calls++) {

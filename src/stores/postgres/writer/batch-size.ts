@@ -1,4 +1,4 @@
-import { Askers } from '../../callers-in-flight.ts';
+import { CallersInFlight } from '../../callers-in-flight.ts';
 
 /** The smoothing factor of measured averages. */
 const FOLLOWED = 1 / 16;
@@ -39,8 +39,8 @@ const WORTH = 1.5;
  * process prepares their requests. If the preparation takes longer than one more call, one half of
  * the jobs is written while the other half is prepared.
  */
-export class Pace {
-  readonly #askers = new Askers();
+export class AdaptiveBatchSize {
+  readonly #askers = new CallersInFlight();
   /**
    * The milliseconds of a call with one job, which approximate the fixed cost of a call. Undefined
    * before the first call.

@@ -4,7 +4,7 @@ import { withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { batchOf, chainOf } from '../../../testing/store-rows.ts';
 import { loadDriver } from '../connection/driver.ts';
 import { Session } from '../connection/session.ts';
-import { KnownFacts } from '../facts/partition-cache.ts';
+import { PartitionCache } from '../facts/partition-cache.ts';
 import { openPostgres } from '../index.ts';
 import { Group, prepareAppend } from './commit.ts';
 import { BatchJob } from './job.ts';
@@ -25,7 +25,7 @@ withPostgres('a commit', (postgres) => {
     const append = prepareAppend(postgres.schemaOf(url), 'here');
     const write = (rows: readonly EntryRow[]): Promise<unknown> =>
       new Promise((resolve, reject) =>
-        new Group([new BatchJob(batchOf(rows), resolve, reject)], new KnownFacts())
+        new Group([new BatchJob(batchOf(rows), resolve, reject)], new PartitionCache())
           .write(session, append, false)
           .catch(reject),
       );

@@ -5,9 +5,9 @@ import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
 import { COMMITTED } from '../../native-port.ts';
 import { bytea } from '../connection/row.ts';
 import type { Session, Statement } from '../connection/session.ts';
-import { type EffectNews, EffectPlan, KnownEffects } from '../effects/effect-plan.ts';
+import { EffectPlan, type EffectReport, KnownEffects } from '../effects/effect-plan.ts';
 import { FactPlan, partitionsOf, prepareFactStates } from '../facts/fact-plan.ts';
-import type { KnownFacts } from '../facts/partition-cache.ts';
+import type { PartitionCache } from '../facts/partition-cache.ts';
 import { BatchJob, OracleJob, type RowsJob } from './job.ts';
 
 /**
@@ -20,7 +20,7 @@ interface Head {
 }
 
 /** The server's reason for writing nothing: the effects, or otherwise the entries. */
-type Refusal = { readonly effects: EffectNews } | HeadNews;
+type Refusal = { readonly effects: EffectReport } | HeadNews;
 
 interface HeadNews {
   readonly effects?: undefined;
@@ -31,7 +31,7 @@ interface HeadNews {
 }
 
 /** Null for each answer that was not stored before. */
-type Kept = readonly (readonly [answer: string, at: string] | null)[];
+type RecordedAnswers = readonly (readonly [answer: string, at: string] | null)[];
 
 /**
  * Jobs that are written together with one call of `append`, or with a few calls if other writers
@@ -58,11 +58,11 @@ export class Group {
   #sent: readonly RowsJob[] = [];
   /** Whether the server has refused an assumption. */
   #hasFailed = false;
-  readonly #knownFacts: KnownFacts;
+  readonly #knownFacts: PartitionCache;
   #calls = 0;
   #lastMs = 0;
 
-  constructor(jobs: readonly RowsJob[], knownFacts: KnownFacts) {
+  constructor(jobs: readonly RowsJob[], knownFacts: PartitionCache) {
     this.#knownFacts = knownFacts;
     this.#batches = jobs.filter((job) => job instanceof BatchJob);
     this.#puts = jobs.filter((job) => job instanceof OracleJob);
@@ -99,7 +99,7 @@ export class Group {
       return await this.#write(session, appends, tell);
     } catch (error) {
       // The cached state may be the cause, and the stored state may have changed.
-      this.#knownFacts.forget(names);
+      this.#knownFacts.evict(names);
       this.#hasFailed = true;
       throw error;
     }
@@ -133,7 +133,7 @@ export class Group {
         : doesMore
           ? [erasing, [...values, ...erasedValues(erased)]]
           : [append, values];
-    const beside = besides(plan, this.#puts);
+    const beside = extraStatements(plan, this.#puts);
     this.#calls += 1;
     const began = performance.now();
     const [reply] =
@@ -145,12 +145,15 @@ export class Group {
           ]);
     this.#lastMs = performance.now() - began;
     this.#sent = [];
-    const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [Refusal | null, Kept | null];
+    const [refused, kept] = reply!.map((text) => JSON.parse(text ?? 'null')) as [
+      Refusal | null,
+      RecordedAnswers | null,
+    ];
     if (refused !== null) {
       this.#learn(plan, refused);
       return false;
     }
-    facts.tell(this.#knownFacts);
+    facts.committed(this.#knownFacts);
     plan.answer();
     const stored = new Map(answers.map((row, index) => [row.key, storedAnswer(row, kept?.[index])]));
     for (const row of stored.values())
@@ -181,7 +184,7 @@ export class Group {
 
   #learn({ assumed, effects }: Plan, refusal: Refusal): void {
     if (refusal.effects !== undefined) {
-      this.#effects.learn(refusal.effects, effects.namedKeys);
+      this.#effects.set(refusal.effects, effects.namedKeys);
       return;
     }
     const { heads, taken } = refusal;
@@ -366,7 +369,7 @@ export function prepareAppend(schema: string, path: string): Appends {
 }
 
 /** A function of the store with its arguments. */
-type Beside = readonly [
+type ExtraStatement = readonly [
   call: 'list_answers' | 'erase_answers' | 'hold_texts' | 'await_facts',
   values: readonly [unknown[], unknown[]],
 ];
@@ -375,8 +378,8 @@ type Beside = readonly [
  * The extra calls of a group: listed oracle answers, erased answers, repeated texts, and missing
  * facts. The group may erase a repeated text itself after that.
  */
-function besides({ accepted }: Plan, puts: readonly OracleJob[]): Beside[] {
-  const beside: Beside[] = [];
+function extraStatements({ accepted }: Plan, puts: readonly OracleJob[]): ExtraStatement[] {
+  const beside: ExtraStatement[] = [];
   const listed = puts.flatMap(({ row: { key }, within }) => (within === undefined ? [] : [{ key, within }]));
   if (listed.length > 0)
     beside.push(['list_answers', [listed.map(({ within }) => bytea(within)), listed.map(({ key }) => bytea(key))]]);
@@ -404,7 +407,7 @@ export interface Appends {
    * A statement with the given number of parameters, extended by functions with two parameters
    * each. The server calls these functions if it does not refuse the statement.
    */
-  readonly withBesides: (statement: Statement, count: number, beside: readonly Beside[]) => Statement;
+  readonly withBesides: (statement: Statement, count: number, beside: readonly ExtraStatement[]) => Statement;
   readonly eraserOf: Statement;
   readonly factStates: Statement;
   /** Names the store in errors. */
@@ -449,7 +452,7 @@ function firstAnswers(puts: readonly OracleJob[]): OracleRow[] {
   return [...first.values()];
 }
 
-function storedAnswer({ key, answer, at }: OracleRow, kept: Kept[number] | undefined): OracleRow {
+function storedAnswer({ key, answer, at }: OracleRow, kept: RecordedAnswers[number] | undefined): OracleRow {
   return kept ? { key, answer: kept[0], at: kept[1] } : { key, answer, at };
 }
 

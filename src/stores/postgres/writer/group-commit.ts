@@ -3,11 +3,11 @@ import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';
 import type { StoreError } from '../../errors.ts';
 import type { Session } from '../connection/session.ts';
-import { ConnectionLost, doubtError, isOutrun, storeError } from '../errors.ts';
-import { KnownFacts } from '../facts/partition-cache.ts';
-import { Pace } from './batch-size.ts';
+import { ConnectionLost, isSerializationFailure, storeError, unknownCommitError } from '../errors.ts';
+import { PartitionCache } from '../facts/partition-cache.ts';
+import { AdaptiveBatchSize } from './batch-size.ts';
 import { type Appends, Group, prepareAppend } from './commit.ts';
-import { BatchJob, type Job, OracleJob, type RowsJob, StepJob } from './job.ts';
+import { BatchJob, type Job, OperationJob, OracleJob, type RowsJob } from './job.ts';
 import type { Writer } from './writer.ts';
 
 /** The rows and bytes at which a group is full, so no caller waits for an endless group. */
@@ -41,8 +41,8 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #append: Appends;
   /** The cached partitions after reads and commits, for the next change. */
-  readonly knownFacts: KnownFacts = new KnownFacts();
-  readonly #pace = new Pace();
+  readonly knownFacts: PartitionCache = new PartitionCache();
+  readonly #pace = new AdaptiveBatchSize();
   #waiting: Job[] = [];
   /** The number of callers without an answer. */
   #asking = 0;
@@ -70,7 +70,7 @@ export class GroupCommit {
    * Resolves to the result of the step, which has the connection exclusively and may be repeated.
    */
   run<T>(step: (session: Session) => Promise<T>): Promise<T> {
-    return this.#asked((resolve, reject) => new StepJob(step, resolve, reject));
+    return this.#asked((resolve, reject) => new OperationJob(step, resolve, reject));
   }
 
   /** Resolves when no job waits any more. */
@@ -128,7 +128,7 @@ export class GroupCommit {
       return;
     }
     const [first] = this.#waiting;
-    if (first instanceof StepJob) await this.#step(session, this.#waiting.shift() as StepJob);
+    if (first instanceof OperationJob) await this.#step(session, this.#waiting.shift() as OperationJob);
     else await this.#together(session, this.#waiting.splice(0, this.#groupSize()) as RowsJob[]);
   }
 
@@ -155,7 +155,7 @@ export class GroupCommit {
     setImmediate(() => this.#pace.made(performance.now() - began, answers.length));
   }
 
-  async #step(session: Session, job: StepJob): Promise<void> {
+  async #step(session: Session, job: OperationJob): Promise<void> {
     try {
       job.answer(await job.run(session));
     } catch (error) {
@@ -170,7 +170,7 @@ export class GroupCommit {
         if (await group.write(session, this.#append, this.#options.tell)) return true;
         if (calls === CALLS_MAX) throw new Error(`other writers were faster ${calls} times`);
       } catch (error) {
-        if (isOutrun(error) && calls < CALLS_MAX) continue;
+        if (isSerializationFailure(error) && calls < CALLS_MAX) continue;
         this.#settle(error, group.open, group.sent);
         return false;
       }
@@ -186,8 +186,8 @@ export class GroupCommit {
       return;
     }
     const inDoubt = new Set(error.wasSent ? sent : []);
-    if (inDoubt.size > 0) writer.lost();
-    const doubt = doubtError(path, error);
+    if (inDoubt.size > 0) writer.statementLost();
+    const doubt = unknownCommitError(path, error);
     this.#waiting.unshift(...open.filter((job) => !inDoubt.has(job) || job.doubt(doubt)));
   }
 
@@ -198,7 +198,7 @@ export class GroupCommit {
     let erases = false;
     const most = this.#pace.take(this.#waiting.length);
     for (const job of this.#waiting) {
-      if (job instanceof StepJob || size >= most) break;
+      if (job instanceof OperationJob || size >= most) break;
       rows += job.rows;
       bytes += job.bytes;
       if (size > 0 && (rows > GROUP_ROWS_MAX || bytes > GROUP_BYTES_MAX)) break;

@@ -9,7 +9,7 @@ import type { Session } from '../connection/session.ts';
 const TRIES_MAX = 3;
 
 /** A caller that waits for the writer. */
-abstract class Waiting<T> {
+abstract class WaitingCaller<T> {
   readonly #resolve: (result: T) => void;
   readonly #reject: (error: StoreError) => void;
   #tries = 0;
@@ -39,7 +39,7 @@ abstract class Waiting<T> {
   }
 }
 
-export class BatchJob extends Waiting<CommitResult> {
+export class BatchJob extends WaitingCaller<CommitResult> {
   readonly batch: Batch;
   readonly rows: number;
   readonly bytes: number;
@@ -76,7 +76,7 @@ export class BatchJob extends Waiting<CommitResult> {
   }
 }
 
-export class OracleJob extends Waiting<OracleRow> {
+export class OracleJob extends WaitingCaller<OracleRow> {
   readonly row: OracleRow;
   /** The name under which the answer is listed. */
   readonly within: string | undefined;
@@ -96,7 +96,7 @@ export class OracleJob extends Waiting<OracleRow> {
 }
 
 /** A job with its own statements, which are safe to repeat. */
-export class StepJob<T = unknown> extends Waiting<T> {
+export class OperationJob<T = unknown> extends WaitingCaller<T> {
   readonly run: (session: Session) => Promise<T>;
 
   constructor(
@@ -112,4 +112,4 @@ export class StepJob<T = unknown> extends Waiting<T> {
 /** The jobs that can share a group. */
 export type RowsJob = BatchJob | OracleJob;
 
-export type Job = RowsJob | StepJob<any>;
+export type Job = RowsJob | OperationJob<any>;

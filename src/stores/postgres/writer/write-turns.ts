@@ -3,7 +3,7 @@ import type { Readers } from '../connection/readers.ts';
 import type { Session, Statement } from '../connection/session.ts';
 
 /** The maximum number of trajectories whose write lock a process holds or waits for. */
-export const TURNS_MAX = 4;
+export const WRITE_LOCKS_MAX = 4;
 
 const LOCK: Statement = { name: 'assize turn', text: 'SELECT pg_advisory_lock($1)' };
 const UNLOCK: Statement = { name: 'assize end turn', text: 'SELECT pg_advisory_unlock($1)' };
@@ -13,7 +13,7 @@ const UNLOCK: Statement = { name: 'assize end turn', text: 'SELECT pg_advisory_u
  * order of requests, and releases it when the connection ends. The locks have one key, unlike the
  * locks of appends, which have two.
  */
-export class Turns {
+export class WriteLocks {
   readonly #sessions: Readers;
   readonly #schema: string;
   readonly #ends = new Set<() => void>();
@@ -28,7 +28,7 @@ export class Turns {
    * Resolves to the function that releases the lock, or to undefined if the lock was not acquired.
    * Never rejects.
    */
-  take(trajectoryId: string): Promise<(() => void) | undefined> {
+  acquire(trajectoryId: string): Promise<(() => void) | undefined> {
     const key = lockKey(this.#schema, trajectoryId);
     return new Promise((resolve) => {
       const turn = async (session: Session): Promise<void> => {
@@ -44,7 +44,7 @@ export class Turns {
   }
 
   /** Releases the held locks, and waits for the requested ones. */
-  async end(): Promise<void> {
+  async close(): Promise<void> {
     const ended = this.#sessions.end();
     for (const end of this.#ends) end();
     await ended;

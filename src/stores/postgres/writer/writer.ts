@@ -56,7 +56,7 @@ export class Writer {
   }
 
   /** Reports that a statement was lost. The server may still execute it. */
-  lost(): void {
+  statementLost(): void {
     this.#orphans = [...this.#orphans, this.#backend];
   }
 
@@ -64,7 +64,7 @@ export class Writer {
    * Resolves when the server no longer executes any lost statement.
    * @throws {StoreError} if that cannot be determined
    */
-  async settled(): Promise<void> {
+  async lostStatementsEnded(): Promise<void> {
     if (this.#orphans.length > 0) await this.session();
   }
 

@@ -1,4 +1,4 @@
-import type { Tenure } from '#ledger';
+import type { Lease } from '#ledger';
 import type { Writes } from '../../native-port.ts';
 import { rebuild } from '../../rebuild.ts';
 import { keepFacts, prepareOfferClaimKey, rebuildSteps } from '../facts/facts.ts';
@@ -12,7 +12,7 @@ export function prepareWrites(
   group: GroupCommit,
   { schema, path }: { readonly schema: string; readonly path: string },
   by: {
-    hold(signal: AbortSignal | undefined): Promise<Tenure>;
+    hold(signal: AbortSignal | undefined): Promise<Lease>;
     writable(): GroupCommit;
   },
 ): Writes {

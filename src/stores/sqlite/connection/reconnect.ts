@@ -31,7 +31,7 @@ export function connectionTask(db: DatabaseSync, path: string): ConnectionTask {
 }
 
 /** Opens an existing file and never creates one. @throws SQLite's error */
-export function connectAgain({ path, pragmas }: ConnectionTask): DatabaseSync {
+export function reconnect({ path, pragmas }: ConnectionTask): DatabaseSync {
   const db = openDatabase(fileUrl(path, { mode: 'rw' }), { timeout: BLOCKING_WAIT_MS });
   for (const [name, value] of pragmas) db.exec(`PRAGMA ${name} = ${value}`);
   return db;

@@ -19,11 +19,11 @@ const WRITTEN = { status: 'written' };
 test('who has lost the file of its lock is fenced by the next one', async () => {
   const path = join(folder, 'lost.db');
   const [left, right] = [await openSqlite({ path }), await openSqlite({ path })];
-  const first = await left.holdEffects();
+  const first = await left.leaseEffects();
   expect(await left.logEffects(writeOf(first.fence, 1))).toEqual(WRITTEN);
   expect(statSync(`${path}-effects`).size).toBe(0);
   rmSync(`${path}-effects`);
-  const second = await right.holdEffects();
+  const second = await right.leaseEffects();
   expect(second).toMatchObject({ fence: first.fence + 1, lastEpoch: 1 });
   expect(await left.logEffects({ fence: first.fence, ended: [1] })).toEqual({ status: 'fenced' });
   expect(await right.openEffects()).toEqual([loggedOf(1)]);
@@ -39,13 +39,13 @@ test('there is one tenure of a file, by whatever link it is opened', async () =>
   const link = join(folder, 'link.db');
   symlinkSync(path, link);
   const second = await openSqlite({ path: link });
-  const held = await first.holdEffects();
+  const held = await first.leaseEffects();
   const waits = new AbortController();
-  const other = second.holdEffects(waits.signal).catch((error: unknown) => error);
+  const other = second.leaseEffects(waits.signal).catch((error: unknown) => error);
   // The second store has tried the lease's file before it requests the write lock, which it does
   // not acquire either.
-  const turn = (await first.turn('t'))!;
-  expect(await second.turn('t')).toBeUndefined();
+  const turn = (await first.acquireWriteLock('t'))!;
+  expect(await second.acquireWriteLock('t')).toBeUndefined();
   turn();
   waits.abort(new Error('it is not free'));
   expect(await other).toBe(waits.signal.reason);
@@ -57,7 +57,7 @@ test('there is one tenure of a file, by whatever link it is opened', async () =>
 
 test('a batch that is rolled back leaves nothing in memory of its effects', async () => {
   const store = await openSqlite({ path: join(folder, 'back.db') });
-  const { fence } = await store.holdEffects();
+  const { fence } = await store.leaseEffects();
   const root = entryAfter(undefined, 't');
   await store.commit(batchOf(root));
   // Only the insert detects the duplicate id, after the effects of the same group are written.
@@ -75,7 +75,7 @@ test('a batch that is rolled back leaves nothing in memory of its effects', asyn
 test('close lets nobody else have the tenure before what waits is written', async () => {
   const path = join(folder, 'closing.db');
   const store = await openSqlite({ path });
-  const { fence } = await store.holdEffects();
+  const { fence } = await store.leaseEffects();
   const other = new DatabaseSync(`${path}-effects`, { timeout: 0 });
   const isFree = (): boolean => {
     try {
@@ -100,7 +100,7 @@ test('close lets nobody else have the tenure before what waits is written', asyn
 
 test('a write that is refused costs the others of its group no rollback', async () => {
   const store = await openSqlite({ path: join(folder, 'refused.db') });
-  const { fence } = await store.holdEffects();
+  const { fence } = await store.leaseEffects();
   await store.logEffects(writeOf(fence, 1));
   const ran: string[] = [];
   interceptSql((sql, proceed) => {
@@ -123,7 +123,7 @@ test('a write that is refused costs the others of its group no rollback', async 
 
 test('a write of effects goes into the transaction of the batches that wait', async () => {
   const store = await openSqlite({ path: join(folder, 'group.db') });
-  const { fence } = await store.holdEffects();
+  const { fence } = await store.leaseEffects();
   let commits = 0;
   interceptSql((sql, proceed) => {
     if (sql === 'COMMIT') commits += 1;
@@ -146,7 +146,7 @@ test('a write of effects goes into the transaction of the batches that wait', as
 test('a write whose sync failed is in doubt, and is an error of logEffects', async () => {
   const path = join(folder, 'doubt.db');
   const store = await openSqlite({ path });
-  const { fence } = await store.holdEffects();
+  const { fence } = await store.leaseEffects();
   interceptSql((sql, proceed) => {
     if (sql === 'COMMIT') throw sqliteError(10);
     return proceed();
@@ -156,24 +156,24 @@ test('a write whose sync failed is in doubt, and is an error of logEffects', asy
   vi.restoreAllMocks();
   expect(logged).toMatchObject({ status: 'rejected', reason: { code: 'store_poisoned' } });
   expect(batched).toMatchObject({ value: { status: 'unknown', cause: { code: 'store_poisoned' } } });
-  await expect(store.holdEffects()).rejects.toMatchObject({ code: 'store_poisoned' });
+  await expect(store.leaseEffects()).rejects.toMatchObject({ code: 'store_poisoned' });
   await store.close();
   const again = await openSqlite({ path });
-  expect((await again.holdEffects()).fence).toBe(fence + 1);
+  expect((await again.leaseEffects()).fence).toBe(fence + 1);
   await again.close();
 });
 
 test('a store that is only read has effects and takes none', async () => {
   const path = join(folder, 'read.db');
   const store = await openSqlite({ path });
-  const { fence } = await store.holdEffects();
+  const { fence } = await store.leaseEffects();
   await store.logEffects(writeOf(fence, 1));
   await store.close();
   const reader = await openSqlite({ path, mode: 'readonly' });
   expect(await reader.openEffects()).toEqual([loggedOf(1)]);
   expect(await reader.effectsOf(1)).toEqual(loggedOf(1));
   expect(await reader.effectKey(keyOf(1).key)).toEqual(keyOf(1));
-  for (const call of [() => reader.holdEffects(), () => reader.logEffects({ fence })])
+  for (const call of [() => reader.leaseEffects(), () => reader.logEffects({ fence })])
     await expect(call()).rejects.toMatchObject({ code: 'store_readonly' });
   await reader.close();
 });
@@ -181,7 +181,7 @@ test('a store that is only read has effects and takes none', async () => {
 test('rows of effects that nothing leads to are found', async () => {
   const path = join(folder, 'check.db');
   const store = await openSqlite({ path });
-  const { fence } = await store.holdEffects();
+  const { fence } = await store.leaseEffects();
   await store.logEffects(writeOf(fence, 1, ['a', 'b', 'c']));
   await store.logEffects({ ...writeOf(fence, 2), ended: [2] });
   expect(await store.selfCheck()).toEqual([]);

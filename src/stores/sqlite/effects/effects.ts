@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { ChurnMap } from '#base';
-import type { EffectKeyRow, EffectPage, EffectWrite, Hash, LoggedTransaction, OpenEffectPage, Tenure } from '#ledger';
+import { TransientMap } from '#base';
+import type { EffectKeyRow, EffectPage, EffectWrite, Hash, Lease, LoggedTransaction, OpenEffectPage } from '#ledger';
 import {
   type EffectChange,
   type EffectState,
@@ -29,8 +29,8 @@ export class EffectWriter implements EffectView {
   readonly #record: StatementSync;
   readonly #key: StatementSync;
   readonly #end: StatementSync;
-  readonly #known = new ChurnMap<number, EffectState>();
-  #tenure: Pick<Tenure, 'fence' | 'lastEpoch'> | undefined;
+  readonly #known = new TransientMap<number, EffectState>();
+  #tenure: Pick<Lease, 'fence' | 'lastEpoch'> | undefined;
 
   constructor(db: DatabaseSync) {
     this.#selectTenure = db.prepare(
@@ -52,13 +52,13 @@ export class EffectWriter implements EffectView {
   }
 
   /** Call this when another connection has written, and after every rollback. */
-  forget(): void {
+  invalidate(): void {
     this.#known.clear();
     this.#tenure = undefined;
   }
 
   /** Starts a lease. Writes under earlier leases are fenced from now on. */
-  raise(): Pick<Tenure, 'fence' | 'lastEpoch'> {
+  raise(): Pick<Lease, 'fence' | 'lastEpoch'> {
     this.#raise.run();
     this.#tenure = undefined;
     return { ...this.#given };
@@ -120,8 +120,8 @@ export class EffectWriter implements EffectView {
     return this.#selectKey(key);
   }
 
-  get #given(): Pick<Tenure, 'fence' | 'lastEpoch'> {
-    this.#tenure ??= this.#selectTenure.get() as unknown as Pick<Tenure, 'fence' | 'lastEpoch'>;
+  get #given(): Pick<Lease, 'fence' | 'lastEpoch'> {
+    this.#tenure ??= this.#selectTenure.get() as unknown as Pick<Lease, 'fence' | 'lastEpoch'>;
     return this.#tenure;
   }
 

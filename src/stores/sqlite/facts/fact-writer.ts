@@ -33,7 +33,7 @@ const KNOWN_ROWS_MAX = 100_000;
  */
 const DELETED_MAX = 2_000;
 
-interface Known extends FactState {
+interface CachedPartition extends FactState {
   readonly key: number | bigint;
   /** Whether the partition has, or had, rows of a predicate with several values. */
   readonly several: boolean;
@@ -77,8 +77,8 @@ export class FactWriter implements FactView {
    * Each partition with its counted number of rows. When the map is full, unused partitions are
    * evicted with the older ones.
    */
-  #known = new Map<string, { readonly state: Known; readonly rows: number }>();
-  #knownBefore: Map<string, { readonly state: Known }> = new Map();
+  #known = new Map<string, { readonly state: CachedPartition; readonly rows: number }>();
+  #knownBefore: Map<string, { readonly state: CachedPartition }> = new Map();
   #knownRows = 0;
   #hasErased: boolean | undefined;
   /**
@@ -155,7 +155,7 @@ export class FactWriter implements FactView {
   }
 
   /** Call this when another connection has written, and after every rollback. */
-  forget(): void {
+  invalidate(): void {
     this.#forgetKnown();
     this.#hasErased = undefined;
     this.#lastStart = undefined;
@@ -195,7 +195,7 @@ export class FactWriter implements FactView {
     this.#eraseLong.run(hashes);
     this.#eraseObjects.run(hashes);
     this.#eraseNames.run(hashes);
-    this.forget();
+    this.invalidate();
     // The cache of the writing thread.
     forgetWords();
   }
@@ -207,7 +207,7 @@ export class FactWriter implements FactView {
     return position !== undefined && this.#selectErased.get(position) !== undefined;
   }
 
-  partition(name: PartitionName): Known | undefined {
+  partition(name: PartitionName): CachedPartition | undefined {
     const known = this.#found(name);
     if (known !== undefined) return known;
     const { space, branch = '', subject, predicate } = name;
@@ -232,7 +232,7 @@ export class FactWriter implements FactView {
    * Caches a partition that was read outside of a transaction. The cached partition is valid until
    * another connection writes. A change planned on it is checked against the same rows.
    */
-  learn(name: PartitionName, { key, several, state }: FoundPartition): void {
+  remember(name: PartitionName, { key, several, state }: FoundPartition): void {
     if (this.#found(name) !== undefined) return;
     const { names, version, latest, since } = state;
     const open = new OpenSet<OpenKey>(state.open);
@@ -314,7 +314,7 @@ export class FactWriter implements FactView {
 
   #writePartition(change: FactChange): number | bigint {
     const { partition, names, version, system_time, insert, since } = change;
-    const before = change.before as Known | undefined;
+    const before = change.before as CachedPartition | undefined;
     const several = before?.several === true || insert.some((row) => row.cardinality !== 'single-valued');
     const flag = several ? 1 : 0;
     let key = before?.key;
@@ -374,7 +374,7 @@ export class FactWriter implements FactView {
       this.#lastStart = row.system_time_start;
   }
 
-  #found(name: PartitionName): Known | undefined {
+  #found(name: PartitionName): CachedPartition | undefined {
     const key = nameKey(name);
     const known = this.#known.get(key);
     if (known !== undefined) return known.state;
@@ -383,7 +383,7 @@ export class FactWriter implements FactView {
     return before?.state;
   }
 
-  #know(name: PartitionName, state: Known): void {
+  #know(name: PartitionName, state: CachedPartition): void {
     const key = nameKey(name);
     const rows = state.open.size;
     const known = this.#known.get(key);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { FactAnswers } from '../../moment.ts';
 import type { VectorSearch } from '../../options.ts';
+import type { FactAnswers } from '../../read-snapshot.ts';
 import { FactReader } from './facts.ts';
 import { RankedRows } from './ranked-rows.ts';
 import { TextReader } from './text-reader.ts';
@@ -10,7 +10,7 @@ import { VectorReader } from './vector-reader.ts';
  * The facts in one snapshot, from this call until the connection is closed. `path` names the store
  * in errors.
  */
-export function factsHeld(db: DatabaseSync, path: string, vectors: VectorSearch): FactAnswers {
+export function snapshotReads(db: DatabaseSync, path: string, vectors: VectorSearch): FactAnswers {
   db.exec('BEGIN');
   const facts = new FactReader(db, path, { isHeld: true });
   // A transaction holds its snapshot only after the first read.

@@ -24,7 +24,7 @@ const GROWTH = 9 / 8;
 const WAITING_MAX = 64;
 const WAITING_ROWS_MAX = 256;
 
-type Asked<Query> = Query & { readonly limit: number };
+type TextQuery<Query> = Query & { readonly limit: number };
 
 /**
  * Full-text searches of facts. Each search sees one snapshot, including texts that are not indexed
@@ -39,8 +39,8 @@ export class TextReader {
   readonly #selectQueue: StatementSync;
   readonly #selectSpace: StatementSync;
   readonly #selectWord: StatementSync;
-  readonly #texts: Found;
-  readonly #ids: Found;
+  readonly #texts: MatchingTexts;
+  readonly #ids: MatchingTexts;
   readonly #selectText: StatementSync;
   readonly #selectBranch: StatementSync;
   readonly #query: (text: string) => StatementSync;
@@ -81,11 +81,11 @@ export class TextReader {
    * Same as `FactStore.factsByText`, with the defaults filled in.
    * @throws {StoreError} while the facts are incomplete
    */
-  byText(query: Asked<FactTextQuery>): FactHit[] {
+  byText(query: TextQuery<FactTextQuery>): FactHit[] {
     return this.#facts.atOneMoment(() => this.#byText(query));
   }
 
-  #byText({ text, ...query }: Asked<FactTextQuery>): FactHit[] {
+  #byText({ text, ...query }: TextQuery<FactTextQuery>): FactHit[] {
     const words = [...new Set(wordsOf(text))];
     if (words.length === 0 || !this.#hasMemory(query)) return [];
     const space = this.#space(query.space);
@@ -236,12 +236,12 @@ type TextColumns = readonly [id: number, key: number, words: string, length: num
 type FoundColumns = TextColumns | readonly [id: number];
 
 /** The texts that an FTS5 query finds: all of them, or a number of the newest before one. */
-interface Found {
+interface MatchingTexts {
   readonly all: StatementSync;
   readonly newest: StatementSync;
 }
 
-function prepareFound(db: DatabaseSync, columns: string): Found {
+function prepareFound(db: DatabaseSync, columns: string): MatchingTexts {
   const found = `SELECT ${columns} FROM fact_words WHERE fact_words MATCH ?`;
   const all = db.prepare(found);
   const newest = db.prepare(`${found} AND rowid < ? ORDER BY rowid DESC LIMIT ?`);

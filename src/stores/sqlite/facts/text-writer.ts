@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { ChurnMap } from '#base';
+import { TransientMap } from '#base';
 import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../../vectors.ts';
 import { RESET_TEXTS } from './fact-texts.ts';
@@ -61,7 +61,7 @@ export class TextWriter {
   readonly #selectEmbedder: StatementSync;
   readonly #insertVector: StatementSync;
   /** By `n`. */
-  readonly #written = new ChurnMap<number, Texts>();
+  readonly #written = new TransientMap<number, Texts>();
   #writtenCharacters = 0;
 
   constructor(db: DatabaseSync) {

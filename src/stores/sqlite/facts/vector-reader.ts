@@ -11,7 +11,7 @@ import { textsWithoutVector, wantedTexts } from './wanted-texts.ts';
 /** The number of texts that the first search adds to the requested limit. */
 const BESIDE = 32;
 
-type Wanted = Omit<FactQuery, 'after'>;
+type VectorQuery = Omit<FactQuery, 'after'>;
 
 /**
  * Searches of facts by vector, and lists of texts without a vector. Each call sees one snapshot.
@@ -71,7 +71,7 @@ export class VectorReader {
   }
 
   /** All texts that the query wants. */
-  #all(query: Wanted, embedder: number): readonly VectorColumns[] {
+  #all(query: VectorQuery, embedder: number): readonly VectorColumns[] {
     const { sql, values } = wantedTexts(query);
     const statement = this.#query(`WITH wanted (id, key) AS MATERIALIZED (${sql})
       SELECT w.id, w.key, v.vector FROM wanted AS w CROSS JOIN fact_vector AS v ON v.text = w.id AND v.embedder = ?`);
@@ -82,7 +82,7 @@ export class VectorReader {
    * The wanted texts that can be among the nearest, as measured by sqlite-vec. The result contains
    * every nearest text.
    */
-  #nearest(query: Wanted, embedder: number, asked: Float32Array, limit: number): readonly VectorColumns[] {
+  #nearest(query: VectorQuery, embedder: number, asked: Float32Array, limit: number): readonly VectorColumns[] {
     const { sql, values } = wantedTexts(query);
     const statement = this.#query(`WITH wanted (id, key) AS MATERIALIZED (${sql})
       SELECT n.id, n.key, v.vector, n.distance FROM (

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { FactModel, generatedBatches, SPACES } from '../../../testing/fact-model.ts';
 import { ALICE, changeOf } from '../../../testing/fact-rows.ts';
-import { putTo } from '../../../testing/laws/fact-model.ts';
+import { runAgainst } from '../../../testing/laws/fact-model.ts';
 import { batchOf } from '../../../testing/store-rows.ts';
 import { openSqlite } from '../open.ts';
 import { LONG_OBJECT, OBJECT, ROWS } from './fact-rows.ts';
@@ -35,7 +35,7 @@ test('texts without a vector are those that a look through each partition finds,
     fc.asyncProperty(generatedBatches, fc.infiniteStream(fc.boolean()), async (batches, has) => {
       const path = newPath();
       const store = await openSqlite({ path, durability: 'off' });
-      await putTo(store, new FactModel(), batches);
+      await runAgainst(store, new FactModel(), batches);
       for (const space of SPACES) {
         const texts = await store.textsToEmbed('m', space, 1_000);
         const given = texts.filter(() => has.next().value);

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ConnectionTask, connectAgain } from '../connection/reconnect.ts';
+import { type ConnectionTask, reconnect } from '../connection/reconnect.ts';
 import { sqliteFailure } from '../errors.ts';
-import type { Copied } from './checkpointer.ts';
+import type { CheckpointResult } from './checkpointer.ts';
 
 // If the connection fails, the worker copied nothing and exits. The writer then copies the WAL
 // itself.
-const db = connectAgain(workerData as ConnectionTask);
+const db = reconnect(workerData as ConnectionTask);
 const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
 
 parentPort?.on('message', (asked: 'copy' | 'end') => {
@@ -15,7 +15,7 @@ parentPort?.on('message', (asked: 'copy' | 'end') => {
 });
 parentPort?.postMessage(copied());
 
-function copied(): Copied {
+function copied(): CheckpointResult {
   try {
     checkpoint.get();
     return { isCopied: true };

@@ -8,7 +8,7 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { interceptSql, sqliteError } from '../../../testing/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '../../../testing/store-rows.ts';
 import { openSqlite } from '../index.ts';
-import { WalCopier } from './checkpointer.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { CHECKPOINT_PAGES } from './group-commit.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-copier-'));
@@ -27,7 +27,7 @@ function opened(): { readonly path: string; readonly db: DatabaseSync } {
 
 test('what is committed comes into the file, also while more is being written', async () => {
   const { path, db } = opened();
-  const copier = new WalCopier(db, path);
+  const copier = new Checkpointer(db, path);
   const insert = db.prepare('INSERT INTO row (text) VALUES (?)');
   for (let times = 1; times <= 2; times++) {
     const before = statSync(path).size;
@@ -48,15 +48,15 @@ test('what is committed comes into the file, also while more is being written', 
 
 test('without a thread nothing is copied, and nobody waits for it', async () => {
   const { path, db } = opened();
-  const copier = new WalCopier(db, join(folder, 'nothing', 'there.db'));
+  const copier = new Checkpointer(db, join(folder, 'nothing', 'there.db'));
   expect(await copier.copy()).toBe(false);
   expect(await copier.copy()).toBe(false);
   await copier.end();
   // The start of the worker fails immediately.
   const closed = new DatabaseSync(path);
   closed.close();
-  expect(await new WalCopier(closed, path).copy()).toBe(false);
-  const ended = new WalCopier(db, path);
+  expect(await new Checkpointer(closed, path).copy()).toBe(false);
+  const ended = new Checkpointer(db, path);
   await ended.end();
   expect(await ended.copy()).toBe(true);
   const copying = ended.copy();
@@ -102,12 +102,12 @@ test('who waits for an erasure to be out of the files, while a copy is made, has
 
 /** The steps that a store takes for its WAL, in order, when its writes make a checkpoint due. */
 async function writingMuch(
-  copy: (this: WalCopier) => Promise<boolean>,
+  copy: (this: Checkpointer) => Promise<boolean>,
 ): Promise<{ readonly path: string; readonly did: string[]; readonly close: () => Promise<void> }> {
   const path = join(folder, `${n++}.db`);
   const store = await openSqlite({ path });
   const did: string[] = [];
-  vi.spyOn(WalCopier.prototype, 'copy').mockImplementation(async function (this: WalCopier) {
+  vi.spyOn(Checkpointer.prototype, 'copy').mockImplementation(async function (this: Checkpointer) {
     did.push('copies');
     const isCopied = await copy.call(this);
     did.push(isCopied ? 'copied' : 'not copied');
@@ -123,7 +123,7 @@ async function writingMuch(
 }
 
 test('a store copies its WAL in another thread, and the rest itself', async () => {
-  const { path, did, close } = await writingMuch(WalCopier.prototype.copy);
+  const { path, did, close } = await writingMuch(Checkpointer.prototype.copy);
   expect(did).toEqual(['copies', 'copied', 'rest']);
   expect(statSync(path).size).toBeGreaterThan(CHECKPOINT_PAGES * 300);
   await close();
@@ -140,7 +140,7 @@ test('a copy that fails poisons the store, and who waits for that to be closed i
   const path = join(folder, `${n++}.db`);
   const store = await openSqlite({ path });
   const copying = Promise.withResolvers<boolean>();
-  const copy = vi.spyOn(WalCopier.prototype, 'copy').mockReturnValue(copying.promise);
+  const copy = vi.spyOn(Checkpointer.prototype, 'copy').mockReturnValue(copying.promise);
   const chain = chainOf('t', 1.5 * CHECKPOINT_PAGES);
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
   await vi.waitFor(() => expect(copy).toHaveBeenCalled(), { timeout: 300_000 });
@@ -159,7 +159,7 @@ test('a copy that fails poisons the store, and who waits for that to be closed i
 test('a copy that fails after a write has failed changes nothing', async () => {
   const store = await openSqlite({ path: join(folder, `${n++}.db`) });
   const copying = Promise.withResolvers<boolean>();
-  const copy = vi.spyOn(WalCopier.prototype, 'copy').mockReturnValue(copying.promise);
+  const copy = vi.spyOn(Checkpointer.prototype, 'copy').mockReturnValue(copying.promise);
   const chain = chainOf('t', 1.5 * CHECKPOINT_PAGES);
   expect(await store.commit(batchOf(chain))).toEqual({ status: 'committed' });
   await vi.waitFor(() => expect(copy).toHaveBeenCalled(), { timeout: 300_000 });

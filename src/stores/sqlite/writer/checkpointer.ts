@@ -5,7 +5,7 @@ import { connectionTask } from '../connection/reconnect.ts';
 import { sqliteError } from '../errors.ts';
 
 /** The worker's answer to each request. The worker starts with a copy. */
-export type Copied = { readonly isCopied: true } | { readonly errcode: number; readonly message: string };
+export type CheckpointResult = { readonly isCopied: true } | { readonly errcode: number; readonly message: string };
 
 /**
  * Copies the WAL into the file in a worker thread with its own connection
@@ -18,7 +18,7 @@ export type Copied = { readonly isCopied: true } | { readonly errcode: number; r
  * The first copy starts the thread. The thread keeps the process alive only while a caller waits
  * for a copy.
  */
-export class WalCopier {
+export class Checkpointer {
   readonly #db: DatabaseSync;
   readonly #path: string;
   #worker: Worker | undefined;
@@ -94,11 +94,11 @@ export class WalCopier {
   }
 
   /** Undefined if the thread ends without an answer. */
-  #answerOf(worker: Worker): Promise<Copied | undefined> {
+  #answerOf(worker: Worker): Promise<CheckpointResult | undefined> {
     return new Promise((resolve) => {
-      const answered = (copied: Copied): void => over(copied);
+      const answered = (copied: CheckpointResult): void => over(copied);
       const ended = (): void => over(undefined);
-      const over = (copied: Copied | undefined): void => {
+      const over = (copied: CheckpointResult | undefined): void => {
         worker.off('message', answered).off('error', ended).off('exit', ended);
         resolve(copied);
       };

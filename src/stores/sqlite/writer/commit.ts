@@ -108,7 +108,7 @@ export class BatchWriter {
   }
 
   /** Call this after every rollback, because the caches are then ahead of the file. */
-  forget(): void {
+  invalidate(): void {
     this.#forgetHeads();
     this.#indexes.ids.forget();
     this.#indexes.blobs.forget();
@@ -116,8 +116,8 @@ export class BatchWriter {
 
   #forgetHeads(): void {
     this.#heads.clear();
-    this.#effects.forget();
-    this.#facts.forget();
+    this.#effects.invalidate();
+    this.#facts.invalidate();
   }
 
   /**

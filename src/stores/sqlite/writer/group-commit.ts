@@ -5,10 +5,10 @@ import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../../errors.ts';
 import { PAUSE_MS } from '../connection/retry.ts';
 import { isBusy, isFull, isOutOfSpace, lockedError, notScrubbedError, poisonedError } from '../errors.ts';
-import { WalCopier } from './checkpointer.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { BatchWriter, type Writers } from './commit.ts';
-import { BatchJob, type Job, StepJob } from './job.ts';
-import { rewriteAside } from './rewrite.ts';
+import { BatchJob, type Job, OperationJob } from './job.ts';
+import { rewriteInThread } from './rewrite.ts';
 import { Scrubber } from './scrub.ts';
 
 /** The rows and bytes at which a group is full, so no caller waits for an endless group. */
@@ -75,7 +75,7 @@ export class GroupCommit {
   readonly #checkpoint: StatementSync;
   readonly #scrubber: Scrubber;
   readonly #walPath: string;
-  readonly #copier: WalCopier;
+  readonly #copier: Checkpointer;
 
   #waiting: Job[] = [];
   #scheduled = false;
@@ -109,7 +109,7 @@ export class GroupCommit {
   #scrubs: Scrub[] = [];
   #unscrubbedSince: number | undefined;
   /** Whether a worker thread is rewriting the file. Writes of this thread wait for the rewrite. */
-  #isAside = false;
+  #isRewriting = false;
   /** The result of the rewrite, until this thread handles it. */
   #aside: Aside | undefined;
   /** Set while the WAL still contains erased bytes, because a reader uses the WAL. */
@@ -128,7 +128,7 @@ export class GroupCommit {
     this.#scrubber = new Scrubber(db);
     // SQLite places the WAL next to the target of a symbolic link.
     this.#walPath = `${db.location() ?? options.path}-wal`;
-    this.#copier = new WalCopier(db, options.path);
+    this.#copier = new Checkpointer(db, options.path);
   }
 
   /** The reason why the handle is poisoned; undefined as long as no write has failed. */
@@ -149,7 +149,7 @@ export class GroupCommit {
    * Rejects with `store_locked` or `store_poisoned`.
    */
   run<T>(step: () => T, size: { readonly rows: number; readonly bytes: number }): Promise<T> {
-    return new Promise((resolve, reject) => this.#enqueue(new StepJob(step, size, resolve, reject)));
+    return new Promise((resolve, reject) => this.#enqueue(new OperationJob(step, size, resolve, reject)));
   }
 
   /**
@@ -206,11 +206,11 @@ export class GroupCommit {
   readonly #turn = (): void => {
     this.#scheduled = false;
     if (!this.#db.isOpen) return; // closed in the meantime, with no job waiting
-    if (this.#isAside) return; // the end of the rewrite schedules the turn again
+    if (this.#isRewriting) return; // the end of the rewrite schedules the turn again
     try {
       // Before the next group and not after the last one, so callers receive their answers first.
       if (this.#isRestDue) this.#copyWal();
-      else if (this.#isCheckpointDue()) this.#copyAside();
+      else if (this.#isCheckpointDue()) this.#checkpointInThread();
       if (this.#waiting.length > 0 && this.#tryBegin()) this.#writeGroup();
       if (this.#scrubs.length > 0) {
         // A WAL cannot be truncated during a copy. The end of the copy schedules this turn again,
@@ -268,7 +268,7 @@ export class GroupCommit {
     const written = this.#suspects > 0 ? this.#writeOneByOne(size) : this.#writeTogether(size);
     if (!written) {
       this.#rollback.run();
-      this.#writer.forget();
+      this.#writer.invalidate();
       this.#suspects = size;
       return;
     }
@@ -310,7 +310,7 @@ export class GroupCommit {
       this.#db.exec('SAVEPOINT job');
       if (!this.#waiting[index]!.write()) {
         this.#db.exec('ROLLBACK TO job');
-        this.#writer.forget();
+        this.#writer.invalidate();
       }
       this.#db.exec('RELEASE job');
     }
@@ -344,7 +344,7 @@ export class GroupCommit {
    * Copies the WAL in the worker thread, repeatedly until the rest is small. A full copy in this
    * thread would block it for tens of milliseconds.
    */
-  async #copyAside(): Promise<void> {
+  async #checkpointInThread(): Promise<void> {
     this.#isCopying = true;
     try {
       for (let pass = 0; pass < PASSES_MAX; pass++) {
@@ -388,7 +388,7 @@ export class GroupCommit {
     try {
       if (aside !== undefined && 'failure' in aside) throw aside.failure;
       if (aside?.isDone !== false && this.#scrubber.isLong) {
-        this.#rewriteAside();
+        this.#rewriteInThread();
         return;
       }
       this.#scrubber.rewrite();
@@ -422,14 +422,14 @@ export class GroupCommit {
     }
   }
 
-  #rewriteAside(): void {
-    this.#isAside = true;
+  #rewriteInThread(): void {
+    this.#isRewriting = true;
     const over = (aside: Aside): void => {
-      this.#isAside = false;
+      this.#isRewriting = false;
       this.#aside = aside;
       this.#schedule();
     };
-    rewriteAside(this.#db, this.#options.path).then(
+    rewriteInThread(this.#db, this.#options.path).then(
       (isDone) => over({ isDone }),
       (failure: unknown) => over({ failure }),
     );

@@ -102,7 +102,7 @@ export class BatchJob implements Job {
  * A step that is safe to repeat. It has no `unknown` result: the caller retries it after a doubtful
  * answer.
  */
-export class StepJob<T> implements Job {
+export class OperationJob<T> implements Job {
   readonly rows: number;
   readonly bytes: number;
   readonly #step: () => T;

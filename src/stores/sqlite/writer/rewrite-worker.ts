@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ConnectionTask, connectAgain } from '../connection/reconnect.ts';
+import { type ConnectionTask, reconnect } from '../connection/reconnect.ts';
 import { sqliteFailure } from '../errors.ts';
 import type { RewriteOutcome } from './rewrite.ts';
 import { Scrubber } from './scrub.ts';
@@ -10,7 +10,7 @@ parentPort?.postMessage(rewritten());
 function rewritten(): RewriteOutcome {
   let db: DatabaseSync | undefined;
   try {
-    db = connectAgain(workerData as ConnectionTask);
+    db = reconnect(workerData as ConnectionTask);
     const scrubber = new Scrubber(db);
     scrubber.rewrite();
     // If a reader uses the WAL now, the caller truncates it later.

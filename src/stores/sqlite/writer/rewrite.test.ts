@@ -7,7 +7,7 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest';
 import { interceptSql } from '../../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../../testing/store-rows.ts';
 import { openSqlite, type SqliteStore } from '../index.ts';
-import { ASIDE_BYTES } from './rewrite.ts';
+import { THREAD_BYTES_MIN } from './rewrite.ts';
 
 // A worker thread rewrites a large file.
 
@@ -49,7 +49,7 @@ interface Large {
 const newPath = (): string => join(mkdtempSync(join(root, 'store-')), 'ledger.db');
 
 /** A store with a file of a given size, in which a text was erased. */
-async function erased(bytes: number = ASIDE_BYTES, lockTimeoutMs = 5_000): Promise<Large> {
+async function erased(bytes: number = THREAD_BYTES_MIN, lockTimeoutMs = 5_000): Promise<Large> {
   const path = newPath();
   const store = await openSqlite({ path, lockTimeoutMs });
   const secret = blobOf(SECRET.repeat(400));
@@ -95,7 +95,7 @@ test('what reads goes on meanwhile, and what writes is written after it', async 
     expect([await store.blob(hash), await store.erasedBy(hash), (await store.blob(other))?.length]).toEqual([
       undefined,
       BY,
-      ASIDE_BYTES / 8,
+      THREAD_BYTES_MIN / 8,
     ]);
     if (reads++ === 2) committed = store.commit(batch);
     await turn();
@@ -167,7 +167,7 @@ test('a process that ends while it goes on leaves it due, and the next one that 
 });
 
 test('while another process writes it waits, says so after a time, and what reads keeps the WAL until it ends', async () => {
-  const { path, store } = await erased(ASIDE_BYTES, 300);
+  const { path, store } = await erased(THREAD_BYTES_MIN, 300);
   const other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');
   await expect(store.scrub()).rejects.toMatchObject({

@@ -11,7 +11,7 @@ export type RewriteOutcome =
  * The file size in bytes from which a worker thread rewrites the file. A smaller file takes no
  * longer than the start of a thread, so this thread rewrites it.
  */
-export const ASIDE_BYTES: number = 8 * 2 ** 20;
+export const THREAD_BYTES_MIN: number = 8 * 2 ** 20;
 
 /**
  * Rewrites the file if that is due (`Scrubber`), and truncates the WAL if no reader uses it. A
@@ -22,7 +22,7 @@ export const ASIDE_BYTES: number = 8 * 2 ** 20;
  *
  * @throws SQLite's error: busy if another connection writes
  */
-export async function rewriteAside(db: DatabaseSync, path: string): Promise<boolean> {
+export async function rewriteInThread(db: DatabaseSync, path: string): Promise<boolean> {
   const outcome = await outcomeOf(connectionTask(db, path));
   if (outcome === undefined) return false;
   if (!outcome.done) throw sqliteError(outcome.errcode, outcome.message);

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BLOCKING_WAIT_MS } from '../connection/retry.ts';
 import { isBusy } from '../errors.ts';
-import { ASIDE_BYTES } from './rewrite.ts';
+import { THREAD_BYTES_MIN } from './rewrite.ts';
 
 interface Mark {
   readonly erasures: number;
@@ -55,7 +55,7 @@ export class Scrubber {
   get isLong(): boolean {
     const { erasures, rewritten } = this.#mark;
     if (rewritten >= erasures || this.#rewritten >= erasures) return false;
-    return Number(this.#selectBytes.get()?.['bytes']) >= ASIDE_BYTES;
+    return Number(this.#selectBytes.get()?.['bytes']) >= THREAD_BYTES_MIN;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TURN_WAIT_MS } from '../../options.ts';
+import { WRITE_LOCK_WAIT_MS } from '../../options.ts';
 import { openDatabase } from '../connection/database.ts';
 import { fileUrl } from '../connection/file.ts';
 import { isBusy } from '../errors.ts';
@@ -20,7 +20,7 @@ const ROOM_MS = 4;
  * releases the lock when the process ends. The file always stays empty, and can be deleted while no
  * process has the store open.
  */
-export class Turns {
+export class WriteLocks {
   readonly #path: string;
   #db: DatabaseSync | undefined;
   /** Resolves when the previous request has ended. */
@@ -38,7 +38,7 @@ export class Turns {
    * Resolves to the function that releases the lock, or to undefined if the lock was not acquired.
    * Never rejects.
    */
-  take(): Promise<(() => void) | undefined> {
+  acquire(): Promise<(() => void) | undefined> {
     return new Promise((resolve) => {
       this.#before = this.#before.then(async () => {
         const has = await this.#lock().catch(() => false);
@@ -70,7 +70,7 @@ export class Turns {
         this.#db.exec('BEGIN IMMEDIATE');
         return true;
       } catch (error) {
-        if (!isBusy(error) || performance.now() - begin > TURN_WAIT_MS) return false;
+        if (!isBusy(error) || performance.now() - begin > WRITE_LOCK_WAIT_MS) return false;
       }
       await sleep(PAUSE_MS);
     }

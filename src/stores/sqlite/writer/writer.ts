@@ -8,16 +8,16 @@ import { Indexing, PART } from '../facts/indexing.ts';
 import { queuedBy, TextWriter } from '../facts/text-writer.ts';
 import type { Indexes, Writers } from './commit.ts';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
-import { prepareSteps, type StepName, type Steps, stepSize } from './steps.ts';
+import { operationSize, prepareOperations, type WriteOperationName, type WriteOperations } from './operations.ts';
 
 /**
  * Writes to one file in the order of the calls, over the caller's connection. The caller closes the
  * connection. Every promise rejects with a StoreError only.
  */
-export class Writing {
+export class FileWriter {
   readonly #db: DatabaseSync;
   readonly #group: GroupCommit;
-  readonly #steps: Steps;
+  readonly #steps: WriteOperations;
   readonly #facts: FactWriter;
   readonly #texts: TextWriter;
   readonly #indexing: Indexing;
@@ -27,7 +27,7 @@ export class Writing {
     this.#texts = new TextWriter(db);
     this.#facts = new FactWriter(db, blobs, this.#texts, options.path);
     const writers: Writers = { effects: new EffectWriter(db), facts: this.#facts, ids, blobs };
-    this.#steps = prepareSteps(db, writers, this.#texts);
+    this.#steps = prepareOperations(db, writers, this.#texts);
     this.#group = new GroupCommit(db, writers, options);
     this.#indexing = new Indexing(
       (most) => this.#flush(most),
@@ -51,8 +51,11 @@ export class Writing {
    * Resolves to the result of the step, or rejects with its refusal. Writes before the refusal
    * stay.
    */
-  async step<Name extends StepName>(name: Name, ...given: Parameters<Steps[Name]>): Promise<ReturnType<Steps[Name]>> {
-    const run = this.#steps[name] as (...given: Parameters<Steps[Name]>) => ReturnType<Steps[Name]>;
+  async step<Name extends WriteOperationName>(
+    name: Name,
+    ...given: Parameters<WriteOperations[Name]>
+  ): Promise<ReturnType<WriteOperations[Name]>> {
+    const run = this.#steps[name] as (...given: Parameters<WriteOperations[Name]>) => ReturnType<WriteOperations[Name]>;
     const answer = await this.#group.run(
       () => {
         try {
@@ -62,7 +65,7 @@ export class Writing {
           throw error;
         }
       },
-      stepSize(name, given),
+      operationSize(name, given),
     );
     if ('error' in answer) throw answer.error;
     return answer.value;
@@ -81,7 +84,7 @@ export class Writing {
 
   /** Caches a partition that was just read outside of a transaction. */
   learn(name: PartitionName, found: FoundPartition): void {
-    this.#facts.learn(name, found);
+    this.#facts.remember(name, found);
   }
 
   /** Resolves when no job waits any more. Never rejects. */

@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openStore } from 'assize/internal/stores';
+
+/** Where a store of processes is that are killed. */
+export interface CrashStore extends AsyncDisposable {
+  readonly url: string;
+  /** Another one with all that is there, which nobody has open meanwhile. Missing where there is no way to copy it. */
+  copy?(): Promise<CrashStore>;
+}
+
+/** A file in a folder, with all that the folder `from` has, which is gone when it is disposed of. */
+export async function sqlitePlace(from?: string): Promise<CrashStore> {
+  const folder = await mkdtemp(join(tmpdir(), 'assize-crash-windows-'));
+  if (from !== undefined) await cp(from, folder, { recursive: true });
+  return {
+    url: `sqlite:${join(folder, 'store.db')}`,
+    copy: () => sqlitePlace(folder),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+/** A schema of that server, with a store in it, and gone when it is disposed of. @throws StoreError, as opening a store there does */
+export function postgresPlace(server: string): () => Promise<CrashStore> {
+  return async () => {
+    const [base = '', query = ''] = server.split('?');
+    const parameters = new URLSearchParams(query);
+    const schema = `assize_crash_${randomBytes(8).toString('hex')}`;
+    parameters.set('schema', schema);
+    const url = `${base}?${parameters}`;
+    try {
+      // What is wrong with the URL, the server or its driver is told here, by what can be done about it, and not by what fails to drop it.
+      await (await openStore(url)).close();
+    } catch (error) {
+      await dropSchema(server, schema).catch(() => undefined);
+      throw error;
+    }
+    return { url, [Symbol.asyncDispose]: () => dropSchema(server, schema) };
+  };
+}
+
+async function dropSchema(server: string, schema: string): Promise<void> {
+  const { Client } = (await import('pg')).default;
+  const client = new Client({ connectionString: server });
+  await client.connect();
+  try {
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  } finally {
+    await client.end();
+  }
+}

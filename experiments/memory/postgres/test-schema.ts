@@ -1,0 +1,62 @@
+import { systemRandom } from 'assize/internal/oracle';
+import { createFacts } from './facts.ts';
+import { openSession, type Session, unreachable } from './session.ts';
+
+/** A schema of its own on a server, with a bare store in it, and connections. */
+export interface TestSchema {
+  /** For what is prepared before a run, and judged after it. */
+  readonly judge: Session;
+  /** So many others; those that were open stay, and are the same. */
+  writers(count: number): Promise<readonly Session[]>;
+  /** As the server says it: `18.4`. */
+  readonly version: string;
+  /** A subject that nobody has had. */
+  subject(): string;
+}
+
+/**
+ * Works in a schema that is made for it and dropped afterwards, whatever happens; nothing else on the server is read or changed.
+ * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; what `work` throws
+ */
+export async function withTestSchema<Made>(url: string, work: (ground: TestSchema) => Promise<Made>): Promise<Made> {
+  const judge = await openSession(url);
+  const schema = `assize_anomalies_${Buffer.from(systemRandom.bytes(8)).toString('hex')}`;
+  const writers: Session[] = [];
+  let subjects = 0;
+  const opened = async (): Promise<Session> => {
+    const session = await openSession(url);
+    writers.push(session);
+    await session.rows(`SET search_path TO ${schema}`);
+    return session;
+  };
+  try {
+    const [[version = ''] = []] = (await judge.rows('SHOW server_version')) as readonly string[][];
+    await judge.rows(`CREATE SCHEMA ${schema}`).catch((error: unknown) => {
+      throw unreachable(error);
+    });
+    await judge.rows(`SET search_path TO ${schema}`);
+    await createFacts(judge);
+    return await work({
+      judge,
+      version: version.split(' ')[0] as string,
+      subject: () => `s${++subjects}`,
+      writers: async (count) => {
+        while (writers.length < count) await opened();
+        return writers.slice(0, count);
+      },
+    });
+  } finally {
+    // First whoever may still hold a lock in it; and by a connection that has not been lost meanwhile.
+    await Promise.all([judge, ...writers].map((session) => session.end()));
+    await dropSchema(url, schema);
+  }
+}
+
+async function dropSchema(url: string, schema: string): Promise<void> {
+  const session = await openSession(url);
+  try {
+    await session.rows(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,81 @@
+import { isAssizeError } from '#base';
+import { KernelError, type PatchOperation } from '#kernel';
+import { turnObservationName } from '#oracle';
+import type { ApprovalInput, Ruling, Trajectory } from '#runtime';
+import type { Agent } from './agent.ts';
+import type { RecordedDecision } from './decide.ts';
+import { type Counsel, portsOf, type RecordedTurn } from './turn.ts';
+
+/** The result of a turn. */
+export interface TurnOutcome {
+  /** The ruling of the proposal or resolution. Undefined if the turn made none. */
+  readonly ruling?: Ruling;
+  /** The reason why a counselor's decision was refused. Only the turn was recorded. */
+  readonly refused?: Error;
+}
+
+/**
+ * Proposes an agent's decision with the time, the randomness and the key of its turn, so a repeated
+ * turn repeats the proposal. The consulted answers are its observations. The turn is an observation
+ * too, so the ledger pins the turn.
+ *
+ * @throws the errors of `Trajectory.propose`
+ */
+export async function proposeIn(
+  trajectory: Trajectory,
+  { role, writ }: Agent,
+  decided: RecordedDecision,
+  recorded: RecordedTurn,
+): Promise<TurnOutcome> {
+  const { intent } = decided;
+  if (intent === undefined) return {};
+  const { number, key, value, turn } = recorded;
+  const ruling = await trajectory.withTurn(portsOf(turn), () =>
+    trajectory.propose({
+      ...intent,
+      role,
+      writ,
+      observations: [...decided.observations, { name: turnObservationName(number), value, oracle_key: key }],
+      idempotencyKey: `assize.turn/${decided.agent}/${number}`,
+    }),
+  );
+  return { ruling };
+}
+
+/**
+ * Executes a counselor's decision. A refusal is a result, and a repeated turn has the same result.
+ *
+ * @throws the errors of `Trajectory.approve`, except refusals of the counselor
+ */
+export async function resolveIn(
+  trajectory: Trajectory,
+  counsel: Counsel,
+  recorded: RecordedTurn,
+): Promise<TurnOutcome> {
+  if (counsel.do === 'later') return {};
+  try {
+    return { ruling: await trajectory.withTurn(portsOf(recorded.turn), () => resolve(trajectory, counsel)) };
+  } catch (error) {
+    if (isRefusal(error)) return { refused: error as Error };
+    throw error;
+  }
+}
+
+function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later' }>): Promise<Ruling> {
+  const { pending, digest, principal, method, reason } = counsel;
+  const by = { principal, method, digest };
+  if (counsel.do === 'reject') return trajectory.reject(pending, { ...by, reason: counsel.reason });
+  const { override, replacement } = counsel;
+  const approval: ApprovalInput = {
+    ...by,
+    ...(override === undefined ? {} : { override }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(replacement === undefined ? {} : { replacement: replacement as unknown as PatchOperation[] }),
+  };
+  return trajectory.approve(pending, approval);
+}
+
+function isRefusal(error: unknown): boolean {
+  const codes = ['bad_intent', 'not_pending', 'digest_mismatch', 'effect_waits'];
+  return error instanceof KernelError || codes.some((code) => isAssizeError(error, code));
+}

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import type { DependentEntry } from '#runtime';
+import { EXIT } from '../errors.ts';
+import { withSharedOptions } from '../files/options.ts';
+import { shortTime } from '../render/summary.ts';
+import { findEntry, shortId } from '../store/entries.ts';
+import { readingAssize } from '../store/runtime.ts';
+import { inSession, type SharedOptions } from '../store/session.ts';
+import type { Output } from '../terminal/output.ts';
+import { bold, dim, line } from '../terminal/printable.ts';
+
+export function derived(program: Command): void {
+  withSharedOptions(
+    program
+      .command('derived')
+      .description('what followed from an entry: what is believed because of it, and what was done with that')
+      .argument('<entry>', 'its id, or the first 8 digits of it'),
+  )
+    .addHelpText(
+      'after',
+      '\nExamples:\n  assize derived 1f0c8a77\n  assize derived 1f0c8a77 --json\n\n' +
+        'belief: what it believes rests on the entry above it. used: it was made with a recall of facts that do.\n' +
+        'The whole store is read; no domain is needed. One whose recall was erased can’t be found by it.',
+    )
+    .action(
+      inSession(({ json, out, withStore }, _options: SharedOptions, prefix: string) =>
+        withStore('readonly', async (store) => {
+          const { id, trajectory_id, seq } = await findEntry(store, prefix);
+          const found = await readingAssize(store).dependents(id);
+          if (json)
+            out.document({
+              entry_id: id,
+              derived: found.map(({ trajectoryId, ...entry }) => ({ trajectory_id: trajectoryId, ...entry })),
+            });
+          else {
+            out.line(line`${bold(shortId(id))} ${trajectory_id} seq ${seq}`);
+            if (found.length === 0) out.line(line`  nothing followed from it`);
+            printTree(out, id, found);
+          }
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+/** Below each fact its direct derivations. A fact with several sources is shown in full once. */
+function printTree(out: Output, root: string, found: readonly DependentEntry[]): void {
+  const below = new Map<string, DependentEntry[]>();
+  for (const entry of found) for (const from of entry.from) below.set(from, [...(below.get(from) ?? []), entry]);
+  const shown = new Set<string>();
+  const levels: { readonly entries: DependentEntry[] }[] = [{ entries: [...(below.get(root) ?? [])] }];
+  // Not recursive: a chain of facts may be as long as the ledger.
+  while (levels.length > 0) {
+    const entry = levels.at(-1)!.entries.shift();
+    if (entry === undefined) {
+      levels.pop();
+      continue;
+    }
+    const { id, trajectoryId, seq, at, action, how } = entry;
+    const indent = '  '.repeat(levels.length);
+    const isShown = shown.has(id);
+    out.line(
+      line`${indent}${bold(shortId(id))} ${trajectoryId} seq ${seq} ${action} ${dim(shortTime(at))} ${how.join(', ')}${isShown ? dim(' (above)') : ''}`,
+    );
+    if (isShown) continue;
+    shown.add(id);
+    levels.push({ entries: [...(below.get(id) ?? [])] });
+  }
+}

@@ -1,0 +1,202 @@
+import type { Command } from 'commander';
+import { segment, writId } from '#authority';
+import { ERASE_ACTION, eraseMemoryScope, eraseScope } from '#kernel';
+import {
+  answersErasedBy,
+  checkRow,
+  type EntryRow,
+  type ErasureArgs,
+  type Hash,
+  isErasure,
+  loggedErasedBy,
+  ValueReader,
+} from '#ledger';
+import type { ErasureInput, ErasureRuling } from '#runtime';
+import type { Store } from '#stores';
+import { EXIT } from '../errors.ts';
+import { anchorsOption, domainOption, type OpeningOptions } from '../files/options.ts';
+import { ephemeralWrit } from '../input/ephemeral-writ.ts';
+import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
+import { shortName } from '../render/writ-text.ts';
+import { findClaim } from '../store/claims.ts';
+import { headOf, shortId } from '../store/entries.ts';
+import { writsIn } from '../store/listed-writs.ts';
+import { openAssize } from '../store/runtime.ts';
+import type { Session, SharedOptions } from '../store/session.ts';
+import { counted } from '../terminal/counted.ts';
+import { green, line, red, yellow } from '../terminal/printable.ts';
+
+/** The reason of an erasure, and its authority. */
+export interface ErasingOptions extends SharedOptions, OpeningOptions {
+  readonly reason: string;
+  readonly key: string;
+  readonly principal: string;
+}
+
+/** The items to erase, with full ids. */
+export type ErasureSelection = Required<Pick<ErasureInput, 'at' | 'entries' | 'beliefs' | 'transactions'>>;
+
+export function withErasing(command: Command): Command {
+  return command
+    .requiredOption('--reason <text>', 'why; it stays in the ledger')
+    .requiredOption('--key <file>', 'the private key of one of the store’s anchors: 64 hex digits')
+    .option('--principal <who>', 'who erases: the subject of the writ that is made for this', 'operator')
+    .addOption(domainOption)
+    .addOption(anchorsOption);
+}
+
+/**
+ * Erases the items under a writ made for this purpose, prints the outcome, and returns the exit
+ * code. `wantedIn`: the items, read from the store.
+ */
+export function erasedIn(
+  session: Session,
+  options: ErasingOptions,
+  trajectoryId: string,
+  wantedIn: (store: Store) => Promise<ErasureSelection>,
+): Promise<number> {
+  const key = readPrivateKey(options.key);
+  requireAnchor(session.storeUrl, options.anchors, key, 'erases');
+  return session.withStore('existing', async (store) => {
+    const head = await headOf(store, trajectoryId);
+    const wanted = await wantedIn(store);
+    const assize = await openAssize(store, session.storeUrl, options);
+    const trajectory = await assize.open(trajectoryId);
+    const { principal } = options;
+    const writ = ephemeralWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
+    session.progress.announce('erasing, with the file written anew where the store is one');
+    const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
+    session.progress.end();
+    const erasures = await erasuresSince(store, head, writId(writ));
+    await say(session, ruling, erasures, await writsNaming(store, trajectoryId, wanted.beliefs));
+    return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+  });
+}
+
+type Believed = ErasureSelection['beliefs'][number];
+
+/**
+ * Completes the id of a claim from its first digits.
+ * @throws CliError
+ */
+export async function completeSelector(store: Store, trajectory: string, belief: Believed): Promise<Believed> {
+  const { claim, ...place } = belief;
+  return claim === undefined ? belief : { ...belief, claim: await findClaim(store, { ...place, trajectory }, claim) };
+}
+
+/** The scope of a writ for exactly these items. */
+function scopesOf({ at, entries, beliefs, transactions }: ErasureSelection): string[] {
+  const spaces = new Set(beliefs.map(({ space }) => eraseMemoryScope(space)));
+  const effects = transactions.map((epoch) => `erase:effects:${epoch}`);
+  return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces, ...effects];
+}
+
+/** Writs whose scopes name a subject. They are signed, and stay unchanged. */
+async function writsNaming(
+  store: Store,
+  trajectoryId: string,
+  beliefs: ErasureSelection['beliefs'],
+): Promise<string[]> {
+  if (beliefs.length === 0) return [];
+  const subjects = new Set(beliefs.map(({ subject }) => segment(subject)));
+  const names = (scope: string): boolean => {
+    const [kind, , subject] = scope.split(':');
+    return kind === 'memory' && subject !== undefined && subjects.has(subject);
+  };
+  const writs = await writsIn(store, trajectoryId);
+  return writs
+    .filter(({ writ, chain }) => [writ, ...chain].some(({ scopes }) => scopes?.some(names)))
+    .map(({ id }) => id);
+}
+
+async function say(
+  { json, out }: Session,
+  ruling: ErasureRuling,
+  erasures: readonly Erased[],
+  naming: readonly string[],
+): Promise<void> {
+  if (ruling.ruling === 'frozen') {
+    const { by, detail } = ruling;
+    if (json) out.document({ ruling: 'frozen', by, detail });
+    else out.line(line`${yellow('frozen')} by ${shortId(by)}: ${detail}`);
+    return;
+  }
+  const { id, seq, trajectory_id } = ruling.entry;
+  const place = { ruling: ruling.ruling, trajectory_id, seq, entry_id: id };
+  if (ruling.ruling === 'committed') {
+    const values = erasures.flatMap(({ erasure }) => erasure.values);
+    const answers = erasures.flatMap(({ erasure }) => answersErasedBy(erasure));
+    const effectTexts = erasures.flatMap(({ erasure }) => loggedErasedBy(erasure));
+    const by = erasures.map((each) => each.id);
+    const entries = new Set(values.map((value) => value.seq)).size;
+    const { remaining = [], unmarked = [], open = [] } = ruling;
+    const others = remaining.filter((id) => id !== trajectory_id);
+    if (json) {
+      const logged = {
+        ...(answers.length > 0 && { answers }),
+        ...(effectTexts.length > 0 && { logged: effectTexts }),
+        ...(open.length > 0 && { open }),
+        ...(by.length > 1 && { by }),
+      };
+      out.document({
+        ...place,
+        erased: values.length,
+        entries,
+        values,
+        ...logged,
+        ...(ruling.remaining && { left: remaining, unmarked, writs: naming }),
+      });
+    } else {
+      const logged = [
+        ...(answers.length === 0 ? [] : [` and ${counted(answers.length, 'answer')} of the oracle log`]),
+        ...(effectTexts.length === 0 ? [] : [` and ${counted(effectTexts.length, 'text')} of the effect log`]),
+      ].join('');
+      out.line(
+        line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${by.map(shortId).join(', ')}, ${trajectory_id} seq ${seq}`,
+      );
+      if (others.length > 0)
+        out.line(line`${yellow('left')}: ${others.join(', ')} also said something of it; erase it there too`);
+      if (open.length > 0)
+        out.line(
+          line`${yellow('left')} what transactions of tools may need yet that have not ended: ${open.join(', ')}; erase it again when they have`,
+        );
+      if (unmarked.length > 0)
+        out.line(
+          line`${yellow('left')} in the state, where it is not marked sensitive, by ${counted(unmarked.length, 'entry')}: ${unmarked.map(shortId).join(', ')}; assize show says what each wrote`,
+        );
+      if (naming.length > 0)
+        out.line(
+          line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')}, which stay in the ledger as they are: ${naming.map(shortName).join(', ')}; write * for subjects, or a pseudonym`,
+        );
+    }
+    return;
+  }
+  const { reason, detail } = ruling;
+  if (json) out.document({ ...place, reason, detail });
+  else if (ruling.ruling === 'rejected') out.line(line`${red('rejected')} as ${shortId(id)}: ${detail} (${reason})`);
+  else out.line(line`${yellow('waits')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`);
+}
+
+interface Erased {
+  readonly id: Hash;
+  readonly erasure: ErasureArgs;
+}
+
+const PAGE = 1_000;
+
+/** The items erased under the writ. A large erasure needs more than one entry. */
+async function erasuresSince(store: Store, { trajectory_id, seq }: EntryRow, by: Hash): Promise<Erased[]> {
+  const values = new ValueReader(store);
+  const erasures: Erased[] = [];
+  for (let from = seq + 1; ; from += PAGE) {
+    const rows = await store.entries(trajectory_id, { from, limit: PAGE });
+    for (const row of rows) {
+      const { payload } = checkRow(row);
+      if (!isErasure(payload) || payload.writ_id !== by) continue;
+      const erasure = await values.erasure(row, payload);
+      if (erasure === undefined) throw new Error(`${row.id} was to be an erasure`);
+      erasures.push({ id: row.id, erasure });
+    }
+    if (rows.length < PAGE) return erasures;
+  }
+}

@@ -1,0 +1,388 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type Batch, type CommitResult, type DelegationPayload, type LedgerStore, readRow } from '#ledger';
+import { openStore } from '#stores';
+import {
+  apart,
+  begun,
+  codeOf,
+  DOCTOR,
+  desk,
+  expectLeft,
+  expectSound,
+  granted,
+  helper,
+  nameOf,
+  openOf,
+  pay,
+  refusal,
+  reopened,
+  task,
+  writOf,
+} from '../../../tests/support/delegations.ts';
+import { allEntries, FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
+import { intent, runtimeOver } from '../../../tests/support/runtime.ts';
+import type { Trajectory } from '../trajectory.ts';
+import type { DelegationInput, GrantToSign } from './terms.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'assize-delegate-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('a repetition', () => {
+  test('on the same terms is the same delegation, in this process and in another', async () => {
+    const { store, trajectory } = await begun();
+    const child = await trajectory.delegate(task());
+    expect(await trajectory.delegate(task())).toBe(child);
+    const again = await (await reopened(store)).delegate(task());
+    expect(again.id).toBe('c');
+    const both = await Promise.all([trajectory.delegate(task()), trajectory.delegate(task())]);
+    expect(both).toEqual([child, child]);
+    expect(await allEntries(store, 't')).toHaveLength(2);
+    const id = openOf(trajectory);
+    await trajectory.conclude(id);
+    expect(await trajectory.delegate(task())).toBe(child);
+    expect(await allEntries(store, 't')).toHaveLength(3);
+    await expectSound(store);
+  });
+
+  test('at once, of many, begins each child once', async () => {
+    const { store, trajectory } = await begun();
+    const names = Array.from({ length: 24 }, (_, i) => `c${i % 6}`);
+    const children = await Promise.all(
+      names.map((childTrajectoryId) => trajectory.delegate(task({ childTrajectoryId, budget: { usd: 16 } }))),
+    );
+    expect(children.map(({ id }) => id)).toEqual(names);
+    expect(trajectory.delegations()).toHaveLength(6);
+    await expectLeft(await reopened(store), 4);
+    await expectSound(store);
+  });
+
+  test.each<[string, Partial<DelegationInput & GrantToSign>]>([
+    ['another task', { task: 'count again' }],
+    ['another budget', { budget: { usd: 61 } }],
+    ['another subject', { subject: 'somebody' }],
+    ['another state', { initial: { ...desk.initial, n: 1 } }],
+    ['another domain', { domain: apart }],
+  ])('with %s is idempotency_conflict', async (_what, rest) => {
+    const { store, trajectory } = await begun();
+    await trajectory.delegate(task());
+    for (const parent of [trajectory, await reopened(store)]) {
+      expect(await refusal(store, () => parent.delegate(task(rest)))).toBe('idempotency_conflict');
+    }
+  });
+
+  test('of a conclusion gives the same entry, with the same answer or none; with another it is a conflict', async () => {
+    const { store, trajectory } = await begun();
+    await trajectory.delegate(task());
+    const id = openOf(trajectory);
+    const finalAnswer = { large: 'x'.repeat(20_000) };
+    const [one, other] = await Promise.all([
+      trajectory.conclude(id, { finalAnswer }),
+      trajectory.conclude(id, { finalAnswer }),
+    ]);
+    expect(other).toEqual(one);
+    for (const parent of [trajectory, await reopened(store)]) {
+      expect(await parent.conclude(id, { finalAnswer })).toEqual(one);
+      expect(await parent.conclude(id)).toEqual(one);
+      for (const wrong of [null, 'x', {}])
+        expect(await refusal(store, () => parent.conclude(id, { finalAnswer: wrong }))).toBe('idempotency_conflict');
+    }
+    expect(await allEntries(store, 't')).toHaveLength(3);
+    expect(await allEntries(store, 'c')).toHaveLength(2);
+    await expectSound(store);
+  });
+});
+
+describe('a child that has answered', () => {
+  async function answered() {
+    const { store, clock, assize, trajectory } = await begun();
+    const child = await trajectory.delegate(task());
+    const writ = await writOf(store);
+    await child.propose(intent('add', { by: 1 }, writ as never, { idempotencyKey: 'k' }));
+    await child.propose(intent('ask', { amount: 1 }, writ as never));
+    const row = await child.answer({ finalAnswer: 7 });
+    return { store, clock, assize, trajectory, child, writ, row };
+  }
+
+  test('takes nothing more: no proposal, no resolution; what it ruled on before it still knows', async () => {
+    const { store, child, writ } = await answered();
+    for (const open of [child, await reopened(store, 'c')]) {
+      expect(open.pending()).toEqual([]);
+      expect(await refusal(store, () => open.propose(intent('add', { by: 1 }, writ as never)))).toBe('concluded');
+      const again = intent('add', { by: 1 }, writ as never, { idempotencyKey: 'k' });
+      expect(await open.propose(again)).toMatchObject({ ruling: 'committed', entry: { seq: 1 } });
+      const pending = (await allEntries(store, 'c'))[2]?.id as string;
+      expect(await refusal(store, () => open.approve(pending, DOCTOR))).toBe('not_pending');
+    }
+    await expectSound(store);
+  });
+
+  test('delegates no more', async () => {
+    const { store, trajectory } = await begun();
+    const child = await trajectory.delegate(task({ subject: helper.publicKey }));
+    await child.answer();
+    const below = task({
+      writ: (await writOf(store)) as never,
+      subject: 'deep',
+      childTrajectoryId: 'd',
+      privateKey: helper.privateKey,
+    });
+    expect(await refusal(store, () => child.delegate(below))).toBe('concluded');
+  });
+
+  test('is concluded with what it said', async () => {
+    const { store, trajectory, child, row } = await answered();
+    expect(await child.answer({ finalAnswer: 7 })).toEqual(row);
+    expect(await refusal(store, () => child.answer({ finalAnswer: 8 }))).toBe('idempotency_conflict');
+    const id = openOf(trajectory);
+    expect(await refusal(store, () => trajectory.conclude(id, { finalAnswer: 8 }))).toBe('idempotency_conflict');
+    const conclusion = await trajectory.conclude(id);
+    expect(readRow(conclusion).payload).toMatchObject({ child_head: row.id, final_answer: 7, budget_cost: {} });
+    await expectSound(store);
+  });
+
+  test('is concluded when its parent is opened', async () => {
+    const { store } = await answered();
+    const parent = await reopened(store);
+    expect(parent.delegations()).toEqual([]);
+    await expectLeft(parent, 100);
+    expect((await payloads(store, 't'))[2]).toMatchObject({ kind: 'delegation', final_answer: 7 });
+    await expectSound(store);
+  });
+
+  test('while another process has it open and goes on: that one is told, and nothing more is spent', async () => {
+    const { store, trajectory } = await begun();
+    await trajectory.delegate(task());
+    const elsewhere = await reopened(store, 'c');
+    const writ = await writOf(store);
+    expect(nameOf(await elsewhere.propose(pay(20, writ)))).toBe('committed');
+    const id = openOf(trajectory);
+    const [conclusion, ...rulings] = await Promise.all([
+      trajectory.conclude(id),
+      ...Array.from({ length: 8 }, () => codeOf(elsewhere.propose(pay(5, writ)))),
+    ]);
+    const committed = rulings.filter((code) => code === 'answered').length;
+    expect(rulings.every((code) => code === 'answered' || code === 'concluded')).toBe(true);
+    const { budget_cost } = readRow(conclusion).payload as DelegationPayload;
+    expect(budget_cost).toEqual({ usd: 20 + 5 * committed });
+    expect(await codeOf(elsewhere.propose(pay(5, writ)))).toBe('concluded');
+    await expectLeft(trajectory, 80 - 5 * committed);
+    await expectSound(store);
+  });
+});
+
+/** Fails after the first entry of the batch that it must tear. */
+class TearingStore extends FaultyStore {
+  tears = 0;
+
+  override async commit(batch: Batch): Promise<CommitResult> {
+    if (this.tears === 0 || --this.tears > 0) return super.commit(batch);
+    await super.commit({ ...batch, entries: batch.entries.slice(0, 1) });
+    throw new Error('the process died');
+  }
+}
+
+/** Grants any number of write locks concurrently. */
+class TurningStore extends FaultyStore {
+  taken = 0;
+  under = 0;
+
+  async acquireWriteLock(): Promise<() => void> {
+    this.taken++;
+    this.under++;
+    return () => void this.under--;
+  }
+}
+
+describe('a crash', () => {
+  async function torn() {
+    const store = new TearingStore();
+    const { trajectory } = await begun({}, store);
+    store.tears = 1;
+    await expect(trajectory.delegate(task({ initial: { ...desk.initial, n: 4 } }))).rejects.toThrow('died');
+    expect(await allEntries(store, 't')).toHaveLength(2);
+    expect(await allEntries(store, 'c')).toHaveLength(0);
+    await expectSound(store);
+    return { store, trajectory };
+  }
+
+  test('between the start and the child’s root is completed when the parent is opened', async () => {
+    const { store } = await torn();
+    const parent = await reopened(store);
+    expect(parent.delegations()).toHaveLength(1);
+    const child = await reopened(store, 'c');
+    expect(child.state()).toMatchObject({ n: 4 });
+    expect(nameOf(await child.propose(pay(60, await writOf(store))))).toBe('committed');
+    await expectLeft(parent, 40);
+    await expectSound(store);
+    // Completed once.
+    await Promise.all([reopened(store), reopened(store)]);
+    expect(await allEntries(store, 'c')).toHaveLength(2);
+  });
+
+  test('between the two is completed by many at once, and by who delegates again; the child begins once', async () => {
+    const { store, trajectory } = await torn();
+    const input = task({ initial: { ...desk.initial, n: 4 } });
+    const others = [reopened(store), reopened(store), reopened(store)];
+    const children = await Promise.all([
+      trajectory.delegate(input),
+      ...others.map(async (o) => (await o).delegate(input)),
+    ]);
+    expect(new Set(children.map(({ head }) => head)).size).toBe(1);
+    expect(await allEntries(store, 't')).toHaveLength(2);
+    expect(await allEntries(store, 'c')).toHaveLength(1);
+    await expectSound(store);
+  });
+
+  test.each(['written', 'lost'] as const)(
+    'between the two is completed where the store can’t say whether the root was %s, which it is asked then',
+    async (became) => {
+      const { store, trajectory } = await torn();
+      const input = task({ initial: { ...desk.initial, n: 4 } });
+      store.plan = new Map([[store.commits + 1, `unknown, ${became}` as const]]);
+      expect(await codeOf(trajectory.delegate(input))).toBe(became === 'written' ? 'answered' : 'commit_unknown');
+      expect((await trajectory.delegate(input)).id).toBe('c');
+      expect(await allEntries(store, 'c')).toHaveLength(1);
+      await expectSound(store);
+    },
+  );
+
+  test('between the two is completed by who concludes', async () => {
+    const { store, trajectory } = await torn();
+    const id = openOf(trajectory);
+    await trajectory.conclude(id);
+    expect(await allEntries(store, 'c')).toHaveLength(2);
+    await expectLeft(trajectory, 100);
+    await expectSound(store);
+  });
+
+  test('with a large state, or where the domain is not at hand, waits for one who has it', async () => {
+    const store = new TearingStore();
+    const { trajectory } = await begun({}, store);
+    store.tears = 1;
+    const initial = { ...desk.initial, data: 'x'.repeat(50_000) };
+    await expect(trajectory.delegate(task({ domain: apart, initial }))).rejects.toThrow('died');
+    const without = await runtimeOver(store, [desk]).open('t');
+    expect(without.delegations()).toHaveLength(1);
+    expect(await allEntries(store, 'c')).toHaveLength(0);
+    await reopened(store);
+    expect((await reopened(store, 'c')).state()).toEqual(initial);
+    await expectSound(store);
+  });
+
+  test('between the answer and the conclusion is completed when the parent is opened', async () => {
+    const store = new FaultyStore();
+    const { trajectory } = await begun({}, store);
+    const child = await trajectory.delegate(task());
+    await child.propose(pay(7, await writOf(store)));
+    const id = openOf(trajectory);
+    store.plan = new Map([[store.commits + 2, 'thrown, lost']]);
+    await expect(trajectory.conclude(id, { finalAnswer: 'seven' })).rejects.toThrow('threw');
+    expect(trajectory.delegations()).toHaveLength(1);
+    expect(await allEntries(store, 'c')).toHaveLength(3);
+    const parent = await reopened(store);
+    expect(parent.delegations()).toEqual([]);
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({ final_answer: 'seven', budget_cost: { usd: 7 } });
+    expect(await trajectory.conclude(id, { finalAnswer: 'seven' })).toEqual((await allEntries(store, 't'))[2]);
+    await expectLeft(trajectory, 93);
+    await expectSound(store);
+  });
+
+  test('that others have completed meanwhile leaves who opens the parent no turn at it', async () => {
+    const store = new TurningStore();
+    const { trajectory } = await begun({}, store);
+    await trajectory.delegate(task());
+    store.plan = new Map([[store.commits + 2, 'thrown, lost']]);
+    await expect(trajectory.conclude(openOf(trajectory))).rejects.toThrow('threw');
+    let isFirst = true;
+    store.before = async () => {
+      if (!isFirst) return;
+      isFirst = false;
+      // The trajectory that it opens comes first.
+      await reopened(store);
+    };
+    const parent = await reopened(store);
+    expect(store.taken).toBe(1);
+    expect(store.under).toBe(0);
+    expect(nameOf(await parent.propose(intent('add', { by: 1 }, granted)))).toBe('committed');
+    expect(store.taken).toBe(1);
+    await expectSound(store);
+  });
+
+  const FAULTS = ['conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'] as const;
+  const steps = FAULTS.flatMap((fault) => [1, 2, 3].map((n) => [fault, n] as const));
+  test.each(steps)(
+    '(%s, at write %d) leaves nothing lost, doubled or begun twice, whoever repeats',
+    async (fault, n) => {
+      const { store, trajectory } = await begun();
+      // 1: start and root, 2: answer, 3: conclusion.
+      store.plan = new Map([[store.commits + n, fault]]);
+      const whole = async (parent: Trajectory): Promise<void> => {
+        const child = await parent.delegate(task());
+        const id = await delegationOf(store);
+        if ((await allEntries(store, 'c')).length === 1) expect(child.length).toBe(1);
+        await parent.conclude(id, { finalAnswer: 'done' });
+      };
+      const first = await codeOf(whole(trajectory));
+      expect(first === 'answered' || first === 'commit_unknown' || first.includes('threw')).toBe(true);
+      await whole(n % 2 === 0 ? trajectory : await reopened(store));
+      await whole(trajectory);
+      expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual(['root', 'delegation', 'delegation']);
+      expect((await payloads(store, 'c')).map(({ kind }) => kind)).toEqual(['root', 'delegation']);
+      await expectLeft(trajectory, 100);
+      await expectSound(store);
+    },
+  );
+
+  async function delegationOf(store: LedgerStore): Promise<string> {
+    return (await allEntries(store, 't')).find(({ kind }) => kind === 'delegation')?.id as string;
+  }
+});
+
+test('two processes that delegate to one name, or of one budget, at once: both rules hold', async () => {
+  const { store, trajectory } = await begun();
+  const other = await reopened(store);
+  const codes = await Promise.all([
+    codeOf(trajectory.delegate(task())),
+    codeOf(other.delegate(task({ task: 'something else' }))),
+    codeOf(trajectory.delegate(task({ childTrajectoryId: 'd', budget: { usd: 41 } }))),
+    codeOf(other.delegate(task({ childTrajectoryId: 'e', budget: { usd: 41 } }))),
+    codeOf(other.delegate(task({ childTrajectoryId: 'f', budget: { usd: 19 } }))),
+  ]);
+  expect(codes.filter((code) => !['answered', 'idempotency_conflict', 'budget_exhausted'].includes(code))).toEqual([]);
+  const open = (await reopened(store)).delegations();
+  expect(open).toHaveLength(codes.filter((code) => code === 'answered').length);
+  const aside = open.reduce((sum, { payload }) => sum + ((payload.writ as any).budget.usd as number), 0);
+  expect(aside).toBeLessThanOrEqual(100);
+  await expectLeft(await reopened(store), 100 - aside);
+  await expectSound(store);
+});
+
+test('what another process gave back is there to delegate', async () => {
+  const { store, trajectory } = await begun();
+  const other = await reopened(store);
+  await trajectory.delegate(task({ budget: { usd: 100 } }));
+  const id = openOf(trajectory);
+  expect(await codeOf(other.delegate(task({ childTrajectoryId: 'd' })))).toBe('budget_exhausted');
+  await trajectory.conclude(id);
+  expect((await other.delegate(task({ childTrajectoryId: 'd' }))).id).toBe('d');
+  await expectSound(store);
+});
+
+test('over a file: delegated, closed, opened, concluded', async () => {
+  const url = `sqlite:${join(folder, 'a.db')}`;
+  const first = await openStore(url);
+  const trajectory = await runtimeOver(first, [desk]).create(desk, { trajectoryId: 't', writs: [granted] });
+  const child = await trajectory.delegate(task());
+  await child.propose(pay(13, await writOf(first)));
+  await first.close();
+  const second = await openStore(url);
+  const parent = await runtimeOver(second, [desk]).open('t');
+  const id = openOf(parent);
+  await parent.conclude(id, { finalAnswer: { text: 'x'.repeat(30_000) } });
+  await expectLeft(parent, 87);
+  await expectSound(second);
+  await second.close();
+});

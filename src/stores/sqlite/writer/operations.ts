@@ -1,0 +1,87 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { FactVector, FactWrite, Lease, LogStep, SnapshotRow } from '#ledger';
+import type { OracleRow } from '#oracle';
+import { factSize } from '../../facts.ts';
+import type { TextWriter } from '../facts/text-writer.ts';
+import { prepareIntegrate, prepareLogSize } from '../ledger/log.ts';
+import { prepareOracleGet, prepareOraclePut } from '../ledger/oracle.ts';
+import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
+import type { Writers } from './commit.ts';
+
+/**
+ * The writes of a store other than batches. Each runs inside a transaction, and is safe to repeat.
+ */
+export interface WriteOperations {
+  oraclePut(row: OracleRow, within?: string): OracleRow;
+  integrate(step: LogStep): boolean;
+  putSnapshot(row: SnapshotRow, erasures: number): void;
+  dropSnapshots(): void;
+  /** Raises the fence of effects. */
+  raise(): Pick<Lease, 'fence' | 'lastEpoch'>;
+  claimKey(offered: Uint8Array): Uint8Array;
+  putVectors(embedder: string, vectors: readonly FactVector[]): void;
+  beginRebuilding(): number;
+  deleteSome(run: number): boolean;
+  takeIn(writes: readonly FactWrite[], run: number): void;
+  endRebuilding(run: number): void;
+  keepFacts(): boolean;
+}
+
+export type WriteOperationName = keyof WriteOperations;
+
+/** The approximate number of rows and bytes that a step writes. */
+export interface Size {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+const ONE_ROW: Size = { rows: 1, bytes: 0 };
+
+const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<WriteOperations[Name]>) => Size } = {
+  oraclePut: ({ answer }) => ({ rows: 1, bytes: answer.length }),
+  integrate: ({ leaves, nodes }) => {
+    const rows = leaves.length + nodes.length;
+    return { rows, bytes: rows * 40 };
+  },
+  putSnapshot: ({ text }) => ({ rows: 1, bytes: text.length }),
+  dropSnapshots: () => ONE_ROW,
+  raise: () => ONE_ROW,
+  claimKey: () => ONE_ROW,
+  putVectors: (_, vectors) => ({
+    rows: vectors.length,
+    bytes: vectors.reduce((sum, { vector }) => sum + vector.byteLength, 0),
+  }),
+  beginRebuilding: () => ONE_ROW,
+  deleteSome: () => ONE_ROW,
+  takeIn: (writes) => factSize(writes),
+  endRebuilding: () => ONE_ROW,
+  keepFacts: () => ONE_ROW,
+};
+
+export function operationSize<Name extends WriteOperationName>(
+  name: Name,
+  given: Parameters<WriteOperations[Name]>,
+): Size {
+  return SIZES[name](...given);
+}
+
+export function prepareOperations(
+  db: DatabaseSync,
+  { effects, facts, ids }: Writers,
+  texts: TextWriter,
+): WriteOperations {
+  return {
+    oraclePut: prepareOraclePut(db, prepareOracleGet(db)),
+    integrate: prepareIntegrate(db, ids, prepareLogSize(db)),
+    putSnapshot: preparePutSnapshot(db),
+    dropSnapshots: prepareDropSnapshots(db),
+    raise: () => effects.raise(),
+    claimKey: (offered) => facts.claimKey(offered),
+    putVectors: (embedder, vectors) => texts.putVectors(embedder, vectors),
+    beginRebuilding: () => facts.beginRebuilding(),
+    deleteSome: (run) => facts.deleteSome(run),
+    takeIn: (writes, run) => facts.takeIn(writes, run),
+    endRebuilding: (run) => facts.endRebuilding(run),
+    keepFacts: () => facts.keep(),
+  };
+}

@@ -1,0 +1,370 @@
+/**
+ * Approve once, execute once: whatever is resumed, replayed, retried or forked, and whatever is said instead of an approval.
+ * The cases are those in which agent runtimes have executed what nobody approved, or twice what was approved once.
+ */
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { canonicalize, hashText } from '#canon';
+import { type Domain, defineDomain, escalate, pass } from '#kernel';
+import type { PendingPayload } from '#ledger';
+import { seededRandom } from '#oracle';
+import type { Assize, AssizeOptions, Ruling, Trajectory } from '#runtime';
+import { DOCTOR, granted, task } from '../support/delegations.ts';
+import { allEntries, deskOf, type Fault, FaultyStore, payloads, soundState } from '../support/ledger-runtime.ts';
+import { codeOf, doctor, pendingOf, severalOf } from '../support/multi-approval.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../support/runtime.ts';
+
+const MINUTE = 60_000;
+const worker = writFor('agent');
+const careful = writFor('careful', { require_approval: ['add', 'keep'] });
+const desk = deskOf();
+const apart = deskOf('footprint', 'apart');
+const two = severalOf(2);
+const domains = [desk, apart, two];
+
+interface Begun {
+  readonly store: FaultyStore;
+  readonly clock: HandClock;
+  readonly assize: Assize;
+  readonly trajectory: Trajectory;
+  /** As another process opens it. */
+  reopened(name?: string): Promise<Trajectory>;
+}
+
+async function begun(domain: Domain = desk, options: Partial<AssizeOptions> = {}): Promise<Begun> {
+  const store = new FaultyStore();
+  const clock = new HandClock();
+  const all = domains.includes(domain as never) ? domains : [domain];
+  const assize = runtimeOver(store, all, { clock, approvalTimeoutMs: 10 * MINUTE, ...options });
+  const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, careful] });
+  const reopened = (name = 'another'): Promise<Trajectory> =>
+    runtimeOver(store, all, { clock, approvalTimeoutMs: 10 * MINUTE, random: seededRandom(name) }).open('t');
+  return { store, clock, assize, trajectory, reopened };
+}
+
+const asking = (amount = 5) => intent('ask', { amount }, worker, { idempotencyKey: `ask ${amount}` });
+const ask = (trajectory: Trajectory, amount = 5): Promise<string> => pendingOf(trajectory.propose(asking(amount)));
+const rejected = (reason = 'no') => doctor('a', { reason }) as never;
+const stateOf = async (store: FaultyStore): Promise<any> => JSON.parse(await soundState(store, 't'));
+const commitsOf = async (store: FaultyStore): Promise<number> =>
+  (await allEntries(store, 't')).filter(({ kind }) => kind === 'commit').length;
+
+test('resumed twice: the same approval again, here, after a restart and in another process, runs nothing more', async () => {
+  const { store, trajectory, reopened } = await begun();
+  const id = await ask(trajectory);
+  const stale = await reopened('stale');
+  const decision = doctor('a', { digest: trajectory.pending()[0]?.payload.digest });
+  const ruling = await trajectory.approve(id, decision);
+  for (const one of [trajectory, stale, await reopened('fresh')]) {
+    expect(await one.approve(id, decision).catch(({ code }) => code)).toBe('not_pending');
+    // Who resumes the whole run proposes again: it is the same proposal, and was ruled on.
+    expect(await one.propose(asking())).toEqual(ruling);
+    expect(await one.awaitDecision(id)).toEqual(ruling);
+  }
+  expect(await commitsOf(store)).toBe(1);
+  expect(await stateOf(store)).toMatchObject({ asked: 5, approved: 5 });
+});
+
+describe('arguments that were tampered with', () => {
+  test('in a value that the entry names by its hash: nothing is approved', async () => {
+    const { store, trajectory, reopened } = await begun();
+    const value = 'pay five '.repeat(4_000);
+    const id = await pendingOf(trajectory.propose(intent('keep', { value }, careful)));
+    const blob = store.below.blob.bind(store.below);
+    store.blob = async (hash) => (await blob(hash))?.replaceAll('five', 'nine');
+    for (const one of [trajectory, await reopened().catch((error) => error)]) {
+      const code =
+        one instanceof Error
+          ? (one as never as { code: string }).code
+          : await codeOf(one, () => one.approve(id, DOCTOR));
+      expect(['invalid_ledger', 'blob_tampered']).toContain(code);
+    }
+    store.blob = blob;
+    expect(await (await reopened()).approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await stateOf(store)).toMatchObject({ data: value });
+  });
+
+  test('in what was proposed, after it was: what waits is a copy', async () => {
+    const { store, trajectory } = await begun();
+    const args = { amount: 5 };
+    const input = intent('ask', args, worker, { observations: [{ name: 'seen', value: args }] });
+    const asked = trajectory.propose(input);
+    args.amount = 500;
+    const id = await pendingOf(asked);
+    args.amount = 5_000;
+    await trajectory.approve(id, doctor('a'));
+    expect(await stateOf(store)).toMatchObject({ asked: 5 });
+    expect((await payloads(store, 't'))[2]).toMatchObject({ observations: [{ value: { amount: 5 } }] });
+  });
+
+  test('in what an approval says, after it was given: what is recorded is what was checked', async () => {
+    const { store, trajectory } = await begun();
+    for (const step of ['approve', 'reject'] as const) {
+      const given = { ...doctor('a'), reason: 'seen' };
+      const answer = trajectory[step](await ask(trajectory, step === 'approve' ? 5 : 6), given);
+      Object.assign(given, { principal: 'dr-\u200bb', method: 'none', reason: 7, override: true });
+      await answer;
+      const { counselor, reason } = (await payloads(store, 't')).at(-1) as any;
+      expect(counselor).toMatchObject({ principal: doctor('a').principal, method: doctor('a').method });
+      expect(counselor.reason ?? reason).toBe(step === 'approve' ? 'seen' : 'counselor_rejected');
+    }
+  });
+
+  test('in what a listener, a query or a list of what waits has given out', async () => {
+    const tamper = (payload: unknown): void => {
+      Object.assign((payload as PendingPayload).proposal.action.args as object, { amount: 500 });
+    };
+    const { store, assize, trajectory } = await begun(desk, { onPending: tamper });
+    const id = await ask(trajectory);
+    for (const { payload } of trajectory.pending()) tamper(payload);
+    for await (const { payload } of assize.pending()) tamper(payload);
+    const now = await trajectory.statusOf(id);
+    if (now.status === 'pending') tamper(now.payload);
+    await trajectory.approve(id, doctor('a'));
+    expect(await stateOf(store)).toMatchObject({ asked: 5 });
+  });
+});
+
+test('a stale approval for another call: of another id, another digest, another trajectory', async () => {
+  const { store, assize, trajectory } = await begun(apart);
+  const first = await ask(trajectory);
+  const second = await pendingOf(trajectory.propose(intent('add', { by: 1 }, careful)));
+  const [one, other] = trajectory.pending().map(({ payload }) => payload.digest);
+  const approve = (id: string, digest: string | undefined) => () => trajectory.approve(id, doctor('a', { digest }));
+  expect(await codeOf(trajectory, approve(first, other))).toBe('digest_mismatch');
+  expect(await codeOf(trajectory, approve(second, one))).toBe('digest_mismatch');
+  const elsewhere = await assize.create(apart, { trajectoryId: 'u', writs: [worker, careful] });
+  expect(await codeOf(elsewhere, () => elsewhere.approve(first, doctor('a')))).toBe('not_pending');
+  expect(await codeOf(elsewhere, () => elsewhere.statusOf(first))).toBe('never_pending');
+  await trajectory.approve(second, doctor('a', { digest: other }));
+  // The click that was meant for the first, again: it opens nothing else.
+  expect(await codeOf(trajectory, approve(second, other))).toBe('not_pending');
+  expect(trajectory.pending().map(({ id }) => id)).toEqual([first]);
+  expect(await stateOf(store)).toMatchObject({ n: 1, asked: 0 });
+});
+
+test('one call approved by twenty at once, in three processes: one of them did', async () => {
+  const { store, trajectory, reopened } = await begun();
+  const id = await ask(trajectory);
+  const processes = [trajectory, await reopened('second'), await reopened('third')];
+  const answers = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, n) => (processes[n % 3] as Trajectory).approve(id, doctor(`${n}`))),
+  );
+  expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  for (const answer of answers)
+    if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ code: 'not_pending' });
+  expect(await commitsOf(store)).toBe(1);
+});
+
+describe('denied, and then approved after all', () => {
+  test('by the same person or another, here or after a restart: it stays denied', async () => {
+    const { store, trajectory, reopened } = await begun();
+    const id = await ask(trajectory);
+    const denied = await trajectory.reject(id, rejected());
+    for (const one of [trajectory, await reopened()]) {
+      for (const who of ['a', 'b'])
+        expect(await codeOf(one, () => one.approve(id, doctor(who, { override: true })))).toBe('not_pending');
+      expect(await one.propose(asking())).toEqual(denied);
+    }
+    expect(await stateOf(store)).toMatchObject({ asked: 0 });
+  });
+
+  test('after the run has given its final answer: nothing is open any more', async () => {
+    const { store, assize } = await begun();
+    const parent = await assize.create(desk, { trajectoryId: 'p', writs: [] });
+    expect(parent.length).toBe(1);
+    const other = new FaultyStore();
+    const over = runtimeOver(other, domains);
+    const lead = await over.create(desk, { trajectoryId: 't', writs: [granted] });
+    const child = await lead.delegate(task({ childTrajectoryId: 'c' }));
+    const writ = child.delegatedFrom?.writ as never;
+    const waiting = await pendingOf(child.propose(intent('ask', { amount: 1 }, writ)));
+    await child.answer({ finalAnswer: 'done' });
+    const again = await runtimeOver(other, domains).open('c');
+    for (const one of [child, again]) expect(await codeOf(one, () => one.approve(waiting, DOCTOR))).toBe('not_pending');
+    expect(await allEntries(store, 't')).toHaveLength(1);
+  });
+});
+
+describe('no decision, an odd one, or one that comes too late', () => {
+  test('is none: nothing is done, and it goes on waiting', async () => {
+    const { store, trajectory } = await begun();
+    const id = await ask(trajectory);
+    const odd: unknown[] = [
+      ...[undefined, null, true, 'yes', 1, [], {}, { approved: true }, { principal: null, method: 'test' }],
+      ...[
+        { ...doctor('a'), reason: null },
+        { ...doctor('a'), digest: null },
+        { ...doctor('a'), digest: true },
+      ],
+      ...[
+        { ...doctor('a'), replacement: null },
+        { ...doctor('a'), replacement: 'all' },
+      ],
+    ];
+    for (const input of odd) {
+      const code = await codeOf(trajectory, () => trajectory.approve(id, input as never));
+      expect(['bad_intent', 'digest_mismatch', 'invalid_replacement'], JSON.stringify(input)).toContain(code);
+    }
+    expect(await stateOf(store)).toMatchObject({ asked: 0 });
+    expect(trajectory.pending().map((open) => open.id)).toEqual([id]);
+  });
+
+  test('of an override that is not just true is no override', async () => {
+    const { trajectory } = await begun();
+    const id = await ask(trajectory, 200);
+    for (const override of ['true', 1, {}, null, 'false'])
+      expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a', { override })))).toBe('override_needed');
+  });
+
+  test('of somebody of whom the domain says anything but true: a promise, a text, null, an error', async () => {
+    for (const said of [Promise.resolve(true), 'true', 1, null, undefined, {}]) {
+      const md = (): boolean => said as never;
+      const odd = { ...desk, counselors: { md, clerk: () => false } };
+      const { store, trajectory } = await begun(odd as Domain);
+      const id = await ask(trajectory);
+      expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a')))).toBe('unauthorised_counselor');
+      expect(await commitsOf(store)).toBe(0);
+    }
+  });
+
+  test('within the time that there was for it: rejected, by whoever looks first, also who waits for it', async () => {
+    for (const look of [
+      (one: Trajectory) => one.propose(intent('add', { by: 1 }, worker)),
+      (one: Trajectory, id: string) => one.awaitDecision(id),
+      (one: Trajectory, id: string) => one.approve(id, doctor('a')),
+      (one: Trajectory, id: string) => one.reject(id, rejected()),
+    ]) {
+      const { store, clock, trajectory, reopened } = await begun();
+      const id = await ask(trajectory);
+      clock.forward(10 * MINUTE);
+      await look(await reopened(), id);
+      expect(await trajectory.statusOf(id)).toMatchObject({ ruling: { ruling: 'rejected', reason: 'expired' } });
+      expect(await stateOf(store)).toMatchObject({ asked: 0 });
+    }
+  });
+});
+
+test('who approves sees the arguments after the schema has rewritten them, which are those that run', async () => {
+  const bank = defineDomain({
+    name: 'bank',
+    version: '1',
+    state: z.object({ paid: z.record(z.string(), z.number()), agreed: z.number() }),
+    initial: { paid: {}, agreed: 0 },
+    counselors: { md: (name: string) => name.startsWith('dr-') },
+    processes: { paying: { writes: ['/paid'] } },
+    roles: { worker: { processes: ['paying'] } },
+    actions: {
+      pay: {
+        process: 'paying',
+        args: z.object({ to: z.string().trim().toLowerCase(), usd: z.coerce.number().default(7) }),
+        apply: (state, { to, usd }) => {
+          state.paid[to] = usd;
+        },
+      },
+    },
+    invariants: ({ invariant }) => [
+      invariant(
+        'AGREED',
+        ['/paid', '/agreed'],
+        ({ paid, agreed }) => (Object.keys(paid).length <= agreed ? pass : escalate('look')),
+        {
+          onApprove: (state) => {
+            state.agreed = Object.keys(state.paid).length;
+          },
+        },
+      ),
+    ],
+  });
+  const { store, trajectory, reopened } = await begun(bank as Domain);
+  const written = { to: '  MALLORY ', usd: '500' };
+  const id = await pendingOf(trajectory.propose(intent('pay', written, worker)));
+  const args = { to: 'mallory', usd: 500 };
+  expect(trajectory.pending()[0]?.payload.proposal).toMatchObject({
+    action: { args },
+    delta: { state: [{ path: '/paid/mallory', value: 500 }] },
+  });
+  expect(await (await reopened()).approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+  expect((await payloads(store, 't'))[2]).toMatchObject({ action: { args } });
+  expect(await stateOf(store)).toEqual({ paid: { mallory: 500 }, agreed: 1 });
+});
+
+describe('a crash', () => {
+  const FAULTS: Fault[] = ['conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'];
+  const steps = ['the proposal', 'the first approval', 'the second approval'];
+
+  test.each(steps.flatMap((what, n) => FAULTS.map((fault) => [what, fault, n] as const)))(
+    'at %s (%s): who goes on from what there is comes to one commit',
+    async (_what, fault, n) => {
+      const { store, reopened } = await begun(two);
+      store.commits = 0;
+      store.plan = new Map([[n + 1, fault]]);
+      const people = ['a', 'b', 'c', 'd', 'e', 'f'];
+      let life = 0;
+      // Each life does one thing and ends, whether or not it was answered.
+      for (; life < 6 && (await commitsOf(store)) === 0; life++) {
+        const trajectory = await reopened(`life ${life}`);
+        const [open] = trajectory.pending();
+        const act =
+          open === undefined
+            ? trajectory.propose(asking())
+            : trajectory.approve(open.id, doctor(people[life] as string, { digest: open.payload.digest }));
+        await act.catch(() => undefined);
+      }
+      expect(await commitsOf(store)).toBe(1);
+      expect((await allEntries(store, 't')).map(({ kind }) => kind)).toEqual([
+        ...['root', 'pending_approval', 'pending_approval', 'commit'],
+      ]);
+      expect(await stateOf(store)).toMatchObject({ asked: 5, approved: 5 });
+      const last = await reopened('last');
+      expect(await last.propose(asking())).toMatchObject({ ruling: 'committed' });
+      expect(last.length).toBe(4);
+    },
+  );
+});
+
+test('a fork after an escalation has nothing pending: there it is asked for anew, and approved by itself', async () => {
+  const { store, assize, trajectory } = await begun();
+  await trajectory.propose(intent('add', { by: 1 }, worker));
+  const from = trajectory.head;
+  const id = await ask(trajectory);
+  await expect(assize.branch('t', id, { note: 'from what waits' })).rejects.toMatchObject({ code: 'not_found' });
+  const branch = await assize.branch('t', from, { trajectoryId: 'b', note: 'what if', writs: [worker] });
+  expect(branch.pending()).toEqual([]);
+  expect(await codeOf(branch, () => branch.approve(id, DOCTOR))).toBe('not_pending');
+  expect(await codeOf(branch, () => branch.awaitDecision(id))).toBe('never_pending');
+  const anew = await pendingOf(branch.propose(asking()));
+  expect(anew).not.toBe(id);
+  expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+  expect(branch.state()).toMatchObject({ n: 1, asked: 0 });
+  expect(branch.pending().map((open) => open.id)).toEqual([anew]);
+  await branch.reject(anew, rejected());
+  // Nor does a fork after the approval run it again.
+  const after = await assize.branch('t', trajectory.head, { trajectoryId: 'after', note: '', writs: [worker] });
+  expect(after.state()).toMatchObject({ asked: 5 });
+  expect(await codeOf(after, () => after.approve(id, DOCTOR))).toBe('not_pending');
+  expect(await stateOf(store)).toMatchObject({ n: 1, asked: 5 });
+});
+
+test('siblings at once of which one waits: each is ruled on once, and the approval runs that one only', async () => {
+  const { store, trajectory, reopened } = await begun(apart);
+  const calls = [
+    intent('add', { by: 1 }, worker, { idempotencyKey: '1' }),
+    asking(),
+    intent('add', { by: 2 }, worker, { idempotencyKey: '2' }),
+    intent('keep', { value: 'kept' }, worker, { idempotencyKey: '3' }),
+  ];
+  const first = await Promise.all(calls.map((call) => trajectory.propose(call)));
+  expect(first.map(({ ruling }) => ruling)).toEqual(['committed', 'escalated', 'committed', 'committed']);
+  const resumed = await reopened();
+  const id = await pendingOf(first[1] as Ruling);
+  const approved = await resumed.approve(id, DOCTOR);
+  // Resumed as a whole, as frameworks do: all calls again, here and there.
+  for (const one of [resumed, trajectory]) {
+    const again = await Promise.all(calls.map((call) => one.propose(call)));
+    expect(again).toEqual(first.map((ruling, n) => (n === 1 ? approved : ruling)));
+  }
+  expect(await commitsOf(store)).toBe(4);
+  expect(await stateOf(store)).toMatchObject({ n: 3, asked: 5, approved: 5, data: 'kept' });
+  expect(hashText(canonicalize(resumed.state()))).toBe(hashText(await soundState(store, 't')));
+});
