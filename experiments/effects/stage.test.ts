@@ -69,6 +69,6 @@ test('what nobody answers three times waits for a person', async () => {
   });
   const stage = await openStage({ mode: modeOf('Tx-Full'), tools: [failing] });
   const { effects } = await stage.transact({ writes: ['counter:one'] }, (tx) => tx.call('counter.fail', { to: 1 }));
-  expect([calls, effects]).toEqual([3, 'person']);
+  expect([calls, effects]).toEqual([3, 'needs_human']);
   await stage.close();
 });

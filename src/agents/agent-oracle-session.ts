@@ -130,7 +130,10 @@ export class AgentOracleSession {
     const { agent } = this.#invocation;
     this.#checkOpen();
     if (this.#asked++ >= QUESTIONS_MAX)
-      throw new AgentError('too_many_asks', `${agent} asked more than ${QUESTIONS_MAX} questions for one decision.`);
+      throw new AgentError(
+        'too_many_questions',
+        `${agent} asked more than ${QUESTIONS_MAX} questions for one decision.`,
+      );
     return calls.next();
   }
 
@@ -145,7 +148,7 @@ export class AgentOracleSession {
     if (!this.#isOver && this.#ended?.aborted !== true) return;
     const { agent } = this.#invocation;
     throw new AgentError(
-      'decision_over',
+      'decision_ended',
       `Nothing is asked for ${agent} any more: it has decided, or the run has ended.`,
     );
   }

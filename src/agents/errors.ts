@@ -15,22 +15,22 @@ export type AgentErrorCode =
    * A decision asked the oracle more questions than one decision may. Ask fewer, or split the work
    * over several decisions.
    */
-  | 'too_many_asks'
+  | 'too_many_questions'
   /**
    * The oracle of a decision was used after the decision ended. Await every question before the
    * decision returns.
    */
-  | 'decision_over'
+  | 'decision_ended'
   /**
    * An agent decides otherwise than before the run was interrupted. Run the agents that the run was
    * recorded with. Evidence `{turn, agent}`.
    */
-  | 'run_changed'
+  | 'nondeterministic_agent'
   /**
    * Another process takes the turns of this run. Let one process at a time run the agents. Evidence
    * `{turn}`.
    */
-  | 'run_taken'
+  | 'concurrent_run'
   /**
    * The oracle log holds an entry that is no turn where a turn should be. Check that the log
    * belongs to this trajectory. Evidence `{turn}`.

@@ -190,7 +190,7 @@ describe('a run', () => {
       turns: 0,
     });
     going.resolve();
-    await expect.poll(() => late).toMatchObject({ code: 'decision_over' });
+    await expect.poll(() => late).toMatchObject({ code: 'decision_ended' });
     expect(model.calls).toBe(0);
     expect(await store.oracleGet(turnKey('desk', 0))).toBeUndefined();
   });
@@ -271,10 +271,12 @@ describe('a run that ended in the middle', () => {
     const { run } = await desk();
     await run({ maxTurns: 1 }, [writer(() => write('a'))]);
     await expect(run({}, [writer(() => write('b'))])).rejects.toMatchObject({
-      code: 'run_changed',
+      code: 'nondeterministic_agent',
       evidence: { turn: 0, agent: 'w' },
     });
-    await expect(run({}, [writer(() => write('b'), 'other')])).rejects.toMatchObject({ code: 'run_changed' });
+    await expect(run({}, [writer(() => write('b'), 'other')])).rejects.toMatchObject({
+      code: 'nondeterministic_agent',
+    });
   });
 
   test('a turn that somebody else took meanwhile is theirs', async () => {
@@ -284,7 +286,11 @@ describe('a run that ended in the middle', () => {
       await runAgents(trajectory, [other], { oracle });
       return write('a');
     });
-    await expect(run({}, [agent])).rejects.toMatchObject({ code: 'run_taken', retryable: true, evidence: { turn: 0 } });
+    await expect(run({}, [agent])).rejects.toMatchObject({
+      code: 'concurrent_run',
+      retryable: true,
+      evidence: { turn: 0 },
+    });
     expect(await payloads(store)).toHaveLength(1);
   });
 });
@@ -479,9 +485,9 @@ describe('what is no run', () => {
       }),
     ]);
     const asking = { request: 'late', call: () => model.answer('late') };
-    await expect(kept?.ask(asking)).rejects.toMatchObject({ code: 'decision_over' });
-    await expect(kept?.now()).rejects.toMatchObject({ code: 'decision_over' });
-    await expect(kept?.random(1)).rejects.toMatchObject({ code: 'decision_over' });
+    await expect(kept?.ask(asking)).rejects.toMatchObject({ code: 'decision_ended' });
+    await expect(kept?.now()).rejects.toMatchObject({ code: 'decision_ended' });
+    await expect(kept?.random(1)).rejects.toMatchObject({ code: 'decision_ended' });
     expect(model.calls).toBe(0);
   });
 

@@ -347,7 +347,7 @@ class Run {
 
 function changed(turn: number, agent: string, what: string): AgentError {
   return new AgentError(
-    'run_changed',
+    'nondeterministic_agent',
     `Turn ${turn} can't be gone on with: ${agent} ${what}. Run the agents that it was recorded with.`,
     { evidence: { turn, agent } },
   );

@@ -76,6 +76,6 @@ function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later'
 }
 
 function isRefusal(error: unknown): boolean {
-  const codes = ['bad_intent', 'not_pending', 'digest_mismatch', 'effect_waits'];
+  const codes = ['bad_intent', 'not_pending', 'digest_mismatch', 'effect_unresolved'];
   return error instanceof KernelError || codes.some((code) => isAssizeError(error, code));
 }

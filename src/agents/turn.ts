@@ -79,14 +79,14 @@ export async function readTurn(oracle: Oracle, trajectory: string, turn: number)
 }
 
 /**
- * Records a turn in the log. @throws AgentError `run_taken` if the log has another turn at this
+ * Records a turn in the log. @throws AgentError `concurrent_run` if the log has another turn at this
  * number
  */
 export async function recordTurn(oracle: Oracle, trajectory: string, turn: number, made: Turn): Promise<RecordedTurn> {
   const answer = await oracle.consult({ ...turnQuestion(trajectory, turn), call: () => made as unknown as Json });
   if (answer.hash === contentHash(made)) return recordedTurn(turn, answer);
   throw new AgentError(
-    'run_taken',
+    'concurrent_run',
     `Turn ${turn} of ${trajectory} was taken by somebody else; one runs its agents at a time.`,
     {
       evidence: { turn },

@@ -5,7 +5,7 @@ export type DuplicatePackageErrorCode =
    * The value was made by another copy of the package. Install one copy (`npm ls assize`), and
    * import it everywhere.
    */
-  'other_copy';
+  'duplicate_package';
 
 /**
  * A value that another copy of the package made. Nothing was done; the evidence names both copies
@@ -36,7 +36,7 @@ export function markOwnPackage<T extends object>(value: T): T {
 }
 
 /**
- * @throws DuplicatePackageError `other_copy` unless this copy created the value. `what`: the start of a
+ * @throws DuplicatePackageError `duplicate_package` unless this copy created the value. `what`: the start of a
  * sentence about it
  */
 export function requireOwnPackage(value: unknown, what: string): void {
@@ -47,7 +47,7 @@ export function requireOwnPackage(value: unknown, what: string): void {
 /**
  * For values that callers may implement.
  *
- * @throws DuplicatePackageError `other_copy` if another copy created the value
+ * @throws DuplicatePackageError `duplicate_package` if another copy created the value
  */
 export function refuseDuplicatePackage(value: unknown, what: string): void {
   const copy = copyOf(value);
@@ -61,7 +61,7 @@ function copyOf(value: unknown): PackageCopy | undefined {
 function duplicatePackageError(copy: PackageCopy | undefined, what: string): DuplicatePackageError {
   const by = copy === undefined ? '' : ` but by the one at ${copy.at}`;
   return new DuplicatePackageError(
-    'other_copy',
+    'duplicate_package',
     `${what} was not made by this copy of the package assize, at ${HERE.at},${by === '' ? '' : `${by},`} and copies do not mix: rules could be passed over. Nothing was done. Have one copy installed (npm ls assize), import it everywhere, and run the project's own npx assize.`,
     { evidence: { what, here: HERE.at, ...(copy !== undefined && { made_by: copy.at }) } },
   );

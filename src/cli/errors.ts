@@ -38,7 +38,7 @@ export type CliErrorCode =
    * Another process works on the effects of the store. Run the command there, or end that process
    * first.
    */
-  | 'at_work'
+  | 'effects_busy'
   /**
    * The published package does not have this command. Run the command in a clone of the repository.
    */

@@ -170,7 +170,7 @@ describe('what is planted is found', () => {
       [answered],
       stepping((step, { phase, effects }) => {
         const n = effects.findIndex((effect) => effect.phase === 'applying');
-        const isLeft = step.do === 'wait' && step.for === 'person' && phase === 'committed';
+        const isLeft = step.do === 'wait' && step.for === 'needs_human' && phase === 'committed';
         return isLeft && n !== -1 ? { do: 'call', n } : step;
       }),
       /is sent, and 0.\d waits for a person/,

@@ -72,7 +72,7 @@ test('what was called with one that waits for a person waits with it, also where
     { is: 'failed', n: 2, final: true },
   ];
   const state = records.reduce(recorded, BEGUN);
-  expect(nextStep(state, knowing)).toEqual({ do: 'wait', for: 'person' });
+  expect(nextStep(state, knowing)).toEqual({ do: 'wait', for: 'needs_human' });
   const decided = recorded(state, { is: 'resolved', n: 0, as: 'applied' });
   expect(nextStep(decided, knowing)).toEqual({ do: 'call', n: 1 });
   expect(nextStep(recorded(decided, { is: 'applied', n: 1 }), knowing)).toEqual({

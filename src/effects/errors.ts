@@ -61,7 +61,7 @@ export type EffectErrorCode =
    * Another process has taken over the running transactions of this one. Try again; the other
    * process finishes or undoes them.
    */
-  | 'tenure_lost'
+  | 'lease_lost'
   /**
    * The effect log lost records of a transaction. Restore the store from a backup, and run `assize
    * verify`.
@@ -99,7 +99,7 @@ export type EffectErrorCode =
   /** The transaction has ended and takes no more calls. Start a new transaction. */
   | 'transaction_over'
   /** No effect waits for a person there. List the waiting effects with `assize effects list`. */
-  | 'not_left'
+  | 'nothing_to_resolve'
   /** The transaction has no effect of that number. List its effects with `assize effects list`. */
   | 'unknown_effect'
   /**

@@ -230,7 +230,7 @@ test('a pivot that does not wait for what a person has to look at is found', () 
     nextStep: (state, knowing) => {
       const step = nextStep(state, knowing);
       const n = state.effects.findIndex((effect) => isPivot(effect.class) && effect.phase === 'due');
-      const isHeldUp = step.do === 'wait' && step.for === 'person' && state.phase === 'committed' && n !== -1;
+      const isHeldUp = step.do === 'wait' && step.for === 'needs_human' && state.phase === 'committed' && n !== -1;
       return isHeldUp ? { do: 'log', record: { is: 'applying', n } } : step;
     },
   };

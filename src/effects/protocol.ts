@@ -317,7 +317,7 @@ export type Step =
    * settles the transaction.
    */
   | { readonly do: 'propose' }
-  | { readonly do: 'wait'; readonly for: 'body' | 'answer' | 'person' }
+  | { readonly do: 'wait'; readonly for: 'body' | 'answer' | 'needs_human' }
   | { readonly do: 'nothing' };
 
 /** The process's knowledge in addition to the log. */
@@ -377,7 +377,7 @@ function forward(state: TransactionState, knowing: LocalKnowledge): Step {
   if (phase === 'applying' && failed === undefined) return finish(effects[n]!, n, knowing, 'call');
   // The pivot runs last, so unresolved effects are decided first.
   if (isPivot(effects[n]!.class) && effects.some((effect) => isUnresolved(effect.phase)))
-    return { do: 'wait', for: 'person' };
+    return { do: 'wait', for: 'needs_human' };
   if (failed === undefined) return { do: 'log', record: { is: 'applying', n } };
   if (state.hasOnFailure !== true) return { do: 'log', record: { is: 'unresolved', n: failed } };
   // If an operator decided on this effect earlier, other effects may have been called.
@@ -387,7 +387,7 @@ function forward(state: TransactionState, knowing: LocalKnowledge): Step {
   const open = apart.find((at) => !isHeldBack(at));
   if (open !== undefined) return finish(effects[open]!, open, knowing, 'call');
   // The outcome of calls made together with an unresolved effect is unknown.
-  if (apart.length > 0) return { do: 'wait', for: 'person' };
+  if (apart.length > 0) return { do: 'wait', for: 'needs_human' };
   const isTooLate = called.length > 0 || effects.some(isBeyondPivot);
   return { do: 'log', record: { is: isTooLate ? 'unresolved' : 'failing', n: failed } };
 }
@@ -535,7 +535,7 @@ function finish({ class: { sink } }: EffectState, n: number, knowing: LocalKnowl
 }
 
 function ended(effects: readonly EffectState[], is: 'settled' | 'aborted'): Step {
-  if (effects.some(({ phase }) => isUnresolved(phase))) return { do: 'wait', for: 'person' };
+  if (effects.some(({ phase }) => isUnresolved(phase))) return { do: 'wait', for: 'needs_human' };
   return { do: 'log', record: { is } };
 }
 

@@ -167,7 +167,7 @@ export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): T
 /**
  * Refuses a tool from another copy of the package, which may have other guarantees.
  *
- * @throws DuplicatePackageError `other_copy`
+ * @throws DuplicatePackageError `duplicate_package`
  */
 export function requireOwnTool(tool: Tool): void {
   requireOwnPackage(tool, `The tool ${tool?.name}`);

@@ -21,7 +21,7 @@ export type KernelErrorCode =
    * The principal has already approved the proposal. Ask another counselor for the remaining
    * approval.
    */
-  | 'approved_before'
+  | 'already_approved'
   /**
    * The proposal would now do something else than was submitted for approval. Reject it, and let
    * the agent propose again.

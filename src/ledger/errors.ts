@@ -18,7 +18,7 @@ export type FaultCode =
   /**
    * The columns beside the text disagree with the text. Restore the row from a backup or an export.
    */
-  | 'misfiled'
+  | 'column_mismatch'
   /**
    * `seq` or `parent` does not follow from the entry before. Restore the trajectory from a backup
    * or an export.

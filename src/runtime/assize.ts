@@ -78,7 +78,7 @@ export class Assize {
 
   /**
    * @throws AssizeError for an anchor that is not a public key; RuntimeError `bad_option`;
-   * DuplicatePackageError `other_copy` for a domain, tool or store from another copy of the package;
+   * DuplicatePackageError `duplicate_package` for a domain, tool or store from another copy of the package;
    * ArgumentError `bad_argument`
    */
   constructor(options: AssizeOptions) {
@@ -170,7 +170,7 @@ export class Assize {
   /**
    * Creates a trajectory with a root entry.
    *
-   * @throws RuntimeError `exists`, `bad_name`, `broken_start`, `bad_writ`, `bad_option`,
+   * @throws RuntimeError `exists`, `bad_name`, `invalid_initial_state`, `bad_writ`, `bad_option`,
    * `domain_mismatch`; KernelError `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
@@ -182,7 +182,7 @@ export class Assize {
    * branch inherits the state and earlier revocations, never open approvals, writs or budgets. The
    * source is not changed.
    *
-   * @throws RuntimeError `not_found`, `exists`, `broken_start`, `domain_mismatch`,
+   * @throws RuntimeError `not_found`, `exists`, `invalid_initial_state`, `domain_mismatch`,
    * `invalid_ledger`, `bad_writ`, `bad_option`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
@@ -319,8 +319,8 @@ export class Assize {
    * or compensated. Then the transaction continues. Once no effect of it is unresolved, its claims
    * are released. A decision is recorded once.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `not_left`, `unknown_effect`,
-   * `already_resolved`, `tenure_lost`, after which the call can be repeated; RuntimeError
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `nothing_to_resolve`, `unknown_effect`,
+   * `already_resolved`, `lease_lost`, after which the call can be repeated; RuntimeError
    * `bad_option` without tools (an empty list suffices if no tool must be called), `closed` when
    * this runtime is closed before the decision starts; ArgumentError `bad_argument`; the signal's
    * reason
@@ -333,7 +333,7 @@ export class Assize {
     try {
       return await held.resolve(checked);
     } catch (error) {
-      if (error instanceof EffectError && error.code === 'tenure_lost') await this.#effects.restart(held, error);
+      if (error instanceof EffectError && error.code === 'lease_lost') await this.#effects.restart(held, error);
       throw error;
     }
   }

@@ -35,14 +35,14 @@ export type RuntimeErrorCode =
    * The initial state of a root or branch breaks an invariant. Correct the state, or begin with
    * `override`.
    */
-  | 'broken_start'
+  | 'invalid_initial_state'
   /** The proposal is not pending, or not any more. List pending proposals with `assize pending`. */
   | 'not_pending'
   /**
    * The pending entry is an unresolved effect and no proposal. Resolve it with `assize effects
    * resolve`.
    */
-  | 'effect_waits'
+  | 'effect_unresolved'
   /**
    * The trajectory never had a pending entry of that id. Wait for the id that a proposal returned
    * as `pending`.
@@ -59,7 +59,7 @@ export type RuntimeErrorCode =
    * A listener of pending or resolved proposals threw. Mend the listener; the runtime reports this
    * error and never throws it.
    */
-  | 'notice_failed'
+  | 'notification_failed'
   /**
    * The pending proposal is not the one that was shown. Look at the proposal again, and approve its
    * digest.
@@ -104,7 +104,7 @@ export type RuntimeErrorCode =
    */
   | 'concluded'
   /** The trajectory has open delegations of its own. Conclude them first. */
-  | 'still_delegated'
+  | 'open_delegations'
   /**
    * An open approval freezes a part that the operation would change. Resolve that approval first.
    */
@@ -120,12 +120,12 @@ export type RuntimeErrorCode =
    * The store has fewer entries than a checkpoint that was kept outside. Restore the lost entries
    * from a backup.
    */
-  | 'log_behind'
+  | 'log_truncated'
   /**
    * The store's entries are not those of a checkpoint that was kept outside. Compare with a backup:
    * the history was rewritten.
    */
-  | 'log_apart'
+  | 'log_diverged'
   /**
    * The checkpoint is malformed, of another log, or not signed by it. Check the file and the public
    * key.

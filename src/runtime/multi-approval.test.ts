@@ -75,8 +75,8 @@ describe('what takes two', () => {
     const again = await open();
     for (const name of ['Zo\u00eb', 'Zoe\u0308']) {
       for (const one of [trajectory, again]) {
-        expect(await codeOf(one, () => one.approve(second, doctor(name)))).toBe('approved_before');
-        expect(await codeOf(one, () => one.approve(second, doctor(name, { override: true })))).toBe('approved_before');
+        expect(await codeOf(one, () => one.approve(second, doctor(name)))).toBe('already_approved');
+        expect(await codeOf(one, () => one.approve(second, doctor(name, { override: true })))).toBe('already_approved');
       }
     }
     expect(await allEntries(store, 't')).toHaveLength(3);
@@ -253,7 +253,7 @@ describe('who decides', () => {
       expect(await codeOf(trajectory, () => trajectory.approve(second, by))).toBe('bad_intent');
       expect(await codeOf(trajectory, () => trajectory.reject(second, { ...by, reason: 'no' }))).toBe('bad_intent');
     }
-    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('a')))).toBe('approved_before');
+    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('a')))).toBe('already_approved');
   });
 
   test('did not ask for it under a name with something in it that can’t be seen', async () => {

@@ -9,7 +9,7 @@ export const DOMAIN = arg.members({ name: arg.text, version: arg.text, hash: arg
 export const DOMAINS = arg.list(DOMAIN);
 export const NAMES = arg.list(arg.text);
 
-/** After `checkArgument`. @throws DuplicatePackageError `other_copy` */
+/** After `checkArgument`. @throws DuplicatePackageError `duplicate_package` */
 export function requireOwnDomains(domains: readonly Domain[]): void {
   for (const domain of domains) requireOwnDomain(domain);
 }

@@ -108,7 +108,7 @@ export interface AssizeOptions extends NotificationListeners {
 }
 
 /**
- * @throws RuntimeError `bad_option`; DuplicatePackageError `other_copy` for a value from another copy of the
+ * @throws RuntimeError `bad_option`; DuplicatePackageError `duplicate_package` for a value from another copy of the
  * package; ArgumentError `bad_argument`
  */
 export function checkOptions(options: AssizeOptions): void {

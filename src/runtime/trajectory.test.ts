@@ -497,7 +497,7 @@ describe('beginning', () => {
   test('from a state that breaks an invariant is refused, or says so', async () => {
     const store = new FaultyStore();
     const assize = runtimeOver(store, [desk]);
-    expect(await refusal(store, () => assize.create(desk, { initial: broken }))).toBe('broken_start');
+    expect(await refusal(store, () => assize.create(desk, { initial: broken }))).toBe('invalid_initial_state');
     const trajectory = await assize.create(desk, {
       trajectoryId: 't',
       initial: broken,
@@ -518,7 +518,7 @@ describe('beginning', () => {
     // A branch of it is adjudicated anew.
     expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'n' }))).toBe('not_found');
     const root = (await allEntries(store, 't'))[0]?.id as string;
-    expect(await refusal(store, () => assize.branch('t', root, { note: 'n' }))).toBe('broken_start');
+    expect(await refusal(store, () => assize.branch('t', root, { note: 'n' }))).toBe('invalid_initial_state');
     await assize.branch('t', root, { trajectoryId: 'b', note: 'n', override: true });
     expect((await payloads(store, 'b'))[0]).toHaveProperty('detection_vector');
     expect(await trajectory.propose(add(-1))).toMatchObject({ ruling: 'committed' });

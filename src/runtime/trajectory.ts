@@ -217,7 +217,7 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * @throws EffectError `unknown_tool`, `bad_input`, `not_authorised`, `scope_exceeded`, `stale`,
    * `resource_in_doubt`, `tool_failed`, `outcome_unknown`, `key_collision`, `deadline`,
-   * `tenure_lost`; RuntimeError `bad_intent`, `bad_option`, and the errors of `propose`;
+   * `lease_lost`; RuntimeError `bad_intent`, `bad_option`, and the errors of `propose`;
    * AuthorityError `bad_resource`; the errors of the body
    */
   transaction<T>(
@@ -261,8 +261,8 @@ export class Trajectory<D extends Domain = Domain> {
    * last returns `escalated`. That entry records the approval, and the proposal is pending under
    * the id of the new entry. Content and deadline of the proposal stay the same.
    *
-   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_waits`, `digest_mismatch`, `frozen`,
-   * `bad_writ`; KernelError `unauthorised_counselor`, `approved_before`, `changed_since`,
+   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`, `frozen`,
+   * `bad_writ`; KernelError `unauthorised_counselor`, `already_approved`, `changed_since`,
    * `override_needed`, `invalid_replacement`; ArgumentError `bad_argument`. Nothing is recorded
    * then.
    */
@@ -311,7 +311,7 @@ export class Trajectory<D extends Domain = Domain> {
    * first call. The child is then opened.
    *
    * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
-   * `frozen`, `exists`, `idempotency_conflict`, `broken_start`, `domain_mismatch`, `concluded`,
+   * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`, `concluded`,
    * `conflict`, `commit_unknown`, `clock_behind`; AuthorityError `not_attenuated`, `wrong_key`,
    * `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`. Nothing
    * is recorded then, except for `commit_unknown`.
@@ -412,7 +412,7 @@ export class Trajectory<D extends Domain = Domain> {
    * `finalAnswer`, the child's own answer is recorded, or the child ends without an answer.
    * Repeating the call returns the same entry.
    *
-   * @throws RuntimeError `not_delegated`, `still_delegated` when the child has open delegations
+   * @throws RuntimeError `not_delegated`, `open_delegations` when the child has open delegations
    * itself, `idempotency_conflict` when another final answer exists, `bad_intent`, `conflict`,
    * `commit_unknown`, `clock_behind`, and the errors of opening the child; CanonError for an answer
    * that is not JSON; ArgumentError `bad_argument`

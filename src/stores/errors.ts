@@ -12,7 +12,7 @@ export type StoreErrorCode =
    * The file or schema belongs to another program, and was left unchanged. Name another file or
    * schema.
    */
-  | 'store_not_ours'
+  | 'store_not_recognised'
   /**
    * A newer version of Assize wrote or migrated the store; nothing was written. Open the store with
    * that version.
@@ -85,7 +85,7 @@ export type StoreErrorCode =
    * The store's entries differ from its last checkpoint. Compare with a backup, or open with
    * `checkpoint: false` to look.
    */
-  | 'store_apart_from_checkpoint'
+  | 'store_diverged_from_checkpoint'
   /**
    * The checkpoint file can't be read. Restore the file, or open with `checkpoint: false` to look.
    */

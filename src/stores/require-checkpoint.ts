@@ -11,7 +11,7 @@ import { StoreError } from './errors.ts';
  * A missing file means no checkpoint. The function does not verify the signature, because an
  * attacker who can write the file can also remove it. `fsck` and `audit` verify the signature.
  *
- * @throws StoreError `store_behind_checkpoint`, `store_apart_from_checkpoint`,
+ * @throws StoreError `store_behind_checkpoint`, `store_diverged_from_checkpoint`,
  *   `store_bad_checkpoint`
  */
 export async function requireCheckpoint(store: LogStore, file: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function requireCheckpoint(store: LogStore, file: string): Promise<
   const fault = comparisonFault(standing, checkpoint);
   if (fault === undefined) return;
   throw new StoreError(
-    standing.stands === 'behind' ? 'store_behind_checkpoint' : 'store_apart_from_checkpoint',
+    standing.stands === 'truncated' ? 'store_behind_checkpoint' : 'store_diverged_from_checkpoint',
     `${fault} (checkpoint: ${file})`,
     { evidence: { file, checkpoint: Number(checkpoint.size), log: standing.size } },
   );

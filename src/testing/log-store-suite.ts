@@ -94,8 +94,11 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
       expect(await store.logged(0, 100)).toEqual(chain);
       expect(await store.logged(60, 3)).toEqual(chain.slice(60, 63));
       for (const [index, { id }] of chain.entries()) expect(await store.logIndex(id)).toBe(index);
-      expect(await compareWithHead(store, { size: 71, root: naiveRoot([]) })).toEqual({ stands: 'behind', size: 70 });
-      expect(await compareWithHead(store, { size: 9, root: naiveRoot([]) })).toEqual({ stands: 'apart', size: 70 });
+      expect(await compareWithHead(store, { size: 71, root: naiveRoot([]) })).toEqual({
+        stands: 'truncated',
+        size: 70,
+      });
+      expect(await compareWithHead(store, { size: 9, root: naiveRoot([]) })).toEqual({ stands: 'diverged', size: 70 });
     });
 
     test('an entry that is committed and not logged has no place', async () => {

@@ -70,7 +70,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
       const second = await pendingOf(trajectory.approve(first, doctor('a')));
       for (const id of [first, second])
         expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a')))).toMatch(
-          /not_pending|approved_before/,
+          /not_pending|already_approved/,
         );
       await trajectory.approve(second, doctor('b'));
       for (const id of [first, second])

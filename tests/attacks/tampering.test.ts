@@ -177,7 +177,7 @@ onEveryDatabase((stores) => {
           message: expect.stringContaining('it answered 422'),
         });
         await expect(openStore(place.url, { checkpoint: old })).rejects.toMatchObject({
-          code: 'store_apart_from_checkpoint',
+          code: 'store_diverged_from_checkpoint',
         });
       }
       await store.close();
@@ -190,7 +190,7 @@ onEveryDatabase((stores) => {
       const at = (seq: number, id: string): string => `UPDATE entry SET seq = ${seq} WHERE id = ${hex(id)}`;
       const [first, second] = [rows[3]!, rows[4]!];
       await place.sql(at(1_000, first.id), at(3, second.id), at(4, first.id));
-      expect(await faultsOf(place)).toMatchObject([{ trajectory_id: 't', seq: 3, code: 'misfiled' }]);
+      expect(await faultsOf(place)).toMatchObject([{ trajectory_id: 't', seq: 3, code: 'column_mismatch' }]);
       expect(await runCommand(folder, place.url, 'verify')).toMatchObject({ code: 1 });
       await expectClosed(place, rows, 5);
     });

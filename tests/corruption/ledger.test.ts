@@ -134,7 +134,7 @@ describe('a store', () => {
         move.run(seq, seq + 1);
         move.run(seq + 1, 1_000_000);
       });
-      expect(found).toMatchObject({ valid: false, seq, code: 'misfiled' });
+      expect(found).toMatchObject({ valid: false, seq, code: 'column_mismatch' });
     }
   });
 
@@ -198,7 +198,7 @@ describe('a store', () => {
       expect(found.trajectories).toMatchObject([{ valid: true, entries: LENGTH }]);
       expect(found.faults).toEqual([expect.objectContaining({ code: 'checkpoint' })]);
       await expect(openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` })).rejects.toMatchObject({
-        code: 'store_apart_from_checkpoint',
+        code: 'store_diverged_from_checkpoint',
       });
     }
   });

@@ -54,7 +54,7 @@ describe('list', () => {
             key: expect.stringMatching(/^[0-9a-f]{64}$/),
             phase: 'in_doubt',
             failures: 0,
-            waits_for_person: true,
+            needs_human: true,
           },
         ],
       },
@@ -145,14 +145,12 @@ describe('list', () => {
         '    2  0  bank.charge  undone  keyed  aborted (escalated)  b           b',
         '    1  0  bank.charge  undone  keyed  aborted (rejected)   a           a',
         '',
-        expect.stringMatching(
-          /^2 0 bank\.charge left \{"fee":"x+ … \d+ more characters, about which its tool did null$/,
-        ),
-        '1 0 bank.charge left {"fee":1}, about which its tool did {"letter":"to the bank"}',
+        expect.stringMatching(/^2 0 bank\.charge left \{"fee":"x+ … \d+ more characters, mitigated with null$/),
+        '1 0 bank.charge left {"fee":1}, mitigated with {"letter":"to the bank"}',
         '2 proposals with tools wait for a person: assize pending',
         '',
       ]);
-      const { transactions, proposals_waiting: waiting } = await json(0, 'list', '--all');
+      const { transactions, pending_proposals: waiting } = await json(0, 'list', '--all');
       expect(transactions.map(({ effects }: any) => effects[0].residue)).toEqual([
         {
           $blob: expect.any(String),
@@ -164,7 +162,7 @@ describe('list', () => {
       ]);
       const id = expect.stringMatching(/^[0-9a-f]{64}$/);
       expect(waiting).toEqual(['b', 'c'].map((trajectory_id) => ({ id, trajectory_id, calls: 1 })));
-      expect((await json(0, 'list', '--epoch', '1')).proposals_waiting).toBeUndefined();
+      expect((await json(0, 'list', '--epoch', '1')).pending_proposals).toBeUndefined();
     });
 
     test('is erased by the number of its transaction, and told as that', async () => {
@@ -216,7 +214,7 @@ describe('list', () => {
       expect(out).toContain(`2 0 bank.charge left what was erased by ${by.slice(0, 12)}\n`);
       expect(out).toContain('1 0 bank.charge left what the store does not have\n');
       expect(out).toMatch(/^Whether proposals with tools wait can’t be said: .+$/m);
-      const { transactions, proposals_waiting: waiting } = await json(0, 'list', '--all');
+      const { transactions, pending_proposals: waiting } = await json(0, 'list', '--all');
       expect(transactions.map(({ effects }: any) => effects[0].residue)).toMatchObject([
         { erased_by: by },
         { missing: true },
@@ -255,12 +253,12 @@ describe('list', () => {
       bank.exec("INSERT INTO booking (what) VALUES ('of somebody else')");
       tx.propose({ action: 'count', role: 'counter', args: 'order' });
     });
-    expect(done.effects).toBe('person');
+    expect(done.effects).toBe('needs_human');
     await worker.close();
     await store.close();
     const { out } = await assize('list');
     expect(out.split('\n')[3]).toBe(
-      '1 0 bank.book was not done: its body was told {"n":1}, and now it would answer {"n":2}',
+      '1 0 bank.book was not done: the body received {"n":1}, and now it would answer {"n":2}',
     );
     const { transactions } = await json(0, 'list');
     expect(transactions[0].effects[0]).toMatchObject({

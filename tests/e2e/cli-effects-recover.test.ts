@@ -55,7 +55,7 @@ describe('recover', () => {
     expect((await assize('recover')).out).toContain(
       '\nlacking the tool mail.send, for transaction 1; give it with --tools FILE.\n',
     );
-    expect(left).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', waits_for_person: false }] }]);
+    expect(left).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', needs_human: false }] }]);
     expect(sent('bob')).toBe(false);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
@@ -101,7 +101,7 @@ describe('recover', () => {
     const { code, out } = await assize('recover', '--tools', toolsFile('blind'));
     expect(code).toBe(1);
     expect(out).toMatch(
-      /^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*\n1 0 mail\.send waits since: line_dead\n[\s\S]*1 effect waits for a person/,
+      /^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*\n1 0 mail\.send reason: line_dead\n[\s\S]*1 effect waits for a person/,
     );
   });
 
@@ -360,7 +360,7 @@ describe('resolve', () => {
       0,
       'resolved mail.send of transaction 1, which is applied\nTransaction 1 is settled; what it claimed is free.\n',
     ]);
-    expect(await json(0, 'list')).toEqual({ transactions: [], proposals_waiting: [] });
+    expect(await json(0, 'list')).toEqual({ transactions: [], pending_proposals: [] });
     const { transactions } = await json(0, 'list', '--epoch', '1');
     expect(transactions[0].effects[0].resolved).toMatchObject({ as: 'applied', by: 'ops', evidence: { salted: true } });
     const again = await assize('resolve', '1', '0', '--as', 'undone', ...found);

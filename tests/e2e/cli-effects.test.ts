@@ -105,7 +105,7 @@ describe('what waits for an approval with calls of tools', () => {
             tool: 'mail.send',
             key: expect.stringMatching(/^[0-9a-f]{64}$/),
             phase: 'unresolved',
-            waits_for_person: true,
+            needs_human: true,
           },
         ],
       },
@@ -226,7 +226,7 @@ describe('what tools are to do is shown with what waits', () => {
     expect((await approve(same)).out).toMatch(/^committed/);
     // It is listed under its proposal, and beside that as what its caller has named it.
     const { transactions } = await json(0, 'list', '--all');
-    expect(transactions).toMatchObject([{ name: expect.stringMatching(/^[0-9a-f]{64}$/), put_up_as: 'round' }]);
+    expect(transactions).toMatchObject([{ name: expect.stringMatching(/^[0-9a-f]{64}$/), submitted_as: 'round' }]);
     expect((await assize('list', '--all')).out).toMatch(/ [0-9a-f]{12} \(round\)$/m);
   });
 });

@@ -47,14 +47,11 @@ function found(): string[] {
 
 test('a subject is erased where it was said, until nobody finds any of it', async () => {
   expect(found()).toEqual([...SECRETS, 'nuts of hers']);
-  const [here, there] = [
-    await erase('notes', '--believed', `ward/${WHO}`),
-    await erase('other', '--believed', 'a~1b/~0'),
-  ];
+  const [here, there] = [await erase('notes', '--facts', `ward/${WHO}`), await erase('other', '--facts', 'a~1b/~0')];
   expect(here.out).toMatch(/^erased \d+ values of \d+ entries, by [0-9a-f]{12}, notes seq \d+\nleft: other also said/);
   expect(there.out).toMatch(/^erased 3 values of 1 entry, by [0-9a-f]{12}, other seq 3\n$/);
   expect(found()).toEqual([WHO, 'nuts of hers']);
-  const { code, out } = await erase('other', '--believed', `ward/${WHO}/allergy`, '--json');
+  const { code, out } = await erase('other', '--facts', `ward/${WHO}/allergy`, '--json');
   expect([code, JSON.parse(out)]).toMatchObject([0, { ruling: 'committed', erased: 3, entries: 1, left: [] }]);
   expect(found()).toEqual([]);
   for (const command of [['verify', '--deep', '--domain', 'clinic.ts'], ['fsck'], ['log', 'notes']]) {
@@ -84,7 +81,7 @@ test('what more than one entry erases is told as a whole', async () => {
     await committed(memory.assertMany(claims.map((claim) => ({ subject: 'p10', ...claim }))));
   }
   await store.close();
-  const { out } = await erase('much', '--believed', 'ward/p10');
+  const { out } = await erase('much', '--facts', 'ward/p10');
   expect(out).toMatch(/^erased 2,260 values of 9 entries, by [0-9a-f]{12}, [0-9a-f]{12}, much seq 11\n$/);
 });
 
@@ -99,9 +96,9 @@ test('writs that name the subject are told, because they stay', async () => {
       trajectory.memory({ space: 'ward', writ: plain! }).assert({ subject, predicate: 'drug', object: 'x' }),
     );
   await store.close();
-  const none = await erase('w', '--believed', 'ward/p8', '--json');
+  const none = await erase('w', '--facts', 'ward/p8', '--json');
   expect(JSON.parse(none.out)).toMatchObject({ ruling: 'committed', writs: [] });
-  const { code, out } = await erase('w', '--believed', 'ward/p*9');
+  const { code, out } = await erase('w', '--facts', 'ward/p*9');
   expect(code).toBe(0);
   expect(out).toMatch(/^named in a scope of 1 writ, which stay in the ledger as they are: \S+; write \* for subjects/m);
   expect(out).toContain(writId(naming!).slice(0, 8));
@@ -186,13 +183,13 @@ test('what is not marked sensitive and stays in the state is told, by who wrote 
 
 test('what is named wrongly is misuse, and names nobody', async () => {
   for (const [args, said] of [
-    [['--believed', 'ward'], /space\/subject/],
-    [['--believed', 'ward/x/y/z'], /space\/subject/],
-    [['--believed', 'ward/'], /space\/subject/],
-    [['--claim', 'ab'.repeat(32)], /one --believed/],
-    [[], /--believed/],
-    [['--believed', 'ward/x'], /nothing to erase at the memory ward/],
-    [['--believed', 'ward/p8', '--claim', 'ab'.repeat(32)], /Nobody has made the claim/],
+    [['--facts', 'ward'], /space\/subject/],
+    [['--facts', 'ward/x/y/z'], /space\/subject/],
+    [['--facts', 'ward/'], /space\/subject/],
+    [['--claim', 'ab'.repeat(32)], /one --facts/],
+    [[], /--facts/],
+    [['--facts', 'ward/x'], /nothing to erase at the memory ward/],
+    [['--facts', 'ward/p8', '--claim', 'ab'.repeat(32)], /Nobody has made the claim/],
   ] as const) {
     const ended = await erase('notes', ...args);
     expect([ended.code, ended.err]).toEqual([2, expect.stringMatching(said)]);

@@ -230,7 +230,7 @@ test('what is refused or frozen is a negative finding', async () => {
 
 test.each<[string, string[], RegExp]>([
   ['nothing to erase', erase('empty', '--at', '/patients/p1'), /nothing to erase at \/patients\/p1/],
-  ['nothing named', erase('ward'), /Say with --at, --entry, --believed or --transaction/],
+  ['nothing named', erase('ward'), /Say with --at, --entry, --facts or --transaction/],
   ['the whole state', erase('ward', '--at', ''), /whole state is not erased/],
   ['no pointer', erase('ward', '--at', 'patients'), /pointer/],
   ['no such entry', erase('ward', '--entry', 'deadbeef'), /no entry deadbeef/],

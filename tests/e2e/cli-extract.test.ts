@@ -101,7 +101,7 @@ test('shows what would be said, says it, and asks nobody twice', async () => {
   const said = await extract(MAILS, '--authors', ...reference, ...KEY);
   expect(said).toMatchObject({
     code: 0,
-    out: '3 messages read in 1 answer, 2 facts stated: 1 commit, 2 facts believed anew\n',
+    out: '3 messages read in 1 answer, 2 facts stated: 1 commit, 2 facts added\n',
   });
   expect(asked()).toBe(1);
   const again = await json(0, extract(MAILS, '--authors', ...reference, ...KEY, '--json'));

@@ -39,7 +39,7 @@ test('imports lines in batches, once; and names the first wrong line, with nothi
     ...more,
   ];
   const text = await assize(...load(good));
-  expect(text).toMatchObject({ code: 0, out: '452 lines of 452 committed in 3 commits, 451 facts believed anew\n' });
+  expect(text).toMatchObject({ code: 0, out: '452 lines of 452 committed in 3 commits, 451 facts added\n' });
   const rows = async (): Promise<number> => (await json(0, ...read('history', '--limit', '10000'))).facts.length;
   const before = await rows();
   expect(await json(0, ...load(good))).toMatchObject({ committed: 452, believed: 0 });
@@ -61,9 +61,7 @@ test('imports lines in batches, once; and names the first wrong line, with nothi
 
   // Of lines that contradict each other in one batch one is believed, and it is said that others lost.
   const both = file('both.jsonl', line(3_000, { object: 'one' }), line(3_000, { object: 'other' }));
-  expect((await assize(...load(both))).out).toMatch(
-    /^2 lines of 2 committed in 1 commit, \d facts? believed anew, 1 lost\n$/,
-  );
+  expect((await assize(...load(both))).out).toMatch(/^2 lines of 2 committed in 1 commit, \d facts? added, 1 lost\n$/);
 
   const mixed = file(
     'mixed.jsonl',

@@ -75,7 +75,7 @@ test('says, changes, corrects and retracts; recalls what was so and what was bel
   expect(await takes('--valid', '2026-03-15')).toEqual([]);
   const versions = await json(0, ...read('history', '--subject', 'patient 7'));
   expect(versions.facts.length).toBeGreaterThan(4);
-  expect((await json(0, ...read('history', '--limit', '2'))).is_cut).toBe(true);
+  expect((await json(0, ...read('history', '--limit', '2'))).is_truncated).toBe(true);
   expect((await assize(...read('history', '--limit', '2'))).out).toContain('There are more; --limit gives more');
 
   const now = ['--from-valid', '2026-04-16', '--to-valid', '2026-04-16'];
@@ -417,14 +417,14 @@ test('a vote is shown with the attempts that became none', async () => {
 
 test('what followed from an entry is a tree', async () => {
   const first = await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
-  expect((await assize('derived', first.entry_id.slice(0, 8))).out).toMatch(
+  expect((await assize('dependents', first.entry_id.slice(0, 8))).out).toMatch(
     /^[0-9a-f]{12} notes seq 1\n {2}nothing followed from it\n$/,
   );
   const second = await json(0, ...say('assert', 'takes', '--object', 'aspirin', '--from', '2026-03-02'));
-  const { derived } = await json(0, 'derived', first.entry_id);
+  const { dependents: derived } = await json(0, 'dependents', first.entry_id);
   expect(derived).toMatchObject([
     { trajectory_id: 'notes', id: second.entry_id, how: ['belief'], from: [first.entry_id] },
   ]);
-  const { out } = await assize('derived', first.entry_id);
+  const { out } = await assize('dependents', first.entry_id);
   expect(out).toMatch(/^[0-9a-f]{12} notes seq 1\n {2}[0-9a-f]{12} notes seq 2 assize\.believe \S+Z belief\n$/);
 });

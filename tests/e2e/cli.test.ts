@@ -37,7 +37,7 @@ const COMMANDS = [
   'effects list',
   'effects recover',
   'effects resolve',
-  'derived',
+  'dependents',
   'oracle',
   'erase',
   'writ key',

@@ -98,7 +98,7 @@ const EXPECTED: { readonly [Column in keyof Seen]: Readonly<Record<string, Seen[
   },
   'after an abort': {
     'nothing to revert': nothing,
-    '`compensate`, at most three `tries`, then `unresolved`': undone,
+    '`compensate`, at most three `maxAttempts`, then `unresolved`': undone,
     'as reversible; the cost is charged, the residue is stored': { ...undone, charged: 4, residue: true },
   },
 };

@@ -103,7 +103,7 @@ test('command-line.md', () => {
   const members = (name: string): string[] => Object.keys(JSON.parse(readFileSync(join(here, name), 'utf8')));
   expect(members('demo.json')).toContain('ok');
   expect(members('pending.json')).toEqual(['pending']);
-  expect(members('effects.json')).toEqual(['transactions', 'proposals_waiting']);
+  expect(members('effects.json')).toEqual(['transactions', 'pending_proposals']);
 });
 
 test('erasure.md and erasure-limits.md', () => {

@@ -178,7 +178,7 @@ test('what is refused is tried more often than that takes, and is left to a pers
   const here = follower(other, 'here', 'r');
   const { is, ms } = await passUntil(here);
   expect([is, ms - begun <= HOLD_MS / 2 + SLACK_MS]).toEqual(['resource_in_doubt', true]);
-  expect((await holder).effects).toBe('person');
+  expect((await holder).effects).toBe('needs_human');
   expect(sink.standing('held')).toBe(0);
   expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved' }]);
   vi.useRealTimers();

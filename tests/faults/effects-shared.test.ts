@@ -278,7 +278,7 @@ describe('what waits for a person', () => {
       tx.propose(COUNT);
     });
     world.fault = () => 'none';
-    expect(effects).toBe('person');
+    expect(effects).toBe('needs_human');
     return { world, one, other, epoch: epoch! };
   }
 
@@ -302,7 +302,7 @@ describe('what waits for a person', () => {
     );
     expect(decided.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     const refused = decided.find((each) => each.status === 'rejected');
-    expect(['already_resolved', 'not_left']).toContain(refused?.reason.code);
+    expect(['already_resolved', 'nothing_to_resolve']).toContain(refused?.reason.code);
     for (const { trajectory } of [one, other]) await trajectory.transaction(at, nothing);
     expect(world.sink.times('do', 'mail')).toBe(1);
   });
@@ -583,7 +583,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
       const isLost = await Promise.race([worked, dying.steps.ended]).then(
         () => false,
         (error) => {
-          if (error.code === 'tenure_lost') return true;
+          if (error.code === 'lease_lost') return true;
           throw error;
         },
       );
@@ -635,7 +635,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
       // A call that was on its way when it hung arrives all the same: a blind sink can't tell.
       if (sort === 'blind') expect(world.sink.log.length - before).toBeLessThanOrEqual(1);
       else expect(world.sink.log.slice(before).every(({ did }) => did === 'again' || did === 'do')).toBe(true);
-      if (outcome !== 'done') expect(['tenure_lost', 'commit_unknown', 'outcome_unknown']).toContain(outcome);
+      if (outcome !== 'done') expect(['lease_lost', 'commit_unknown', 'outcome_unknown']).toContain(outcome);
       if (sort === 'keyed') await check(world, left, whats);
     }
   });

@@ -142,7 +142,7 @@ class Oracle {
     const person = (PEOPLE[act.who] as string).normalize('NFC');
     if (!person.startsWith('dr-') || person === 'dr-asker') return 'unauthorised_counselor';
     if (act.do === 'reject') return ends('counselor_rejected');
-    if (one.by.includes(person)) return 'approved_before';
+    if (one.by.includes(person)) return 'already_approved';
     if (seen.asked + one.amount > 100 && !act.override) return 'override_needed';
     both((to) => {
       (to.all[index] as Asked).by.push(person);
@@ -336,7 +336,7 @@ class Met {
 
 const TO_MEET = [
   ...['escalated 0', 'escalated 1', 'escalated 2', 'committed', 'counselor_rejected', 'expired', 'frozen', 'lost'],
-  ...['not_pending', 'unauthorised_counselor', 'approved_before', 'override_needed', 'invariant_rejected'],
+  ...['not_pending', 'unauthorised_counselor', 'already_approved', 'override_needed', 'invariant_rejected'],
   ...['committed after 1', 'committed after 2', 'committed after 3', 'expired after 1', 'counselor_rejected after 1'],
 ];
 

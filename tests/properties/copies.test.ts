@@ -47,7 +47,7 @@ const PAY = { action: 'pay', role: 'teller', args: { to: 'bob', amount: 10 } } a
 const refused = (about: string) =>
   expect.objectContaining({
     name: 'DuplicatePackageError',
-    code: 'other_copy',
+    code: 'duplicate_package',
     message: expect.stringMatching(new RegExp(`^${about} was not made by this copy .*npx assize`)),
   });
 

@@ -80,7 +80,7 @@ export async function transact(
   await assize.close();
   const isCommitted = ruling?.ruling === 'committed';
   const isWaiting = outcome?.effects === 'waiting' && isCommitted;
-  const effects = isWaiting ? (left.length === 0 ? 'settled' : 'person') : outcome?.effects;
+  const effects = isWaiting ? (left.length === 0 ? 'settled' : 'needs_human') : outcome?.effects;
   return { isCommitted, left, outcome: outcome && { ...outcome, ruling: ruling!, effects: effects! }, error };
 }
 

@@ -9,17 +9,17 @@ import { inSession, type SharedOptions } from '../store/session.ts';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line } from '../terminal/printable.ts';
 
-export function derived(program: Command): void {
+export function dependents(program: Command): void {
   withSharedOptions(
     program
-      .command('derived')
+      .command('dependents')
       .description('what followed from an entry: what is believed because of it, and what was done with that')
       .argument('<entry>', 'its id, or the first 8 digits of it'),
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize derived 1f0c8a77\n  assize derived 1f0c8a77 --json\n\n' +
-        'belief: what it believes rests on the entry above it. used: it was made with a recall of facts that do.\n' +
+      '\nExamples:\n  assize dependents 1f0c8a77\n  assize dependents 1f0c8a77 --json\n\n' +
+        'belief: what it believes rests on the entry above it. recall: it was made with a recall of facts that do.\n' +
         'The whole store is read; no domain is needed. One whose recall was erased can’t be found by it.',
     )
     .action(
@@ -30,7 +30,7 @@ export function derived(program: Command): void {
           if (json)
             out.document({
               entry_id: id,
-              derived: found.map(({ trajectoryId, ...entry }) => ({ trajectory_id: trajectoryId, ...entry })),
+              dependents: found.map(({ trajectoryId, ...entry }) => ({ trajectory_id: trajectoryId, ...entry })),
             });
           else {
             out.line(line`${bold(shortId(id))} ${trajectory_id} seq ${seq}`);

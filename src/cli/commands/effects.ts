@@ -110,7 +110,7 @@ function list(command: Command): void {
             if (session.json)
               session.out.document({
                 transactions: listed.map((each) => described(each, kept)),
-                ...(epoch === undefined && { proposals_waiting: typeof waiting === 'string' ? null : waiting }),
+                ...(epoch === undefined && { pending_proposals: typeof waiting === 'string' ? null : waiting }),
               });
             else {
               if (listed.length > 0) printTransactions(session.out, listed, kept);
@@ -200,16 +200,16 @@ function recover(command: Command): void {
           const open = new Set(after.map(({ epoch }) => epoch));
           const ended = before.filter(({ epoch }) => !open.has(epoch));
           if (stopped !== undefined) throw new Interrupted(stopped.signal, true, recoveredUntil(ended, after));
-          const lacking = missingIn(after, given);
+          const missing = missingIn(after, given);
           const kept = await storedTextsOf(store, after);
           if (session.json) {
-            const left = after.map((each) => described(each, kept));
-            session.out.document({ ended: ended.map(({ epoch }) => epoch), left, lacking });
+            const unfinished = after.map((each) => described(each, kept));
+            session.out.document({ ended: ended.map(({ epoch }) => epoch), unfinished, missing });
           } else {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
             if (after.length > 0) printTransactions(session.out, after, kept);
-            printMissing(session.out, lacking);
-            if (failed === 0) printElsewhere(session.out, after, lacking);
+            printMissing(session.out, missing);
+            if (failed === 0) printElsewhere(session.out, after, missing);
           }
           return after.length === 0 ? EXIT.ok : EXIT.negative;
         }),
@@ -377,7 +377,7 @@ async function withEffects<T>(
 function say(
   { json, out }: Session,
   resolved: ResolvedEffect | RepeatedResolution,
-  lacking: MissingRequirements,
+  missing: MissingRequirements,
 ): ExitCode {
   const { epoch, trajectoryId, n, tool, key, phase, transaction, unresolved } = resolved;
   const isOver = hasEnded(transaction);
@@ -391,8 +391,8 @@ function say(
       key,
       phase,
       transaction,
-      left: unresolved,
-      lacking,
+      unresolved,
+      missing,
       ...repeated,
     });
   else {
@@ -407,7 +407,7 @@ function say(
         line`${yellow(counted(unresolved, 'effect'))} of it still ${unresolved === 1 ? 'waits' : 'wait'} for a person.`,
       );
     else out.line(line`It goes on with assize effects recover, in a process that has what it needs.`);
-    printMissing(out, lacking);
+    printMissing(out, missing);
   }
   return isOver ? EXIT.ok : EXIT.negative;
 }

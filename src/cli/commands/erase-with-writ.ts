@@ -144,7 +144,7 @@ async function say(
         entries,
         values,
         ...logged,
-        ...(ruling.remaining && { left: remaining, unmarked, writs: naming }),
+        ...(ruling.remaining && { remaining, unmarked, writs: naming }),
       });
     } else {
       const logged = [
@@ -155,14 +155,14 @@ async function say(
         line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${by.map(shortId).join(', ')}, ${trajectory_id} seq ${seq}`,
       );
       if (others.length > 0)
-        out.line(line`${yellow('left')}: ${others.join(', ')} also said something of it; erase it there too`);
+        out.line(line`${yellow('remaining')}: ${others.join(', ')} also said something of it; erase it there too`);
       if (open.length > 0)
         out.line(
-          line`${yellow('left')} what transactions of tools may need yet that have not ended: ${open.join(', ')}; erase it again when they have`,
+          line`${yellow('remaining')} what transactions of tools may need yet that have not ended: ${open.join(', ')}; erase it again when they have`,
         );
       if (unmarked.length > 0)
         out.line(
-          line`${yellow('left')} in the state, where it is not marked sensitive, by ${counted(unmarked.length, 'entry')}: ${unmarked.map(shortId).join(', ')}; assize show says what each wrote`,
+          line`${yellow('remaining')} in the state, where it is not marked sensitive, by ${counted(unmarked.length, 'entry')}: ${unmarked.map(shortId).join(', ')}; assize show says what each wrote`,
         );
       if (naming.length > 0)
         out.line(

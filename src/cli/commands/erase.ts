@@ -15,7 +15,7 @@ import {
 interface Options extends ErasingOptions {
   readonly at: readonly string[];
   readonly entry: readonly string[];
-  readonly believed: readonly string[];
+  readonly facts: readonly string[];
   readonly transaction: readonly number[];
   readonly claim?: string;
 }
@@ -48,7 +48,7 @@ export function erase(program: Command): void {
         )
         .addOption(
           repeatable(
-            '--believed <of>',
+            '--facts <of>',
             'what is believed of a subject, as space/subject, or of one predicate of it, as space/subject/predicate; in a name ~1 is /, and ~0 is ~',
           ),
         )
@@ -73,7 +73,7 @@ export function erase(program: Command): void {
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
-        const beliefs = believedBy(options);
+        const beliefs = factsToErase(options);
         checkPlaces(options);
         return erasedIn(session, options, trajectoryId, async (store) => {
           const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
@@ -85,10 +85,10 @@ export function erase(program: Command): void {
 }
 
 /** @throws CliError `usage` */
-function believedBy({ believed, claim }: Options): ErasureSelection['beliefs'] {
-  if (claim !== undefined && believed.length !== 1)
-    throw new CliError('usage', 'Say with one --believed of whom the claim is.');
-  return believed.map((text) => {
+function factsToErase({ facts, claim }: Options): ErasureSelection['beliefs'] {
+  if (claim !== undefined && facts.length !== 1)
+    throw new CliError('usage', 'Say with one --facts of whom the claim is.');
+  return facts.map((text) => {
     const [space, subject, predicate, ...more] = parsePointer(`/${text}`);
     if (!space || !subject || predicate === '' || more.length > 0)
       throw new CliError('usage', 'What is believed is named as space/subject or space/subject/predicate.');
@@ -96,9 +96,9 @@ function believedBy({ believed, claim }: Options): ErasureSelection['beliefs'] {
   });
 }
 
-function checkPlaces({ at, entry, believed, transaction }: Options): void {
-  if (at.length + entry.length + believed.length + transaction.length === 0)
-    throw new CliError('usage', 'Say with --at, --entry, --believed or --transaction what is to be erased.');
+function checkPlaces({ at, entry, facts, transaction }: Options): void {
+  if (at.length + entry.length + facts.length + transaction.length === 0)
+    throw new CliError('usage', 'Say with --at, --entry, --facts or --transaction what is to be erased.');
   const whole = at.find((place) => parsePointer(place).length === 0);
   if (whole !== undefined) throw new CliError('usage', 'The whole state is not erased at once; name places in it.');
 }

@@ -179,7 +179,7 @@ function described(done: EffectTransaction | undefined): object {
     tool,
     key,
     phase,
-    waits_for_person: isUnresolved(phase),
+    needs_human: isUnresolved(phase),
   }));
   return { transaction: { epoch: done.epoch, phase: done.phase, effects } };
 }

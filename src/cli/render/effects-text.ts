@@ -106,7 +106,7 @@ export function described(
     epoch,
     trajectory_id: trajectoryId,
     name,
-    ...(rest.submittedAs === undefined ? {} : { put_up_as: rest.submittedAs }),
+    ...(rest.submittedAs === undefined ? {} : { submitted_as: rest.submittedAs }),
     principal,
     writ: writId,
     phase,
@@ -123,7 +123,7 @@ export function described(
         ...(residue === undefined ? {} : { residue: { ...residue, ...found?.residue } }),
         ...(differs === undefined ? {} : { differs: { ...differs, ...found?.differs } }),
         ...(undoCost === undefined ? {} : { undo_cost: undoCost }),
-        waits_for_person: isUnresolved(effect.phase),
+        needs_human: isUnresolved(effect.phase),
       };
     }),
   };
@@ -194,7 +194,7 @@ function keptLines({ epoch, effects }: EffectTransaction, kept: StoredEffectText
     return [
       ...(why === undefined || differs !== undefined || !isUnresolved(phase)
         ? []
-        : [line`${of} ${dim('waits since:')} ${why}`]),
+        : [line`${of} ${dim('reason:')} ${why}`]),
       ...(residue === undefined ? [] : [line`${of} ${dim('left')} ${keptText(residue, residueText)}`]),
       ...(differs === undefined ? [] : [line`${of} ${dim('was not done:')} ${keptText(differs, differenceText)}`]),
     ];
@@ -209,12 +209,12 @@ function keptText(kept: StoredText, textOf: (value: Json) => Printable): Printab
 function residueText(value: Json): Printable {
   if (!isMitigated(value)) return line`${shortJson(value, KEPT_SHOWN)}`;
   const { residue: left, mitigated } = value;
-  return line`${shortJson(left, KEPT_SHOWN)}, ${dim('about which its tool did')} ${shortJson(mitigated, KEPT_SHOWN)}`;
+  return line`${shortJson(left, KEPT_SHOWN)}, ${dim('mitigated with')} ${shortJson(mitigated, KEPT_SHOWN)}`;
 }
 
 function differenceText(value: Json): Printable {
   const { told, answer } = value as { readonly told: Json; readonly answer: Json };
-  return line`${dim('its body was told')} ${shortJson(told, KEPT_SHOWN)}${dim(', and now it would answer')} ${shortJson(answer, KEPT_SHOWN)}`;
+  return line`${dim('the body received')} ${shortJson(told, KEPT_SHOWN)}${dim(', and now it would answer')} ${shortJson(answer, KEPT_SHOWN)}`;
 }
 
 /** The stored form of a residue that a tool's `mitigate` received. */

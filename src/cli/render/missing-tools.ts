@@ -65,7 +65,7 @@ export function printMissing(out: Output, { tools, domains, anchors }: MissingRe
 function lacked(what: string, { name, epochs }: LackedBy, option: string): Printable {
   const who = `${epochs.length === 1 ? 'transaction' : 'transactions'} ${epochs.join(', ')}`;
   const named = name === '' ? line`${what}` : line`${what} ${bold(name)}`;
-  return line`${yellow('lacking')} ${named}, for ${who}; give it with ${option}.`;
+  return line`${yellow('missing')} ${named}, for ${who}; give it with ${option}.`;
 }
 
 function byName(lacked: readonly { readonly name: string; readonly epoch: number }[]): LackedBy[] {

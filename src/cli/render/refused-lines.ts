@@ -20,7 +20,7 @@ export function printRefusedLines(out: Output, others: readonly RefusedLines[]):
       out.line(line`${which} ${red('rejected')} as ${shortId(ruling.entry.id)}: ${ruling.detail}`);
     else
       out.line(
-        line`${which} ${yellow(still ? 'still waits' : 'waits')} for ${ruling.channel} as ${shortId(ruling.entry.id)}: ${ruling.detail}`,
+        line`${which} ${yellow(still ? 'still pending' : 'pending')} for ${ruling.channel} as ${shortId(ruling.entry.id)}: ${ruling.detail}`,
       );
   }
 }
@@ -30,7 +30,14 @@ export function describeRefusedLines({ lines: [from, to], ruling, still }: Refus
   const { detail } = ruling;
   if (ruling.ruling === 'frozen') return { lines: { from, to }, ruling: 'frozen', by: ruling.by, detail };
   const { reason, entry } = ruling;
-  return { lines: { from, to }, ruling: ruling.ruling, entry_id: entry.id, reason, detail, ...(still && { still }) };
+  return {
+    lines: { from, to },
+    ruling: ruling.ruling,
+    entry_id: entry.id,
+    reason,
+    detail,
+    ...(still && { was_pending: true }),
+  };
 }
 
 /** The number of lines with that outcome. */

@@ -27,7 +27,7 @@ async function moreDomains(): Promise<MoreDomains | undefined> {
 
 /**
  * The shipped domains, and those that the files export.
- * @throws CliError; DuplicatePackageError `other_copy`
+ * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function loadDomains(files: readonly string[] = []): Promise<Domain[]> {
   const found = await Promise.all([
@@ -50,7 +50,7 @@ export async function domainsWithoutInvariants(): Promise<Domain[]> {
  * The domains that an argument names: the domains of a file, `FILE`; the shipped domain, `NAME`; or
  * the domain of that name in a file, `NAME@FILE`.
  *
- * @throws CliError; DuplicatePackageError `other_copy`
+ * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function domainsNamed(text: string): Promise<Domain[]> {
   const at = text.indexOf('@');

@@ -9,7 +9,7 @@ import { counted } from '../terminal/counted.ts';
 
 /**
  * The tools that the files export, separately or in lists.
- * @throws CliError; DuplicatePackageError `other_copy`
+ * @throws CliError; DuplicatePackageError `duplicate_package`
  */
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   const found = await Promise.all(
@@ -33,7 +33,7 @@ export async function loadTools(files: readonly string[]): Promise<Tool[]> {
 
 /**
  * Runs work that needs the effects of a store, as soon as no other process holds them.
- * @throws CliError `at_work`
+ * @throws CliError `effects_busy`
  */
 export async function whenEffectsFree<T>(
   interruption: AbortSignal,
@@ -46,7 +46,7 @@ export async function whenEffectsFree<T>(
   } catch (error) {
     if (error !== patience.reason || !patience.aborted) throw error;
     throw new CliError(
-      'at_work',
+      'effects_busy',
       'Another process works on the effects of this store, and sees to them: do it there, or end it first.',
       { cause: error },
     );

@@ -144,7 +144,7 @@ export function defineDomain<
  * Refuses the domain of another copy of the package. This copy would read the other copy's star in
  * a footprint as an unknown key, and would check nothing.
  *
- * @throws DuplicatePackageError `other_copy`
+ * @throws DuplicatePackageError `duplicate_package`
  */
 export function requireOwnDomain(domain: Domain): void {
   requireOwnPackage(domain, `The domain ${domain?.name}`);

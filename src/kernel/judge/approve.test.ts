@@ -186,7 +186,7 @@ describe('an approval', () => {
       commit.undo();
       given.push({ principal });
       const again = (): unknown => decide(world, { ...waiting, approvedBy: given }, { principal });
-      expect(codeOf(again)).toBe('approved_before');
+      expect(codeOf(again)).toBe('already_approved');
     }
     expect(world.state).toEqual(START);
   });

@@ -84,7 +84,7 @@ export interface CounselorCommit {
  * be overridden, and the vector records both. If several approvals are needed, each approver must
  * be different and approve the same change. On an error the state is unchanged.
  *
- * @throws KernelError `unauthorised_counselor`, `approved_before`, `changed_since`,
+ * @throws KernelError `unauthorised_counselor`, `already_approved`, `changed_since`,
  * `override_needed`, `invalid_replacement`
  */
 export function approvePending(

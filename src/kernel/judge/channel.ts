@@ -36,13 +36,13 @@ export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'
 /**
  * Checks that each approver approves once. Names are compared as in `counselorKind`.
  *
- * @throws KernelError `approved_before`
+ * @throws KernelError `already_approved`
  */
 export function checkAnother(principal: string, approvedBy: readonly { readonly principal: string }[]): void {
   const name = plainName(principal);
   const before = approvedBy.find((one) => plainName(one.principal) === name);
   if (before === undefined) return;
-  throw new KernelError('approved_before', `${principal} has approved this; it takes the approval of somebody else.`, {
+  throw new KernelError('already_approved', `${principal} has approved this; it takes the approval of somebody else.`, {
     evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
   });
 }

@@ -27,7 +27,7 @@ export class World {
    * Checks every rule once. Then `failing` holds the rules that do not pass. `strict`: every
    * proposal is checked naively, by every rule on the whole state. The result is equal, and slow.
    *
-   * @throws DuplicatePackageError `other_copy`
+   * @throws DuplicatePackageError `duplicate_package`
    */
   constructor(domain: Domain, state: Container, owned?: WeakSet<object>, options: { readonly strict?: boolean } = {}) {
     requireOwnDomain(domain);
@@ -110,7 +110,7 @@ export class World {
  * The initial state of a root, which fits the schema. The caller checks `failing` to see whether it
  * passes the invariants.
  *
- * @throws KernelError `invalid_state`; DuplicatePackageError `other_copy`
+ * @throws KernelError `invalid_state`; DuplicatePackageError `duplicate_package`
  */
 export function initialState(domain: Domain, given?: unknown): Container {
   requireOwnDomain(domain);

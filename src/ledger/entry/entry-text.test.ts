@@ -92,7 +92,7 @@ describe('columns beside the text that disagree with it', () => {
     ['kind', { kind: 'rejection' }],
   ];
   test.each(columns)('%s', (_name, columns) => {
-    expect(faultOf({ ...commit, ...columns })).toMatchObject({ code: 'misfiled' });
+    expect(faultOf({ ...commit, ...columns })).toMatchObject({ code: 'column_mismatch' });
   });
   test('id', () => {
     expect(faultOf({ ...commit, id: 'a'.repeat(64) })).toMatchObject({ seq: 1, code: 'tampered' });

@@ -49,7 +49,11 @@ export function checkRow(row: EntryRow): Entry {
     payload.kind !== kind
   ) {
     const column = COLUMNS.find((name) => payload[name] !== row[name]) as (typeof COLUMNS)[number];
-    throw faultOf(row, 'misfiled', `the payload's ${column} is ${payload[column]}, the row's ${String(row[column])}`);
+    throw faultOf(
+      row,
+      'column_mismatch',
+      `the payload's ${column} is ${payload[column]}, the row's ${String(row[column])}`,
+    );
   }
   if (payload.signature !== undefined && !signatureHolds(payload)) {
     throw faultOf(row, 'bad_signature', 'the signature does not hold');

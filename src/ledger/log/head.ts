@@ -20,12 +20,12 @@ export type LogComparison =
   /** The log has the saved head, or continues after it. */
   | { readonly stands: 'at' | 'ahead'; readonly size: number }
   /** Entries of the saved log are missing, from position `size` on. */
-  | { readonly stands: 'behind'; readonly size: number }
+  | { readonly stands: 'truncated'; readonly size: number }
   /**
    * The same number of entries has another root: an entry was changed, or the head belongs to
    * another log.
    */
-  | { readonly stands: 'apart'; readonly size: number };
+  | { readonly stands: 'diverged'; readonly size: number };
 
 /**
  * Compares the log with a head saved outside the store. The comparison detects a lost tail or a
@@ -40,12 +40,12 @@ export async function compareWithHead(
 ): Promise<LogComparison> {
   checkArgument(arg.members({ size: arg.number, root: arg.bytes }), kept, 'kept');
   const size = await store.logSize();
-  if (kept.size > size) return { stands: 'behind', size };
+  if (kept.size > size) return { stands: 'truncated', size };
   const then = Number(kept.size);
   const root = await askNodes(store, (read) => rootAt(then, read));
-  if (Buffer.compare(root, kept.root) !== 0) return { stands: 'apart', size };
+  if (Buffer.compare(root, kept.root) !== 0) return { stands: 'diverged', size };
   // The hashes can exist while the entries are missing.
-  if (then > 0 && (await store.logged(then - 1, 1)).length === 0) return { stands: 'behind', size: then - 1 };
+  if (then > 0 && (await store.logged(then - 1, 1)).length === 0) return { stands: 'truncated', size: then - 1 };
   return { stands: then === size ? 'at' : 'ahead', size };
 }
 
@@ -57,7 +57,7 @@ export function comparisonFault(
   { stands, size }: LogComparison,
   kept: { readonly origin: string; readonly size: number | bigint },
 ): string | undefined {
-  if (stands === 'behind') {
+  if (stands === 'truncated') {
     const lost = BigInt(kept.size) - BigInt(size);
     return (
       `The last checkpoint of ${kept.origin} is of ${kept.size} entries and this store has ${size}: ` +
@@ -65,7 +65,7 @@ export function comparisonFault(
       'Its end was cut off, or an older copy was put in its place; bring back the whole one.'
     );
   }
-  if (stands !== 'apart') return undefined;
+  if (stands !== 'diverged') return undefined;
   return (
     `The first ${kept.size} entries of this store are not those of the checkpoint of ${kept.origin}: ` +
     'its history was written anew, or the checkpoint is of another store.'

@@ -123,7 +123,7 @@ describe('a ledger of all kinds', () => {
         expect(await verify(byContent, 'first', blobs)).toMatchObject({
           valid: false,
           entries: i,
-          fault: { seq: i, code: 'misfiled' },
+          fault: { seq: i, code: 'column_mismatch' },
         });
       }
     }

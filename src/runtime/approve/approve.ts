@@ -559,7 +559,7 @@ type PendingOutcome =
 function effectUnresolvedError(id: Hash, pending: EffectPendingPayload): RuntimeError {
   const { epoch, n, tool } = pendingEffectOf(pending);
   return new RuntimeError(
-    'effect_waits',
+    'effect_unresolved',
     `Nobody proposes what waits under ${id}: it is what ${tool} did, effect ${n} of transaction ${epoch}. Say what became of it with resolveEffect (assize effects resolve ${epoch} ${n}).`,
     { evidence: { id, epoch, n } },
   );

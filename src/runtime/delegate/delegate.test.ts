@@ -207,7 +207,7 @@ describe('a budget', () => {
     expect(nameOf(await grandchild.propose(pay(35, await writOf(store, 'd'))))).toBe('committed');
 
     const [above, below] = [openOf(trajectory), openOf(child)];
-    expect(await refusal(store, () => trajectory.conclude(above))).toBe('still_delegated');
+    expect(await refusal(store, () => trajectory.conclude(above))).toBe('open_delegations');
     await child.conclude(below, { finalAnswer: 'deep' });
     for (const open of [child, await reopened(store, 'c')]) {
       expect(await open.propose(pay(16, writ))).toMatchObject({ detail: expect.stringContaining('has 15 usd left') });
@@ -295,7 +295,7 @@ describe('a writ that was delegated', () => {
     ['to a name that can’t be', { childTrajectoryId: 'a/b' }, 'bad_name'],
     ['to itself', { childTrajectoryId: 't' }, 'exists'],
     ['to one that is there', { childTrajectoryId: 'other' }, 'exists'],
-    ['with a state that breaks an invariant', { initial: { ...desk.initial, n: 11 } }, 'broken_start'],
+    ['with a state that breaks an invariant', { initial: { ...desk.initial, n: 11 } }, 'invalid_initial_state'],
     ['with a state that is none', { initial: { n: 1 } }, 'invalid_state'],
     ['with a domain that the runtime was not given', { domain: deskOf('world', '9') }, 'domain_mismatch'],
     ['without a key', { privateKey: undefined as never }, 'wrong_key'],

@@ -442,7 +442,7 @@ function notDelegated(what: string): RuntimeError {
 }
 
 function stillDelegated(open: readonly Hash[]): RuntimeError {
-  return new RuntimeError('still_delegated', `First conclude what was delegated from here: ${open.join(', ')}.`, {
+  return new RuntimeError('open_delegations', `First conclude what was delegated from here: ${open.join(', ')}.`, {
     evidence: { open },
   });
 }

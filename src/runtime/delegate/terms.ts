@@ -83,7 +83,7 @@ const DELEGATION = arg.options<DelegatedTask & SignedGrant & GrantToSign>({
 export const CONCLUSION: ArgumentSchema = arg.options<Conclusion>({ finalAnswer: arg.any });
 
 /**
- * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `broken_start`;
+ * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `invalid_initial_state`;
  * AuthorityError `bad_writ`, `not_attenuated`, `wrong_key`, `bad_resource`; KernelError
  * `invalid_state`; ArgumentError `bad_argument`
  */

@@ -140,7 +140,7 @@ describe('on one thread and on two', () => {
     expect(reports).toMatchObject([
       { valid: false, entries: 0, fault: { seq: 1, code: 'broken_chain' } },
       { valid: false, entries: 9_300, fault: { seq: 9_301, code: 'broken_chain' } },
-      { valid: false, entries: 2_400, fault: { seq: 2_400, code: 'misfiled' } },
+      { valid: false, entries: 2_400, fault: { seq: 2_400, code: 'column_mismatch' } },
     ]);
     // A fault that a chain alone does not show (a checkpoint does).
     const cut = await verifiedAfter((db) => void db.prepare(`DELETE FROM entry ${PLACE}`).run('c', 2_499));
@@ -248,7 +248,7 @@ test.each([2_400_000_000, 9_000_000_000_000])(
     const reports = await verifiedAfter((db) => {
       db.prepare(`UPDATE entry SET seq = ? ${PLACE}`).run(seq, 'c', 2_499);
     });
-    expect(reports[2]).toMatchObject({ valid: false, entries: 2_499, fault: { seq, code: 'misfiled' } });
+    expect(reports[2]).toMatchObject({ valid: false, entries: 2_499, fault: { seq, code: 'column_mismatch' } });
   },
 );
 

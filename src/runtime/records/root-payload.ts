@@ -76,14 +76,14 @@ export function refOf({ name, version, hash }: Domain): DomainRef {
  * The detection vector of an initial state. The state must pass every invariant, unless `override`
  * is set (docs/decisions/007-incremental-checks.md).
  *
- * @throws RuntimeError `broken_start`
+ * @throws RuntimeError `invalid_initial_state`
  */
 export function vectorOf(world: World, override: boolean): readonly VectorItem[] | undefined {
   const [first] = world.failing;
   if (first === undefined) return undefined;
   if (override) return world.vector() as readonly VectorItem[];
   throw new RuntimeError(
-    'broken_start',
+    'invalid_initial_state',
     `The state breaks ${first.rule.id}: ${detailOf(first)}. Begin with override to do so all the same.`,
     {
       evidence: { invariants: world.failing.map(({ rule }) => rule.id) },

@@ -126,7 +126,7 @@ test('of many who find out at once that their place is lost, one joins again, an
     );
   await count();
   await memberships[0]!.membership.release();
-  await expect(count()).rejects.toMatchObject({ code: 'tenure_lost' });
+  await expect(count()).rejects.toMatchObject({ code: 'lease_lost' });
   const later = async (_: unknown, turns: number): Promise<unknown> => {
     for (let turn = 0; turn < turns; turn++) await Promise.resolve();
     return assize.recoverEffects();

@@ -157,7 +157,7 @@ describe('a sink that says when to try again', () => {
       await tx.call('busy', {});
       tx.propose({ action: 'count', role: 'counter', args: 'order' });
     });
-    expect(effects).toBe('person');
+    expect(effects).toBe('needs_human');
     await assize.close();
     return pauses;
   }

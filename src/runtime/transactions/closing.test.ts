@@ -192,7 +192,7 @@ onEveryStore((stores) => {
       await tx.call('irreversible.buffered', { what: 'a' });
       tx.propose(COUNT);
     });
-    expect(effects).toBe('person');
+    expect(effects).toBe('needs_human');
     isDead = false;
     const decision = { epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'nothing came', confirm: true } as const;
     const decided = settledOf(assize.resolveEffect(decision));

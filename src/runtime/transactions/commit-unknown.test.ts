@@ -108,7 +108,7 @@ test.each([
     go.resolve();
     expect(await first).toBe('commit_unknown');
     mended();
-    expect(await Promise.all([same, other])).toEqual(['tenure_lost', 'tenure_lost']);
+    expect(await Promise.all([same, other])).toEqual(['lease_lost', 'lease_lost']);
     // Each caller repeats its transaction; the first one was committed.
     const again = await Promise.all([made('first'), made('other')]);
     expect(again.map(({ ruling }) => ruling.ruling)).toEqual(['committed', 'committed']);
@@ -170,7 +170,7 @@ test.each([
     steps.go.resolve();
     const code = await first;
     expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);
-    expect(code).toBe('tenure_lost');
+    expect(code).toBe('lease_lost');
     await assize.close();
   },
 );

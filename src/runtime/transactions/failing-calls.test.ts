@@ -92,9 +92,9 @@ describe('calls that fail', () => {
     ['queryable', 'lose', 'settled', 1],
     ['queryable', 'lose_before', 'settled', 1],
     ['queryable', 'hang', 'settled', 1],
-    ['blind', 'lose', 'person', 1],
-    ['blind', 'lose_before', 'person', 0],
-    ['blind', 'hang', 'person', 1],
+    ['blind', 'lose', 'needs_human', 1],
+    ['blind', 'lose_before', 'needs_human', 0],
+    ['blind', 'hang', 'needs_human', 1],
     ['blind', 'fail', 'settled', 1],
   ])('after it, with a %s sink whose answer is: %s', async (sort, fault, effects, times) => {
     const { trajectory, all, sink, assize } = await stage({ sort, fault: once(fault), callTimeoutMs: 20 });
@@ -104,7 +104,7 @@ describe('calls that fail', () => {
     });
     expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects });
     expect(sink.times('do', 'a')).toBe(times);
-    expect(await assize.recoverEffects()).toHaveLength(effects === 'person' ? 1 : 0);
+    expect(await assize.recoverEffects()).toHaveLength(effects === 'needs_human' ? 1 : 0);
   });
 
   test('what fails again and again waits for a person, and stops nobody but who touches it', async () => {
@@ -113,7 +113,7 @@ describe('calls that fail', () => {
       await tx.call('irreversible.buffered', { what: 'bad', at: 'bad' });
       tx.propose(COUNT);
     });
-    expect(bad).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'person' });
+    expect(bad).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'needs_human' });
     const [left] = await assize.recoverEffects();
     expect(left).toMatchObject({ epoch: 1, tool: 'irreversible.buffered', phase: 'unresolved', trajectoryId: 't' });
     const good = await trajectory.transaction({ ...all, writes: ['test:good'] }, async (tx) => {

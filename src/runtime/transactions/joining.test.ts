@@ -82,7 +82,7 @@ describe.each([
     const given = tenure.release();
     const closed = assize.close();
     await Promise.all([given, closed]);
-    expect(['closed', 'done', 'tenure_lost']).toContain(await wait);
+    expect(['closed', 'done', 'lease_lost']).toContain(await wait);
     await (await store.leaseEffects()).release();
   });
 });
@@ -118,7 +118,7 @@ describe('of several who find out that their place is lost', () => {
     const lost = new Promise((resolve) => first.coordination.lost!.addEventListener('abort', resolve));
     await memberships[0]!.release();
     await first.coordination.confirmLease();
-    await expect(first.coordination.adopt(1)).rejects.toMatchObject({ code: 'tenure_lost' });
+    await expect(first.coordination.adopt(1)).rejects.toMatchObject({ code: 'lease_lost' });
     await lost;
     return { effects, first, memberships };
   }

@@ -27,7 +27,7 @@ test.each([0, 1, 2, 3, 4])(
     expect(beside.lost.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(beside.lost.reason).toMatchObject({
-      code: 'tenure_lost',
+      code: 'lease_lost',
       cause: { message: 'the store has not answered for 1000 ms, which is the lease' },
     });
     await membership.release();

@@ -115,7 +115,7 @@ describe.each(ODD)('where %s is thrown', (_, thrown) => {
       await tx.call(name, {});
       tx.propose({ ...COUNT, args: name === 'fails.undo' ? 'forbidden' : 'order' });
     });
-    expect(await made).toMatchObject({ effects: 'person' });
+    expect(await made).toMatchObject({ effects: 'needs_human' });
     expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
   });
 

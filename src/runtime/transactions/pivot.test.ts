@@ -317,7 +317,7 @@ describe('after the commit', () => {
     const { id } = await putUp(...named);
     await trajectory.approve(id, doctor);
     const again = { ruling: { ruling: 'committed' }, epoch: undefined };
-    expect(await transact(...named)).toMatchObject({ ...again, effects: 'person' });
+    expect(await transact(...named)).toMatchObject({ ...again, effects: 'needs_human' });
     const [left] = await assize.recoverEffects();
     const { epoch, n } = left!;
     await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', evidence: 'it is there' });

@@ -146,7 +146,7 @@ test('what is in doubt in a part that came to nothing is undone where a person f
     await expect(part).rejects.toMatchObject({ code: 'outcome_unknown' });
     tx.propose(COUNT);
   });
-  expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'person' });
+  expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'needs_human' });
   const [left] = await assize.recoverEffects();
   expect(sink.standing('a')).toBe(1);
   const decision = { epoch: left!.epoch, n: left!.n, as: 'applied', by: 'somebody', evidence: 'it is there' } as const;

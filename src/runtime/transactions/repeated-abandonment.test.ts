@@ -86,7 +86,7 @@ async function leave(store: MemoryStore, transactions: number): Promise<void> {
   await (await store.leaseEffects()).release();
   // With any outcome, the ended process can write nothing.
   giveUp(new DidNothing('it has ended', { final: true }));
-  const lost = { status: 'rejected', reason: { code: 'tenure_lost' } };
+  const lost = { status: 'rejected', reason: { code: 'lease_lost' } };
   expect(await over).toMatchObject(made.map(() => lost));
 }
 

@@ -244,7 +244,7 @@ describe('what was resolved', () => {
   });
 
   test.each<[string, Partial<EffectResolution>, string]>([
-    ['no transaction of that epoch', { epoch: 99 }, 'not_left'],
+    ['no transaction of that epoch', { epoch: 99 }, 'nothing_to_resolve'],
     ['an epoch that is none', { epoch: 0 }, 'bad_resolution'],
     ['no effect of that number', { n: 1 }, 'unknown_effect'],
     ['a number that is none', { n: -1 }, 'bad_resolution'],
@@ -275,7 +275,7 @@ describe('what was resolved', () => {
     const at = await site('blind');
     await at.transact('irreversible.buffered', 'a', 'r');
     const done = at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
-    expect(await codeOf(done)).toBe('not_left');
+    expect(await codeOf(done)).toBe('nothing_to_resolve');
   });
 
   test('is nothing, as long as its transaction is at work', async () => {
@@ -285,7 +285,7 @@ describe('what was resolved', () => {
     await trajectory.transaction(ALL, async (tx) => {
       expect(await codeOf(tx.call('reversible.externalised', { what: 'a' }))).toBe('outcome_unknown');
       const early = at.assize.resolveEffect({ ...FOUND, epoch: tx.epoch, n: 0, as: 'applied' });
-      expect(await codeOf(early)).toBe('not_left');
+      expect(await codeOf(early)).toBe('nothing_to_resolve');
       tx.propose(COUNT);
     });
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
@@ -374,7 +374,7 @@ describe('what was resolved', () => {
     await tenures[0]!.release();
     await (await hold()).release();
     const decide = () => codeOf(at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' }));
-    expect(await decide()).toBe('tenure_lost');
+    expect(await decide()).toBe('lease_lost');
     expect(await decide()).toBe('done');
     expect(tenures).toHaveLength(2);
   });
@@ -412,7 +412,7 @@ test('who waited for one that left something in doubt does not act there', async
     ),
   );
   gate.resolve();
-  expect(await first).toMatchObject({ effects: 'person' });
+  expect(await first).toMatchObject({ effects: 'needs_human' });
   expect(await Promise.all(others)).toEqual(['resource_in_doubt', 'resource_in_doubt']);
   expect(at.sink.log.map(({ what }) => what)).toEqual(['first']);
 });

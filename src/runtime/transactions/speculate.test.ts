@@ -289,7 +289,7 @@ describe('speculation', () => {
         await tx.call('shelf.put', { at: 'y', what: 'mine' });
         tx.propose(COUNT);
       });
-      expect([effects, places.get('x'), places.get('y')]).toEqual(['person', 'a', 'mine']);
+      expect([effects, places.get('x'), places.get('y')]).toEqual(['needs_human', 'a', 'mine']);
       await assize.close();
     });
 
@@ -309,7 +309,7 @@ describe('speculation', () => {
         expect(await codeOf(looks(tx))).toBe('resource_in_doubt');
         tx.propose(COUNT);
       });
-      expect([effects, places.get('x'), places.get('y')]).toEqual(['person', 'a', 'mine']);
+      expect([effects, places.get('x'), places.get('y')]).toEqual(['needs_human', 'a', 'mine']);
       await assize.close();
     });
 
@@ -566,7 +566,7 @@ describe('speculation', () => {
       isBroken && of === 'undo' && what === 'a acted' ? 'fail' : 'none',
     );
     const outcome = await trajectory.transaction(all, (tx) => tx.speculate([branch('a'), branch('b')], () => 1));
-    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'person' });
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'needs_human' });
     expect(sink.standing('b acted')).toBe(1);
     const [left] = await assize.recoverEffects();
     expect(left).toMatchObject({ tool: 'reversible.externalised', phase: 'unresolved' });

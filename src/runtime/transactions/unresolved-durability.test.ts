@@ -110,7 +110,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
       await tx.call('reversible.buffered', { what: 'second' });
       tx.propose({ action: 'count', role: 'counter', args: 'order' });
     });
-    expect(effects).toBe('person');
+    expect(effects).toBe('needs_human');
     const before = [...calls];
     refuses = false;
     const by = { by: 'ops', evidence: 'it is taken now' };
@@ -212,7 +212,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     await (await store.leaseEffects()).release();
     // With any outcome, the ended process can write nothing.
     hanging.reject(new Error('it has ended'));
-    expect(await over).toBe('tenure_lost');
+    expect(await over).toBe('lease_lost');
     for (const tools of [[known], [known, lacking]]) {
       const next = runtimeOver(
         slow(store, () => false),

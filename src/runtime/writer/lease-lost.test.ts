@@ -121,9 +121,9 @@ describe.each([
   ['several beside each other', true],
 ])('of %s', (_, shared) => {
   describe.each<[string, readonly string[], (store: Store, held: Held) => Promise<void>]>([
-    ['loses its place', ['tenure_lost'], taken],
+    ['loses its place', ['lease_lost'], taken],
     // A closed store also ends memberships.
-    ['loses its store', ['store_closed', 'tenure_lost'], async (store) => void store.close()],
+    ['loses its store', ['store_closed', 'lease_lost'], async (store) => void store.close()],
   ])('who %s at any write', (_, codes, loses) => {
     test.each(BODIES)('and %s is told, and the process goes on', async (_, does) => {
       const told = new Set<unknown>();
@@ -139,7 +139,7 @@ describe.each([
           const [done] = await Promise.allSettled([does(trajectory)]);
           if (done.status === 'rejected') {
             told.add(done.reason.code);
-            if (done.reason.code === 'tenure_lost') expect([at, done.reason.cause]).toEqual([at, expect.any(Error)]);
+            if (done.reason.code === 'lease_lost') expect([at, done.reason.cause]).toEqual([at, expect.any(Error)]);
           }
           await Promise.allSettled([assize.close(), store.close()]);
         });

@@ -5,9 +5,9 @@ import { EffectError } from '#effects';
  * so. `cause`: the reason, as far as it is known here.
  */
 export function leaseLost(cause: unknown): EffectError {
-  if (cause instanceof EffectError && cause.code === 'tenure_lost') return cause;
+  if (cause instanceof EffectError && cause.code === 'lease_lost') return cause;
   return new EffectError(
-    'tenure_lost',
+    'lease_lost',
     'Another process has taken over what tools are at work on here, or may have; what this one began is finished or undone by that. Try again.',
     { retryable: true, cause },
   );

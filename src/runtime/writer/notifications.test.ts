@@ -114,9 +114,9 @@ describe('who is to be told', () => {
       await trajectory.approve(second, doctor('b'));
       await new Promise(setImmediate);
       expect(failed.map(({ code, cause, evidence }) => [code, cause, evidence['id']])).toEqual([
-        ['notice_failed', broken, first],
-        ['notice_failed', broken, second],
-        ['notice_failed', broken, trajectory.head],
+        ['notification_failed', broken, first],
+        ['notification_failed', broken, second],
+        ['notification_failed', broken, trajectory.head],
       ]);
     }
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});

@@ -104,7 +104,10 @@ withPostgres('opening', (postgres) => {
         const schema = postgres.schemaOf(url);
         await postgres.query(`CREATE SCHEMA "${schema}"; SET search_path TO "${schema}"; ${statements}`);
         const before = await snapshot(url);
-        await expect(openPostgres({ url, mode })).rejects.toMatchObject({ name: 'StoreError', code: 'store_not_ours' });
+        await expect(openPostgres({ url, mode })).rejects.toMatchObject({
+          name: 'StoreError',
+          code: 'store_not_recognised',
+        });
         expect(await snapshot(url)).toEqual(before);
       });
     }

@@ -36,7 +36,7 @@ const SERVER_VERSION_MIN = 140_000;
  * The connections must go to the server itself, or through a pooler in session mode, because
  * settings, prepared statements and `LISTEN` last for a session.
  *
- * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (nothing was
+ * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (nothing was
  *   changed); `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`,
  *   `store_denied`, `store_unreachable`, `store_failed`; `store_invalid_input` for an invalid URL
  *   or invalid options; ArgumentError `bad_argument`. No error repeats the password.

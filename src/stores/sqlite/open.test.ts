@@ -72,7 +72,10 @@ describe('a file that is not ours is refused and left as it was', () => {
       const path = join(folder, 'ledger.db');
       write(path);
       const before = snapshot(folder);
-      await expect(openSqlite({ path, mode })).rejects.toMatchObject({ name: 'StoreError', code: 'store_not_ours' });
+      await expect(openSqlite({ path, mode })).rejects.toMatchObject({
+        name: 'StoreError',
+        code: 'store_not_recognised',
+      });
       expect(snapshot(folder)).toEqual(before);
     });
   }
@@ -83,13 +86,13 @@ describe('a file that is not ours is refused and left as it was', () => {
     foreignDatabase(path, 'PRAGMA journal_mode = WAL;');
     writeFileSync(`${path}-wal`, 'what SQLite would read or delete');
     const before = snapshot(folder);
-    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_not_ours' });
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_not_recognised' });
     expect(snapshot(folder)).toEqual(before);
   });
 
   test.each<OpenMode>(['create', 'existing', 'readonly'])('a folder in its place, mode %s', async (mode) => {
     const path = newFolder();
-    await expect(openSqlite({ path, mode })).rejects.toMatchObject({ code: 'store_not_ours' });
+    await expect(openSqlite({ path, mode })).rejects.toMatchObject({ code: 'store_not_recognised' });
   });
 
   test('an empty file is called one', async () => {
@@ -99,7 +102,7 @@ describe('a file that is not ours is refused and left as it was', () => {
   });
 
   test.skipIf(process.platform === 'win32')('a device in its place', async () => {
-    await expect(openSqlite({ path: '/dev/null' })).rejects.toMatchObject({ code: 'store_not_ours' });
+    await expect(openSqlite({ path: '/dev/null' })).rejects.toMatchObject({ code: 'store_not_recognised' });
   });
 });
 

@@ -36,7 +36,7 @@ export const LOCK_TIMEOUT_MS = 5_000;
  * With `vectors: 'sqlite-vec'` the function loads the extension from the package before it opens
  * the file. It never loads another extension.
  *
- * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_ours` (the file is left as
+ * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (the file is left as
  *   it was, with nothing new next to it); `store_newer_schema`, `store_older_schema`,
  *   `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`; `store_invalid_input` for
  *   invalid options; ArgumentError `bad_argument`
@@ -165,8 +165,12 @@ async function goOnErasing(store: SqliteStore): Promise<void> {
 }
 
 function notOurs(path: string, what: string, cause?: unknown): StoreError {
-  return new StoreError('store_not_ours', `${path} is no Assize store, ${what}; nothing was changed, check the path.`, {
-    evidence: { path },
-    cause,
-  });
+  return new StoreError(
+    'store_not_recognised',
+    `${path} is no Assize store, ${what}; nothing was changed, check the path.`,
+    {
+      evidence: { path },
+      cause,
+    },
+  );
 }

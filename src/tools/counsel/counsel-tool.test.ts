@@ -55,7 +55,7 @@ describe('a person who chooses a branch', () => {
     const value = { asked, chosen: 2, by: 'human:ada', reason: 'it is shorter' };
     expect(observations).toEqual([{ name: 'counsel.choose#1', value }]);
     expect(errorOf(() => desk.decide(question!.id, { chosen: 0, by: 'human:eve' }))).toMatchObject({
-      code: 'not_left',
+      code: 'nothing_to_resolve',
     });
   });
 

@@ -46,7 +46,7 @@ export class CounselDesk {
 
   /**
    * Answers a question, once.
-   * @throws EffectError `not_left` if no open question has that id, `bad_resolution` for an index
+   * @throws EffectError `nothing_to_resolve` if no open question has that id, `bad_resolution` for an index
    * of no branch or of a failed branch; ArgumentError `bad_argument`
    */
   decide(id: string, answer: CounselAnswer): void {
@@ -54,7 +54,7 @@ export class CounselDesk {
     const open = this.#open.get(id);
     if (open === undefined)
       throw new EffectError(
-        'not_left',
+        'nothing_to_resolve',
         `No question ${JSON.stringify(id)} waits here; it was answered, or nobody waits any more.`,
       );
     open.answer(checkedAnswer(open.question, answer));

@@ -77,7 +77,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       await tx.call('b.note', { what: '2' });
       await tx.call('a.post', { what: '3' });
     });
-    expect(value).toMatchObject({ effects: 'person' });
+    expect(value).toMatchObject({ effects: 'needs_human' });
     const left = await world.recovered();
     expect(left).toMatchObject([{ n: 1, tool: 'a.note', phase: 'unresolved' }]);
     expect([[...world.seen.a], [...world.seen.b]]).toEqual([[NOTHING], [NOTHING, '2 / 1']]);

@@ -179,7 +179,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       await letGo('a');
       await meanwhile('a', 'other');
     });
-    expect(value).toMatchObject({ effects: 'person' });
+    expect(value).toMatchObject({ effects: 'needs_human' });
     expect([...world.seen.a]).toEqual([NOTHING, 'other / 0']);
     const { value: listed } = await world.process(undefined, (assize) => assize.effects());
     const text = await world.store.blob(listed![0]!.effects[0]!.differs!.$blob);

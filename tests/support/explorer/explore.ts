@@ -267,7 +267,7 @@ class Model {
       case 'wait':
         if (step.for === 'answer') return this.#fly(tx);
         // It is said once: it may not have heard of it.
-        if (step.for === 'person') return running.isLeft ? [] : [this.#leave(tx)];
+        if (step.for === 'needs_human') return running.isLeft ? [] : [this.#leave(tx)];
         return this.#body(tx);
     }
   }

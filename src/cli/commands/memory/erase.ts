@@ -30,7 +30,7 @@ export function erase(command: Command): void {
       'after',
       '\nExample:\n  assize memory erase notes --space ward-3 --subject "patient 8" --reason "their wish" \\\n' +
         '    --domain ward.ts --key anchor.key\n\n' +
-        'It is assize erase --believed, whose help says what is reached and what is not. What others have said of it is left\n' +
+        'It is assize erase --facts, whose help says what is reached and what is not. What others have said of it is left\n' +
         'and named: erase it there too. assize memory explain shows claims.\n' +
         'Negative: it was rejected, or an open approval freezes what it would touch.',
     )

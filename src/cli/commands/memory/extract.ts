@@ -219,7 +219,7 @@ function subjectsOf({ subject, authors, anySubject }: Options): ExtractionTerms[
 function print({ json, out }: Session, { others, ...done }: Done, isDry: boolean): void {
   const { messages, answers, claims, commits, believed } = done;
   if (json) {
-    out.document({ ...done, dry_run: isDry, others: others.map(describeRefusedLines) });
+    out.document({ ...done, dry_run: isDry, refused: others.map(describeRefusedLines) });
     return;
   }
   if (isDry && claims.length > 0) printClaims(out, claims);
@@ -227,7 +227,7 @@ function print({ json, out }: Session, { others, ...done }: Done, isDry: boolean
   const read = line`${counted(messages, 'message')} read in ${counted(answers, 'answer')}, ${counted(claims.length, 'fact')} stated`;
   if (isDry) out.line(line`${read}; nothing is said`);
   else {
-    const sum = line`${read}: ${counted(commits, 'commit')}, ${counted(believed, 'fact')} believed anew`;
+    const sum = line`${read}: ${counted(commits, 'commit')}, ${counted(believed, 'fact')} added`;
     out.line(others.length === 0 ? green(sum) : sum);
   }
 }

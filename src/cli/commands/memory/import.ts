@@ -343,14 +343,16 @@ function wrong(what: string): CliError {
 
 function print({ json, out }: Session, { isWhole, others, ...done }: Done): void {
   const rejected = linesOf(others, 'rejected');
-  const waiting = linesOf(others, 'escalated');
+  const pending = linesOf(others, 'escalated');
   const frozen = linesOf(others, 'frozen');
   if (json) {
-    out.document({ ...done, rejected, waiting, frozen, others: others.map(describeRefusedLines) });
+    const { lost, ...counts } = done;
+    const refused = others.map(describeRefusedLines);
+    out.document({ ...counts, contradictions_lost: lost, rejected, pending, frozen, refused });
     return;
   }
   printRefusedLines(out, others);
-  const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} believed anew${done.lost === 0 ? '' : `, ${done.lost} lost`}`;
-  const rest = line`${rejected} rejected, ${waiting} waiting, ${done.lines - done.committed - rejected - waiting} left`;
+  const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} added${done.lost === 0 ? '' : `, ${done.lost} lost`}`;
+  const rest = line`${rejected} rejected, ${pending} pending, ${done.lines - done.committed - rejected - pending} left`;
   out.line(isWhole ? green(sum) : line`${sum}; ${rest}`);
 }

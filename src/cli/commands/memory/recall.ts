@@ -220,7 +220,7 @@ function failing(embedder: Embedder, file: string): Embedder {
 
 function print({ json, out }: Session, { facts, scores, isTruncated, observation }: Recalled): void {
   if (json) {
-    out.document({ facts, ...(scores && { scores }), is_cut: isTruncated, observation });
+    out.document({ facts, ...(scores && { scores }), is_truncated: isTruncated, observation });
     return;
   }
   if (facts.length === 0) out.line(line`Nothing is found.`);

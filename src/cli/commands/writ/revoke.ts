@@ -94,17 +94,19 @@ function say({ json, out }: Session, writ: string, { ruling, propagated }: Revoc
   const { id, seq, trajectory_id } = ruling.entry;
   const told = propagated.map(({ trajectoryId, error }) => ({
     trajectory_id: trajectoryId,
-    told: error === undefined,
+    applied: error === undefined,
     ...(error && { error: error.message }),
   }));
   const why = ruling.ruling === 'rejected' ? { reason: ruling.reason, detail: ruling.detail } : {};
-  if (json) out.document({ ruling: ruling.ruling, writ, trajectory_id, seq, entry_id: id, ...why, carried: told });
+  if (json) out.document({ ruling: ruling.ruling, writ, trajectory_id, seq, entry_id: id, ...why, propagated: told });
   else if (ruling.ruling === 'rejected')
     out.line(line`${red('rejected')} as ${shortId(id)}: ${ruling.detail} (${ruling.reason})`);
   else {
     out.line(line`${green('revoked')} ${shortName(writ)} by ${shortId(id)}, ${trajectory_id} seq ${seq}`);
     for (const { trajectory_id: child, error } of told)
-      out.line(error === undefined ? line`  ${child} was told` : line`  ${yellow(child)} was not told: ${error}`);
+      out.line(
+        error === undefined ? line`  applied in ${child}` : line`  not yet applied in ${yellow(child)}: ${error}`,
+      );
   }
-  return ruling.ruling === 'committed' && told.every((each) => each.told) ? EXIT.ok : EXIT.negative;
+  return ruling.ruling === 'committed' && told.every((each) => each.applied) ? EXIT.ok : EXIT.negative;
 }

@@ -13,7 +13,7 @@ export interface AuditReport {
    */
   readonly consistent: boolean;
   /** The store's log relative to the newer checkpoint: at it, ahead, truncated, or diverged. */
-  readonly store: 'at' | 'ahead' | 'behind' | 'apart';
+  readonly store: 'at' | 'ahead' | 'truncated' | 'diverged';
   /** The verified consistency proof. */
   readonly proof: readonly Uint8Array[];
   /** Findings, for humans. */
@@ -44,7 +44,7 @@ export async function auditCheckpoints(
   } catch (error) {
     if (!isAssizeError(error, 'missing_node')) throw error;
     const finding = `the store has lost hashes of its log, and proves nothing: ${error.message}`;
-    return { older, newer, consistent: false, store: 'apart', proof: [], findings: [finding] };
+    return { older, newer, consistent: false, store: 'diverged', proof: [], findings: [finding] };
   }
 }
 
@@ -59,17 +59,17 @@ async function audited(store: LogStore, older: Checkpoint, newer: Checkpoint): P
     consistent = verifyConsistency(older, newer, proof);
   }
   if (!consistent) findings.push(inconsistency(older, newer, standing.size));
-  if (standing.stands === 'behind') {
+  if (standing.stands === 'truncated') {
     findings.push(
       `the store has ${standing.size} entries, the newer checkpoint ${newer.size}: the last ones are missing`,
     );
   }
-  if (standing.stands === 'apart') findings.push('the store is not the log that the newer checkpoint is of');
+  if (standing.stands === 'diverged') findings.push('the store is not the log that the newer checkpoint is of');
   if (isOther)
     findings.push(
       'entries of the store are not what they were when they were logged, or are gone, and only their hashes were left; assize fsck names them',
     );
-  return { older, newer, consistent, store: isOther ? 'apart' : standing.stands, proof, findings };
+  return { older, newer, consistent, store: isOther ? 'diverged' : standing.stands, proof, findings };
 }
 
 function isThere({ stands }: LogComparison): boolean {

@@ -71,7 +71,7 @@ const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
  * Gives all entries their positions, signs the log, and sends the checkpoint to witnesses and
  * sinks. Signs only a log that extends the last checkpoint.
  *
- * @throws RuntimeError `log_behind`, `log_apart`, `bad_checkpoint`, `witness_failed`; the errors of
+ * @throws RuntimeError `log_truncated`, `log_diverged`, `bad_checkpoint`, `witness_failed`; the errors of
  * a sink; ArgumentError `bad_argument`
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
@@ -114,14 +114,14 @@ async function whyNotCosigned(error: unknown, store: LogStore, size: number): Pr
  * Checks that a store extends a checkpoint that was kept outside of it. A store with a lost tail,
  * an old backup or a rewritten history does not.
  *
- * @throws RuntimeError `log_behind`, `log_apart`; ArgumentError `bad_argument`
+ * @throws RuntimeError `log_truncated`, `log_diverged`; ArgumentError `bad_argument`
  */
 export async function requireContinuation(store: LogStore, checkpoint: Checkpoint): Promise<void> {
   checkArgument(arg.members({ origin: arg.text }), checkpoint, 'checkpoint');
   const standing = await compareWithHead(store, checkpoint);
   const fault = comparisonFault(standing, checkpoint);
   if (fault === undefined) return;
-  const code = standing.stands === 'behind' ? 'log_behind' : 'log_apart';
+  const code = standing.stands === 'truncated' ? 'log_truncated' : 'log_diverged';
   throw new RuntimeError(code, fault, { evidence: { checkpoint: Number(checkpoint.size), log: standing.size } });
 }
 

@@ -97,7 +97,7 @@ describe('the file of the last checkpoint', () => {
     const file = join(folder, `${++files}.checkpoint`);
     const sink = fileSink(file);
     for (const size of [2, 3, 3]) await sink.put(signedAt(size));
-    await expect(sink.put(signedAt(2))).rejects.toMatchObject({ code: 'log_behind', retryable: true });
+    await expect(sink.put(signedAt(2))).rejects.toMatchObject({ code: 'log_truncated', retryable: true });
     expect(readFileSync(file, 'utf8')).toBe(signedAt(3));
     const other = key('example.com/other', 'note', 2);
     await sink.put(signedAt(1, other));
@@ -157,7 +157,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     await checkpointed(place);
     await checkpointed(other);
     copyFileSync(other.path, place.path);
-    await expect(openStore(place.url)).rejects.toMatchObject({ code: 'store_apart_from_checkpoint' });
+    await expect(openStore(place.url)).rejects.toMatchObject({ code: 'store_diverged_from_checkpoint' });
   });
 
   test('a checkpoint that can’t be read is no checkpoint that holds', async () => {
@@ -184,7 +184,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     });
     const recent = await checkpointed(place);
     sql(place, 'DELETE FROM log WHERE idx = 2; DELETE FROM log_node WHERE level = 1');
-    const lost = { consistent: false, store: 'apart', findings: [expect.stringContaining('proves nothing')] };
+    const lost = { consistent: false, store: 'diverged', findings: [expect.stringContaining('proves nothing')] };
     const audit = withStore(place.url, (store) => auditCheckpoints(store, [old, recent], log), false);
     expect(await audit).toMatchObject(lost);
     await expect(openStore(place.url)).rejects.toMatchObject({
@@ -211,9 +211,9 @@ describe('making one', () => {
     const signed = await checkpointed(place);
     const make = (last: string): Promise<unknown> =>
       withStore(other.url, (store) => makeCheckpoint(store, { signer, last }));
-    await expect(make(signed)).rejects.toMatchObject({ code: 'log_apart' });
+    await expect(make(signed)).rejects.toMatchObject({ code: 'log_diverged' });
     sql(other, ...cut(3));
-    await expect(make(signed)).rejects.toMatchObject({ code: 'log_behind' });
+    await expect(make(signed)).rejects.toMatchObject({ code: 'log_truncated' });
     await expect(make(signed.replace('\n20\n', '\n19\n'))).rejects.toMatchObject({ code: 'bad_checkpoint' });
     const stranger = await withStore(other.url, (store) =>
       makeCheckpoint(store, { signer: key('other.org', 'note', 2) }),
@@ -306,9 +306,9 @@ describe('an audit', () => {
       findings: [expect.stringContaining('forked'), expect.anything()],
     });
     expect(await audit(place.url, forked, recent)).toMatchObject({ consistent: false, store: 'at' });
-    expect(await audit(other.url, old, recent)).toMatchObject({ consistent: false, store: 'behind' });
+    expect(await audit(other.url, old, recent)).toMatchObject({ consistent: false, store: 'truncated' });
     sql(place, ...cut(1));
-    expect(await audit(place.url, old, recent)).toMatchObject({ store: 'behind' });
+    expect(await audit(place.url, old, recent)).toMatchObject({ store: 'truncated' });
     await expect(audit(place.url, old, recent.replace('\n21\n', '\n22\n'))).rejects.toMatchObject({
       code: 'bad_checkpoint',
     });
@@ -328,7 +328,7 @@ describe('an audit of a store whose log has the right hashes', () => {
   };
   const other = {
     consistent: true,
-    store: 'apart',
+    store: 'diverged',
     findings: [expect.stringContaining('are not what they were when they were logged')],
   };
 

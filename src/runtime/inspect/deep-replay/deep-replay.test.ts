@@ -280,7 +280,7 @@ describe('a branch', () => {
     const [, , , third] = await store.entries('t');
     const other = { ...readOnly(store), resolve: async () => ({ ...third, trajectory_id: 'child' }) as never };
     await expect(deepReplay(other, 'grandchild', { domains: [desk] })).rejects.toMatchObject({
-      evidence: { code: 'misfiled' },
+      evidence: { code: 'column_mismatch' },
     });
   });
 

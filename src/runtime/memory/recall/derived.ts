@@ -15,7 +15,7 @@ export interface DependentEntry {
    * `belief`: its facts derive from the entry. `used`: its proposal observed facts that derive from
    * it.
    */
-  readonly how: readonly ('belief' | 'used')[];
+  readonly how: readonly ('belief' | 'recall')[];
   /** The entries that it directly derives from. */
   readonly from: readonly Hash[];
 }
@@ -58,7 +58,7 @@ export async function dependentsOf(
       const by = writers.get(row);
       const line = by === undefined || branch === undefined ? SHARED : await lineOf(branch, lines);
       const level = line.find((each) => by?.has(each.branch));
-      follows(id, level && by?.get(level.branch), 'used');
+      follows(id, level && by?.get(level.branch), 'recall');
     }
   }
   return reached(entryId, followers, commits);

@@ -38,7 +38,7 @@ export function causeOf(error: unknown): string {
 export function isDecidedByLog(error: unknown): boolean {
   return (
     (error instanceof RuntimeError && error.code === 'commit_unknown') ||
-    (error instanceof EffectError && error.code === 'tenure_lost')
+    (error instanceof EffectError && error.code === 'lease_lost')
   );
 }
 

@@ -191,7 +191,7 @@ export class Claims {
     );
   }
 
-  /** @throws EffectError `scope_exceeded`, `bad_resolver`, `tenure_lost`; the errors of `goesOn` */
+  /** @throws EffectError `scope_exceeded`, `bad_resolver`, `lease_lost`; the errors of `goesOn` */
   async release(less: Scoped, goesOn: ContinueCheck): Promise<void> {
     goesOn();
     const asked = claimsOfScoped('release', less);

@@ -172,7 +172,7 @@ async function begun(
   };
 }
 
-/** @throws KernelError `changed_since`; EffectError `tenure_lost` */
+/** @throws KernelError `changed_since`; EffectError `lease_lost` */
 async function callAgain(run: TransactionRun, { effect, input, blobs, answer }: SubmittedCall): Promise<void> {
   let result: Json;
   try {
@@ -180,7 +180,7 @@ async function callAgain(run: TransactionRun, { effect, input, blobs, answer }: 
     if (made.result === undefined) throw made.refusal;
     result = made.result;
   } catch (error) {
-    if (!(error instanceof EffectError) || error.code === 'tenure_lost') throw error;
+    if (!(error instanceof EffectError) || error.code === 'lease_lost') throw error;
     throw answerChangedError(effect.tool, error.message, error);
   }
   if (plainText(result) !== plainText(answer!))

@@ -32,7 +32,7 @@ export interface TransactionOutcome<T> {
    * human decision (`effects list`). `waiting`: the transaction waits for another decision or for a
    * process with its tools, or is in progress.
    */
-  readonly effects: 'settled' | 'failed' | 'person' | 'waiting';
+  readonly effects: 'settled' | 'failed' | 'needs_human' | 'waiting';
   /** The ruling on the `onFailure` action, if an effect failed permanently after the commit. */
   readonly failure?: Ruling;
 }
@@ -345,7 +345,7 @@ interface CompletedBody<T> {
 
 /** The outcome of the effects of a commit. */
 function endOf({ state }: TransactionRun, end: AdvanceResult): TransactionOutcome<never>['effects'] {
-  if (end !== 'ended') return end === 'person' ? 'person' : 'waiting';
+  if (end !== 'ended') return end === 'needs_human' ? 'needs_human' : 'waiting';
   return state.failing === undefined ? 'settled' : 'failed';
 }
 
@@ -361,14 +361,14 @@ function endedBefore(ruling: Ruling, state: TransactionState | undefined): Trans
  * An unfinished transaction is `person` if one of its effects needs a human decision, and otherwise
  * `waiting`.
  */
-function unfinishedState(state: TransactionState | undefined): 'person' | 'waiting' {
-  return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'person' : 'waiting';
+function unfinishedState(state: TransactionState | undefined): 'needs_human' | 'waiting' {
+  return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'needs_human' : 'waiting';
 }
 
 /** The outcome of the effects of an aborted transaction. */
-function undoneTo(end: AdvanceResult): 'settled' | 'person' | 'waiting' {
+function undoneTo(end: AdvanceResult): 'settled' | 'needs_human' | 'waiting' {
   if (end === 'ended') return 'settled';
-  return end === 'person' ? 'person' : 'waiting';
+  return end === 'needs_human' ? 'needs_human' : 'waiting';
 }
 
 function keyOf(name: string): string {

@@ -203,7 +203,7 @@ describe('what is known of a transaction by canonical names only', () => {
     expect([sink.standing('left'), asked]).toEqual([0, []]);
     // If the process has not ended after all, the call is too late and its caller gets an error.
     goOn.resolve();
-    await expect(dying).rejects.toMatchObject({ code: 'tenure_lost' });
+    await expect(dying).rejects.toMatchObject({ code: 'lease_lost' });
     expect(sink.standing('left')).toBe(0);
   });
 });

@@ -11,20 +11,20 @@ export interface Coordination {
   onResumable(goOn: (epoch: number) => void, left: (epoch: number) => void): void;
   /**
    * Assigns an epoch and registers the claims, in one step that is visible to all. @throws
-   * EffectError `tenure_lost`
+   * EffectError `lease_lost`
    */
   begin(claims: readonly Claim[]): Promise<Work> | Work;
-  /** Claims more scopes, or returns why it cannot. @throws EffectError `tenure_lost` */
+  /** Claims more scopes, or returns why it cannot. @throws EffectError `lease_lost` */
   expand(work: Work, claims: readonly Claim[]): Promise<Stale | undefined>;
   /**
    * Releases claims before the work ends; resolves when all members have applied it. Returns
    * undefined if they already have.
    *
-   * @throws EffectError `tenure_lost`
+   * @throws EffectError `lease_lost`
    */
   release(work: Work, claims: readonly Claim[]): Promise<void> | undefined;
   /**
-   * Resolves when the claims are granted. @throws the signal's reason; EffectError `tenure_lost`
+   * Resolves when the claims are granted. @throws the signal's reason; EffectError `lease_lost`
    */
   whenClear(work: Work, claims: readonly Claim[], signal?: AbortSignal): Promise<void>;
   /**
@@ -48,7 +48,7 @@ export interface Coordination {
   isParked(epoch: number): boolean;
   /** The unresolved epochs, of all processes. */
   parked(): readonly number[];
-  /** Confirms the lease before an exclusive step. @throws EffectError `tenure_lost` */
+  /** Confirms the lease before an exclusive step. @throws EffectError `lease_lost` */
   confirmLease(): Promise<void> | undefined;
   /** Aborted when another process may resume the transactions of this one. */
   readonly lost: AbortSignal;

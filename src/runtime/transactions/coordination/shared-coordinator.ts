@@ -78,7 +78,7 @@ export class SharedCoordinator implements Coordination {
 
   /**
    * Applies the events of all active transactions before it returns. @throws EffectError
-   * `tenure_lost`
+   * `lease_lost`
    */
   static async join(options: SharedCoordinatorOptions): Promise<SharedCoordinator> {
     const beside = new SharedCoordinator(options);

@@ -141,7 +141,7 @@ export class TransactionEngine {
     return work instanceof Promise ? work.then(begun) : begun(work);
   }
 
-  /** Claims more scopes. @throws EffectError `resource_in_doubt`, `tenure_lost` */
+  /** Claims more scopes. @throws EffectError `resource_in_doubt`, `lease_lost` */
   async expand(run: TransactionRun, work: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
     this.requireNoDoubts(claims);
     const stale = await this.coordination.expand(work, claims);
@@ -202,7 +202,7 @@ export class TransactionEngine {
       }
       // Runs while this process owns the transaction. Later, an effect that another process has
       // resolved could be recorded as unresolved again.
-      if (moved === 'person') await this.ports.outcomes.submitUnresolved(run.trajectoryId, run.unresolved);
+      if (moved === 'needs_human') await this.ports.outcomes.submitUnresolved(run.trajectoryId, run.unresolved);
       end = moved;
       this.#noteBlocked(run, moved);
       // A new attempt reads the outcome of this one from the log.
@@ -212,13 +212,13 @@ export class TransactionEngine {
       if (settled !== undefined) this.#track(settled);
       if (end === 'ended') this.coordination.end(run.epoch, run.ended);
       // Also applies if the log write failed: the log's content is unknown until it can be written.
-      else await this.#park(run.epoch, end === 'later' || end === undefined, kept);
+      else await this.#park(run.epoch, end === 'retry_later' || end === undefined, kept);
     }
     return end;
   }
 
   #noteBlocked({ epoch, length }: TransactionRun, end: AdvanceResult): void {
-    if (end === 'lacking') this.#blocked.set(epoch, length);
+    if (end === 'missing_dependency') this.#blocked.set(epoch, length);
     else this.#blocked.delete(epoch);
   }
 
@@ -298,8 +298,8 @@ export class TransactionEngine {
    * Records an operator's decision and resumes the transaction. Releases the kept claims that no
    * unresolved effect needs any more. Decisions on one transaction run in order.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `not_left`,
-   * `already_resolved`, `tenure_lost`; the close error, or the reason why recovery stopped, with
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `unknown_effect`, `nothing_to_resolve`,
+   * `already_resolved`, `lease_lost`; the close error, or the reason why recovery stopped, with
    * nothing recorded
    */
   async resolve(resolution: EffectResolution): Promise<ResolvedEffect> {
@@ -326,7 +326,7 @@ export class TransactionEngine {
     checkUnresolved(resolution, await this.#known(epoch), coordination.isParked(epoch));
     // Another process may have adopted the transaction first, and is advancing it.
     if (!(await coordination.adopt(epoch))) checkUnresolved(resolution, await this.#known(epoch), false);
-    let end: AdvanceResult = 'person';
+    let end: AdvanceResult = 'needs_human';
     let run: TransactionRun | undefined;
     let kept: readonly Claim[] | undefined;
     try {
@@ -336,13 +336,13 @@ export class TransactionEngine {
       run = TransactionRun.recover(this.ports, known as KnownTransaction);
       // If a log write fails from here on, the decision may already be in the log. The engine must
       // then retry the remaining steps.
-      end = 'later';
+      end = 'retry_later';
       end = await this.#carryOut(run, resolution);
       this.#noteBlocked(run, end);
       if (end !== 'ended') kept = await quarantinedClaims(run, this.ports.blob);
     } finally {
       if (end === 'ended') coordination.end(epoch, run!.ended);
-      else await this.#park(epoch, end === 'later', kept);
+      else await this.#park(epoch, end === 'retry_later', kept);
     }
     const { n } = resolution;
     return {
@@ -447,7 +447,7 @@ export class TransactionEngine {
 
   /** If another process may own the transaction, or recovery has stopped, this is not a failure. */
   #resumeFailed(epoch: number, error: unknown): void {
-    if (this.isLeaseLost || this.#isClosing || (error instanceof EffectError && error.code === 'tenure_lost')) return;
+    if (this.isLeaseLost || this.#isClosing || (error instanceof EffectError && error.code === 'lease_lost')) return;
     this.#failures.report(epoch, error);
   }
 

@@ -91,7 +91,7 @@ export class TransactionEngines {
 
   /**
    * @throws EffectError `invalid_tool` for two tools of one name or two incompatible tools,
-   * `bad_resolver`; DuplicatePackageError `other_copy`
+   * `bad_resolver`; DuplicatePackageError `duplicate_package`
    */
   constructor(options: EngineOptions) {
     this.#options = options;

@@ -108,7 +108,7 @@ export function checkUnresolved(
   isLet: boolean,
 ): void {
   if (known === undefined)
-    throw refused('not_left', { epoch, n }, `There is no transaction ${epoch} in the effect log`);
+    throw refused('nothing_to_resolve', { epoch, n }, `There is no transaction ${epoch} in the effect log`);
   const effect = known.effects[n];
   const state = known.state.effects[n];
   if (effect === undefined || state === undefined) {
@@ -121,9 +121,10 @@ export function checkUnresolved(
   if (!isUnresolved(state.phase)) {
     if (resolved !== undefined)
       throw refused('already_resolved', { epoch, n }, `${what} was resolved as ${resolved.as} by ${resolved.by}`);
-    throw refused('not_left', { epoch, n }, `${what} is ${state.phase}, and waits for nobody`);
+    throw refused('nothing_to_resolve', { epoch, n }, `${what} is ${state.phase}, and waits for nobody`);
   }
-  if (!isLet) throw refused('not_left', { epoch, n }, `Transaction ${epoch} is still at work; wait for it to end`);
+  if (!isLet)
+    throw refused('nothing_to_resolve', { epoch, n }, `Transaction ${epoch} is still at work; wait for it to end`);
   if (as !== 'retry') return;
   const retry = retryOf(known.state, n);
   if (retry === 'never')
@@ -141,7 +142,7 @@ export function checkUnresolved(
 }
 
 function refused(
-  code: 'not_left' | 'unknown_effect' | 'already_resolved' | 'bad_resolution' | 'needs_confirmation',
+  code: 'nothing_to_resolve' | 'unknown_effect' | 'already_resolved' | 'bad_resolution' | 'needs_confirmation',
   evidence: { readonly epoch: number; readonly n: number },
   what: string,
 ): EffectError {

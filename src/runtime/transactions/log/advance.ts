@@ -54,7 +54,7 @@ export interface TransactionPorts extends ToolCallPorts {
  * `lacking`: the transaction needs a process that has a missing tool or domain. `later`: another
  * condition is not met, and the engine retries. `ended`: the transaction has ended.
  */
-export type AdvanceResult = 'person' | 'lacking' | 'later' | 'ended';
+export type AdvanceResult = 'needs_human' | 'missing_dependency' | 'retry_later' | 'ended';
 
 /**
  * One tool transaction. It advances by the next step of its log (`nextStep`), from its body or
@@ -362,12 +362,12 @@ export class TransactionRun implements UndoBudgetHolder {
           return 'body';
         }
         this.#log.flush();
-        return 'person';
+        return 'needs_human';
       }
       // Between two steps the log has everything that the next owner needs.
       if (this.#leaving?.aborted === true && isActing(step)) {
         this.#log.flush();
-        return 'later';
+        return 'retry_later';
       }
       if (step.do === 'propose') {
         const waits = await this.#answerFailure();
@@ -387,8 +387,8 @@ export class TransactionRun implements UndoBudgetHolder {
    * A step cannot be performed here. If another effect needs a human decision, that is reported
    * instead.
    */
-  get #blockedBy(): 'person' | 'lacking' {
-    return this.unresolved.length > 0 ? 'person' : 'lacking';
+  get #blockedBy(): 'needs_human' | 'missing_dependency' {
+    return this.unresolved.length > 0 ? 'needs_human' : 'missing_dependency';
   }
 
   /**
@@ -420,7 +420,7 @@ export class TransactionRun implements UndoBudgetHolder {
    * All effects are compensated: proposes the `onFailure` action, which ends the transaction.
    * Returns undefined if the transaction continues.
    */
-  async #answerFailure(): Promise<'person' | 'lacking' | 'later' | undefined> {
+  async #answerFailure(): Promise<'needs_human' | 'missing_dependency' | 'retry_later' | undefined> {
     // A retry must find the same log, or it would be another proposal.
     await this.#log.written();
     await this.#ports.coordination.confirmLease();
@@ -439,8 +439,8 @@ export class TransactionRun implements UndoBudgetHolder {
     });
     if (answer === undefined) return this.#blockedBy;
     this.#ruledOnFailure = answer.ruling;
-    if (answer.is === 'later') return 'later';
-    if (answer.is === 'made') this.#log.append({ is: 'settled' });
+    if (answer.is === 'deferred') return 'retry_later';
+    if (answer.is === 'proposed') this.#log.append({ is: 'settled' });
     else {
       this.#calls.change(n, { refused: answer.why });
       await this.#markUnresolved(n, { is: 'refused', n, why: answer.why });

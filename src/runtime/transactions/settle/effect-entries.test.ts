@@ -182,7 +182,7 @@ describe('what waits', () => {
     const { trajectory, id, kinds } = await doubted();
     const before = await kinds();
     const said = { principal: 'ops', method: 'test' };
-    const told = { code: 'effect_waits', message: expect.stringContaining('assize effects resolve 1 0') };
+    const told = { code: 'effect_unresolved', message: expect.stringContaining('assize effects resolve 1 0') };
     await expect(trajectory.approve(id, said)).rejects.toMatchObject(told);
     await expect(trajectory.approve(id, { ...said, override: true })).rejects.toMatchObject(told);
     await expect(trajectory.reject(id, { ...said, reason: 'no' })).rejects.toMatchObject(told);

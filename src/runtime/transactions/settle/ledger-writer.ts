@@ -30,7 +30,7 @@ export interface LedgerWriter {
    * there was nothing to write.
    *
    * @throws RuntimeError `invalid_ledger`, `conflict`, `commit_unknown`, `clock_behind`;
-   * EffectError `tenure_lost`; StoreError from the store
+   * EffectError `lease_lost`; StoreError from the store
    */
   write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean>;
 }

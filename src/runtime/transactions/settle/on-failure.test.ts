@@ -139,7 +139,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, what fails
       ['irreversible.buffered', 'a letter'],
       ['irreversible.buffered', 'no letter'],
     ]);
-    expect(outcome.effects).toBe('person');
+    expect(outcome.effects).toBe('needs_human');
     expect(outcome.failure).toBeUndefined();
     expect(at.standing()).toEqual(['held', 'a letter']);
     await at.told();
@@ -170,7 +170,7 @@ test('an action that says nothing about it leaves it to a person, and all else a
     await tx.call('with_cost.buffered', { what: 'no van' });
     tx.propose({ action: 'count', role: 'counter', args: 'plain' });
   });
-  expect(effects).toBe('person');
+  expect(effects).toBe('needs_human');
   expect(at.standing()).toEqual(['held']);
   await at.told();
 });
@@ -197,7 +197,7 @@ describe('what its action does then', () => {
   ])('is refused, for %s, and waits for a person with all undone', async (args, why) => {
     const at = await site();
     const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED], args, 'it');
-    expect(outcome.effects).toBe('person');
+    expect(outcome.effects).toBe('needs_human');
     expect(at.standing()).toEqual([]);
     const [left, ...more] = await at.left();
     expect([left, more]).toMatchObject([{ tool: 'with_cost.buffered', phase: 'unresolved' }, []]);
@@ -205,7 +205,7 @@ describe('what its action does then', () => {
     const [waits] = trajectory.pending();
     expect(waits?.payload).toMatchObject({ reason: 'unresolved', channel: 'operator' });
     expect(waits?.payload.detail).toContain(`was refused (${why})`);
-    expect((await at.order([], args, 'it')).effects).toBe('person');
+    expect((await at.order([], args, 'it')).effects).toBe('needs_human');
     await expectEffectLogMatches(at.store, 't', [left!]);
     // A retry is a new proposal, and is refused again.
     const { epoch, n } = left!;
@@ -220,7 +220,7 @@ describe('what its action does then', () => {
 
   test('is committed once what was against it is gone', async () => {
     const at = await site();
-    expect((await at.order([REFUSED], 'bad', 'it')).effects).toBe('person');
+    expect((await at.order([REFUSED], 'bad', 'it')).effects).toBe('needs_human');
     const [{ epoch, n } = { epoch: 0, n: 0 }] = await at.left();
     // The operator finds the effect after all: the tool compensates it, and the `onFailure` action
     // is proposed again.
@@ -256,7 +256,10 @@ describe('what its action does then', () => {
     };
     const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED]);
     await revoked;
-    expect(outcome).toMatchObject({ effects: 'person', failure: { ruling: 'rejected', reason: 'invalid_authority' } });
+    expect(outcome).toMatchObject({
+      effects: 'needs_human',
+      failure: { ruling: 'rejected', reason: 'invalid_authority' },
+    });
     expect(at.standing()).toEqual([]);
     await at.told();
   });
@@ -360,7 +363,7 @@ test('what an action did not even say at first is told to who repeats it, once i
   const at = new Site();
   at.assize = at.process({}, [moody]);
   await at.assize.create(moody, { trajectoryId: 't', writs: [writ] });
-  expect((await at.order([REFUSED], 'o1', 'order 1')).effects).toBe('person');
+  expect((await at.order([REFUSED], 'o1', 'order 1')).effects).toBe('needs_human');
   const [left] = await at.left();
   isBroken = false;
   const { epoch, n } = left!;
@@ -376,7 +379,7 @@ describe('at a blind sink', () => {
     const at = await site('blind');
     at.fault = (of, what) => (of === 'do' ? (what === 'lost' ? 'lose' : 'fail_for_good') : 'none');
     const outcome = await at.order([['reversible.buffered', 'lost'], REFUSED]);
-    expect(outcome).toMatchObject({ effects: 'person' });
+    expect(outcome).toMatchObject({ effects: 'needs_human' });
     expect(outcome.failure).toBeUndefined();
     const lefts = await at.left();
     await expectEffectLogMatches(at.store, 't', lefts);
@@ -398,7 +401,7 @@ describe('at a blind sink', () => {
       ['irreversible.buffered', 'gone'],
       ['irreversible.buffered', 'no letter'],
     ]);
-    expect(outcome.effects).toBe('person');
+    expect(outcome.effects).toBe('needs_human');
     const lefts = await at.left();
     expect(lefts.map(({ n, phase }) => [n, phase])).toEqual([
       [0, 'in_doubt'],
@@ -449,7 +452,7 @@ describe('at a blind sink', () => {
 test('whoever repeats it by its name is told that it failed, also where nothing was committed for that', async () => {
   const at = await site();
   const again = () => at.order([REFUSED], 'throws', 'order 1');
-  expect([(await again()).effects, (await again()).effects]).toEqual(['person', 'person']);
+  expect([(await again()).effects, (await again()).effects]).toEqual(['needs_human', 'needs_human']);
   const [left] = await at.left();
   await at.assize.resolveEffect({ ...FOUND, epoch: left!.epoch, n: 0, as: 'residue' });
   const last = await again();
@@ -513,7 +516,7 @@ test('of a trajectory that gave its answer meanwhile, what its action does is fo
   await child.answer({ finalAnswer: 'done' });
   const { length } = await store.entries('c');
   goes.resolve();
-  expect(await ordered).toMatchObject({ effects: 'person' });
+  expect(await ordered).toMatchObject({ effects: 'needs_human' });
   expect(sink.standing('held')).toBe(0);
   const [left] = await assize.recoverEffects();
   expect(left).toMatchObject({ n: 1, phase: 'unresolved' });

@@ -32,9 +32,9 @@ export interface FailedCommit {
  * come first. Undefined if this process cannot propose it.
  */
 export type OnFailureOutcome =
-  | { readonly is: 'made'; readonly ruling: Ruling }
+  | { readonly is: 'proposed'; readonly ruling: Ruling }
   | { readonly is: 'refused'; readonly why: string; readonly ruling?: Ruling }
-  | { readonly is: 'later'; readonly ruling: Ruling };
+  | { readonly is: 'deferred'; readonly ruling: Ruling };
 
 /**
  * The observation of such a proposal: the commit that failed, and the outcome of each effect that
@@ -82,8 +82,8 @@ export async function proposeOnFailure(
     if (REFUSALS.has(error.code)) return { is: 'refused', why: error.code };
     throw error;
   }
-  if (ruling.ruling === 'frozen') return { is: 'later', ruling };
-  if (ruling.ruling !== 'rejected' || DECIDED.has(ruling.reason)) return { is: 'made', ruling };
+  if (ruling.ruling === 'frozen') return { is: 'deferred', ruling };
+  if (ruling.ruling !== 'rejected' || DECIDED.has(ruling.reason)) return { is: 'proposed', ruling };
   return { is: 'refused', why: ruling.reason, ruling };
 }
 

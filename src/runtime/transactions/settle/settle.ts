@@ -127,7 +127,7 @@ export class OutcomeRecorder {
   /**
    * Called when a transaction was aborted. An entry lists its effects if no ruling states why it
    * was aborted, or if its compensation had a cost.
-   * @throws EffectError `tenure_lost`; StoreError from the store
+   * @throws EffectError `lease_lost`; StoreError from the store
    */
   async recordAborted(ended: EndedTransaction, cause: string): Promise<void> {
     const { epoch, trajectoryId, writId, blobs } = ended;
@@ -155,7 +155,7 @@ export class OutcomeRecorder {
 
   /**
    * Records that an effect is unresolved, and submits it for a decision. @throws EffectError
-   * `tenure_lost`; StoreError from the store
+   * `lease_lost`; StoreError from the store
    */
   async recordUnresolved(
     trajectoryId: string,
@@ -248,7 +248,7 @@ export class OutcomeRecorder {
     if (!this.#isOver) this.#timer ??= setTimeout(() => void this.flush(), RETRY_MS).unref();
   }
 
-  /** `failed`: the ledger cannot be read or written now. @throws EffectError `tenure_lost` */
+  /** `failed`: the ledger cannot be read or written now. @throws EffectError `lease_lost` */
   async #tried(
     trajectoryId: string,
     draft: (page: LedgerHead) => EntryDraft | undefined,
@@ -403,7 +403,7 @@ function withoutEnd({ ended: _, ...effects }: EffectWrite): EffectWrite {
 }
 
 function isTenureLost(error: unknown): boolean {
-  return error instanceof EffectError && error.code === 'tenure_lost';
+  return error instanceof EffectError && error.code === 'lease_lost';
 }
 
 /** The unresolved effects, as their pending entries name them. */

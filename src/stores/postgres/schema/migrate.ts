@@ -42,7 +42,7 @@ export async function readMark(session: Session, schema: string): Promise<Mark> 
 export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: number = SCHEMA_VERSION): void {
   if (mark.is === 'foreign') {
     throw new StoreError(
-      'store_not_ours',
+      'store_not_recognised',
       `${path} has tables of another program; nothing was changed, name another schema with ?schema= in the URL.`,
       { evidence: { path } },
     );

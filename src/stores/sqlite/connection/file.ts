@@ -31,7 +31,7 @@ export function fileUrl(path: string, params: Readonly<Record<string, string>>):
 /**
  * Whether the file exists.
  *
- * @throws {StoreError} `store_not_ours` for a folder, a device or an empty file. A store never
+ * @throws {StoreError} `store_not_recognised` for a folder, a device or an empty file. A store never
  *   leaves an empty file, but a truncated copy does. A new ledger in such a file would hide the
  *   loss.
  */
@@ -43,7 +43,7 @@ export function isPresent(path: string): boolean {
     : stats.size === 0
       ? 'is an empty file; put the store back, or remove the file to begin a new one'
       : undefined;
-  if (fault !== undefined) throw new StoreError('store_not_ours', `${path} ${fault}.`, { evidence: { path } });
+  if (fault !== undefined) throw new StoreError('store_not_recognised', `${path} ${fault}.`, { evidence: { path } });
   return true;
 }
 
