@@ -144,7 +144,7 @@ describe('each fault', () => {
     await store.close();
     expect(await below.openEffects()).toEqual(written ? [loggedOf(1)] : []);
     await release();
-    const holding = faultyStore(below, faultAt(1, fault, 'holdEffects'));
+    const holding = faultyStore(below, faultAt(1, fault, 'leaseEffects'));
     const [held] = await Promise.allSettled([holding.leaseEffects()]);
     expect(held.status).toBe(read === error || read === dead ? 'rejected' : 'fulfilled');
     await holding.close();

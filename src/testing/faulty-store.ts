@@ -25,7 +25,7 @@ export function faultyStore<Store extends object>(store: Store, schedule: FaultS
 type Method = (...args: unknown[]) => unknown;
 
 /** Methods that `close` ends without waiting for them. */
-const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'holdEffects', 'shareEffects', 'rebuildFacts']);
+const ENDED_BY_CLOSING: ReadonlySet<string> = new Set(['close', 'leaseEffects', 'joinEffects', 'rebuildFacts']);
 
 /** Synchronous methods, which go to the store directly. */
 const SYNCHRONOUS: ReadonlySet<string> = new Set(['readInParallel', 'toString']);

@@ -29,7 +29,7 @@ describe('recover', () => {
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
     expect((await assize('list', '--all')).out).not.toContain('recover');
-    expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], left: [] });
+    expect(await json(0, 'recover', '--tools', 'tools.ts')).toMatchObject({ ended: [], unfinished: [] });
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
@@ -49,13 +49,13 @@ describe('recover', () => {
 
   test('without its tool says what is left, and leaves it', async () => {
     await crashed();
-    const { left, ended, lacking } = await json(1, 'recover');
-    expect([ended, left[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
-    expect(lacking).toEqual({ tools: [{ name: 'mail.send', epochs: [1] }], domains: [], anchors: [] });
+    const { unfinished, ended, missing } = await json(1, 'recover');
+    expect([ended, unfinished[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
+    expect(missing).toEqual({ tools: [{ name: 'mail.send', epochs: [1] }], domains: [], anchors: [] });
     expect((await assize('recover')).out).toContain(
-      '\nlacking the tool mail.send, for transaction 1; give it with --tools FILE.\n',
+      '\nmissing the tool mail.send, for transaction 1; give it with --tools FILE.\n',
     );
-    expect(left).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', needs_human: false }] }]);
+    expect(unfinished).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', needs_human: false }] }]);
     expect(sent('bob')).toBe(false);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
@@ -66,19 +66,21 @@ describe('recover', () => {
     const tools = ['--tools', toolsFile('keyed')];
     expect((await assize('list')).out).toContain('Transaction 1 has failed, which the domain orders@1 answers for');
     const bare = await assize('recover', ...tools);
-    expect(bare.out).toContain('\nlacking the domain orders@1, for transaction 1; give it with --domain FILE.\n');
+    expect(bare.out).toContain('\nmissing the domain orders@1, for transaction 1; give it with --domain FILE.\n');
     expect(bare.out).not.toMatch(/the tool|for a person/);
-    const { left, lacking } = await json(1, 'recover', ...tools);
-    expect(lacking).toEqual({ tools: [], domains: [{ name: 'orders@1', epochs: [1] }], anchors: [] });
-    expect(left).toMatchObject([{ phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] }]);
+    const { unfinished, missing } = await json(1, 'recover', ...tools);
+    expect(missing).toEqual({ tools: [], domains: [{ name: 'orders@1', epochs: [1] }], anchors: [] });
+    expect(unfinished).toMatchObject([
+      { phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] },
+    ]);
     const stage = join(root, 'tests/support/effects-failing.ts');
     writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
     const domain = ['--domain', join(here.folder, 'domain.ts')];
     // Without them nothing is ruled on, as everything would be refused.
     const unheard = await json(1, 'recover', ...tools, ...domain);
-    expect([unheard.ended, unheard.lacking]).toEqual([[], { tools: [], domains: [], anchors: [1] }]);
+    expect([unheard.ended, unheard.missing]).toEqual([[], { tools: [], domains: [], anchors: [1] }]);
     expect((await assize('recover', ...tools, ...domain)).out).toContain(
-      '\nlacking any root public key, for transaction 1; give it with --anchors FILE.\n',
+      '\nmissing any root public key, for transaction 1; give it with --anchors FILE.\n',
     );
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const anchors = ['--anchors', join(here.folder, 'anchors.json')];
@@ -383,7 +385,7 @@ describe('resolve', () => {
       tool: 'mail.send',
       phase: 'applied',
       transaction: 'settled',
-      left: 0,
+      unresolved: 0,
     });
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
@@ -393,7 +395,7 @@ describe('resolve', () => {
     const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
     expect([code, out]).toEqual([
       1,
-      expect.stringContaining('lacking the tool mail.send, for transaction 1; give it with --tools FILE.'),
+      expect.stringContaining('missing the tool mail.send, for transaction 1; give it with --tools FILE.'),
     ]);
     expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
     expect(sent('bob')).toBe(true);

@@ -48,11 +48,13 @@ function found(): string[] {
 test('a subject is erased where it was said, until nobody finds any of it', async () => {
   expect(found()).toEqual([...SECRETS, 'nuts of hers']);
   const [here, there] = [await erase('notes', '--facts', `ward/${WHO}`), await erase('other', '--facts', 'a~1b/~0')];
-  expect(here.out).toMatch(/^erased \d+ values of \d+ entries, by [0-9a-f]{12}, notes seq \d+\nleft: other also said/);
+  expect(here.out).toMatch(
+    /^erased \d+ values of \d+ entries, by [0-9a-f]{12}, notes seq \d+\nremaining: other also said/,
+  );
   expect(there.out).toMatch(/^erased 3 values of 1 entry, by [0-9a-f]{12}, other seq 3\n$/);
   expect(found()).toEqual([WHO, 'nuts of hers']);
   const { code, out } = await erase('other', '--facts', `ward/${WHO}/allergy`, '--json');
-  expect([code, JSON.parse(out)]).toMatchObject([0, { ruling: 'committed', erased: 3, entries: 1, left: [] }]);
+  expect([code, JSON.parse(out)]).toMatchObject([0, { ruling: 'committed', erased: 3, entries: 1, remaining: [] }]);
   expect(found()).toEqual([]);
   for (const command of [['verify', '--deep', '--domain', 'clinic.ts'], ['fsck'], ['log', 'notes']]) {
     const ended = await assize(...command);
@@ -136,7 +138,10 @@ test('a memory has a command of its own for it', async () => {
   expect((await forget('--predicate', 'drug')).code).toBe(0);
   expect(left()).toEqual(['allergy']);
   const { code, out } = await forget('--json');
-  expect([code, JSON.parse(out)]).toMatchObject([0, { ruling: 'committed', trajectory_id: 'm', left: [], writs: [] }]);
+  expect([code, JSON.parse(out)]).toMatchObject([
+    0,
+    { ruling: 'committed', trajectory_id: 'm', remaining: [], writs: [] },
+  ]);
   expect(left()).toEqual([]);
   expect(await forget()).toMatchObject({
     code: 2,
@@ -168,17 +173,17 @@ test('what is not marked sensitive and stays in the state is told, by who wrote 
   expect(told.err).toBe('');
   expect(told.out).toMatch(
     new RegExp(
-      `^erased \\d+ values of 2 entries, by .*\nleft in the state, where it is not marked sensitive, by 2 entries: ${first}, ${second}; assize show says what each wrote\n$`,
+      `^erased \\d+ values of 2 entries, by .*\nremaining in the state, where it is not marked sensitive, by 2 entries: ${first}, ${second}; assize show says what each wrote\n$`,
     ),
   );
   const other = await forget('p4', '--predicate', 'weight', '--json');
-  const { unmarked, left } = JSON.parse(other.out) as { unmarked: string[]; left: string[] };
+  const { unmarked, remaining: left } = JSON.parse(other.out) as { unmarked: string[]; remaining: string[] };
   expect([unmarked.length, left]).toEqual([1, ['s']]);
   const shown = await runCommand(folder, 'sqlite:./scales.db', 'show', unmarked[0]!);
   expect(shown.out).toContain('of zq75');
   const none = await forget('p2');
   expect([none.code, none.out]).toEqual([0, expect.not.stringContaining('left')]);
-  expect(JSON.parse((await forget('p3', '--json')).out)).toMatchObject({ left: [], unmarked: [] });
+  expect(JSON.parse((await forget('p3', '--json')).out)).toMatchObject({ remaining: [], unmarked: [] });
 });
 
 test('what is named wrongly is misuse, and names nobody', async () => {

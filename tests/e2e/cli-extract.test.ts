@@ -105,7 +105,7 @@ test('shows what would be said, says it, and asks nobody twice', async () => {
   });
   expect(asked()).toBe(1);
   const again = await json(0, extract(MAILS, '--authors', ...reference, ...KEY, '--json'));
-  expect(again).toMatchObject({ messages: 3, answers: 1, commits: 1, believed: 0, others: [], dry_run: false });
+  expect(again).toMatchObject({ messages: 3, answers: 1, commits: 1, believed: 0, refused: [], dry_run: false });
   expect(asked()).toBe(1);
   const [{ entry_id }] = (await json(0, assize('memory', 'recall', '--space', 'ward-3', '--json'))).facts;
   const { payload } = await json(0, assize('show', entry_id, '--json'));
@@ -118,7 +118,7 @@ test('names what waits and what ends it, with the lines, and what was read befor
   const otto = (text: string): object => ({ author: 'otto', at: '2026-03-22', text });
   const waits = await extract([otto('diagnosis: measles'), otto('hello')], '--any-subject', ...KEY, '--batch', '1');
   expect(waits.code).toBe(1);
-  expect(waits.out).toMatch(/^line 1 waits for doctor as [0-9a-f]{12}: /);
+  expect(waits.out).toMatch(/^line 1 pending for doctor as [0-9a-f]{12}: /);
   const undeclared = await extract([otto('allergy: soap'), otto('mood: bad')], '--authors', '--batch', '1', ...KEY);
   expect(undeclared).toMatchObject({ code: 2, out: '' });
   expect(undeclared.err).toMatch(

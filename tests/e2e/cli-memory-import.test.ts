@@ -72,14 +72,14 @@ test('imports lines in batches, once; and names the first wrong line, with nothi
   expect(await json(1, ...load(mixed, '--batch', '1'))).toMatchObject({
     lines: 3,
     committed: 2,
-    waiting: 1,
+    pending: 1,
     rejected: 0,
-    others: [{ lines: { from: 2, to: 2 }, ruling: 'escalated', reason: 'contradiction' }],
+    refused: [{ lines: { from: 2, to: 2 }, ruling: 'escalated', reason: 'contradiction' }],
   });
   const again = await assize(...load(file('again.jsonl', line(1, { predicate: 'diagnosis', object: 'measles' }))));
   expect(again).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^line 1 waits for doctor as .*\n0 lines of 1 committed .* 1 waiting, 0 left\n$/s),
+    out: expect.stringMatching(/^line 1 pending for doctor as .*\n0 lines of 1 committed .* 1 pending, 0 left\n$/s),
   });
 });
 
@@ -92,27 +92,27 @@ test('an import that is made again puts up nothing that waits, whatever the batc
   await json(0, ...load(file('first.jsonl', line('patient 1', 'flu'), line('patient 2', 'flu'))));
   const second = file('second.jsonl', line('patient 1', 'cold'), line('patient 2', 'cold'), line('patient 3', 'cold'));
   const put = await json(1, ...load(second));
-  expect(put.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
-  const waits = put.others[0].entry_id as string;
+  expect(put.refused).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  const waits = put.refused[0].entry_id as string;
   for (const batch of ['200', '1', '2']) {
     const again = await json(1, ...load(second, '--batch', batch));
-    expect(again).toMatchObject({ committed: 0, commits: 0, believed: 0, waiting: 3 });
-    expect(new Set(again.others.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(new Set([waits]));
-    expect(again.others.every(({ still }: { still?: boolean }) => still === true)).toBe(true);
+    expect(again).toMatchObject({ committed: 0, commits: 0, believed: 0, pending: 3 });
+    expect(new Set(again.refused.map(({ entry_id }: { entry_id: string }) => entry_id))).toEqual(new Set([waits]));
+    expect(again.refused.every(({ was_pending: was }: { was_pending?: boolean }) => was === true)).toBe(true);
   }
   expect((await json(0, 'pending')).pending).toHaveLength(1);
   const more = file('more.jsonl', readFileSync(join(here.folder, second), 'utf8').trimEnd(), line('patient 4', 'cold'));
   // Another file, another source: it is said again.
-  expect((await json(1, ...load(more))).others).toMatchObject([{ ruling: 'escalated' }]);
+  expect((await json(1, ...load(more))).refused).toMatchObject([{ ruling: 'escalated' }]);
   const told = await assize(...load(second));
   expect(told.out).toMatch(
-    /^lines 1 to 3 still waits for doctor as .*\n0 lines of 3 committed .* 3 waiting, 0 left\n$/s,
+    /^lines 1 to 3 still pending for doctor as .*\n0 lines of 3 committed .* 3 pending, 0 left\n$/s,
   );
   await assize('reject', waits, '--as', 'dr.grey', '--reason', 'ask again', '--domain', 'ward.ts');
   const anew = await json(1, ...load(second));
-  expect(anew.others).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
-  expect(anew.others[0]).not.toMatchObject({ still: true });
-  expect(anew.others[0].entry_id).not.toBe(waits);
+  expect(anew.refused).toMatchObject([{ lines: { from: 1, to: 3 }, ruling: 'escalated' }]);
+  expect(anew.refused[0]).not.toMatchObject({ was_pending: true });
+  expect(anew.refused[0].entry_id).not.toBe(waits);
 });
 
 test('a line that has ended is passed over where it was committed, and refused by its number where it never was', async () => {
@@ -164,8 +164,8 @@ test('a batch that no entry holds is halved until one does, also where it is imp
     ...{ from: day(n), to: day(n + 80) },
   }));
   const load = ['memory', 'import', file('staggered.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
-  expect(await json(0, ...load)).toMatchObject({ committed: 80, commits: 4, others: [] });
-  expect(await json(0, ...load)).toMatchObject({ committed: 80, believed: 0, others: [] });
+  expect(await json(0, ...load)).toMatchObject({ committed: 80, commits: 4, refused: [] });
+  expect(await json(0, ...load)).toMatchObject({ committed: 80, believed: 0, refused: [] });
 });
 
 test('so is one that is too long for a proposal', async () => {
@@ -174,8 +174,8 @@ test('so is one that is too long for a proposal', async () => {
     object: `${n} `.padEnd(16_384, 'x'),
   }));
   const load = ['memory', 'import', file('long.jsonl', ...lines), 'notes', '--space', 'ward-3', ...AUTHORITY];
-  expect(await json(0, ...load)).toMatchObject({ committed: 150, commits: 4, believed: 150, others: [] });
-  expect(await json(0, ...load)).toMatchObject({ committed: 150, believed: 0, others: [] });
+  expect(await json(0, ...load)).toMatchObject({ committed: 150, commits: 4, believed: 150, refused: [] });
+  expect(await json(0, ...load)).toMatchObject({ committed: 150, believed: 0, refused: [] });
 });
 
 test('two imports of one file at once put up each of its lines once, and both name it', async () => {
@@ -188,7 +188,7 @@ test('two imports of one file at once put up each of its lines once, and both na
   const again = [...load(second), '--batch', '1', '--json'];
   const both = await Promise.all([1, 2].map(() => runProcess(here.folder, 'sqlite:./ward.db', ...again)));
   const [ids, others] = both.map(({ out }) =>
-    JSON.parse(out).others.map((each: { entry_id: string }) => each.entry_id),
+    JSON.parse(out).refused.map((each: { entry_id: string }) => each.entry_id),
   );
   expect(ids).toHaveLength(subjects.length);
   expect(others).toEqual(ids);

@@ -225,13 +225,13 @@ test('revoke: by the holder above, by the anchor, and again; with each child tol
   const { code, out, err } = await assize('revoke', 't', id.slice(0, 8), ...byLead);
   expect({ code, out, err }).toEqual({
     code: 0,
-    out: expect.stringMatching(new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  c was told\n$`)),
+    out: expect.stringMatching(new RegExp(`^revoked ${id.slice(0, 12)} by [0-9a-f]{12}, t seq 4\n  applied in c\n$`)),
     err: '',
   });
   const log = await runCommand(folder, STORE, 'log', 't');
   expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
-  expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, carried: [{ trajectory_id: 'c', told: true }] });
+  expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, propagated: [{ trajectory_id: 'c', applied: true }] });
   const shown = await json(0, 'show', '--in', 't', id);
   expect(shown.writs).toMatchObject([{ revoked: { writ: id, by: again.entry_id } }]);
   const child = await assize('show', '--in', 'c');

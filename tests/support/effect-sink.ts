@@ -59,9 +59,9 @@ export function storeOf(store: Store, steps: Steps): Store {
     get(target, name) {
       const member = Reflect.get(target, name) as unknown;
       if (typeof member !== 'function') return member;
-      if (name === 'shareEffects')
+      if (name === 'joinEffects')
         return (options: { readonly leaseMs: number }) => sharedBy(target as SharedEffectStore, steps, options);
-      if (name === 'holdEffects') return (signal?: AbortSignal) => heldBy(target, steps, signal);
+      if (name === 'leaseEffects') return (signal?: AbortSignal) => heldBy(target, steps, signal);
       return async (...args: unknown[]) => {
         if (WRITES.has(String(name))) await steps.step();
         const answer: unknown = await Reflect.apply(member, target, args);

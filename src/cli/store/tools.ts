@@ -87,7 +87,7 @@ export function reportingWaits<S extends Store>(store: S, waitSeconds: number): 
     get: (_store, name) => {
       const member: unknown = Reflect.get(store, name);
       if (typeof member !== 'function') return member;
-      return name === 'holdEffects' || name === 'shareEffects' ? said(member as never) : member.bind(store);
+      return name === 'leaseEffects' || name === 'joinEffects' ? said(member as never) : member.bind(store);
     },
   });
 }

@@ -40,7 +40,7 @@ describe('an intent that compiles', () => {
     const compiled = refusalOf({ args }) as { args: { by: number } };
     expect(compiled).toMatchObject({ name: 'count', args: { by: 1, note: 'x' }, cost: {} });
     expect(compiled).not.toHaveProperty('policy');
-    expect(compiled).not.toHaveProperty('heldBack');
+    expect(compiled).not.toHaveProperty('approvalDemand');
     expect(refusalOf({})).toMatchObject({ args: { by: 1, note: 'none' } });
     expect(Object.isFrozen(compiled.args)).toBe(true);
     expect(Object.isFrozen(args)).toBe(false);

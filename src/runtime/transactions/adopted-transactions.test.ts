@@ -105,7 +105,7 @@ test('of many who find out at once that their place is lost, one joins again, an
     get(target, name) {
       const member = Reflect.get(target, name) as unknown;
       if (typeof member !== 'function') return member;
-      if (name !== 'shareEffects') return member.bind(target);
+      if (name !== 'joinEffects') return member.bind(target);
       return async (options: { readonly leaseMs: number }) => {
         const membership = await target.joinEffects(options);
         const kept = { membership, isReleased: false };

@@ -154,7 +154,7 @@ onEveryStore((stores) => {
       return { ...taken, release };
     };
     const ports = store as unknown as Record<string, ((asked: never) => Promise<Taken>) | undefined>;
-    for (const take of ['holdEffects', 'shareEffects']) {
+    for (const take of ['leaseEffects', 'joinEffects']) {
       const below = ports[take];
       if (below !== undefined) ports[take] = failing(below.bind(store));
     }

@@ -55,7 +55,7 @@ async function leave(store: MemoryStore, transactions: number): Promise<void> {
     get(target, name) {
       const member: unknown = Reflect.get(target, name);
       if (typeof member !== 'function') return member;
-      if (name !== 'holdEffects' && name !== 'shareEffects') return member.bind(target);
+      if (name !== 'leaseEffects' && name !== 'joinEffects') return member.bind(target);
       return async (...given: unknown[]) => {
         const place = await Reflect.apply(member, target, given);
         end = () => place.release();

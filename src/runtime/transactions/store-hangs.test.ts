@@ -13,7 +13,7 @@ async function stage() {
   const own = new Proxy(store, {
     get(target, name) {
       const member = Reflect.get(target, name) as unknown;
-      if (name !== 'shareEffects') return typeof member === 'function' ? member.bind(target) : member;
+      if (name !== 'joinEffects') return typeof member === 'function' ? member.bind(target) : member;
       return async (options: { readonly leaseMs: number }): Promise<Membership> => {
         const membership = await target.shareEffects!(options);
         return {

@@ -41,7 +41,7 @@ class Ending {
     this.store = new Proxy(store, {
       get: (target, name) => {
         const member: unknown = Reflect.get(target, name);
-        if (name !== 'holdEffects') return typeof member === 'function' ? member.bind(target) : member;
+        if (name !== 'leaseEffects') return typeof member === 'function' ? member.bind(target) : member;
         return async (signal?: AbortSignal) => {
           const tenure = await target.leaseEffects(signal);
           this.end = () => tenure.release();

@@ -95,7 +95,7 @@ function doing(store: Store, at: number, what: (held: Held) => Promise<void>) {
       const member = Reflect.get(target, name) as unknown;
       if (typeof member !== 'function') return member;
       const call = (...given: unknown[]): Promise<any> => Reflect.apply(member, target, given);
-      if (name === 'holdEffects' || name === 'shareEffects')
+      if (name === 'leaseEffects' || name === 'joinEffects')
         return async (...given: unknown[]) => (held = (await call(...given)) as Held);
       if (name !== 'commit' && name !== 'logEffects') return call;
       return async (...given: unknown[]) => {

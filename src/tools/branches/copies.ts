@@ -38,7 +38,7 @@ export class Copies {
     this.#home = join(dirname(root.path), `${OWN}-branches`, basename(root.path));
   }
 
-  /** Whether a name is copied. The tools' own folders and the names in `leaveOut` are not. */
+  /** Whether a name is copied. The tools' own folders and the names in `exclude` are not. */
   has(name: string): boolean {
     return !isOwn(this.#root, name) && !this.#leaveOut.has(name);
   }

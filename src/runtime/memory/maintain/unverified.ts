@@ -38,7 +38,7 @@ export class UnverifiedChanges {
   /** Entries whose changes are unknown. */
   #illegible = 0;
 
-  /** `keptBack`: changes of read entries that follow an unread change. */
+  /** `blocked`: changes of read entries that follow an unread change. */
   static async of(
     store: LedgerStore,
     trajectories: readonly TrajectoryInfo[],

@@ -166,7 +166,7 @@ export class Claims {
     if (at !== -1) this.#reading!.splice(at, 1)[0]!.over?.resolve();
   }
 
-  /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; the errors of `goesOn` */
+  /** @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`; the errors of `resume` */
   expand(more: Scoped, goesOn: ContinueCheck): Promise<void> {
     goesOn();
     // Copied now, before its turn comes.
@@ -191,7 +191,7 @@ export class Claims {
     );
   }
 
-  /** @throws EffectError `scope_exceeded`, `bad_resolver`, `lease_lost`; the errors of `goesOn` */
+  /** @throws EffectError `scope_exceeded`, `bad_resolver`, `lease_lost`; the errors of `resume` */
   async release(less: Scoped, goesOn: ContinueCheck): Promise<void> {
     goesOn();
     const asked = claimsOfScoped('release', less);

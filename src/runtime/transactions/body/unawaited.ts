@@ -81,7 +81,7 @@ export class UnawaitedCalls {
 
   /**
    * Called when the body has returned or thrown. An operation that is not awaited is then refused
-   * by `checkSeen`, or covered by the body's error.
+   * by `requireAwaited`, or covered by the body's error.
    */
   bodyReturned(): void {
     this.#hasReturned = true;

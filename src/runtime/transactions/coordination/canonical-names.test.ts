@@ -412,7 +412,7 @@ function mortal(store: MemoryStore): { readonly own: MemoryStore; readonly end: 
   const own = new Proxy(store, {
     get: (target, name) => {
       const member = Reflect.get(target, name) as unknown;
-      if (name === 'holdEffects')
+      if (name === 'leaseEffects')
         return async (signal?: AbortSignal) => {
           held.push(await target.leaseEffects(signal));
           return held.at(-1);

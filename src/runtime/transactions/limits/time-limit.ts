@@ -99,7 +99,7 @@ export class TimeLimit {
   }
 
   /**
-   * Starts a wait for other transactions, which have their own limits. Until `goesOn`, the wait
+   * Starts a wait for other transactions, which have their own limits. Until `resume`, the wait
    * does not count as idle.
    */
   pause(): void {

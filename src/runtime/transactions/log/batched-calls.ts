@@ -101,7 +101,7 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind)
       const { key, input, reported, answer = null } = calls.effects[n]!;
       const part = { part: parts[i]!.part, input: copyJson(input as Json), call: { key, signal, epoch: calls.epoch } };
       if (how === 'undo') return { ...part, result: copyJson(answer, UNDO_ANSWER_BYTES_MAX) };
-      return reported === undefined ? part : { ...part, told: copyJson(reported) };
+      return reported === undefined ? part : { ...part, reported: copyJson(reported) };
     });
     const answers =
       how === 'undo'
