@@ -185,7 +185,11 @@ export class Resolutions {
         erases = erasing !== undefined;
         const acts = taken?.commitPlan.commitRecords(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
-        const more = { ...(erasing && { erasing }), ...(acts && { effects: acts.write }), ...(facts && { facts }) };
+        const more = {
+          ...(erasing && { erasure: erasing }),
+          ...(acts && { effects: acts.write }),
+          ...(facts && { facts }),
+        };
         return { rows: [row], blobs, ...more, answer: ruling, sliceUpdates: news, resolves: pendingId };
       };
     });

@@ -275,7 +275,7 @@ export class Proposals implements Proposer {
       judged.verdict === 'escalated' && commitPlan?.pendingEffects !== undefined
         ? commitPlan.pendingEffects()
         : commitPlan;
-    const ruled = waits === undefined || waits === commitPlan ? gathered : { ...gathered, acting: waits };
+    const ruled = waits === undefined || waits === commitPlan ? gathered : { ...gathered, commitPlan: waits };
     const { row, ruling } = this.#record(ruled, id, judged, at, kept, believed);
     writs.stored(unstored);
     if (gathered.keyHash !== undefined) keyed.add(gathered.keyHash, row.seq);
