@@ -20,6 +20,7 @@ import { COMPILER_VERSION } from './records/entry-payloads.ts';
 import { PayloadBlobs, positionedSalts } from './records/payload-blobs.ts';
 import { randomHex } from './records/random-hex.ts';
 import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf } from './records/root-payload.ts';
+import { applyEntry } from './writer/apply.ts';
 import { valid } from './writer/load.ts';
 import type { TrajectoryState, WriterContext } from './writer/ports.ts';
 import { resolveUnknownCommit } from './writer/resolve-unknown-commit.ts';
@@ -160,9 +161,8 @@ export class TrajectoryFactory {
       await resolveUnknownCommit(store, row.id, { says, cause: result.cause });
     }
     const parts = partsToBegin(trajectoryId, world);
-    parts.chain.accept({ ...row, payload });
+    applyEntry(parts, { ...row, payload });
     parts.chain.inherit(revoked);
-    parts.writs.bind(payload.writs);
     parts.writs.inherit(revoked);
     return { trajectoryId, parts };
   }

@@ -52,6 +52,7 @@ import {
   type RejectionInput,
   type Resolution,
   type Ruling,
+  rulingFrom,
 } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../records/tool-authority.ts';
@@ -61,7 +62,6 @@ import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import { checkOthers } from '../writer/freeze.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
 import { scrub } from '../writer/scrub.ts';
-import { NO_UPDATES } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** A pending proposal that has expired, with the time of the check. */
@@ -125,7 +125,7 @@ export class Resolutions {
         return commit;
       };
       return (at) => {
-        const { chain, writs, requests } = writer.parts;
+        const { chain } = writer.parts;
         const { principal } = input;
         const commit = counseled(at, true);
         const counselor: CounselorRecord = {
@@ -139,11 +139,7 @@ export class Resolutions {
           commit.undo();
           if (isAnswering(input)) throw answersTooEarly(pendingId, pending);
           const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
-          return this.#enter(
-            pendingId,
-            pending,
-            partialApprovalPayload(writer.nextPosition(at), pendingId, pending, seen),
-          );
+          return this.#resolved(partialApprovalPayload(writer.nextPosition(at), pendingId, pending, seen));
         }
         if (isAnswering(input) && commit.compiled.statements.length === 0) {
           commit.undo();
@@ -164,7 +160,7 @@ export class Resolutions {
             owing.repeatCalls(() => writer.runRuling(() => counseled(writer.now(), false).undo())),
           );
         }
-        const { row, ruling } = writer.appendRulingOrUndo(commit, () =>
+        const approval = () =>
           approvalPayload(
             writer.nextPosition(at),
             chain.lastCommit,
@@ -174,23 +170,13 @@ export class Resolutions {
             counselor,
             kept,
             believed?.changes,
-          ),
-        );
-        const facts = believed?.accept(row.id);
-        commit.keep();
-        writs.book(pending.proposal.writ_id, pending.proposal.budget_cost);
-        requests.addResolved(pendingId, pending.proposal.key_hash, row.seq);
-        const news = writer.recordAccepted(row, commit.changes);
-        const erasing = batchErasureOf(row.id, waiting.intent);
-        erases = erasing !== undefined;
+          );
+        const { row, payload, batch } = writer.apply(approval, { change: commit, facts: believed });
+        const erasure = batchErasureOf(row.id, waiting.intent);
+        erases = erasure !== undefined;
         const acts = taken?.commitPlan.commitRecords(row.id);
         const blobs = acts === undefined ? kept.blobs : [...kept.blobs, ...acts.blobs];
-        const more = {
-          ...(erasing && { erasure: erasing }),
-          ...(acts && { effects: acts.write }),
-          ...(facts && { facts }),
-        };
-        return { rows: [row], blobs, ...more, answer: ruling, sliceUpdates: news, resolves: pendingId };
+        return { ...batch, blobs, erasure, effects: acts?.write, answer: rulingFrom(row, payload) };
       };
     });
     const decided = approving.finally(() => letGo?.());
@@ -389,18 +375,13 @@ export class Resolutions {
     at: Instant,
     resolution: Parameters<typeof resolutionPayload>[3],
   ): PreparedCommit<Ruling> {
-    return this.#enter(
-      pendingId,
-      pending,
-      resolutionPayload(this.#writer.nextPosition(at), pendingId, pending, resolution),
-    );
+    return this.#resolved(resolutionPayload(this.#writer.nextPosition(at), pendingId, pending, resolution));
   }
 
-  /** Appends a resolution that changes no state. */
-  #enter(pendingId: Hash, { proposal }: PendingPayload, payload: Payload): PreparedCommit<Ruling> {
-    const { row, ruling } = this.#writer.appendRuling(payload);
-    this.#writer.parts.requests.addResolved(pendingId, proposal.key_hash, row.seq);
-    return { rows: [row], blobs: [], answer: ruling, sliceUpdates: NO_UPDATES, resolves: pendingId };
+  /** Applies a resolution that changes no state. */
+  #resolved(resolution: Payload): PreparedCommit<Ruling> {
+    const { row, payload, batch } = this.#writer.apply(() => resolution);
+    return { ...batch, blobs: [], answer: rulingFrom(row, payload) };
   }
 
   /**

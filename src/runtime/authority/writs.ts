@@ -9,7 +9,17 @@ import {
 } from '#authority';
 import type { Json } from '#base';
 import { canonicalize, hashText, readCanonical } from '#canon';
-import type { Amounts, BlobRow, Hash, UndoingCosts } from '#ledger';
+import {
+  type Amounts,
+  type BlobRow,
+  type DelegationPayload,
+  type Hash,
+  isEffectEntry,
+  isRevocation,
+  type Payload,
+  type UndoingCosts,
+  undoingCostsOf,
+} from '#ledger';
 import { RuntimeError } from '../errors.ts';
 
 /** A writ with its ancestors, the parent first; empty for a root. */
@@ -111,6 +121,29 @@ export class Writs {
       this.#add({ writ, chain: ancestors(writ, (id) => byId.get(id)) });
       this.#stored.add(writId(writ));
     }
+  }
+
+  /**
+   * Moves past an accepted entry: its writs, costs, reservations and revocation. The writ that it
+   * names is known.
+   *
+   * @throws AuthorityError for amounts beyond a budget
+   */
+  apply(payload: Payload): void {
+    if (payload.kind === 'root') this.bind(payload.writs, payload.delegated_from !== undefined);
+    else if (payload.kind === 'branch') this.bind(payload.writs);
+    else if (isEffectEntry(payload)) {
+      const costs = undoingCostsOf(payload);
+      if (costs !== undefined) this.bookCompensation(costs);
+    } else if (isRevocation(payload)) this.revoked.add(payload.action.args.writ);
+    else if (payload.kind === 'commit') this.book(payload.writ_id, payload.budget_cost);
+    else if (payload.kind === 'delegation') this.#applyDelegation(payload);
+  }
+
+  #applyDelegation({ concludes, child_trajectory_id, trajectory_id, writ, budget_cost = {} }: DelegationPayload): void {
+    if (concludes === undefined) this.reserve(parseWrit(writ));
+    // The child's own answer moves no budget of the child.
+    else if (child_trajectory_id !== trajectory_id) this.settle(parseWrit(writ), budget_cost);
   }
 
   get(id: Hash): WritChain | undefined {

@@ -21,7 +21,6 @@ import { answerPayload, conclusionPayload, delegationStartPayload } from '../rec
 import { rootPayload, vectorOf } from '../records/root-payload.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
 import { resolveUnknownCommit } from '../writer/resolve-unknown-commit.ts';
-import { NO_UPDATES } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import {
@@ -225,13 +224,12 @@ export class Delegations {
     if (!short.ok) throw exhausted(short);
     const said = { child_trajectory_id: child, task, writ: writ as unknown as Json };
     const start = delegationStartPayload(writer.nextPosition(at), said, childRoot);
-    const row = writer.make(start);
-    const root = writer.make(this.#rootFor(row.id, start, parentWrit));
-    chain.accept({ ...row, payload: start });
-    writs.reserve(writ);
     const unstored = writs.unstored(parentWrit);
-    writs.stored(unstored);
-    return { rows: [row, root], blobs: [...blobs, ...unstored], answer: true, sliceUpdates: NO_UPDATES };
+    const { batch } = writer.apply(() => start, {
+      writs: unstored,
+      others: ({ id }) => [writer.make(this.#rootFor(id, start, parentWrit))],
+    });
+    return { ...batch, blobs: [...blobs, ...unstored], answer: true };
   }
 
   /** The child's root follows from the start alone. */
@@ -312,17 +310,13 @@ export class Delegations {
   /** Undefined if memory turned out to be stale. */
   async #adoptAnswer(startId: Hash, answer: EntryRow): Promise<EntryRow | undefined> {
     const writer = this.#writer;
-    const { chain, writs, requests } = writer.parts;
-    const start = chain.delegated.get(startId);
+    const start = writer.parts.chain.delegated.get(startId);
     if (writer.stale || start === undefined) return undefined;
     const said = answerOf(answer) as DelegationPayload;
-    const [writ, spent] = [parseWrit(start.writ), said.budget_cost ?? {}];
-    unspent(writ, spent);
+    unspent(parseWrit(start.writ), said.budget_cost ?? {});
     const at = maxInstant(writer.now(), said.at);
-    const row = writer.append(conclusionPayload(writer.nextPosition(at), answer.id, said));
-    writs.settle(writ, spent);
-    requests.add(startId, row.seq);
-    return writer.commit({ rows: [row], blobs: [], answer: row, sliceUpdates: NO_UPDATES });
+    const { row, batch } = writer.apply(() => conclusionPayload(writer.nextPosition(at), answer.id, said));
+    return writer.commit({ ...batch, blobs: [], answer: row });
   }
 
   async #answer(input: Conclusion): Promise<EntryRow> {
@@ -362,8 +356,8 @@ export class Delegations {
       budget_cost: writer.parts.writs.spentOfDelegated(),
       ...(answer === undefined ? {} : { final_answer: answer }),
     };
-    const row = writer.append(answerPayload(writer.nextPosition(writer.now()), startId, start, said));
-    return { rows: [row], blobs, answer: row, sliceUpdates: NO_UPDATES };
+    const { row, batch } = writer.apply(() => answerPayload(writer.nextPosition(writer.now()), startId, start, said));
+    return { ...batch, blobs, answer: row };
   }
 
   #startInTurn<T>(child: string, step: () => Promise<T>): Promise<T> {

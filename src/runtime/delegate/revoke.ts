@@ -22,9 +22,8 @@ import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
 import type { GatheredProposal } from '../records/intent.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { randomHex } from '../records/random-hex.ts';
-import { type Ruling, rulingOf } from '../records/ruling.ts';
+import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
-import { NO_UPDATES } from '../writer/subscriptions.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
@@ -195,18 +194,16 @@ export class Revocations {
     const place = writer.nextPosition(at);
     const unstored = writs.unstored(by);
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
-    writs.stored(unstored);
     if (judged.verdict === 'rejected') {
-      const { row, ruling } = writer.appendRuling(rejectionPayload(place, gathered, id, judged, domain, kept));
-      return { rows: [row], blobs: kept.blobs, answer: ruling, sliceUpdates: NO_UPDATES };
+      const rejection = () => rejectionPayload(place, gathered, id, judged, domain, kept);
+      const { row, payload, batch } = writer.apply(rejection, { writs: unstored });
+      return { ...batch, blobs: kept.blobs, answer: rulingFrom(row, payload) };
     }
     writs.admit(revoked);
-    const revokedToo = writs.unstored(revoked);
-    writs.stored(revokedToo);
-    const payload = commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
-    const { row, ruling } = writer.appendRuling(payload);
-    this.#note(args.writ, row);
-    return { rows: [row], blobs: [...kept.blobs, ...revokedToo], answer: ruling, sliceUpdates: NO_UPDATES };
+    const revokedToo = writs.unstored(revoked).filter(({ hash }) => !unstored.some((blob) => blob.hash === hash));
+    const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
+    const { row, payload, batch } = writer.apply(revocation, { writs: [...unstored, ...revokedToo] });
+    return { ...batch, blobs: [...kept.blobs, ...revokedToo], answer: rulingFrom(row, payload) };
   }
 
   /**
@@ -237,12 +234,6 @@ export class Revocations {
       writ,
       principal,
     };
-  }
-
-  #note(id: Hash, { seq }: EntryRow): void {
-    const { writs, requests } = this.#writer.parts;
-    writs.revoked.add(id);
-    requests.add(id, seq);
   }
 
   // ── entries of another trajectory ──
@@ -276,9 +267,9 @@ export class Revocations {
     const place = writer.nextPosition(maxInstant(writer.now(), there.payload.at));
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
     const id = writId(delegated.writ);
-    const { row } = writer.appendRuling(commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept));
-    this.#note(writ, row);
-    return writer.commit({ rows: [row], blobs: [], answer: row, sliceUpdates: NO_UPDATES });
+    const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
+    const { row, batch } = writer.apply(revocation);
+    return writer.commit({ ...batch, blobs: [], answer: row });
   }
 
   /**

@@ -2,7 +2,7 @@ import { writId } from '#authority';
 import { isAssizeError, TransientMap } from '#base';
 import { addMicros } from '#canon';
 import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
-import type { Hash, Instant } from '#ledger';
+import type { Hash, Instant, Payload } from '#ledger';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
@@ -10,13 +10,7 @@ import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import { RestartAfterRead } from '../memory/plan/partition-cache.ts';
 import { type BeliefPlanner, type PlannedBeliefs, requireFactStore } from '../memory/plan/plan-beliefs.ts';
 import { escalateForAnswers } from '../memory/plan/questions.ts';
-import {
-  type BatchErasure,
-  batchErasureOf,
-  commitPayload,
-  pendingPayload,
-  rejectionPayload,
-} from '../records/entry-payloads.ts';
+import { batchErasureOf, commitPayload, pendingPayload, rejectionPayload } from '../records/entry-payloads.ts';
 import {
   checkProposal,
   type GatheredProposal,
@@ -30,13 +24,12 @@ import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
 import type { PendingQuestions } from '../records/questions.ts';
 import { randomHex } from '../records/random-hex.ts';
-import { type Ruling, rulingOf } from '../records/ruling.ts';
+import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
-import { type CommitPlan, checkBufferedTools, costOf, withTools } from '../records/tool-authority.ts';
+import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-authority.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
-import { type AcceptedEntry, COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
+import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import { requestKeyOf } from '../writer/request-index.ts';
-import { NO_UPDATES } from '../writer/subscriptions.ts';
 import type { TurnScopedPorts } from '../writer/turn-ports.ts';
 import type { Writer } from '../writer/writer.ts';
 import { Precondition } from './precondition.ts';
@@ -246,7 +239,7 @@ export class Proposals implements Proposer {
     }: RulingOptions,
   ): Promise<Ruling | undefined> | Ruling {
     const writer = this.#writer;
-    const { chain, domain, world, writs, requests: keyed } = writer.parts;
+    const { chain, domain, world, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return frozen;
@@ -276,18 +269,10 @@ export class Proposals implements Proposer {
         ? commitPlan.pendingEffects()
         : commitPlan;
     const ruled = waits === undefined || waits === commitPlan ? gathered : { ...gathered, commitPlan: waits };
-    const { row, ruling } = this.#record(ruled, id, judged, at, kept, believed);
-    writs.stored(unstored);
-    if (gathered.keyHash !== undefined) keyed.add(gathered.keyHash, row.seq);
-    let news = NO_UPDATES;
-    let erasing: BatchErasure | undefined;
-    const facts = believed?.accept(row.id);
-    if (judged.verdict === 'approved') {
-      judged.keep();
-      writs.book(id, costOf(judged, commitPlan));
-      erasing = batchErasureOf(row.id, gathered.intent);
-      news = writer.recordAccepted(row, judged.changes);
-    }
+    const change = judged.verdict === 'approved' ? judged : undefined;
+    const moves = { change, facts: believed, writs: unstored };
+    const { row, payload, batch } = writer.apply(() => this.#payload(ruled, id, judged, at, kept, believed), moves);
+    const erasure = change && batchErasureOf(row.id, gathered.intent);
     const acts =
       judged.verdict === 'approved'
         ? commitPlan?.commitRecords(row.id)
@@ -298,16 +283,7 @@ export class Proposals implements Proposer {
         ? kept.blobs
         : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
     const asked = 'asked' in judged ? (judged as PendingQuestions).asked : undefined;
-    return writer.commit({
-      rows: [row],
-      blobs,
-      erasure: erasing,
-      effects: acts?.write,
-      facts,
-      asked,
-      answer: ruling,
-      sliceUpdates: news,
-    });
+    return writer.commit({ ...batch, blobs, erasure, effects: acts?.write, asked, answer: rulingFrom(row, payload) });
   }
 
   /**
@@ -372,28 +348,23 @@ export class Proposals implements Proposer {
     return { judged: { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) } };
   }
 
-  #record(
+  #payload(
     gathered: GatheredProposal,
     id: Hash,
     judged: Judgement,
     at: Instant,
     kept: PayloadBlobs,
     believed: PlannedBeliefs | undefined,
-  ): AcceptedEntry {
+  ): Payload {
     const writer = this.#writer;
-    const { domain } = writer.parts;
+    const { domain, chain } = writer.parts;
     const place = writer.nextPosition(at);
-    if (judged.verdict === 'rejected')
-      return writer.appendRuling(rejectionPayload(place, gathered, id, judged, domain, kept));
-    if (judged.verdict === 'approved') {
-      const { lastCommit } = writer.parts.chain;
-      return writer.appendRulingOrUndo(judged, () =>
-        commitPayload(place, lastCommit, gathered, id, judged, domain, kept, believed?.changes),
-      );
-    }
+    if (judged.verdict === 'rejected') return rejectionPayload(place, gathered, id, judged, domain, kept);
+    if (judged.verdict === 'approved')
+      return commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept, believed?.changes);
     const { approvalTimeoutMs } = writer.context;
     const expires = approvalTimeoutMs === undefined ? undefined : addMicros(at, approvalTimeoutMs * 1_000);
-    return writer.appendRuling(pendingPayload(place, gathered, id, judged, expires, domain, kept));
+    return pendingPayload(place, gathered, id, judged, expires, domain, kept);
   }
 }
 

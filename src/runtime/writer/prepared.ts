@@ -1,14 +1,7 @@
 import type { BlobRow, EffectWrite, EntryRow, FactWrite, Hash } from '#ledger';
 import type { BatchErasure } from '../records/entry-payloads.ts';
 import type { OpenQuestions } from '../records/questions.ts';
-import type { Ruling } from '../records/ruling.ts';
 import type { SliceUpdates } from './subscriptions.ts';
-
-/** An entry that was accepted in memory, with its payload. */
-export interface AcceptedEntry {
-  readonly row: EntryRow;
-  readonly ruling: Ruling;
-}
 
 /** Entries that the chain in memory accepted, and the answer for when they are durable. */
 export interface PreparedCommit<Answer> {

@@ -1,6 +1,6 @@
 import type { Reservation } from '#authority';
 import { DEFAULT_LIMITS, instantToMillis, maxInstant } from '#canon';
-import type { Authority, Change } from '#kernel';
+import type { Authority } from '#kernel';
 import { type Chain, type EntryRow, entryRow, type Hash, type Instant, type LedgerStore, type Payload } from '#ledger';
 import type { Clock } from '#oracle';
 import { authorityFor } from '../authority/check.ts';
@@ -8,15 +8,15 @@ import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import type { EntryPosition } from '../records/entry-payloads.ts';
 import { withinEntrySize } from '../records/entry-size.ts';
-import { rulingFrom } from '../records/ruling.ts';
+import { type AdjudicatedChange, type AppliedEntry, applyEntry, type Moves, resolvedBy } from './apply.ts';
 import { WriteContention } from './contention.ts';
 import type { TrajectoryState, TrajectoryWriterContext } from './ports.ts';
-import { type AcceptedEntry, COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
+import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
 import { RecentCommits } from './recent-commits.ts';
 import { resolveUnknownCommit } from './resolve-unknown-commit.ts';
 import { WakeSignal } from './signal.ts';
 import { storeRefusal } from './store-refusals.ts';
-import { type SliceUpdates, Subscriptions } from './subscriptions.ts';
+import { NO_UPDATES, type SliceUpdates, Subscriptions } from './subscriptions.ts';
 
 const NOTHING = (): void => undefined;
 /** When a caller that awaits this continues, the current synchronous ruling has ended. */
@@ -74,38 +74,43 @@ export class Writer {
     return { trajectory_id: this.id, seq: chain.seq, parent: chain.head, at };
   }
 
-  /** Makes an entry that rules. @throws the errors of `append` */
-  appendRuling(payload: Payload): AcceptedEntry {
-    const row = this.append(payload);
-    return { row, ruling: rulingFrom(row, payload) };
+  /**
+   * Makes an entry and moves everything in memory past it. The caller sends the batch with
+   * `commit`.
+   *
+   * @throws the errors of `payload` and `make`; LedgerFault. The change is undone then, and nothing
+   * has moved.
+   */
+  apply(payload: () => Payload, { change, facts, writs = [], others }: Moves = {}): AppliedEntry {
+    let made: { readonly row: EntryRow; readonly payload: Payload; readonly rest: readonly EntryRow[] };
+    try {
+      made = this.#make(payload(), others);
+      applyEntry(this.parts, { ...made.row, payload: made.payload });
+    } catch (error) {
+      change?.undo();
+      throw error;
+    }
+    const { row, rest } = made;
+    this.parts.writs.stored(writs);
+    change?.keep();
+    const resolves = resolvedBy(made.payload);
+    const batch = {
+      rows: [row, ...rest] as const,
+      facts: facts?.accept(row.id),
+      sliceUpdates: change === undefined ? NO_UPDATES : this.#notify(row, change),
+      ...(resolves !== undefined && { resolves }),
+    };
+    return { row, payload: made.payload, batch };
   }
 
-  /**
-   * Makes the entry and moves the head in memory. @throws the errors of `make`; LedgerFault.
-   * Nothing is changed then
-   */
-  append(payload: Payload): EntryRow {
+  #make(payload: Payload, others: Moves['others']) {
     const row = this.make(payload);
-    this.parts.chain.accept({ ...row, payload });
-    return row;
+    return { row, payload, rest: others?.(row) ?? [] };
   }
 
   /** @throws CanonError for a payload that is too large */
   make(payload: Payload): EntryRow {
     return withinEntrySize('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.context.signer));
-  }
-
-  /**
-   * Accepts only an entry that can be recorded. An oversized payload is an error and changes
-   * nothing.
-   */
-  appendRulingOrUndo(judged: { undo(): void }, payload: () => Payload): AcceptedEntry {
-    try {
-      return this.appendRuling(payload());
-    } catch (error) {
-      judged.undo();
-      throw error;
-    }
   }
 
   /** `committing`: the epoch of the tool transaction whose commit asks. */
@@ -126,7 +131,7 @@ export class Writer {
   }
 
   /** Notes the changes of a commit that memory now has; subscribers get them when it is durable. */
-  recordAccepted({ id }: EntryRow, changes: readonly Pick<Change, 'keys'>[]): SliceUpdates {
+  #notify({ id }: EntryRow, { changes }: AdjudicatedChange): SliceUpdates {
     const paths = changes.map(({ keys }) => keys);
     this.recentCommits.add({ id, paths });
     return this.subscriptions.updatesOf(paths);

@@ -1,6 +1,7 @@
 import { type Chain, type EntrySigner, entryRow, type LedgerStore } from '#ledger';
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
+import { resolvedBy } from '../../writer/apply.ts';
 import type { Notifications } from '../../writer/notifications.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
 import { resolveUnknownCommit } from '../../writer/resolve-unknown-commit.ts';
@@ -108,7 +109,7 @@ class ClosedLedgerWriter implements LedgerWriter {
   }
 
   /** Returns false if another writer committed first. */
-  async #append(chain: Chain, { payload, blobs, effects, resolves }: EntryDraft): Promise<boolean> {
+  async #append(chain: Chain, { payload, blobs, effects }: EntryDraft): Promise<boolean> {
     const { store, signer, notifications } = this.#ports;
     const row = entryRow(payload, signer);
     chain.accept({ ...row, payload });
@@ -119,7 +120,7 @@ class ClosedLedgerWriter implements LedgerWriter {
       const says = `The store could not tell whether entry ${row.id} of ${this.#trajectoryId} was committed; look the id up.`;
       await resolveUnknownCommit(store, row.id, { says, cause: result.cause });
     }
-    notifications.notify(row, resolves);
+    notifications.notify(row, resolvedBy(payload));
     return true;
   }
 }

@@ -1,8 +1,7 @@
-import { type BlobRow, type Chain, type EffectWrite, type Hash, type Payload, undoingCostsOf } from '#ledger';
+import { type BlobRow, type Chain, type EffectWrite, type Payload, undoingCostsOf } from '#ledger';
 import { loadWrit } from '../../authority/writs.ts';
 import type { EntryPosition } from '../../records/entry-payloads.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
-import { NO_UPDATES } from '../../writer/subscriptions.ts';
 import type { Writer } from '../../writer/writer.ts';
 
 /** The head of a trajectory, readable without a wait. */
@@ -16,8 +15,6 @@ export interface EntryDraft {
   readonly payload: Payload;
   readonly blobs: readonly BlobRow[];
   readonly effects: EffectWrite;
-  /** The pending entry that this entry resolves. */
-  readonly resolves?: Hash;
 }
 
 /**
@@ -56,7 +53,7 @@ export class OpenLedgerWriter implements LedgerWriter {
           tries++;
           continue;
         }
-        const { payload, blobs, effects, resolves } = drafted;
+        const { payload, blobs, effects } = drafted;
         const costs = undoingCostsOf(payload);
         const { writs } = writer.parts;
         if (costs !== undefined && writs.get(costs.writId) === undefined) {
@@ -65,11 +62,8 @@ export class OpenLedgerWriter implements LedgerWriter {
           writs.admit(await loadWrit(costs.writId, writs, (hash) => writer.context.store.blob(hash)));
           continue;
         }
-        const row = writer.append(payload);
-        if (costs !== undefined) writs.bookCompensation(costs);
-        if (resolves !== undefined) writer.parts.requests.addResolved(resolves, undefined, row.seq);
-        const more = { effects, ...(resolves === undefined ? {} : { resolves }) };
-        if (await writer.commit({ rows: [row], blobs, ...more, answer: true, sliceUpdates: NO_UPDATES })) return true;
+        const { batch } = writer.apply(() => payload);
+        if (await writer.commit({ ...batch, blobs, effects, answer: true })) return true;
         tries++;
       }
     }

@@ -192,7 +192,7 @@ export class OutcomeRecorder {
       const pending = chain.open.waitingFor(left.id);
       if (pending === undefined) return undefined;
       const payload = decisionPayload(place, chain.lastCommit, pending, { ...decision, undoCost: left.undoCost });
-      return { payload, blobs, effects, resolves: pending[0] };
+      return { payload, blobs, effects };
     });
     // No entry follows a final outcome: then only the log has it.
     if (!isDecided) await this.#log(effects, blobs);

@@ -1,0 +1,54 @@
+import type { Change } from '#kernel';
+import type { BlobRow, Entry, EntryRow, FactWrite, Hash, Payload } from '#ledger';
+import type { TrajectoryState } from './ports.ts';
+import type { SliceUpdates } from './subscriptions.ts';
+
+/** What memory moves with an entry, besides what follows from its payload. */
+export interface Moves {
+  /** The adjudicated change of the state, which memory has already. */
+  readonly change?: AdjudicatedChange | undefined;
+  /** The planned changes of facts. */
+  readonly facts?: { accept(entryId: Hash): readonly FactWrite[] } | undefined;
+  /** The writs that the entry's blobs store. */
+  readonly writs?: readonly BlobRow[];
+  /** Entries of other trajectories that are written in the same batch. */
+  readonly others?: (row: EntryRow) => readonly EntryRow[];
+}
+
+/** A change of the state that is kept with its entry, or undone. */
+export interface AdjudicatedChange {
+  readonly changes: readonly Pick<Change, 'keys'>[];
+  keep(): void;
+  undo(): void;
+}
+
+/** An entry that memory has, and the parts of its batch that follow from it. */
+export interface AppliedEntry {
+  readonly row: EntryRow;
+  readonly payload: Payload;
+  readonly batch: {
+    readonly rows: readonly [EntryRow, ...EntryRow[]];
+    readonly facts: readonly FactWrite[] | undefined;
+    readonly sliceUpdates: SliceUpdates;
+    /** The pending proposal that the entry resolves. */
+    readonly resolves?: Hash;
+  };
+}
+
+/**
+ * Moves everything that memory derives from an entry: the chain with its open approvals, freezes
+ * and delegations, the writs with their budgets, and the request index. Every entry that a writer
+ * makes goes through this function, and `foldTrajectory` makes the same moves for stored entries.
+ *
+ * @throws LedgerFault for an entry that breaks a rule of the chain. Nothing has moved then.
+ */
+export function applyEntry({ chain, writs, requests }: TrajectoryState, entry: Entry): void {
+  chain.accept(entry);
+  writs.apply(entry.payload);
+  requests.addEntry(entry.payload);
+}
+
+/** The pending proposal that a payload resolves. */
+export function resolvedBy(payload: Payload): Hash | undefined {
+  return 'resolves' in payload ? payload.resolves : undefined;
+}
