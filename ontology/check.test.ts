@@ -107,7 +107,7 @@ test('the same class twice in a value that was not read from a text', () => {
   expect(check(twice).map(({ code }) => code)).toContain('same_term');
 });
 
-test('a place is one component’s, whatever its parameters are called', () => {
+test('a path belongs to one component, regardless of its parameter names', () => {
   const other = (path: string): Edit =>
     more(`:Lent rdfs:subClassOf obo:IAO_0000030 ; obo:IAO_0000136 :Member ; a:path "${path}" ; ${described}`);
   for (const path of ['/loans/{person}', '/loans/*'])
@@ -118,7 +118,7 @@ test('a place is one component’s, whatever its parameters are called', () => {
   expect(codes).toEqual([]);
 });
 
-test('a process that waits for what comes after it never happens, also where a precondition says so', () => {
+test('a process that waits for a successor never happens, by precondition too', () => {
   const waits: Edit = [
     'a:refersTo :Loans, :Titles ; a:after :Buy ;',
     'a:refersTo :Loans, :Titles ; a:after :Buy, :GiveBack ;',
@@ -128,7 +128,7 @@ test('a process that waits for what comes after it never happens, also where a p
   expect(found[0]?.says).toContain(':GiveBack');
 });
 
-test('a misspelled reference says what was meant, and where', () => {
+test('the error for a misspelled reference suggests the term and its line', () => {
   const [first] = check(parse(edited([['a:refersTo :Funds', 'a:refersTo :Fund']])));
   expect(first).toMatchObject({
     term: ':WITHIN_FUNDS',
@@ -137,12 +137,12 @@ test('a misspelled reference says what was meant, and where', () => {
   });
 });
 
-test('a precondition that looks at nothing that the earlier process writes can’t tell whether it happened', () => {
+test('a precondition must read a path that the earlier process writes', () => {
   const found = check(parse(edited([['a:refersTo :Loans, :Titles ;', 'a:refersTo :Loans, :Limit ;']])));
   expect(found).toMatchObject([{ code: 'precondition_footprint', says: expect.stringContaining(':Buy') }]);
 });
 
-test('categories are found over classes of one’s own, and a circle of them is told', () => {
+test('categories are found through own classes, and their cycles are reported', () => {
   const kind = `:Money rdfs:subClassOf obo:BFO_0000019 ; ${described}`;
   const above: Edit = ['rdfs:subClassOf obo:BFO_0000019 ;', 'rdfs:subClassOf :Money ;'];
   expect(check(parse(edited([more(kind), above])))).toEqual([]);

@@ -75,7 +75,7 @@ test.each(EDITS)('%s is a difference, and named', (_, before, after, said) => {
   expect(found).toEqual(expect.arrayContaining([expect.stringContaining(said)]));
 });
 
-test('what the domain has beyond the ontology is named too', () => {
+test('parts of the domain that the ontology lacks are named too', () => {
   const { declared } = budget;
   const more = defineDomain<any, any>({
     ...declared,
@@ -88,7 +88,7 @@ test('what the domain has beyond the ontology is named too', () => {
   ]);
 });
 
-test('a place that is read and is no component is told', () => {
+test('a path that is read but is not a component is reported', () => {
   const without = text('budget').replace('a:path "/cap"', 'a:path "/limit"');
   expect(compare(parse(without), budget).map(({ says }) => says)).toEqual([
     'it does not read :Cap (/limit), to which the rule refers',

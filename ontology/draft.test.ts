@@ -24,7 +24,7 @@ const store = new MemoryStore();
 const logged = (mode: 'record' | 'replay' = 'record', log = new MemoryStore()) =>
   createOracle({ store: log, clock: fixedClock(START), mode });
 
-test('what a model answers is parsed and checked, with words and fences around it or without', async () => {
+test('a model’s answer is parsed and checked, with or without text around it', async () => {
   for (const answer of [LIBRARY, `Here it is:\n\n\`\`\`turtle\n${LIBRARY}\`\`\`\nAnything else?`]) {
     const { model, asked } = answering(answer);
     const draft = await draftOntology(PROSE, { oracle: logged(), model });
@@ -34,14 +34,14 @@ test('what a model answers is parsed and checked, with words and fences around i
   }
 });
 
-test('with an error in it the model is asked once more, with its answer and what is wrong', async () => {
+test('after an error the model is asked once more, given its answer and error', async () => {
   const { model, asked } = answering(WRONG, LIBRARY);
   expect(await draftOntology(PROSE, { oracle: logged(), model })).toMatchObject({ rounds: 2, text: LIBRARY });
   expect(asked[1]).toContain(WRONG);
   expect(asked[1]).toContain('Line 126, :WITHIN_FUNDS: a:refersTo names :Fund; there is no :Fund');
 });
 
-test('what is no Turtle is told in the same way; and after the second answer it is given up', async () => {
+test('invalid Turtle is reported likewise; a second failure ends the draft', async () => {
   const { model, asked } = answering('I am sorry.', WRONG);
   const draft: Promise<Draft> = draftOntology(PROSE, { oracle: logged(), model });
   await expect(draft).rejects.toMatchObject({ code: 'bad_draft', evidence: { answer: WRONG } });
@@ -52,7 +52,7 @@ test('what is no Turtle is told in the same way; and after the second answer it 
   });
 });
 
-test('a second run finds the answers in the log, another model and other prose do not', async () => {
+test('a second run finds answers in the log; another model or prose does not', async () => {
   const { model, asked } = answering(WRONG, LIBRARY, LIBRARY, LIBRARY);
   const record = logged('record', store);
   const first = await draftOntology(PROSE, { oracle: record, model, modelVersion: '1' });

@@ -31,7 +31,7 @@ test('write skew: two roles write into a rule that neither sees', () => {
   expect(seen.writeSkew.holds).toBe(false);
 });
 
-test('write skew: what only a third role sees, two others can break together', () => {
+test('write skew: two roles can together break a rule that only a third sees', () => {
   const { writeSkew } = edited(
     ['a:writes :Limit, :Standing ;', 'a:writes :Limit, :Standing ; a:apartFrom :Lend ;'],
     [
@@ -46,7 +46,7 @@ test('write skew: what only a third role sees, two others can break together', (
   ]);
 });
 
-test('write skew: a rule that one role sees, of one at a time, may still compare two; that is said', () => {
+test('write skew: reports that a rule seen per key by one role may compare two', () => {
   const alone = LIBRARY.split('\n\n')
     .filter((part) => !/^:(WITHIN_LIMIT|IN_THE_CATALOGUE|GOOD_STANDING|WITHIN_FUNDS|LONG_LOANS) /.test(part))
     .join('\n\n')
@@ -68,7 +68,7 @@ test('write skew: one role, for two that it is confined to', () => {
   });
 });
 
-test('a pipeline is where every two processes are ordered, also by preconditions', () => {
+test('a pipeline orders every two processes, also by preconditions', () => {
   expect(edited().pipeline).toEqual({ holds: false, witness: ['nothing says which comes first, buying or admission'] });
   const chain = edited(['a:writes :Limit, :Standing ;', 'a:writes :Limit, :Standing ; a:after :Buy ;']);
   expect(chain.pipeline).toEqual({ holds: true, witness: ['buying → admission → lending → returning'] });
@@ -113,7 +113,7 @@ test('timed governance: a process waits for a time that another one sets', () =>
   });
 });
 
-test('a time that only the waiting process sets governs nobody', () => {
+test('a time that only the waiting process sets is no timed governance', () => {
   const own = edited(
     ...timed,
     ['a:writes :Titles, :Funds ;', 'a:reads :Titles ; a:writes :Funds, :Loans ;'],
@@ -122,7 +122,7 @@ test('a time that only the waiting process sets governs nobody', () => {
   expect(own.timedGovernance.holds).toBe(false);
 });
 
-test('what the seed makes of it', () => {
+test('the paper’s conclusion from each combination of properties', () => {
   const said = (writeSkew: boolean, auditability: boolean, pipeline: boolean) =>
     concluded({ writeSkew, auditability, pipeline });
   expect(said(true, true, false)).toMatch(/strong candidate/);

@@ -5,7 +5,7 @@ import { OntologyError } from './errors.ts';
 import { entitiesOf } from './ontology.ts';
 import { parse } from './parse.ts';
 
-test('what the text says, as plain values in the order of the file', () => {
+test('the parsed ontology has plain values in the order of the file', () => {
   const library = parse(LIBRARY);
   expect(library).toMatchObject({ iri: 'urn:assize:domain:library', domain: 'library', title: 'A library' });
   expect(library.continuants.map(({ term, primary }) => [term, primary])).toEqual([
@@ -42,7 +42,7 @@ test('what the text says, as plain values in the order of the file', () => {
   expect(JSON.parse(JSON.stringify(library))).toEqual(library);
 });
 
-test('the line of a term is where it is described, also where it is named before', () => {
+test('the line of a term is its description, even if it is named earlier', () => {
   const lineOf = (term: string): number => LIBRARY.split('\n').findIndex((line) => line.startsWith(`${term} `)) + 1;
   expect(LIBRARY.indexOf(':IN_THE_CATALOGUE')).toBeLessThan(LIBRARY.indexOf('\n:IN_THE_CATALOGUE'));
   for (const { term, line } of entitiesOf(parse(LIBRARY))) expect([term, line]).toEqual([term, lineOf(term)]);
@@ -137,7 +137,7 @@ const WRONG: readonly (readonly [string, string, string, string, RegExp])[] = [
   ],
 ];
 
-test.each(WRONG)('%s is refused: where, and what to do', (_, before, after, code, says) => {
+test.each(WRONG)('%s is refused with its location and the remedy', (_, before, after, code, says) => {
   expect(LIBRARY).toContain(before);
   const error = errorOf(() => parse(LIBRARY.replace(before, after)));
   expect(error).toBeInstanceOf(OntologyError);

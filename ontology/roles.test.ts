@@ -12,7 +12,7 @@ const groups = (text: string, threshold?: number): string[] =>
     processes.join(' '),
   );
 
-test('the roles of Table 1 of the seed, and what each sees', () => {
+test('the derived roles are those of Table 1 of the paper, with their slices', () => {
   const { roles, clustering, disagreements } = deriveRoles(parse(UDT));
   expect(roles.map(({ name, params, sees }) => [name, params, [...sees].sort()])).toEqual([
     ['LabOrder', ['patient'], ['/events/{patient}', '/orders/{patient}']],
@@ -28,7 +28,7 @@ test('the roles of Table 1 of the seed, and what each sees', () => {
   expect(clustering.next?.overlap?.toFixed(2)).toBe('0.21');
 });
 
-test('without the policy that keeps them apart, ordering is a part of testing, and the names no longer fit', () => {
+test('without its separation policy ordering joins testing; names mismatch', () => {
   const text = UDT.replace('a:apartFrom :RecordTest ;', '');
   expect(groups(text)).toHaveLength(2);
   expect(deriveRoles(parse(text)).disagreements).toEqual([
@@ -36,14 +36,14 @@ test('without the policy that keeps them apart, ordering is a part of testing, a
   ]);
 });
 
-test('a threshold of 0 makes one role of all that may be one, one above 1 makes each process a role', () => {
+test('threshold 0 merges all mergeable processes; above 1 each gets its role', () => {
   const [all = '', ...others] = groups(LIBRARY, 0);
   expect([all.split(' ').sort(), others]).toEqual([['admission', 'buying', 'lending', 'returning'], []]);
   expect(groups(LIBRARY, 1.1).sort()).toEqual(['admission', 'buying', 'lending', 'returning']);
   expect(groups(LIBRARY).sort()).toEqual(['admission', 'buying', 'lending returning']);
 });
 
-test('policy puts together what hardly overlaps', () => {
+test('a policy merges processes that hardly overlap', () => {
   const text = LIBRARY.replace('a:after :Lend ;', 'a:after :Lend ; a:togetherWith :Buy ;').replace(
     '\n:KEEP_RECORD a',
     '\n:WHY rdfs:subClassOf obo:IAO_0000033 ; obo:IAO_0000136 :Buy, :GiveBack ; rdfs:label "x" ; skos:definition "x" .\n:KEEP_RECORD a',
@@ -63,7 +63,7 @@ test('a component is touched with the one that it is inside of', () => {
   expect(rule).toMatchObject({ localTo: ['Desk', 'Buyer'], crossCutting: false });
 });
 
-test('local is what one role’s footprint contains; cross-cutting what none does; and who meets it is another matter', () => {
+test('a rule in one footprint is local, in none cross-cutting; overlaps differ', () => {
   const by = new Map(deriveInvariants(parse(LIBRARY)).map((one) => [one.id, one]));
   expect(by.get('WITHIN_LIMIT')).toMatchObject({ localTo: ['Desk'], crossCutting: false, meets: ['Desk', 'Office'] });
   expect(by.get('GOOD_STANDING')).toMatchObject({ localTo: [], crossCutting: true, meets: ['Desk', 'Office'] });

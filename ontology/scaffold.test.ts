@@ -9,7 +9,7 @@ import { exportName, scaffold } from './scaffold.ts';
 const named = (name: string) => parse(LIBRARY.replace('a:domain "library"', `a:domain "${name}"`));
 
 test.each(['eval', 'arguments', 'enum', 'id', 'blocks', 'passes', 'state', 'z'])(
-  'a domain that is called %s is exported under a name that can be bound, and that nothing in its files hides',
+  'a domain called %s is exported under a valid name that no file shadows',
   (name) => {
     expect(exportName(name)).toBe(`domain${name}`);
     for (const [file, text] of scaffold(named(name)))
@@ -27,7 +27,7 @@ test.each(['Library', '1st', 'é', 'a b', '-'])(
   },
 );
 
-test('what is called __proto__ is a member like any other', () => {
+test('a process or role called __proto__ is a field like any other', () => {
   const text = LIBRARY.replaceAll('"lending"', '"__proto__"').replace('a:role "Desk"', 'a:role "__proto__"');
   const source = stripTypeScriptTypes(scaffold(parse(text)).get('index.ts') ?? '');
   const body = source.replace(/^import .*$/gm, '').replace(/export const \w+ =/, 'return');

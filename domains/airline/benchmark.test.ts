@@ -18,7 +18,7 @@ import { attempt, copyOf, type Outcome } from './testing/naive-world.ts';
 describe.skipIf(!hasAirline)('the policy on the benchmark (tau-airline, absent without ASSIZE_DATA)', () => {
   const world = hasAirline ? airlineWorld() : (undefined as never);
 
-  test('what the agent got through the benchmark’s tools in 100 runs', () => {
+  test('the recorded tool calls of 100 runs get the expected tally of rulings', () => {
     expect(tally(recordedRuns().flatMap((run) => ruled(world, run)))).toEqual({
       pass: 47,
       tool_error: 33,

@@ -133,7 +133,7 @@ const WORLDS: Readonly<Record<string, () => AirlineState>> = {
     }),
 };
 
-describe('to three steps from the beginning nothing is committed that the policy forbids', () => {
+describe('within three steps the kernel commits nothing that the policy forbids', () => {
   test.each(Object.keys(WORLDS))('%s', (name) => {
     const { counterexample, transitions } = walk(lifeIn(WORLDS[name]!()));
     expect(counterexample).toBeUndefined();
@@ -141,7 +141,7 @@ describe('to three steps from the beginning nothing is committed that the policy
   });
 });
 
-describe('a walk finds what is committed without', () => {
+describe('a walk finds a forbidden commit in the domain without these rules', () => {
   test.each([
     [['CANCELLATION_GROUND'], 'in economy, without insurance', 'there is no ground for it'],
     [['INSURED_CANCELLATION_REASON'], 'in economy, insured', 'there is no ground for it'],

@@ -44,7 +44,7 @@ const downgrading: SlicedAgent = {
   },
 };
 
-test('one agent cancels a business reservation while another takes it to economy, each by its own tool', () => {
+test('one agent cancels a business booking while another makes it economy', () => {
   const business = smallWorld(({ reservations: { R } }) => {
     if (R === undefined) return;
     R.cabin = 'business';
@@ -66,7 +66,7 @@ test('one agent cancels a business reservation while another takes it to economy
   });
 });
 
-test('two agents add bags to one reservation: each is right by what it saw, and together they take one away', () => {
+test('two agents add bags, each rightly by its slice; together they remove one', () => {
   expect(skewOf(airline, smallWorld(), AT, [baggage(4), baggage(3)])).toEqual({
     alone: [[], []],
     // The second writes over the first: only the smaller number after the greater one takes a bag away.

@@ -21,7 +21,7 @@ async function adjudicated(...advisories: Advisory[]): Promise<DisclosureReport>
 }
 
 describe('an advisory', () => {
-  test('whose record lacks nothing is disclosed', async () => {
+  test('with a complete record is disclosed', async () => {
     expect(await adjudicated(sound)).toMatchObject({
       advisories: 1,
       disclosed: 1,
@@ -59,7 +59,7 @@ describe('an advisory', () => {
     expect(await adjudicated(twice)).toMatchObject({ disclosed: 1 });
   });
 
-  test('goes to the owner of its first module, and is fixed in the first that has a fix', () => {
+  test('goes to its first module’s owner and is fixed in the first with a fix', () => {
     const of = (...modules: string[]) => ({ ...sound, affected: modules.map((module) => ({ module, fixed: [] })) });
     expect(receiverOf(of('github.com/acme/parser/v2', 'other.org/x'))).toEqual({
       organisation: 'github.com:acme',
@@ -90,7 +90,7 @@ test('reports to one maintainer wait until the limit allows them', () => {
   expect(pace.next('net', 0)).toBe(0);
 });
 
-test('a signal stops it between two days, and what was ruled until then verifies', async () => {
+test('a signal stops the job between two days, and the ledger so far verifies', async () => {
   const store = await openStore('memory:');
   const stopping = new AbortController();
   const job = adjudicateDisclosure({
@@ -111,7 +111,7 @@ describe.skipIf(!hasData('go-vulndb'))('the Go vulnerability database (go-vulndb
     return lines.map((line) => advisory.parse(JSON.parse(line)));
   };
 
-  test('is disclosed but for what has no fix, or names nobody', async () => {
+  test('is disclosed except advisories without a fix or without credits', async () => {
     const advisories = read();
     const report = await adjudicated(...advisories);
     const lacksFix = (it: Advisory) => it.affected.every(({ fixed }) => fixed.length === 0);

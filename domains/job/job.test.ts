@@ -16,7 +16,7 @@ async function storeOf(change: (payload: string) => string): Promise<MemoryStore
   return store;
 }
 
-test('all of the store is verified, and it is told how far that is', async () => {
+test('the whole store is verified, and the progress is reported', async () => {
   const told: unknown[] = [];
   const store = await storeOf((payload) => payload);
   const report = await finished({ store, onProgress: (...progress) => told.push(progress) }, performance.now());
@@ -24,7 +24,7 @@ test('all of the store is verified, and it is told how far that is', async () =>
   expect(told).toEqual([['verifying', 0, 3]]);
 });
 
-test('what does not verify is said', async () => {
+test('a verification failure is reported', async () => {
   const store = await storeOf((payload) => withByte(payload, 20, 1));
   expect(await finished({ store }, performance.now())).toMatchObject({
     verified: false,

@@ -212,7 +212,7 @@ test.each(Object.entries(WALKS))('no step that the policy forbids: %s', (name, l
   expect(walked.counterexample).toBeUndefined();
 });
 
-test('every action is taken, and every rule has stopped something that the actions let pass', () => {
+test('each action is committed; each rule stops a call that the actions allow', () => {
   const names = (part: 'committed' | 'stopped') =>
     [...new Set([...seen.values()].flatMap((walked) => Object.keys(walked[part])))].sort();
   expect(names('committed')).toEqual(

@@ -24,7 +24,7 @@ describe('a ban', () => {
   }
   const ban = { case: 'c4', strike: 's-c4', kind: 'ban' } as const;
 
-  test('waits for a person, and for nobody else than that account', async () => {
+  test('needs a human decision, and freezes only that account', async () => {
     const platform = await threeRungs();
     expect(await platform.propose('take_action', ban)).toMatchObject({
       ruling: 'escalated',
@@ -56,7 +56,7 @@ describe('a ban', () => {
     expect(await platform.propose('lift', { case: 'c4' })).toMatchObject({ invariantId: 'TERM_SERVED' });
   });
 
-  test('is appealed before somebody else, and when it is granted the account is as it was', async () => {
+  test('is appealed before another moderator; granting it restores the account', async () => {
     const platform = await threeRungs();
     await platform.approved('take_action', ban, 'mod:mona');
     await platform.done('notify', { case: 'c4', text: 'you may appeal' });
@@ -110,7 +110,7 @@ describe('a suspension', () => {
     ['c3', 'c2'],
     ['9', '10'],
     ['10', '9'],
-  ])('of two that are alike, %s and then %s, the one that ends last is the standing', async (one, other) => {
+  ])('of two alike, %s then %s, the suspension that ends last is the standing', async (one, other) => {
     const platform = await opened('ana');
     await platform.answered('c1', 'warn');
     await platform.answered(one, 'limit');
@@ -127,7 +127,7 @@ describe('a suspension', () => {
     expect(platform.account().standing).toEqual({ level: 'limited', case: other, until: dayAt(8) });
   });
 
-  test('the harshest of what is in force is the standing', async () => {
+  test('the harshest measure in force is the standing', async () => {
     const platform = await opened('ana');
     await platform.answered('c1', 'warn');
     await platform.answered('c2', 'limit');
@@ -211,7 +211,7 @@ describe('a record that makes no sense', () => {
     expect(await platform.propose(action, args as never)).toMatchObject({ reason: 'precondition_failed' });
   });
 
-  test('nobody is moderated of whom there is no record', async () => {
+  test('an account without a record is not moderated', async () => {
     const platform = await opened();
     const report = { report: 'r', content: 'x', clause: 'spam', reporter: 'rita' };
     expect(await platform.propose('receive_report', report)).toMatchObject({ reason: 'precondition_failed' });

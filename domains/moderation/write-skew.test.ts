@@ -12,7 +12,7 @@ function assessor(of: string) {
   };
 }
 
-test('two assessors strike at once: each is right by its slice, and together they skip a rung', async () => {
+test('two assessors’ concurrent strikes, valid by slice, together skip a rung', async () => {
   const platform = await Platform.open();
   await platform.done('open_record', {});
   await platform.answered('c1', 'warn');
@@ -29,7 +29,7 @@ test('two assessors strike at once: each is right by its slice, and together the
   });
 });
 
-test('an appeal is filed while what it is against is put in force', async () => {
+test('an appeal is filed while the appealed decision is being enforced', async () => {
   const platform = await Platform.open();
   await platform.done('open_record', {});
   await platform.answered('c1', 'warn');

@@ -81,7 +81,7 @@ describe.each([
       expect(answers).toContain('pass');
     });
 
-    test('tries all rules about what an agent does', () => {
+    test('tries every rule about the actions of an agent', () => {
       const others = retail.rules.map(({ id }) => id).filter((id) => !rules.includes(id));
       expect(others).toEqual(['ORDER_IS_PAID', 'ORDER_OF_ITS_USER', 'DIFFERENCE_OF_PRICES', 'EVENTS_ON_RECORD']);
     });

@@ -13,7 +13,7 @@ describe.skipIf(!hasRetail)('the policy on the benchmark (tau-retail, absent wit
     expect(judge(world)).toEqual({ outcome: 'pass', keys: [] });
   });
 
-  test('which of its own solutions the policy refuses, and the kernel as the naive evaluation does', () => {
+  test('policy refuses known benchmark solutions; kernel and naive check agree', () => {
     const refused: string[] = [];
     let passed = 0;
     for (const { task_id, user, calls } of recordedSolutions()) {

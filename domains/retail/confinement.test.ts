@@ -27,7 +27,7 @@ async function shop() {
 }
 
 describe('an agent of ann', () => {
-  test('sees her profile, her orders and the products, and nothing of anybody else', async () => {
+  test('sees her profile, her orders and the products, and no other user’s data', async () => {
     const { trajectory } = await shop();
     const slice = trajectory.slice('agent', ann.params) as RetailState;
     expect(Object.keys(slice.users)).toEqual(['ann']);
@@ -36,7 +36,7 @@ describe('an agent of ann', () => {
     expect(JSON.stringify(slice)).not.toContain('bob');
   });
 
-  test('acts for her, and for nobody else', async () => {
+  test('acts for her and for no other user', async () => {
     const { propose } = await shop();
     expect(await propose(ann, 'return_delivered_order_items', returnArgs('D'))).toMatchObject({ ruling: 'committed' });
     expect(await propose(bob, 'return_delivered_order_items', returnArgs('B'))).toMatchObject({
@@ -59,7 +59,7 @@ describe('an agent of ann', () => {
   });
 });
 
-describe('a tool that is not what it should be', () => {
+describe('a tool that changes more than it should', () => {
   /** The items' tool does more than it should, after what it should. */
   function bent(more: (state: RetailState) => void): Domain {
     const tool = actions.modify_pending_order_items;
@@ -127,7 +127,7 @@ describe('a tool that is not what it should be', () => {
   });
 });
 
-describe('who is authenticated', () => {
+describe('the authenticated user', () => {
   const byEmail = (email: unknown) => ({ name: 'find_user_id_by_email', arguments: { email } });
   const byName = (first_name: string, zip: string) => ({
     name: 'find_user_id_by_name_zip',

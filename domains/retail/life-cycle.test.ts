@@ -166,7 +166,7 @@ describe.each([
     expect([...reached].sort()).toEqual(allowed.sort());
   });
 
-  test('what is refused in spite of its status, is for a reason that is known', () => {
+  test('a refusal despite an allowed status has a known reason', () => {
     for (const [tool, words] of walked.refused) {
       expect([...words].filter((word) => REFUSED_FOR_MORE[tool]?.includes(word) !== true)).toEqual([]);
     }
@@ -180,7 +180,7 @@ describe.each([
     }
   });
 
-  test('every order that is not cancelled is paid to the cent, and a cancelled one paid back', () => {
+  test('each live order is paid to the cent, each cancelled order refunded', () => {
     for (const { after } of walked.steps) {
       const signed = after.payment_history.map(({ transaction_type, amount }) =>
         transaction_type === 'payment' ? Math.round(amount * 100) : -Math.round(amount * 100),
@@ -191,7 +191,7 @@ describe.each([
     }
   });
 
-  test('the kernel said of every call what the naive evaluation of everything says', () => {
+  test('the kernel rules on every call as the naive evaluation of all rules', () => {
     expect(disagreements).toEqual([]);
   });
 });
@@ -204,6 +204,6 @@ test.each([
   ['EXCHANGED_WHEN_DELIVERED', 'processed – exchange_delivered_order_items → exchange requested'],
   ['ITEMS_MODIFIED_IS_FINAL', 'pending (item modified) – cancel_pending_order → cancelled'],
   ['RETURN_OR_EXCHANGE_ONCE', 'return requested – exchange_delivered_order_items → exchange requested'],
-])('without %s the walk finds what the policy forbids', (rule, found) => {
+])('without %s the walk reaches a state that the policy forbids', (rule, found) => {
   expect(forbidden(walk(carelessRetail([rule]), 2))).toContain(found);
 });

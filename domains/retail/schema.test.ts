@@ -30,7 +30,7 @@ test('the small world fits', () => {
   expect(retailState.safeParse(smallWorld()).success).toBe(true);
 });
 
-test('an order whose user is unknown stands under that name all the same', () => {
+test('an order of an unknown user is still stored under that user’s name', () => {
   const { users, products, orders } = retailRecordsOf(smallWorld());
   delete users['bob'];
   expect(retailInitial({ users, products, orders })).toMatchObject({ orders: { bob: { B: { order_id: 'B' } } } });

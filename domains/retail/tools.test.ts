@@ -47,7 +47,7 @@ function read(output: string | undefined): unknown {
 }
 
 describe.skipIf(!hasRetail)('the benchmark’s own tools (tau-retail, absent without ASSIZE_DATA)', () => {
-  test('the 70 solutions leave the same records, and every call answers the same, number for number', () => {
+  test('the 70 solutions leave equal records, and every call an equal output', () => {
     const world = retailWorld();
     const solutions = recordedSolutions();
     expect(solutions).toHaveLength(70);

@@ -73,7 +73,7 @@ function placeAmong(operations: readonly Operation[], path: string, list: string
 }
 
 describe.each(SKEWS)('%s', (_, one, other, rule) => {
-  test('without the kernel both go into the log, and what they make of it breaks the policy', () => {
+  test('without the kernel both are logged, and the folded state breaks a rule', () => {
     const state = smallWorld();
     const [first, second] = [written(state, one), written(state, other)];
     expect(failing(folded(state, [first]))).toEqual([]);
@@ -85,7 +85,7 @@ describe.each(SKEWS)('%s', (_, one, other, rule) => {
   test.each([
     ['one first', [one, other]],
     ['the other first', [other, one]],
-  ] as const)('with it the second is refused, whoever is second: %s', async (_, calls) => {
+  ] as const)('with the kernel the second call is refused in either order: %s', async (_, calls) => {
     const assize = runtimeOver(new MemoryStore(), [untyped]);
     const writs = ['chat', 'phone'].map((name) => writFor(`agent:${name}`, { scopes: ['role:agent:ann'] }));
     const trajectory = await assize.create(untyped, { initial: smallWorld(), writs });
@@ -103,7 +103,7 @@ describe.each(SKEWS)('%s', (_, one, other, rule) => {
   });
 });
 
-test('whatever two or more agents do at once, a log alone may break the policy and the kernel never does', () => {
+test('concurrent agents may break the policy over a log, never over the kernel', () => {
   const call = fc.constantFrom<Call>(
     ...['shirt-blue', 'shirt-green'].flatMap((to) => ['D', 'D2'].map((order) => exchange(order, to))),
     pay,

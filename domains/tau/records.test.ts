@@ -33,7 +33,7 @@ function changedBy(before: Loose, { name, id, to }: { name: keyof Loose; id: str
 }
 
 describe('records that share most of an initial state', () => {
-  test('have the content hash of the whole, whatever was changed', () => {
+  test('have the content hash of the whole state after any change', () => {
     fc.assert(
       fc.property(records, fc.array(change, { maxLength: 6 }), (initial, changes) => {
         const texts = new RecordTexts(initial);
@@ -47,7 +47,7 @@ describe('records that share most of an initial state', () => {
     );
   });
 
-  test('a record that is changed in place between two questions is hashed as it then is', () => {
+  test('a record changed in place between two calls is hashed with its new value', () => {
     const initial = { flights: {}, reservations: { A: { bags: 1 } }, users: {} };
     const texts = new RecordTexts(initial);
     const own = { bags: 2 };
@@ -57,7 +57,7 @@ describe('records that share most of an initial state', () => {
     expect(texts.hash(state)).toBe(contentHash(state));
   });
 
-  test('tell what changed by content: a copy is no change, a record that is gone is null', () => {
+  test('report changes by content: a copy is none, a removed record is null', () => {
     const initial = { flights: {}, reservations: { A: { x: 1 }, B: { x: 1 } }, users: { u: { y: 1 } } };
     const texts = new RecordTexts(initial);
     const state = { flights: {}, reservations: { A: { x: 1 }, C: { x: 2 } }, users: { u: { y: 1 } } };

@@ -7,7 +7,7 @@ import { hashOf, Lab } from './testing/lab.ts';
 const genuine = { verdict: 'v1', genuine: true, reason: 'it crashes', rating: 'high' };
 
 describe('a verdict', () => {
-  test('always waits for the expert who has the finding, and only that finding waits with it', async () => {
+  test('always needs its assigned expert, and freezes only its own finding', async () => {
     const lab = await Lab.open();
     await lab.assigned('f1');
     await lab.assigned('f2');
@@ -26,7 +26,7 @@ describe('a verdict', () => {
     expect(await lab.propose('judge', genuine, { finding: 'f2' })).toMatchObject({ ruling: 'escalated' });
   });
 
-  test('is given by who has it, and by nobody else', async () => {
+  test('is approved by the assigned expert and by no other principal', async () => {
     const lab = await Lab.open();
     await lab.assigned();
     const ruling = await lab.propose('judge', genuine);
@@ -55,7 +55,7 @@ describe('a verdict', () => {
   });
 });
 
-test('evidence that changes takes the verdict with it: report, retract, verify again, report again', async () => {
+test('new evidence voids a verdict: report, retract, verify and report again', async () => {
   const lab = await Lab.open();
   await lab.verified();
   await lab.done('report', { report: 'p1', verdict: 'v1' });
@@ -92,7 +92,7 @@ test('an expert takes so many at a time, over all findings', async () => {
   await lab.done('assign', assign, { finding: 'f3' });
 });
 
-test('each role sees its own finding, and of it what its work needs', async () => {
+test('each role sees its own finding, and of it only the parts it needs', async () => {
   const lab = await Lab.open();
   await lab.verified('f1');
   await lab.assigned('f2');
@@ -137,7 +137,7 @@ describe('a record that makes no sense', () => {
     expect(await lab.propose(action, args as never)).toMatchObject({ reason: 'precondition_failed' });
   });
 
-  test('nothing is on record of what nobody opened', async () => {
+  test('an unopened finding accepts no records', async () => {
     const lab = await Lab.open();
     const candidate = { submission: 's1', component: 'parser', title: 'loop', fingerprint: hashOf('f1') };
     expect(await lab.propose('submit', candidate)).toMatchObject({ reason: 'precondition_failed' });

@@ -3,7 +3,7 @@ import { skewOf } from '../../tests/support/write-skew.ts';
 import { verification } from './index.ts';
 import { dayAt, hashOf, Lab } from './testing/lab.ts';
 
-test('two findings are assigned at once to an expert who takes one more', async () => {
+test('two findings are assigned concurrently to an expert with one free slot', async () => {
   const lab = await Lab.open();
   for (const finding of ['f1', 'f2']) await lab.submitted(finding);
   const dispatcher = (finding: string) => ({
@@ -51,7 +51,7 @@ test('a finding is reported while the evidence of its verdict is taken back', as
   });
 });
 
-test('two analysers submit the same candidate at once, each as a finding of its own', async () => {
+test('two analysers concurrently submit one candidate as separate findings', async () => {
   const lab = await Lab.open();
   for (const finding of ['f1', 'f2']) await lab.done('open_finding', {}, { finding });
   const analyser = (finding: string) => ({

@@ -18,7 +18,7 @@ const CHOICES = NAMES.reduce<SpecialOption[][]>(
   [[]],
 );
 
-test('any choice of what a job takes is taken, and of each other choice what it does not take is refused by name', () => {
+test('any subset of a job’s options is accepted, others are refused by name', () => {
   for (const taken of CHOICES)
     for (const given of CHOICES) {
       const options: AdjudicateCliOptions = Object.assign({}, PLAIN, ...given.map((name) => ASKED[name]));

@@ -19,7 +19,7 @@ const send = declareTool({
   },
 });
 
-test('without a runtime a tool acts when it is called, whatever its class, under a key of its own each time', async () => {
+test('without a runtime a tool of any class acts when called, with a fresh key', async () => {
   const call = directCaller([send]);
   expect(await call({ tool: 'mail.send', input: { to: 'ada' } })).toBe('ada, nobody');
   await call({ tool: 'mail.send', input: { to: 'ada' } });
@@ -28,7 +28,7 @@ test('without a runtime a tool acts when it is called, whatever its class, under
   await expect(call({ tool: 'mail.read', input: {} })).rejects.toThrow(TypeError);
 });
 
-test('a checkpoint mode tries again under another key, as nobody hands one on', async () => {
+test('a checkpoint mode retries under a new key, since no key is passed on', async () => {
   const environment = { tools: [send], snapshot: () => null, restore: () => undefined } as unknown as Environment;
   const caller = await callerIn(modeOf('CR'), environment, [send], { retries: 2 });
   const told = await caller.step(0, { tool: 'mail.send', input: { to: 'nowhere' } });
@@ -36,6 +36,6 @@ test('a checkpoint mode tries again under another key, as nobody hands one on', 
   expect(new Set(calls.splice(0).map(({ key }) => key)).size).toBe(3);
 });
 
-test('a step claims what its call touches', () => {
+test('a step claims the scopes that its call accesses', () => {
   expect(claimsOf(send, { to: 'ada' })).toEqual({ reads: ['mail:addresses'], writes: ['mail:ada'] });
 });

@@ -26,7 +26,7 @@ describe('an estimate', () => {
     [100, 0.3],
     [300, 0.5],
     [600, 0.1],
-  ])('of %d runs of which %d went well has the interval of the textbook, within a tenth', (n, part) => {
+  ])('of %d runs with success rate %d has the textbook interval within a tenth', (n, part) => {
     const values = Array.from({ length: n }, (_, i) => (i < n * part ? 1 : 0));
     const textbook = 1.96 * Math.sqrt((part * (1 - part)) / n);
     const { mean, within } = estimateOf(values, 1);

@@ -60,7 +60,7 @@ function modelStep(mode: Mode, faultOf: (attempt: number) => Fault, retries: num
   }
 }
 
-test.each(MODES)('$name: each task comes to what the model of the paper’s words says', async (mode) => {
+test.each(MODES)('$name: each task ends as the model of the paper’s description predicts', async (mode) => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
@@ -102,7 +102,7 @@ describe('in an app where to submit again is not harmless', () => {
     expect(await correctOf('Tx-NoFrontier+Retry', 'client', 20)).toBe(1);
   });
 
-  test('checkpoints do so where they have all of it, and not where the server keeps what was submitted', async () => {
+  test('checkpoints do so only if they include the server’s submitted data', async () => {
     expect(await correctOf('CR', 'all', 20)).toBe(1);
     expect(await correctOf('CR', 'client', 20)).toBeLessThan(0.8);
   });
@@ -139,7 +139,7 @@ describe('a flaw is seen, as the sinks tell and not the caller', () => {
   const run = (task: Task, mode: ModeName, schedule: Schedule) =>
     runTask(task, { mode: modeOf(mode), schedule, retries: 3, onError: 'go on' });
 
-  test.each(['Tx-Full', 'Tx-NoFrontier+Retry'] as const)('%s: a sink that denies what has happened', async (mode) => {
+  test.each(['Tx-Full', 'Tx-NoFrontier+Retry'] as const)('%s: a sink that denies an executed call', async (mode) => {
     const task = flawed(() => ({ reconcile: () => ({ happened: false }) }));
     expect(await run(task, mode, always('lost'))).toMatchObject({
       success: true,
@@ -216,8 +216,8 @@ describe('a flaw is seen, as the sinks tell and not the caller', () => {
   });
 });
 
-describe('what the caller is told', () => {
-  test('of a blind sink whose answer was lost: a person has to look, and the step is not done', async () => {
+describe('the result that the caller receives', () => {
+  test('a blind sink’s lost answer needs a human decision; the step is not done', async () => {
     const task = mockTask('t', { steps: 2, checkpoint: 'all' });
     const blind: Task = {
       ...task,
@@ -239,7 +239,7 @@ describe('what the caller is told', () => {
     expect(result).toMatchObject({ success: false, propagated: 1, waiting: 1, judged: { present: 2 } });
   });
 
-  test('of what is held and could not be done after the commit: a person has to look, and the step is not done', async () => {
+  test('a buffered effect that fails after commit needs a human; step not done', async () => {
     const task = mockTask('t', { steps: 2, checkpoint: 'all' });
     const held: Task = {
       ...task,
@@ -259,20 +259,14 @@ describe('what the caller is told', () => {
     expect(result).toMatchObject({ success: false, propagated: 1, waiting: 1, retries: 0, judged: { present: 1 } });
   });
 
-  test.each(MODES)(
-    '$name: a step that can’t be called at all is a mistake of who made the task, and no fault',
-    async (mode) => {
-      const task = mockTask('t', { steps: 1, checkpoint: 'all' });
-      const run = (step: Task['steps'][number]) =>
-        runTask({ ...task, steps: [step] }, { mode, schedule: () => 'none' });
-      await expect(run({ tool: 'app.empty', input: {} })).rejects.toThrow(
-        /no tool app\.empty here; there are app\.fill/,
-      );
-      await expect(run({ tool: 'app.fill', input: {} })).rejects.toMatchObject({ code: 'bad_input' });
-    },
-  );
+  test.each(MODES)('$name: an uncallable step is an error of the task, not a fault', async (mode) => {
+    const task = mockTask('t', { steps: 1, checkpoint: 'all' });
+    const run = (step: Task['steps'][number]) => runTask({ ...task, steps: [step] }, { mode, schedule: () => 'none' });
+    await expect(run({ tool: 'app.empty', input: {} })).rejects.toThrow(/no tool app\.empty here; there are app\.fill/);
+    await expect(run({ tool: 'app.fill', input: {} })).rejects.toMatchObject({ code: 'bad_input' });
+  });
 
-  test('a part of what the environment has no parts of is a mistake of who runs it, and no fault', async () => {
+  test('a torn call in an environment without parts is misuse, not a fault', async () => {
     const task = mockTask('t', { steps: 1, checkpoint: 'all' });
     for (const mode of MODES) await expect(runTask(task, { mode, schedule: () => 'torn' })).rejects.toThrow(TypeError);
   });

@@ -6,7 +6,7 @@ import { BOTH, PAPER, PROFILES, scheduleOf } from './schedule.ts';
 
 const place = fc.tuple(fc.string(), fc.nat(60), fc.nat(25));
 
-test('what meets a call is decided by seed, task, step and try alone, whoever asks and in whatever order', () => {
+test('a fault depends on seed, task, step and attempt, not on caller or order', () => {
   fc.assert(
     fc.property(fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), fc.array(place), (seed, rate, places) => {
       const options = { seed, rate, kinds: BOTH.kinds(MODES[0]!) };
@@ -19,7 +19,7 @@ test('what meets a call is decided by seed, task, step and try alone, whoever as
   );
 });
 
-test('the same calls are hit in every mode and under every profile; under `both` by the same faults', () => {
+test('all modes and profiles hit the same calls; `both` with the same faults', () => {
   fc.assert(
     fc.property(fc.nat(), fc.array(place, { minLength: 1 }), (seed, places) => {
       const faultsIn = PROFILES.flatMap((profile) =>
@@ -41,24 +41,21 @@ test('the same calls are hit in every mode and under every profile; under `both`
   );
 });
 
-test.each([0, 0.05, 0.3, 0.5, 1])(
-  'of many calls, %d of all are hit, by each kind as often, at each step and try',
-  (rate) => {
-    const schedule = scheduleOf({ seed: 7, rate, kinds: ['exception', 'lost'] });
-    for (const [step, attempt] of [
-      [0, 0],
-      [9, 0],
-      [3, 1],
-      [3, 20],
-    ] as const) {
-      const faults = Array.from({ length: 4_000 }, (_, i) => schedule(`task ${i}`, step, attempt));
-      const part = (fault: string): number => faults.filter((each) => each === fault).length / faults.length;
-      // Five standard errors: none in a million such samples is further off.
-      expect(Math.abs(1 - part('none') - rate)).toBeLessThanOrEqual(5 * Math.sqrt((rate * (1 - rate)) / faults.length));
-      expect(Math.abs(part('lost') - rate / 2)).toBeLessThanOrEqual(5 * Math.sqrt(rate / 2 / faults.length));
-    }
-  },
-);
+test.each([0, 0.05, 0.3, 0.5, 1])('%d of all calls are hit, equally by each kind at each step and attempt', (rate) => {
+  const schedule = scheduleOf({ seed: 7, rate, kinds: ['exception', 'lost'] });
+  for (const [step, attempt] of [
+    [0, 0],
+    [9, 0],
+    [3, 1],
+    [3, 20],
+  ] as const) {
+    const faults = Array.from({ length: 4_000 }, (_, i) => schedule(`task ${i}`, step, attempt));
+    const part = (fault: string): number => faults.filter((each) => each === fault).length / faults.length;
+    // Five standard errors: none in a million such samples is further off.
+    expect(Math.abs(1 - part('none') - rate)).toBeLessThanOrEqual(5 * Math.sqrt((rate * (1 - rate)) / faults.length));
+    expect(Math.abs(part('lost') - rate / 2)).toBeLessThanOrEqual(5 * Math.sqrt(rate / 2 / faults.length));
+  }
+});
 
 test('another seed hits other calls', () => {
   const hitsOf = (seed: number): string => {

@@ -46,7 +46,7 @@ async function counted(mode: ModeName, agents: number): Promise<number> {
   return value();
 }
 
-describe('the frontier is what the mode says', () => {
+describe('the mode decides whether there is a frontier', () => {
   test.each([2, 8])('with it %d agents that count at once lose nothing', async (agents) => {
     expect(await counted('Tx-Full', agents)).toBe(agents);
   });
@@ -56,7 +56,7 @@ describe('the frontier is what the mode says', () => {
   });
 });
 
-test('what nobody answers three times waits for a person', async () => {
+test('a call without an answer in three attempts needs a human decision', async () => {
   const { tools } = counter();
   let calls = 0;
   const failing = declareTool({

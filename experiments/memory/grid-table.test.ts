@@ -11,7 +11,7 @@ const LAYOUT = { title: 'cells', keys: ['anomaly'], column: 'level', notes: ['on
 describe('a grid as a table', () => {
   const grid = isoMatrix(seededRandom(1), 1);
 
-  test('has each cell where its coordinates say, beside what it has to be', () => {
+  test('has each cell at its coordinates next to its expected value', () => {
     const table = gridTable(grid, LAYOUT);
     const cells = table.rows.flatMap(({ keys, cells }) =>
       cells.map(({ measured, expected }, i) => [keys[0], table.columns[i], measured, expected]),
@@ -22,7 +22,7 @@ describe('a grid as a table', () => {
     expect(differing(table)).toBe(0);
   });
 
-  test('has a figure of the paper where one is printed, and never for what is only expected', () => {
+  test('has the paper’s figure if one is printed, never an expected value', () => {
     expect(hasPaper(gridTable(grid, LAYOUT))).toBe(false);
     const printed = gridTable(schemaAxis(seededRandom(1), 1), { ...LAYOUT, keys: ['level'], column: 'schema' });
     expect(printed.rows.flatMap(({ cells }) => cells.map(({ paper }) => paper))).toEqual(Array(6).fill([1, 0]).flat());
@@ -63,7 +63,7 @@ describe('how far chance may bring a cell', () => {
       expect(tail(p, runs, boundOf(p, runs)), String(p)).toBeLessThanOrEqual(1e-6);
   });
 
-  test('it is narrow enough to see a wrong cell, and nothing where all is certain', () => {
+  test('the bound is narrow enough to detect a wrong cell, and zero if certain', () => {
     expect(boundOf(0.5, 500)).toBeLessThan(0.13);
     expect([boundOf(0, 10), boundOf(1, 10)]).toEqual([0, 0]);
   });

@@ -50,7 +50,7 @@ function textsOf(svg: string): string[] {
 }
 
 describe.each(['line', 'bar'] as const)('as %s', (sort) => {
-  test('an image is well-formed, and says what there is to see', async () => {
+  test('an image is well-formed and contains its labels', async () => {
     const svg = (await plotter())({ ...table, plot: { ...table.plot!, sort } });
     expect(svg).toMatch(/^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
     const texts = textsOf(svg);
@@ -85,7 +85,7 @@ test('magnitudes apart are drawn on an axis that has them at equal steps', async
   expect(texts).not.toContain('2,000');
 });
 
-test('what is known has the same colour in all images', async () => {
+test('a known series has the same colour in all images', async () => {
   const draw = await plotter(['Tx-Full', 'CR', 'No-Tx']);
   const coloursOf = (columns: readonly string[]): string[] => {
     const rows = [{ keys: ['x', 1], cells: columns.map(() => ({ measured: 1 })) }];
@@ -109,7 +109,7 @@ test('numbers among the keys are named in the legend', async () => {
   expect(textsOf(svg)).toEqual(expect.arrayContaining(['retries 3: success', 'retries 20: success']));
 });
 
-test('only the keys and columns that are named tell series apart, and each place stands below its own', async () => {
+test('only named keys and columns make series; each label is at its position', async () => {
   const places = Array.from({ length: 12 }, (_, i) => `a place of the name ${i}`);
   const rows = places.map((place, i) => ({
     keys: [place, `detail ${i}`],
@@ -142,7 +142,7 @@ test('of columns those are drawn that the plot names, each from its own cells', 
   );
 });
 
-test('every place on the axis is named, also where names are long: in several lines', async () => {
+test('every axis position is labelled; long labels take several lines', async () => {
   const places = Array.from({ length: 13 }, (_, i) => `after the call number ${i}, before that is written`);
   const rows = places.map((place) => ({ keys: [place, 1], cells: [{ measured: 1 }] }));
   const svg = (await plotter())({ ...table, columns: ['a'], rows, plot: { sort: 'bar', x: 'workload', y: 'y' } });
@@ -151,7 +151,7 @@ test('every place on the axis is named, also where names are long: in several li
   expect(textsOf(svg)).not.toContain(places[0]);
 });
 
-describe('what can’t be drawn is refused', () => {
+describe('input that cannot be drawn is refused', () => {
   test.each([
     ['a key', { keys: ['rate'] }, 'workload, fp'],
     ['a column', { columns: ['rate'] }, 'Tx-Full, No-Tx'],
@@ -175,7 +175,7 @@ describe('what can’t be drawn is refused', () => {
     );
   });
 
-  test('what is no table', async () => {
+  test('a value that is not a table', async () => {
     const draw = await plotter();
     expect(() => draw({} as Table)).toThrow(expect.objectContaining({ code: 'bad_argument' }));
   });
@@ -184,7 +184,7 @@ describe('what can’t be drawn is refused', () => {
 describe('without echarts', () => {
   afterEach(() => vi.doUnmock('echarts'));
 
-  test('it says what to install', async () => {
+  test('the error names the package to install', async () => {
     vi.doMock('echarts', () => {
       throw new Error('it is not there');
     });

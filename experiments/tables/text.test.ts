@@ -21,7 +21,7 @@ const table: Table = {
   notes: ['100 runs.', 'Nothing else.'],
 };
 
-test('a table is its heading, its cells beside the paper’s figures, and its notes', () => {
+test('a table has a heading, cells next to the paper’s figures, and notes', () => {
   expect(tableText(table)).toBe(
     [
       'Table 9: correct final states (%)',
@@ -41,7 +41,7 @@ test('without a figure of the paper nothing is said of brackets', () => {
   expect(tableText(alone)).not.toContain('brackets');
 });
 
-test('a long note is broken between words, and a word that is longer than a line is left whole', () => {
+test('a long note breaks between words, and an overlong word stays whole', () => {
   const long = 'x'.repeat(130);
   const lines = tableText({ ...table, notes: [`${'word '.repeat(40)}${long} end`] })
     .split('\n')
@@ -64,7 +64,7 @@ test('figures have as many digits as can be meant', () => {
   ]);
 });
 
-test('a figure and its spread are told to the same digit', () => {
+test('a figure and its spread are printed to the same digit', () => {
   const of = (measured: number, within: number): string => {
     const rows = [{ keys: [], cells: [{ measured, within, paper: 60 }] }];
     return tableText({ ...table, keys: [], columns: ['x'], notes: [], rows })
@@ -108,7 +108,7 @@ test('columns that a width has no room for stand below, beside the same keys', (
   expect(tableTextWithin({ ...table, columns: [], rows: [{ keys: ['x', 1], cells: [] }] }, 9)).toMatch(/^x {9}1$/m);
 });
 
-test('where there is no room for all, what rows have in common stands above them', () => {
+test('if space is short, keys that rows share are printed above them', () => {
   const cells = [{ measured: 1 }, { measured: 22 }];
   const keys = ['no faults', 'no faults', 'with some'];
   const wide = {
@@ -132,14 +132,14 @@ test('where there is no room for all, what rows have in common stands above them
   );
 });
 
-test('what is no table is refused, with what of it', () => {
+test('an invalid table is refused with the invalid part', () => {
   const bad = { ...table, rows: [{ keys: ['x', 1], cells: [{ within: 1 }] }] } as unknown as Table;
   expect(() => tableText(bad)).toThrow(
     expect.objectContaining({ code: 'bad_argument', message: expect.stringContaining('measured') }),
   );
 });
 
-describe('what a cell has to be', () => {
+describe('the expected value of a cell', () => {
   const { unit: _, ...plain } = table;
   const of = (...cells: Table['rows'][number]['cells']): Table => ({
     ...plain,
@@ -165,7 +165,7 @@ describe('what a cell has to be', () => {
     expect(tableText(of({ measured: 1, expected: 1 }))).not.toMatch(/≠|differ/);
   });
 
-  test('is exact, unless chance may have its way: not even digits that are not shown are let pass', () => {
+  test('is exact unless a tolerance is given, even in digits that are not shown', () => {
     const almost = { measured: 0.999_999, expected: 1 };
     expect(tableText(of(almost))).toMatch(/^1 ≠1$/m);
     expect(differing(of(almost))).toBe(1);

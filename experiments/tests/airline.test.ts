@@ -41,7 +41,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
     return { code, report: JSON.parse(out) };
   }
 
-  test('without the policy all 100 runs leave the records that the benchmark’s own tools leave', async () => {
+  test('without the policy 100 runs leave the records of the benchmark tools', async () => {
     const { code, report } = await adjudicated(
       'runs.db',
       ...['--runs', data('runs.jsonl'), '--no-invariants', '--expected', data('expected-runs.jsonl')],
@@ -87,7 +87,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
       report = done.report;
     });
 
-    test('every call is ruled on, as experiments/docs/airline.md counts it, and the ledger verifies', () => {
+    test('calls get the rulings in experiments/docs/airline.md; ledger verifies', () => {
       const refused = Object.values(report.rejected).reduce((sum, n) => sum + n, 0);
       expect({ ...report, rejected: refused, results: report.results.length, seconds: 0 }).toEqual({
         runs: 100,
@@ -122,7 +122,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
       }
     });
 
-    test('nothing is left waiting, and what escalated was rejected by name', async () => {
+    test('nothing stays pending, and escalated calls were rejected by name', async () => {
       expect(JSON.parse((await assize('pending', '--json', ...store)).out)).toEqual({ pending: [] });
       const run = report.results.find(({ calls }) => calls.some(({ ruling }) => ruling === 'escalated'));
       const { out } = await assize('log', run?.trajectory_id as string, '--json', ...store);
@@ -132,7 +132,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
     });
   });
 
-  test('with --escalations approve what escalates is committed, in the name of the counselor', async () => {
+  test('with --escalations approve escalated calls commit as the counselor’s', async () => {
     const { code, report } = await adjudicated(
       'approve.db',
       ...['--runs', data('runs.jsonl'), '--escalations', 'approve'],

@@ -21,7 +21,7 @@ describe('adjudicate', () => {
     return ['assize-experiments', 'adjudicate', 'airline', '--data', 'data', '--store', 'sqlite:./a.db'];
   }
 
-  test('an unknown tool and wrong arguments inside a run are rejections on record', async () => {
+  test('unknown tools and wrong arguments in a run are recorded as rejections', async () => {
     const calls = [call('get_user_details', { user_id: 'x' }), call('steal', {}), call('cancel_reservation', {}), gone];
     const messages = [
       { role: 'assistant', content: null, call: 0 },

@@ -38,7 +38,7 @@ describe('all that needs no server', () => {
   /** The figures of a table, a line each. */
   const linesOf = ({ rows }: Table) => rows.map(({ cells }) => cells.map(({ measured }) => measured));
 
-  test('is run, and every cell is what it has to be', async () => {
+  test('is run, and every cell has its expected value', async () => {
     const { code, out } = await assize('all', '--runs', RUNS, '--json');
     found = JSON.parse(out);
     expect(code).toBe(0);
@@ -47,7 +47,7 @@ describe('all that needs no server', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('what it has left out stands there, with why', () => {
+  test('the omitted experiments are listed with their reason', () => {
     expect(found.skipped.map(({ name }) => name)).toEqual(onServer);
     for (const { because } of found.skipped) expect(because).toMatch(/--postgres/);
   });
@@ -64,7 +64,7 @@ describe('all that needs no server', () => {
     expect(sizes('ablation')).toEqual([12]);
   });
 
-  test('isolation: 32 cells are safe and 22 admit; A5A and N2 as printed stand beside', () => {
+  test('isolation: 32 cells are safe, 22 admit; A5A and N2 as printed are listed', () => {
     const [matrix, counts, beside] = tablesOf('isolation');
     const figures = linesOf(matrix!).flat();
     expect([0, 1].map((figure) => figures.filter((one) => one === figure).length)).toEqual([32, 22]);
@@ -76,7 +76,7 @@ describe('all that needs no server', () => {
     expect(lineOf('N2 as printed').map(({ measured }) => measured)).toEqual(Array(6).fill(1));
   });
 
-  test('what stands in brackets is what the paper prints, and nothing that only follows from it', () => {
+  test('brackets show only figures that the paper prints, none derived from it', () => {
     const printed = (name: string) => tablesOf(name).map((table) => cellsOf(table).map(({ paper }) => paper ?? '-'));
     const none = (cells: number) => Array(cells).fill('-');
     const times = (count: number, ...figures: unknown[]) => Array(count).fill(figures).flat();
@@ -124,7 +124,7 @@ describe('all that needs no server', () => {
     ]);
   });
 
-  test('carriers: 106 of 375 is reported beside what Theorem 11 has', () => {
+  test('carriers: 106 of 375 is reported next to the value of Theorem 11', () => {
     const [, , recovered] = tablesOf('carriers');
     expect(recovered!.rows.map(({ keys, cells }) => [keys[0], cells[0]!.measured, cells[0]!.paper])).toEqual([
       ['multilinear', 0, 106 / 375],
@@ -139,7 +139,7 @@ describe('all that needs no server', () => {
     for (const line of linesOf(table!)) expect(line).toEqual([1, 1, 0]);
   });
 
-  test('what came from a language model, or from a generator that is not published, is expected of nothing', () => {
+  test('figures from a model or an unpublished generator are never expected', () => {
     const expectedIn = (name: string, nth: number, column: string): unknown[] => {
       const table = tablesOf(name)[nth]!;
       return table.rows.map(({ cells }) => cells[table.columns.indexOf(column)]!.expected);
@@ -166,7 +166,7 @@ describe('all that needs no server', () => {
     expect(tablesOf('prompts')[0]!.notes.join(' ')).toMatch(/The answers are a stub’s, .*no language model is asked/);
   });
 
-  test('verdicts: what is said anew is another question, and nothing else is admitted', () => {
+  test('verdicts: only a statement asserted anew is a new question and admits N1', () => {
     expect(linesOf(tablesOf('verdicts')[0]!).slice(0, 3)).toEqual([
       ['X', 'X', 'X'],
       ['X', 'X', 'X'],
@@ -174,16 +174,16 @@ describe('all that needs no server', () => {
     ]);
   });
 
-  test('selectivity: a recall as of the past finds what was believed by then, at each of its instants', () => {
+  test('selectivity: a recall as of the past finds the facts of each instant', () => {
     expect(linesOf(tablesOf('selectivity')[1]!)).toEqual([[50], [250], [500], [1_250], [2_500], [5_000]]);
   });
 
-  test('each has something to draw, but for verdicts, whose cells are letters', () => {
+  test('each experiment has a plot, except verdicts with its letter cells', () => {
     const drawn = found.experiments.filter(({ tables }) => tables.some(({ plot }) => plot !== undefined));
     expect(drawn.map(({ name }) => name)).toEqual(withoutServer.filter((name) => name !== 'verdicts'));
   });
 
-  test('configuration: what is set for reading changes what is recalled, and nothing that is believed', () => {
+  test('configuration: read settings change recalled rows, but no stored fact', () => {
     const [table] = tablesOf('configuration');
     const line = (name: string) =>
       table!.rows.find(({ keys }) => keys[0] === name)!.cells.map(({ measured }) => measured);
@@ -201,7 +201,7 @@ test('the same seed is the same document, and another one is another', async () 
   expect(JSON.parse(await run('--seed', '8')).experiments).not.toEqual(JSON.parse(first).experiments);
 });
 
-test('as text it names what was left out, and draws what has a plot', async () => {
+test('text output names omitted experiments and draws those with a plot', async () => {
   const { code, out } = await assize(
     'schema',
     'ablation',
@@ -247,7 +247,7 @@ test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
   expect(err).toMatch(saying);
 });
 
-describe('a cell that is not what it has to be', () => {
+describe('a cell that differs from its expected value', () => {
   const table: Table = {
     source: 'Table 1',
     title: 'cells',
@@ -303,7 +303,7 @@ describe('a cell that is not what it has to be', () => {
   });
 });
 
-test('the guide shows what is printed', async () => {
+test('the guide shows the printed output', async () => {
   const shown = blocksOf('experiments/docs/anomalies.md').filter(({ says }) => says === 'console');
   expect(shown.length).toBeGreaterThanOrEqual(3);
   for (const { code } of shown) {

@@ -25,7 +25,7 @@ test('without a name it says which there are', async () => {
   expect(listed.experiments).toEqual(EXPERIMENTS.map(({ name, about }) => ({ name, about })));
 });
 
-test('what is named is run, in its own order and once, and printed', async () => {
+test('named experiments run once, in their own order, and are printed', async () => {
   const { code, out } = await assize('retries', 'sanity', 'sanity', '--quick');
   expect(code).toBe(0);
   const headings = [...out.matchAll(/^(Table \d+):/gm)].map(([, source]) => source);
@@ -36,7 +36,7 @@ test('what is named is run, in its own order and once, and printed', async () =>
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('the same seed is the same document, and says what was asked for', async () => {
+test('the same seed gives the same document, which records the options', async () => {
   const run = async (...args: string[]): Promise<any> => JSON.parse((await assize('sanity', '--json', ...args)).out);
   const first = await run('--seed', '7');
   expect(first).toMatchObject({
@@ -50,7 +50,7 @@ test('the same seed is the same document, and says what was asked for', async ()
   expect(await run('--quick')).toMatchObject({ seed: 1, scale: 0.1 });
 });
 
-test('several at once come to what each comes to alone, in their own order', async () => {
+test('several at once give the results of each alone, in their own order', async () => {
   const run = async (...names: string[]): Promise<any[]> =>
     JSON.parse((await assize(...names, '--json', '--quick')).out).experiments;
   const together = await run('retries', 'sanity', 'ablation', 'correlated');
@@ -70,7 +70,7 @@ test('of several, one that fails ends all, and says why', async () => {
   expect(err).toMatch(/^assize: .*broken.* is not as it should be/m);
 });
 
-test('what can’t be run here is refused where it is named, and left out of all of them', async () => {
+test('an experiment that cannot run is refused if named, left out of all', async () => {
   const absent =
     /the tasks of τ-bench, and \/nowhere has no tau-airline\/tasks\.json and no tau-retail\/tasks\.json; say with --data/;
   const named = await assize('tasks', '--data', '/nowhere', '--json');
@@ -161,7 +161,7 @@ test('Ctrl-C ends it between two runs', async () => {
   expect(readdirSync(join(folder, 'plots'))).toEqual([]);
 });
 
-test('the guide shows what is printed', async () => {
+test('the guide shows the printed output', async () => {
   const shown = ['faults', 'faults-declarations']
     .flatMap((page) => blocksOf(`experiments/docs/${page}.md`))
     .filter(({ says }) => says === 'console');

@@ -35,7 +35,7 @@ function portfolio(...advisories: unknown[]): string[] {
   return ['assize-experiments', 'adjudicate', 'disclosure', '--data', '.'];
 }
 
-test('lists what was refused, by which invariant, and what it comes to', async () => {
+test('lists each refused advisory with its invariant, and the totals', async () => {
   const args = portfolio(sound, { ...sound, id: 'GO-2' }, { ...sound, id: 'GO-3', aliases: [], credits: [] });
   const { code, out } = await assize(...args);
   expect(code).toBe(0);

@@ -107,7 +107,7 @@ function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows
   return { rows, plans };
 }
 
-test('Theorem 3: of any set of anomalies none is admitted exactly by the levels above the join of its guards', () => {
+test('Theorem 3: a level excludes a set iff it is above the join of its guards', () => {
   const { rows } = isoMatrix(seededRandom('theorem 3'), 25);
   const admits = new Set(
     rows.filter(({ found }) => found > 0).map(({ cell }) => `${cell['anomaly']} ${cell['level']}`),
@@ -124,7 +124,7 @@ test('Theorem 3: of any set of anomalies none is admitted exactly by the levels 
   }
 });
 
-test('Theorem 7: whatever is said, each loser has an audit row that dominates it, in each carrier, and has it in full', () => {
+test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
   let losers = 0;
   fc.assert(
     fc.property(fc.constantFrom(...STRATEGIES), drawnBatches, (strategy, batches) => {
@@ -181,7 +181,7 @@ function algorithm1(incumbent: FactRow, fact: FactRow, now: string, vote: 0 | 1)
   };
 }
 
-test('Algorithm 1: of one incumbent a plan that keeps no remainder does what its lines say', () => {
+test('Algorithm 1: for one incumbent a plan with no remainder obeys its lines', () => {
   const drawn = fc.record({
     strategy: fc.constantFrom('lww', 'evi', 'await', 'rule'),
     periods: fc.tuple(drawnPeriod, drawnPeriod).filter(([a, b]) => a.from < b.to && b.from < a.to),
@@ -229,7 +229,7 @@ test('Algorithm 1: of one incumbent a plan that keeps no remainder does what its
   );
 });
 
-test('Theorem 12 (3), Lemma 1 (B): Allen’s relations are closed under composition, as his table has it', () => {
+test('Theorem 12 (3), Lemma 1 (B): Allen’s relations compose as in his table', () => {
   const starts = [0, 1, 2, 3, 4, 5];
   const periods = starts.flatMap((from) => starts.flatMap((to) => (from < to ? [{ from: at(from), to: at(to) }] : [])));
   const table = new Map<string, Set<AllenRelation>>();
@@ -256,7 +256,7 @@ test('Theorem 12 (3), Lemma 1 (B): Allen’s relations are closed under composit
   expect(table.get('before after')!.size).toBe(13);
 });
 
-test('Theorem 12 (3): what is selected by relations is rows as they were, and each row stands in one relation', () => {
+test('Theorem 12 (3): relations select unchanged rows, each row by just one', () => {
   fc.assert(
     fc.property(fc.constantFrom(...STRATEGIES), drawnBatches, drawnPeriod, (strategy, batches, to) => {
       const { rows } = told(strategy, batches);
@@ -272,7 +272,7 @@ test('Theorem 12 (3): what is selected by relations is rows as they were, and ea
   );
 });
 
-test('Proposition 1 (C): audit rows change no answer of a read that does not ask for them', () => {
+test('Proposition 1 (C): audit rows change no read that does not ask for them', () => {
   let audits = 0;
   fc.assert(
     fc.property(
@@ -340,7 +340,7 @@ const drawnQuery: fc.Arbitrary<(table: string) => string> = fc.letrec<{ query: (
   ),
 })).query;
 
-test('Proposition 1 (C): a query of relational algebra gives what it gives where there are no audit rows', async () => {
+test('Proposition 1 (C): relational algebra gives the same without audit rows', async () => {
   const path = join(folder, 'conservative.db');
   const store = await openStore(`sqlite:${path}`, { durability: 'off' });
   const clock = new HandClock();
@@ -382,7 +382,7 @@ test('Proposition 1 (C): a query of relational algebra gives what it gives where
   await store.close();
 });
 
-test('Theorem 17, Corollary 18: who asks a judge anew admits N1 wherever it can answer in two ways, and through the log nobody does', async () => {
+test('Theorem 17, Corollary 18: N1 needs an unlogged judge with two answers', async () => {
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   let questions = 0;
@@ -421,7 +421,7 @@ test('Theorem 17, Corollary 18: who asks a judge anew admits N1 wherever it can 
   await store.close();
 });
 
-test('Remark 1: partitions are held one by one; what was recalled of another is no condition', async () => {
+test('Remark 1: partitions are separate; a recall of another is no condition', async () => {
   const store = await openStore('memory:');
   const clock = new HandClock();
   const writ = writFor('nurse');

@@ -25,7 +25,7 @@ function run(...args: readonly string[]): {
   return { status, out: stdout, err: stderr };
 }
 
-test('an experiment without the packages that it needs is refused before anything is measured', () => {
+test('an experiment without its packages is refused before it measures', () => {
   const url = ['--postgres', 'postgres://nobody@127.0.0.1:1/none'];
   const gate = run('effects', 'gate');
   expect([gate.status, gate.out]).toEqual([2, '']);

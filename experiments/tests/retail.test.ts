@@ -47,7 +47,7 @@ describe.skipIf(!hasData('tau-retail'))('the shop’s job (tau-retail, absent wi
 
   const sums = ({ results, seconds, ...report }: AdjudicationReport) => report;
 
-  test('without the policy all 70 solutions leave the records that the benchmark’s own tools leave', async () => {
+  test('without the policy 70 solutions leave the records of the benchmark tools', async () => {
     const { code, report } = await adjudicated('tools.db', '--no-invariants');
     expect(report.results.filter(({ differences }) => differences?.length !== 0)).toEqual([]);
     expect({ code, ...sums(report) }).toEqual({
@@ -75,7 +75,7 @@ describe.skipIf(!hasData('tau-retail'))('the shop’s job (tau-retail, absent wi
       report = done.report;
     });
 
-    test('69 do, and the one that does not breaks the policy: it exchanges an item for itself', () => {
+    test('69 match; the other breaks the policy by exchanging an item for itself', () => {
       expect(sums(report)).toEqual({
         runs: 70,
         proposals: 93,
@@ -94,7 +94,7 @@ describe.skipIf(!hasData('tau-retail'))('the shop’s job (tau-retail, absent wi
       ]);
     });
 
-    test('verify says so too, from the file alone, and so does the domain when it runs again', async () => {
+    test('verify agrees, from the file alone, and so does a deep replay', async () => {
       const { code, out } = await assize('verify', '--deep', '--json', ...store);
       expect(code).toBe(0);
       expect(JSON.parse(out)).toMatchObject({ valid: true, trajectories: 71, entries: 164 });
@@ -134,7 +134,7 @@ describe('a small shop', () => {
     return JSON.parse(out).results[0].calls;
   }
 
-  test('nothing is done for who was not authenticated, and nothing before it', async () => {
+  test('a call without or before authentication is rejected', async () => {
     expect(await ruled(cancel('P'))).toMatchObject([{ ruling: 'rejected', reason: 'type_mismatch' }]);
     expect(await ruled(cancel('P'), found, cancel('P'))).toMatchObject([
       { ruling: 'rejected', reason: 'type_mismatch' },
@@ -142,7 +142,7 @@ describe('a small shop', () => {
     ]);
   });
 
-  test('who is located later is another user, whom the conversation is not about', async () => {
+  test('a user located later is not the subject of the conversation', async () => {
     const other = call('find_user_id_by_email', { email: 'bob@example.com' });
     const back = call('return_delivered_order_items', {
       order_id: 'B',

@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test('check: 0 for what is sound, 1 for a finding, 2 for what is no ontology', async () => {
+test('check: 0 if sound, 1 for a finding, 2 for a file that is no ontology', async () => {
   expect(await json(0, 'check', 'library.ttl')).toMatchObject({ domain: 'library', ok: true, rules: 6, findings: [] });
   const wrong = await assize('check', 'wrong.ttl');
   expect(wrong.code).toBe(1);
@@ -45,7 +45,7 @@ test('check against a domain: a shipped one by its name, and each difference', a
   expect(other.out).toContain('differs  invariant BUDGET_CAP: the ontology has no such rule');
 });
 
-test('what is not there is said', async () => {
+test('a missing ontology, file or option value is reported', async () => {
   expect(await assize('check', 'nowhere')).toMatchObject({
     code: 2,
     err: expect.stringContaining('no shipped ontology of nowhere'),
@@ -67,7 +67,7 @@ test('what is not there is said', async () => {
   expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain('assize domains lists them');
 });
 
-test('roles: 1 where the ontology names other roles than those that are derived', async () => {
+test('roles: 1 if the ontology names roles other than the derived ones', async () => {
   expect((await json(0, 'roles', 'udt')).roles.map(({ name }: any) => name)).toEqual([
     'LabOrder',
     'Billing',
@@ -78,7 +78,7 @@ test('roles: 1 where the ontology names other roles than those that are derived'
   expect(finer.out).toContain('disagreement  no worker role is realized in the group');
 });
 
-test('invariants and fingerprint of each shipped domain, and of one that is run', async () => {
+test('invariants and fingerprint of each shipped domain and of an executed one', async () => {
   expect((await json(0, 'invariants', 'airline')).length).toBe(29);
   expect(await json(0, 'fingerprint', 'airline')).toMatchObject({ writeSkew: { holds: false } });
   const run = ['fingerprint', 'budget', '--domain', 'budget', '--depth', '1', '--tries', '10', '--width', '2'];
@@ -98,7 +98,7 @@ test('invariants and fingerprint of each shipped domain, and of one that is run'
   expect(given.executed.witnesses[0].state.cap).toBe(10);
 });
 
-test('fingerprint: what says how a domain is run needs one, and it is the one that the ontology is of', async () => {
+test('fingerprint: run options need --domain, and it must match the ontology', async () => {
   for (const args of [
     ['--state', 'none.json'],
     ['--proposals', 'none.json'],
@@ -124,7 +124,7 @@ test('one is called one, and where nothing was grouped no table is begun', async
   expect((await assize('roles', 'budget')).out).not.toContain('overlap  this');
 });
 
-test('where nothing can be written it is said what is in the way', async () => {
+test('a blocked output path is reported with the obstacle', async () => {
   writeFileSync(at('file'), 'mine');
   mkdirSync(at('pictures'));
   for (const args of [

@@ -36,7 +36,7 @@ describe.each([moderation, verification] as unknown as Domain[])('$name', (domai
     expect(Object.fromEntries(described)).toEqual(Object.fromEntries(declared));
   });
 
-  test('rules come in the same order, fail in the same way, and refer to what they read', () => {
+  test('rules have the same order and failures, and refer to the paths they read', () => {
     const described = [...terms.all('rule')]
       .map(([term, [id = '']]) => ({ term, id, order: Number(terms.of(term, 'order')[0]) }))
       .sort((a, b) => a.order - b.order);

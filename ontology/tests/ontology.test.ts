@@ -82,7 +82,7 @@ describe('clustering', () => {
     return groups;
   }
 
-  test('each merge is the greatest overlap that there was, and none is left that reaches the threshold', () => {
+  test('each merge has the top overlap; no remaining pair reaches the threshold', () => {
     fc.assert(
       fc.property(clustered, ({ list, apart, together, threshold }) => {
         const division = { apart, together };
@@ -111,7 +111,7 @@ describe('clustering', () => {
     );
   });
 
-  test('what just reaches the threshold is merged, and what just misses it is not', () => {
+  test('an overlap at the threshold is merged, one just below it is not', () => {
     fc.assert(
       fc.property(processes, (list) => {
         const division = { apart: [], together: [] };
@@ -142,7 +142,7 @@ describe('putting changes together', () => {
     maxKeys: 3,
   });
 
-  test('what one proposal changes is put in as RFC 6902 says', () => {
+  test('the changes of one proposal are applied as RFC 6902 states', () => {
     fc.assert(
       fc.property(state, state, (was, now) => {
         const operations = naiveDiff(was as never, now as never);
@@ -171,7 +171,7 @@ describe('putting changes together', () => {
     );
   });
 
-  test('lists that both begin come together; what was taken away can’t be changed', () => {
+  test('lists that both create are combined; a removed value cannot be changed', () => {
     const add = (path: string, value: Json) => [{ op: 'add' as const, path, value }];
     expect(mergeUnchecked({}, add('/log', [1]), add('/log', [2]))).toEqual({ log: [1, 2] });
     expect(mergeUnchecked({ log: [0] }, add('/log/1', 1), add('/log/1', 2))).toEqual({ log: [0, 2, 1] });
@@ -243,7 +243,7 @@ describe('a picture', () => {
 
   const number = (of: ReadonlyMap<string, string>, name: string): number => Number(of.get(name));
 
-  test('it is well-formed whatever the words are, and the same for the same ontology', () => {
+  test('it is well-formed for any words, and equal for equal ontologies', () => {
     fc.assert(
       fc.property(worded, (ontology) => {
         const picture = draw(ontology);
@@ -284,7 +284,7 @@ describe('a picture', () => {
     );
   });
 
-  test('what is cross-cutting stands out, and each thing is there', () => {
+  test('cross-cutting rules stand out, and every element is drawn', () => {
     const all = elements(draw(library));
     const kinds = (kind: string): number => all.filter(({ attributes }) => attributes.get('class') === kind).length;
     expect({
@@ -306,7 +306,7 @@ describe('a picture', () => {
   });
 });
 
-test('a scaffold is TypeScript, whatever the words are', () => {
+test('a scaffold is valid TypeScript for any words', () => {
   fc.assert(
     fc.property(worded, (ontology) => {
       for (const [file, text] of scaffold(ontology)) if (file.endsWith('.ts')) stripTypeScriptTypes(text);
@@ -315,7 +315,7 @@ test('a scaffold is TypeScript, whatever the words are', () => {
   );
 });
 
-test('whatever a text is, it is read, or refused with an error of the package', () => {
+test('any text is parsed, or refused with an error of the package', () => {
   const lines = LIBRARY.split('\n');
   const cut = fc
     .tuple(fc.nat(lines.length), fc.nat(lines.length), fc.string())

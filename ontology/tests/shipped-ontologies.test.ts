@@ -81,7 +81,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(deriveInvariants(ontology).map(({ id }) => id)).toEqual(domain.rules.map(({ id }) => id));
   });
 
-  test('it names what must hold before its processes, or it is known why it names nothing', () => {
+  test('it names preconditions of its processes, or is listed as having none', () => {
     expect(Object.keys(gatesOf(name)).length === 0).toBe(name in WITHOUT_PRECONDITIONS);
   });
 
@@ -111,7 +111,7 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
-test('what must hold before a vulnerability is disclosed, and before what leads there', () => {
+test('the preconditions of a disclosure and of the processes that lead to it', () => {
   const ontology = read('disclosure');
   expect(gatesOf('disclosure')).toEqual({
     DISCLOSURE_TIMELINE_CONSISTENCY: ['ExecuteDisclosure'],
@@ -137,7 +137,7 @@ describe.each(['airline', 'retail', 'udt'])('the README of %s', (name) => {
     .filter((rows) => rows.length > 0)
     .map((rows) => rows.map((row) => row.split('|').slice(1).map(quoted)));
 
-  test('says of each process what must hold before it', () => {
+  test('states the preconditions of each process', () => {
     const gates = Object.entries(gatesOf(name));
     const asked = read(name).processes.map(({ process }) => [
       process,
@@ -153,7 +153,7 @@ describe.each(['airline', 'retail', 'udt'])('the README of %s', (name) => {
   });
 });
 
-test('what only grows is a list in a scaffold, and what anything may be the key of a record', async () => {
+test('a scaffold makes grow-only components lists and free-keyed ones records', async () => {
   const { state, initial } = await domainIn(join(folder, 'airline', 'index.ts'), 'airline');
   const fits = (change: object): boolean => state.safeParse({ ...initial, ...change }).success;
   expect([fits({ itineraries: { R: [1] } }), fits({ itineraries: { R: {} } }), fits({ itineraries: [] })]).toEqual([
@@ -172,7 +172,7 @@ test('all scaffolds compile under the options of the package', () => {
   expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
 });
 
-test('the tests of the scaffolds fail, one for each invariant, and none is skipped', () => {
+test('scaffold tests fail, one for each invariant, and none is skipped', () => {
   const report = join(folder, 'report.json');
   spawnSync(process.execPath, [
     ...[join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder],

@@ -41,7 +41,7 @@ async function desk() {
   return { store, trajectory, options, memory: assize.memory('ward') };
 }
 
-test('an agent says what messages state, under its writ; what the model answered is observed', async () => {
+test('an agent asserts message facts under its writ; answers are observations', async () => {
   const { store, trajectory, options, memory } = await desk();
   const answers = ['no', FACTS, { facts: [] }];
   let calls = 0;
@@ -56,7 +56,7 @@ test('an agent says what messages state, under its writ; what the model answered
   expect(observations.map(({ name }) => name)).toEqual(['extraction', 'extraction', 'turn 0']);
 });
 
-test('gone on with, the run asks nobody about what was answered', async () => {
+test('a resumed run asks the model nothing that is already answered', async () => {
   const { trajectory, options } = await desk();
   await runAgents(trajectory, [scribe(() => FACTS, MESSAGES)], { ...options, maxTurns: 1 });
   const { head } = trajectory;

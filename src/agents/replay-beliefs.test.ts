@@ -101,7 +101,7 @@ const replayed = (store: MemoryStore, trajectoryId: string, from: MemoryStore = 
 };
 
 test.each(['shared', 'branch'] as const)(
-  'a run of agents who believe comes again, beside others who change the same: %s',
+  'a run of agents with memory replays next to concurrent writers: %s',
   async (where) => {
     const { store, trajectory, report } = await recorded(where);
     const kinds = (await store.entries(trajectory.id)).map(({ kind }) => kind);
@@ -123,7 +123,7 @@ test.each(['shared', 'branch'] as const)(
   },
 );
 
-test('a run in a branch comes again that was outdated by what its source changed after somebody had looked', async () => {
+test('a branch run replays although its source changed after an agent’s read', async () => {
   const store = new MemoryStore();
   const clock = new HandClock();
   const oracle = createOracle({ store, clock, mode: 'record' });
@@ -150,13 +150,13 @@ test('a run in a branch comes again that was outdated by what its source changed
   expect(replay).toMatchObject({ same: true, headId: head });
 });
 
-test('what an agent says otherwise is found, at its turn', async () => {
+test('a changed statement of an agent is found at its turn', async () => {
   const { store } = await recorded('shared');
   const turns = TURNS.with(2, [said('allergy', 'mites')]);
   expect((await replayed(store, 't', store, turns)).firstDifference).toMatchObject({ kind: 'decision', turn: 2 });
 });
 
-test('a store that was made of an export has another key of claims, and no entry comes again', async () => {
+test('a store made from an export has another claim key, and no entry replays', async () => {
   const { store } = await recorded('shared');
   await integrateLog(store);
   const copy = new MemoryStore();

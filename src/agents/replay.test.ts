@@ -73,7 +73,7 @@ function other(turn: Turn, member: string): unknown {
   return counsel.do === 'reject' ? { ...counsel, reason: 'another' } : { ...counsel, do: 'reject', reason: 'no' };
 }
 
-describe('what was changed is found at the first turn that differs', () => {
+describe('a change is found at the first turn that differs', () => {
   test('any answer of the log that the run used', async () => {
     const asked = read.filter((key) => key !== turnKey('desk', turnOf.get(key) as number));
     expect(asked.length).toBeGreaterThan(15);
@@ -102,7 +102,7 @@ describe('what was changed is found at the first turn that differs', () => {
     }
   });
 
-  test('any member of any turn: another arbitration, time, chance, slice, decision, or counsel', async () => {
+  test('any turn field: arbitration, time, randomness, slice, decision, counsel', async () => {
     const all = await recordedTurns();
     expect(all.some((turn) => 'counsel' in turn && turn.counsel.do === 'approve')).toBe(true);
     for (const [n, turn] of all.entries()) {
@@ -125,7 +125,7 @@ describe('what was changed is found at the first turn that differs', () => {
     }
   });
 
-  test('an agent whose code was changed, one that is gone, and one that does not like what it hears', async () => {
+  test('changed agent code, a missing agent, and an agent with a new question', async () => {
     const [wren, chad, edie] = staff({ answer: async () => 'never' } as never, 4) as [Agent, Agent, Agent];
     const all = await recordedTurns();
     const first = (name: string) => all.findIndex((turn) => 'agent' in turn && turn.agent === name);
@@ -154,7 +154,7 @@ describe('what was changed is found at the first turn that differs', () => {
     });
   });
 
-  test('a domain that rules otherwise is another domain; a writ that nobody anchors, and an expiry that was not', async () => {
+  test('a domain that rules differently, an unanchored writ, an invented expiry', async () => {
     const other = defineDomain<any, any>({ ...newsroom.declared, version: '2' } as never);
     const all = { oracleGet: (key: string) => store.oracleGet(key) };
     await expect(replayRun(source(all), other, agents, { anchors: [operator.publicKey] })).rejects.toMatchObject({
@@ -182,7 +182,7 @@ describe('what was changed is found at the first turn that differs', () => {
   });
 });
 
-describe('what others wrote between the turns is taken as it is recorded', () => {
+describe('entries of other writers between turns are replayed as recorded', () => {
   const lead = keysOf(11);
   const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
 
@@ -238,7 +238,7 @@ describe('what others wrote between the turns is taken as it is recorded', () =>
   );
 });
 
-test('a run whose answers were erased ends at the first turn that needs one, and turns stay', async () => {
+test('erased answers end a replay at the first turn needing one; turns stay', async () => {
   const recorded = await desk({}, 4);
   await recorded.run();
   const trajectory = await runtimeOver(recorded.store, [newsroom], { oracle: recorded.store }).open('desk');

@@ -37,7 +37,7 @@ const write = (title: string, text = 'The town slept'): Decision => ({
 
 describe('a run', () => {
   test.each([{ concurrent: false }, { concurrent: true }])(
-    'of three agents with a model, chance, time and a counselor replays to the same head: %o',
+    'with model, randomness, time and counselor replays to the same head: %o',
     async (how) => {
       const { run, replay, store, model, trajectory } = await desk();
       const report = await run(how);
@@ -55,7 +55,7 @@ describe('a run', () => {
     },
   );
 
-  test('what an agent consulted, and its turn, are observations of what it proposed', async () => {
+  test('records an agent’s turn and sources as observations of its proposal', async () => {
     const { run, store } = await desk();
     await run({ maxTurns: 1 });
     const [, { observations, key_hash: keyed }] = await payloads(store);
@@ -103,7 +103,7 @@ describe('a run', () => {
     }
   });
 
-  test.each(OWN_NAMES)('goes on from a turn with such a name that is on record, and replays (%#)', async (name) => {
+  test.each(OWN_NAMES)('resumes from a recorded turn with such a name, and replays (%#)', async (name) => {
     const { run, replay, oracle, clock, trajectory } = await desk();
     const agent = asking(name);
     const slice = trajectory.slice('writer', {});
@@ -119,7 +119,7 @@ describe('a run', () => {
     expect(await replay({}, [agent])).toMatchObject({ same: true });
   });
 
-  test('an arbiter’s questions may be called whatever: nobody observes their answers', async () => {
+  test('an arbiter’s questions may have any name, since no answer is observed', async () => {
     const { run } = await desk();
     const arbiter: Arbiter = async ([first], { oracle }) => {
       await oracle.ask({ name: 'ticket#1', request: 'who', call: () => null });
@@ -142,7 +142,7 @@ describe('a run', () => {
     expect(canonicalize(heard[0] as Json)).not.toBe(canonicalize(heard[1] as Json));
   });
 
-  test('a question of one decision is another in the next; an answer may be as large as the log takes', async () => {
+  test('each decision asks its question anew; an answer may fill the log limit', async () => {
     const { run, replay, store, model } = await desk();
     const agent = writer(async ({ drafts }, oracle) => {
       const request = 'how long?';
@@ -160,7 +160,7 @@ describe('a run', () => {
     expect(await replay({}, [agent])).toMatchObject({ same: true });
   });
 
-  test('ends when nobody has anything to propose, and says why', async () => {
+  test('ends with a reason when no agent has a proposal', async () => {
     const { run, trajectory } = await desk();
     const idle = writer(() => 'wait');
     expect(await run({}, [idle])).toEqual({ ended: 'waiting', turns: 1, head: trajectory.head });
@@ -174,7 +174,7 @@ describe('a run', () => {
     expect(await run({ signal: AbortSignal.abort() }, both)).toMatchObject({ ended: 'aborted', turns: 4 });
   });
 
-  test('an abort ends it although an agent still decides; nothing of that is recorded, and nothing asked any more', async () => {
+  test('an abort ends it during a decision, which records and asks nothing more', async () => {
     const { run, model, store } = await desk();
     const aborting = new AbortController();
     const going = Promise.withResolvers<void>();
@@ -195,7 +195,7 @@ describe('a run', () => {
     expect(await store.oracleGet(turnKey('desk', 0))).toBeUndefined();
   });
 
-  test('while something is pending the others are told so; they are asked again when it is resolved', async () => {
+  test('freezes other agents while a proposal is pending, then asks them again', async () => {
     const { run, store, trajectory, replay } = await desk();
     const rulings: (Ruling | undefined)[] = [];
     const onTurn = ({ ruling }: CompletedTurn) => void rulings.push(ruling);
@@ -227,7 +227,7 @@ describe('a run', () => {
     expect(await replay({}, agents)).toMatchObject({ same: true });
   });
 
-  test('that a counselor may not say so is an outcome of the turn, and is so again', async () => {
+  test('an unauthorised counselor is an outcome of the turn, also in a replay', async () => {
     const { run, replay } = await desk({}, 4);
     let said = 0;
     const turns: CompletedTurn[] = [];
@@ -239,7 +239,7 @@ describe('a run', () => {
 });
 
 describe('a run that ended in the middle', () => {
-  test('because a model was down asks only what has no answer yet', async () => {
+  test('because a model was down asks only unanswered questions', async () => {
     const { run, replay, store } = await desk();
     const calls: string[] = [];
     let isUp = false;
@@ -267,7 +267,7 @@ describe('a run that ended in the middle', () => {
     expect(await replay({}, [agent])).toMatchObject({ same: true });
   });
 
-  test('goes on with the agents that it had, and with no others', async () => {
+  test('resumes with its own agents and with no others', async () => {
     const { run } = await desk();
     await run({ maxTurns: 1 }, [writer(() => write('a'))]);
     await expect(run({}, [writer(() => write('b'))])).rejects.toMatchObject({
@@ -279,7 +279,7 @@ describe('a run that ended in the middle', () => {
     });
   });
 
-  test('a turn that somebody else took meanwhile is theirs', async () => {
+  test('a turn taken by a concurrent run belongs to that run', async () => {
     const { run, store, oracle, trajectory } = await desk();
     const other = writer(() => 'wait', 'other');
     const agent = writer(async () => {
@@ -296,7 +296,7 @@ describe('a run that ended in the middle', () => {
 });
 
 describe('arbitration', () => {
-  test('is each in turn, or who was first; an arbiter chooses otherwise, with an oracle of its own', async () => {
+  test('is round-robin or first come; an arbiter may choose, with its own oracle', async () => {
     const { run, replay } = await desk();
     const agents = ['a', 'b', 'c'].map((name) => writer(() => write(name), name));
     const order: string[] = [];
@@ -349,7 +349,7 @@ describe('arbitration', () => {
   });
 });
 
-describe('what a replay needs', () => {
+describe('a replay needs', () => {
   test('the key, where entries are signed', async () => {
     const signer = generateKeys(new Uint8Array(32).fill(3));
     const { run, replay } = await desk({ signer });
@@ -421,7 +421,7 @@ describe('what a replay needs', () => {
   });
 });
 
-describe('what is no run', () => {
+describe('a run is refused for', () => {
   const done = () => 'done' as const;
   test.each([
     ['none', []],

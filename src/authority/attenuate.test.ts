@@ -25,7 +25,7 @@ const grant: WritGrant = {
 const root = issueWrit(grant, keys[0]!.privateKey);
 
 describe('attenuate', () => {
-  test('keeps what is not changed, with one level less', () => {
+  test('keeps unchanged fields, with one level less', () => {
     const child = attenuate(root, { subject: keys[2]!.publicKey, nonce: 'c' }, keys[1]!.privateKey);
     const { signature: _s, ...body } = child;
     expect(body).toEqual({
@@ -39,7 +39,7 @@ describe('attenuate', () => {
     });
   });
 
-  test('is signed by the parent’s subject and nobody else', () => {
+  test('is signed by the parent’s subject only', () => {
     const changes = { subject: 'x', nonce: 'c' };
     expect(() => attenuate(root, changes, keys[0]!.privateKey)).toThrowError(
       expect.objectContaining({ code: 'wrong_key' }),
@@ -54,7 +54,7 @@ describe('attenuate', () => {
     expect(attempt).toThrowError(/^"clerk" can use this writ and not pass it on: /);
   });
 
-  test('all that is wider is named, with what it goes beyond', () => {
+  test('names all wider fields with the excess of each', () => {
     const changes = {
       ...{ trajectory: 't2', actions: ['spend', 'refund'], scopes: ['fs:/**'], budget: { calls: 11, eur: 0 } },
       ...{ expires: addMicros(start, 1001), max_depth: 3, require_approval: [] },
@@ -112,7 +112,7 @@ describe('attenuate', () => {
     }
   });
 
-  test('members of a writ that are not the child’s to say are refused or overruled', () => {
+  test('refuses or overrules fields that the child may not set', () => {
     const forged = {
       subject: 'x',
       nonce: 'c',
@@ -230,7 +230,7 @@ function signedFor(body: WritBody): Writ {
 }
 
 describe('attenuation is monotone on every axis', () => {
-  test('what attenuate accepts allows nothing that the parent does not, down any generated line', () => {
+  test('an accepted child grants nothing beyond its parent, in any writ chain', () => {
     let accepted = 0;
     fc.assert(
       fc.property(rootGrant, fc.array(anyChange, { minLength: 1, maxLength: 4 }), (extra, line) => {

@@ -42,7 +42,7 @@ function opened(): BudgetLedger {
 }
 
 describe('BudgetLedger', () => {
-  test('counts a cost against the writ and every ancestor, and nobody beside', () => {
+  test('counts a cost against the writ and every ancestor, and no sibling', () => {
     const ledger = opened();
     ledger.spend(grandchildId, { calls: 2 });
     expect([rootId, childId, siblingId, grandchildId].map((id) => ledger.spent(id))).toEqual([
@@ -53,7 +53,7 @@ describe('BudgetLedger', () => {
     ]);
   });
 
-  test('what is left is the least along the line', () => {
+  test('the remaining budget is the least along the chain', () => {
     const ledger = opened();
     ledger.spend(siblingId, { calls: 6 });
     expect(ledger.left(rootId)).toEqual({ calls: 4, usd: 1000 });
@@ -98,7 +98,7 @@ describe('BudgetLedger', () => {
     expect(ledger.covers(id, { calls: 1 })).toMatchObject({ ok: false, unit: 'calls', left: 0 });
   });
 
-  test('spending what is not covered is an error and books nothing anywhere', () => {
+  test('spending beyond the budget is an error and books nothing anywhere', () => {
     const ledger = opened();
     const evidence = { writ_id: childId, unit: 'usd', left: 0, cost: 1, short: 1 };
     expect(() => ledger.spend(childId, { calls: 1, usd: 1 })).toThrowError(
@@ -130,7 +130,7 @@ describe('BudgetLedger', () => {
     },
   );
 
-  test('refund undoes exactly what spend did, and nothing more', () => {
+  test('a refund reverts exactly the spending, and nothing more', () => {
     const ledger = opened();
     ledger.spend(siblingId, { calls: 3 });
     ledger.spend(grandchildId, { calls: 3 });
@@ -143,7 +143,7 @@ describe('BudgetLedger', () => {
     expect(ledger.left(rootId)).toEqual({ calls: 7, usd: 1000 });
   });
 
-  test('an unknown writ, or one whose parent is unknown, has no account', () => {
+  test('an unknown writ, or a writ with an unknown parent, has no account', () => {
     const ledger = new BudgetLedger();
     const unknown = expect.objectContaining({ code: 'unknown_writ' });
     expect(() => ledger.grant(child)).toThrowError(unknown);
@@ -186,7 +186,7 @@ function granting(writs: readonly { readonly writ: Writ }[], one: BudgetLedger, 
 const step = fc.record({ who: fc.nat(), calls: fc.nat({ max: 15 }), refund: fc.boolean() });
 
 describe('under any order of spending', () => {
-  test('no grant is ever passed, and the ledger agrees with a naive sum over subtrees', () => {
+  test('no grant is exceeded, and the ledger equals a naive sum over subtrees', () => {
     fc.assert(
       fc.property(family, fc.array(step, { maxLength: 60 }), (writs, steps) => {
         const ledger = new BudgetLedger();
@@ -228,7 +228,7 @@ describe('under any order of spending', () => {
     );
   });
 
-  test('what was paid already is booked as far as it goes, and in which order does not matter', () => {
+  test('paid costs are booked up to the remaining budget, in any order', () => {
     const paid = fc.record({ who: fc.nat(), calls: fc.nat({ max: 15 }), isPaid: fc.boolean() });
     let short = 0;
     fc.assert(
@@ -259,7 +259,7 @@ describe('under any order of spending', () => {
     expect(short).toBeGreaterThan(0);
   });
 
-  test('what is reserved is as good as spent for whoever asks, whatever it was reserved under', () => {
+  test('a reservation under any writ counts as spent for every requester', () => {
     const reserving = fc.array(fc.record({ who: fc.nat(), calls: fc.nat({ max: 9 }) }), { maxLength: 5 });
     fc.assert(
       fc.property(family, reserving, fc.nat(), fc.nat({ max: 40 }), (writs, reservations, who, calls) => {

@@ -118,7 +118,7 @@ describe('a use that is not granted', () => {
     expect(codeOf({ ...rootUse, ...change })).toBe(code);
   });
 
-  test('the refusal says in one well-formed sentence what was wrong, however odd the request', () => {
+  test('the refusal states the error in one well-formed sentence for any request', () => {
     const long = 'x'.repeat(100_000);
     for (const odd of [long, '\ud800', 'a\nb', 'a\u202eb']) {
       for (const change of [{ action: odd }, { scopes: [odd] }, { principal: odd }, { trajectory: odd }]) {
@@ -200,13 +200,13 @@ describe('the attack list of notes/ledger-security.md', () => {
     expect(codeOf({ ...rootUse, writ: acts, scopes: ['fs:/data/p1/a'] })).toBe('scope_not_granted');
   });
 
-  test('row 20: a child whose list of approvals is missing does not shed its parent’s', () => {
+  test('row 20: a child without an approval list does not shed its parent’s', () => {
     const { signature: _s, require_approval: _r, ...body } = forge(root, { max_depth: 7 }, planner.privateKey);
     const writ = { ...body, signature: signText('writ', canonicalize(body), planner.privateKey) };
     expect(codeOf({ ...rootUse, writ, chain: [root], principal: 'mallory' })).toBe('not_attenuated');
   });
 
-  test('row 21: expiry and revocation are judged at each use, also for a chain that was verified before', () => {
+  test('row 21: each use checks expiry and revocation, even of a verified chain', () => {
     const verifier = createWritVerifier(base);
     expect(verifier.check(leafUse)).toMatchObject({ ok: true });
     expect(verifier.check({ ...leafUse, at: end })).toMatchObject({ ok: false, code: 'expired' });
@@ -217,7 +217,7 @@ describe('the attack list of notes/ledger-security.md', () => {
     expect(verifier.check(leafUse)).toMatchObject({ ok: true });
   });
 
-  test('row 23: a writ is of no use to another key, in another trajectory, or as another’s parent', () => {
+  test('row 23: a writ is useless to another key or trajectory, or as a parent', () => {
     expect(codeOf({ ...leafUse, principal: 'mallory' })).toBe('wrong_principal');
     expect(codeOf({ ...leafUse, trajectory: 't2' })).toBe('wrong_trajectory');
     const stolen = forge(middle, { issuer: stranger.publicKey, max_depth: 6 }, stranger.privateKey);
@@ -240,7 +240,7 @@ describe('the attack list of notes/ledger-security.md', () => {
     }
   });
 
-  test('row 24: an all-zero signature, and one whose S is not below L, are rejected', () => {
+  test('row 24: an all-zero signature and one with S not below L are rejected', () => {
     expect(codeOf({ ...rootUse, writ: { ...root, signature: '0'.repeat(128) } })).toBe('bad_signature');
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     const scalar = BigInt(`0x${Buffer.from(root.signature.slice(64), 'hex').reverse().toString('hex')}`) + order;
@@ -322,7 +322,7 @@ describe('the verifier’s memory', () => {
     );
   });
 
-  test('a chain’s signatures are looked at once, each link’s; what depends on the moment is looked at in each use', () => {
+  test('each link’s signature is checked once, time-dependent parts at each use', () => {
     const verifier = createWritVerifier(base);
     const looked = vi.mocked(signatureHolds);
     looked.mockClear();

@@ -63,7 +63,7 @@ function use(writ: Writ, chain: readonly Writ[], rest: Partial<WritUse> = {}): s
 }
 
 describe('delegateWrit', () => {
-  test('makes a child for another trajectory, without a budget unless one is named', () => {
+  test('creates a child for another trajectory, without a budget unless named', () => {
     expect(child).toMatchObject({ parent: writId(root), trajectory: 'c', budget: { usd: 60 }, max_depth: 5 });
     expect(over(root, 1, 'c').budget).toEqual({});
     expect(over(root, 1, 'c', { budget: undefined }).budget).toEqual({});
@@ -132,7 +132,7 @@ describe('a writ that leads over', () => {
     }
   });
 
-  test('counts by the last step: those above were asked for when it was delegated', () => {
+  test('counts by its last step; ancestors were checked at delegation', () => {
     const chain = [inside(child, 2), child, root];
     expect(use(deep, chain, { trajectory: 'd', delegated: writId(deep) })).toBe('ok');
     expect(use(deep, chain, { trajectory: 'd', delegated })).toBe('not_attenuated');
@@ -209,7 +209,7 @@ describe('checkDelegation', () => {
   });
 });
 
-test('down any line of writs, a use counts in one trajectory, and only by the last writ that led there (property)', () => {
+test('in any chain a use counts in one trajectory, by its last writ (property)', () => {
   const links = fc.array(fc.constantFrom('stay', 'a', 'b', 'c'), { minLength: 1, maxLength: 6 });
   let counted = 0;
   fc.assert(

@@ -59,7 +59,7 @@ function meanings(): bigint[] {
 }
 
 describe('the grammar against a brute-force oracle', () => {
-  test(`contains and overlaps agree with the sets of names, over all ${patterns.length}² pairs of patterns`, () => {
+  test(`contains and overlaps agree with name sets for ${patterns.length}² pairs`, () => {
     const sets = meanings();
     const wrong: string[] = [];
     for (const [i, wider] of patterns.entries()) {
@@ -161,7 +161,7 @@ describe('examples of the design', () => {
     expect(contains('db:users:**', 'db:users:*')).toBe(true);
   });
 
-  test('scopes are brought to NFC and a scheme in lower case, and to nothing else', () => {
+  test('scopes get NFC and a lower-case scheme, and no other change', () => {
     expect(normalizeScope('FS:/Repo/Cafe\u0301')).toBe('fs:/Repo/Caf\u00e9');
     expect(normalizeScope('/Repo')).toBe('/Repo');
     expect(normalizeAction('Book:Flight')).toBe('Book:Flight');
@@ -209,7 +209,7 @@ describe('refused texts', () => {
     expect(() => covers('a:**', 'a:*')).toThrowError(expect.objectContaining({ code: 'bad_resource' }));
   });
 
-  test('what is no text is refused, not converted', () => {
+  test('a value that is not a string is refused, not converted', () => {
     for (const value of [null, undefined, 7, {}, ['a']]) {
       expect(() => normalizeScope(value as string)).toThrowError(expect.objectContaining({ code: 'bad_resource' }));
     }

@@ -114,7 +114,7 @@ describe('safely', () => {
     await new Promise((resolve) => setImmediate(resolve));
   });
 
-  test('a denial and a question for approval stay what they are', () => {
+  test('a denial and an approval request stay unchanged', () => {
     for (const decision of ['deny', 'needs_approval']) {
       expect(failClosedPolicy(policyOf(() => ({ decision, reasons: [], errors: [] }))).evaluate(query).decision).toBe(
         decision,

@@ -28,7 +28,7 @@ function table(...rules: Partial<Rule>[]): RuleTable {
 }
 
 describe('which rule decides', () => {
-  test('deny over needs_approval over allow, whatever the order of rows; the first of its sort is named', () => {
+  test('deny over needs_approval over allow in any order; its first is named', () => {
     const effects: Verdict[] = ['allow', 'deny', 'needs_approval'];
     const rows = fc.array(
       fc.record({ effect: fc.constantFrom(...effects), actions: fc.constantFrom(['spend'], ['book:*'], ['**']) }),
@@ -132,7 +132,7 @@ describe('conditions', () => {
     ['/currency/0', '/currency has no members'],
     ['/to/0', '/to is no list'],
     ['/0/name', 'the whole is no list'],
-  ])('%s has no place: what denies there is not passed by another shape', (path, problem) => {
+  ])('%s does not exist: a denial there cannot be bypassed by another shape', (path, problem) => {
     for (const effect of ['allow', 'deny'] as const) {
       const rules = [
         { id: 'r0', effect, actions: ['**'], where: [{ path, exists: true, is: 'eve' }] },
@@ -153,7 +153,7 @@ describe('conditions', () => {
     ['null for max', { path: '/none', max: 1 }],
     ['a number for matches', { path: '/amount', matches: '**' }],
     ['a star in what is matched', { path: '/star', matches: '**' }],
-  ])('%s is an error, and an error denies whatever else applies', (_what, condition) => {
+  ])('%s is an error, and an error denies regardless of other rules', (_what, condition) => {
     for (const effect of ['allow', 'deny', 'needs_approval'] as const) {
       const policy = ruleTable({ ...table({ effect, where: [condition] }, {}), otherwise: 'allow' });
       const decision = policy.evaluate(ask({ args }));
@@ -172,7 +172,7 @@ describe('conditions', () => {
     expect(policy.evaluate(ask({ args: { amount: 1000 } })).decision).toBe('deny');
   });
 
-  test('one in the place of a list of them passes no guard; a member with such a name is one', () => {
+  test('a value in place of a list passes no guard; a field named so counts', () => {
     const where = [
       { path: '/to/0', exists: true },
       { path: '/to/0/name', is: 'eve' },
@@ -184,7 +184,7 @@ describe('conditions', () => {
     for (const to of [[], [{ name: 'ada' }], { 0: { name: 'ada' } }]) expect(decided(to)).toBe('allow');
   });
 
-  test('a row whose action does not fit is not evaluated', () => {
+  test('a row with another action is not evaluated', () => {
     const where = [{ path: '/absent', is: 1 }];
     expect(ruleTable(table({}, { actions: ['other'], effect: 'deny', where })).evaluate(ask())).toMatchObject({
       decision: 'allow',
@@ -257,7 +257,7 @@ describe('never fails open', () => {
 describe('the digest', () => {
   const given = table({ scopes: ['FS:/a'], where: [{ path: '/x', is: 1 }] });
 
-  test('is the hash of the table as read, and the same however its members are ordered', () => {
+  test('is the hash of the parsed table, independent of field order', () => {
     const { digest } = ruleTable(given);
     expect(digest).toBe(contentHash({ engine: 'assize/rule-table/v3', table: parseRuleTable(given) }));
     const turned = JSON.parse(

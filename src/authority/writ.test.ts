@@ -25,7 +25,7 @@ const grant: WritGrant = {
 const root = issueWrit(grant, operator.privateKey);
 
 describe('issueWrit', () => {
-  test('gives a signed root in stored form whose id is the hash of its canonical text, signature included', () => {
+  test('returns a stored-form root; its id hashes its signed canonical text', () => {
     expect(root).toMatchObject({ v: 1, parent: null, ...grant });
     expect(signatureHolds(root)).toBe(true);
     expect(writId(root)).toBe(hashText(canonicalize(root)));
@@ -36,7 +36,7 @@ describe('issueWrit', () => {
     expect(writId(issueWrit({ ...grant, nonce: 'n2' }, operator.privateKey))).not.toBe(writId(root));
   });
 
-  test('brings names to normal form before they are signed, and writes absent lists as empty ones', () => {
+  test('normalizes names before it signs them, and writes absent lists as empty', () => {
     const { actions: _a, scopes: _s, budget: _b, require_approval: _r, ...bare } = grant;
     const written = issueWrit({ ...bare, scopes: ['FS:/Cafe\u0301'] }, operator.privateKey);
     expect(written.scopes).toEqual(['fs:/Caf\u00e9']);
@@ -64,7 +64,7 @@ describe('issueWrit', () => {
 describe('parseWrit', () => {
   const stored = JSON.parse(canonicalize(root)) as { [key: string]: Json };
 
-  test('reads what was stored', () => {
+  test('reads a stored writ', () => {
     expect(parseWrit(stored)).toEqual(root);
     expect(writId(parseWrit(stored))).toBe(writId(root));
   });
@@ -78,7 +78,7 @@ describe('parseWrit', () => {
   });
 
   test.each(['actions', 'scopes', 'budget', 'require_approval'])(
-    'an absent %s is nothing, and still what was signed',
+    'an absent %s stays absent, and the signature holds',
     (list) => {
       const { [list]: _absent, signature: _signed, ...body } = stored;
       const writ = parseWrit({ ...body, signature: signText('writ', canonicalize(body), operator.privateKey) });
@@ -134,7 +134,7 @@ describe('parseWrit', () => {
 });
 
 describe('signatures', () => {
-  test('no flipped bit of a signed writ verifies, whatever it hits', () => {
+  test('a signed writ with any flipped bit fails verification', () => {
     const child = attenuate(root, { subject: 'helper', nonce: 'c', actions: ['spend'] }, agent.privateKey);
     const bytes = Buffer.from(canonicalize(child));
     const survivors: string[] = [];

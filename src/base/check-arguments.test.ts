@@ -10,7 +10,7 @@ const OPTIONS = arg.options<Options>({ size: arg.whole, name: arg.optional(arg.t
 
 describe('options', () => {
   test.each([{ size: 1 }, { size: 1, name: 'a' }, { size: 1, name: undefined }, Object.create({ size: 1 })])(
-    'are what they say: %j',
+    'are accepted if well-formed: %j',
     (given) => {
       expect(() => checkArgument(OPTIONS, given, 'options')).not.toThrow();
     },
@@ -32,7 +32,7 @@ describe('options', () => {
     );
   });
 
-  test('a member that there is not is told with those that there are', () => {
+  test('an unknown field is reported with the known ones', () => {
     expect(() => checkArgument(OPTIONS, { sice: 1 }, 'options')).toThrow(
       'The argument options.sice must be left out, since there is no such member: there are size, name; nothing was done.',
     );

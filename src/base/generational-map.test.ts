@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GenerationalMap } from './index.ts';
 
-test('what is there is what was set last, and the last ones are always there', () => {
+test('each present key has its last value, and the last keys are all present', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.tuple(fc.nat(12), fc.nat())), (size, sets) => {
       const map = new GenerationalMap<number, number>(size);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LruCache } from './lru-cache.ts';
 
-test('it keeps what was used last, and no more than it may', () => {
+test('it keeps the last used values, up to its limit', () => {
   const made: string[] = [];
   const cache = new LruCache<string>(3);
   const get = (key: string) =>
@@ -14,7 +14,7 @@ test('it keeps what was used last, and no more than it may', () => {
   expect(cache.size).toBe(3);
 });
 
-test('what could not be made is not kept', () => {
+test('a value that failed to be created is not cached', () => {
   const cache = new LruCache<string>(3);
   expect(() =>
     cache.get('a', () => {

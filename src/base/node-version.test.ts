@@ -11,7 +11,7 @@ test.each(['22.16.0', '22.99.1', '24.0.0', '24.21.0', '25.1.0', '26.0.0', '100.0
 );
 
 test.each(['0.12.0', '18.20.8', '20.20.2', '21.7.3', '22.0.0', '22.15.1', '23.11.1', 'none'])(
-  'Node %s is refused in one message that says what to install',
+  'Node %s is refused with one message that names the version to install',
   (version) => {
     expect(() => requireNode(version)).toThrow(NodeError);
     expect(() => requireNode(version)).toThrow(

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { oddErrors } from '../../tests/support/odd-errors.ts';
 import { toError } from './thrown.ts';
 
-test.each(oddErrors())('what can’t be looked at is an error that can: %s', (_, odd) => {
+test.each(oddErrors())('an unreadable thrown value becomes a readable error: %s', (_, odd) => {
   const thrown = toError(odd);
   expect(thrown).toBeInstanceOf(Error);
   expect(thrown).toMatchObject({ message: 'what was thrown can’t be looked at' });
 });
 
 test.each([[undefined], [null], ['text'], [0], [{}], [Symbol('odd')], [new Error('as it is')], [new TypeError('too')]])(
-  'all else is what it is: %s',
+  'any other thrown value is returned unchanged: %s',
   (thrown) => {
     expect(toError(thrown)).toBe(thrown);
   },

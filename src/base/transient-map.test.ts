@@ -13,7 +13,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ clear: true as const }) },
 );
 
-test('it has what a Map has, in the same order, however much comes and goes', () => {
+test('it behaves as a Map, in the same order, after any sets and deletes', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 1_000, size: 'max' }), (steps) => {
       const map = new TransientMap<number, number>();
@@ -41,7 +41,7 @@ test('it has what a Map has, in the same order, however much comes and goes', ()
   );
 });
 
-test('what was deleted is gone with the next minor collections, however long the map lives', () => {
+test('minor collections free deleted values, however old the map is', () => {
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as (options: { type: 'minor' | 'major'; execution: 'sync' }) => void;
   const map = new TransientMap<number, unknown[]>();

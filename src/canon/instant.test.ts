@@ -146,7 +146,7 @@ describe('order and distance', () => {
     expect(thrownBy(() => addMicros(LAST, 1)).code).toBe('bad_instant');
   });
 
-  test('what is no instant or no distance is refused', () => {
+  test('an invalid instant or distance is refused', () => {
     expect(thrownBy(() => maxInstant(NOW, 'soon')).code).toBe('bad_instant');
     expect(thrownBy(() => maxInstant('soon', NOW)).code).toBe('bad_instant');
     for (const n of [0.5, Number.NaN, 2 ** 53]) expect(thrownBy(() => addMicros(NOW, n)).code).toBe('bad_instant');

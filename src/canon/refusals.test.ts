@@ -188,7 +188,7 @@ describe.each(WALKS)('%s refuses', (_, walk) => {
     expect(called).toEqual([]);
   });
 
-  test('the cause of an unreadable Proxy is what it threw', () => {
+  test('an unreadable Proxy with its thrown error as the cause', () => {
     expect(thrownBy(() => walk(new Proxy({}, { ownKeys: boom }))).cause).toBeInstanceOf(TypeError);
   });
 
@@ -271,7 +271,7 @@ test('both walks agree on values that are spoiled anywhere', () => {
   );
 });
 
-test('each limit is exact: what a value needs is enough, one less is refused', () => {
+test('each limit is exact: the needed amount is accepted, one less is refused', () => {
   fc.assert(
     fc.property(jsonValue, (value) => {
       const needs = {

@@ -18,7 +18,7 @@ function said(terminal: { readonly isTTY?: true; readonly columns?: number }): s
   return Buffer.concat(pieces).toString();
 }
 
-test('what went wrong is one line for a program, and no longer than its own on a terminal', () => {
+test('an error is one line for a program, and wraps to fit a terminal', () => {
   const whole = 'assize: It is wrong, and here is all of what can be done.\n';
   expect(said({})).toBe(whole);
   expect(said({ isTTY: true, columns: 30 })).toBe('assize: It is wrong, and here\nis all of what can be done.\n');

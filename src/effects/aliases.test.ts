@@ -42,7 +42,7 @@ describe('canonical names', () => {
     expect(await canonicalNames(readScope('a:1'), few)).toHaveLength(NAMES_MAX);
   });
 
-  test('of a canonical name are among those that it was given with, whatever the table; or it is said what is wrong', async () => {
+  test('of a returned name are in the returned set, or the resolver is refused', async () => {
     const name = fc.constantFrom('a:1', 'a:2', 'a:3', 'b:1', 'b:2');
     const table = fc.dictionary(name, fc.uniqueArray(name, { minLength: 1, maxLength: 3 }));
     await fc.assert(
@@ -66,7 +66,7 @@ describe('canonical names', () => {
   });
 });
 
-describe('what a resolver gives', () => {
+describe('the result of a resolver', () => {
   test.each([[[]], [''], [undefined], [7], [['a:b', 'a//b']], ['a:**:b'], [null], [{}], [['x:..']]])(
     '%j is refused by name',
     (given) => {

@@ -85,7 +85,7 @@ afterAll(() => {
   process.stdout.write(`together: ${states} states\n`);
 });
 
-describe('all of it or nothing, once, whatever is called between', () => {
+describe('a batch is all or nothing, once, with any calls in between', () => {
   test.each(PAIRS)('%s and %s', (one, other) => {
     for (const kind of BESIDE) {
       const plan = around(kind, one, other);
@@ -120,7 +120,7 @@ function found(plans: readonly Plan[], rules: Partial<Rules>): string {
   return '';
 }
 
-describe('what is planted is found', () => {
+describe('a planted fault is found', () => {
   const stepping = (change: (step: Step, ...given: Parameters<typeof nextStep>) => Step): Partial<Rules> => ({
     nextStep: (state, knowing) => change(nextStep(state, knowing), state, knowing),
   });

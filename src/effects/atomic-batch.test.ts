@@ -50,7 +50,7 @@ test.each<[string, Partial<Record<keyof ToolSpec, unknown>>, string]>([
   });
 });
 
-test('tools of one place are called together, whatever stands between them', () => {
+test('tools of one batch are called together, regardless of calls in between', () => {
   const [here, there, alone] = [{ batch: spec.batch! }, { batch: { ...spec.batch!, at: {} } }, {}];
   const together = batchesOf([here, alone, there, here, undefined, there]);
   expect([0, 1, 2, 3, 4, 5].map((n) => together?.(n))).toEqual([[0, 3], [1], [2, 5], [0, 3], [4], [2, 5]]);
@@ -58,7 +58,7 @@ test('tools of one place are called together, whatever stands between them', () 
   expect(batchesOf([alone, undefined])).toBeUndefined();
 });
 
-test('what was called with one that waits for a person waits with it, also where another one fails for good', () => {
+test('a call batched with an unresolved one waits too, even after a failure', () => {
   const kind: EffectClass = { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' };
   const together = batchesOf([spec, spec, {}]);
   const knowing = { hasBody: false, isInFlight: () => false, maxAttempts: 3, batchOf: together! };
@@ -112,7 +112,7 @@ describe('the order of calls', () => {
     ['a-a', ['reversible', 'with_cost', 'irreversible'], '1 02'],
     ['a-a', ['irreversible', 'with_cost', 'reversible'], '1 02'],
     ['ab-ab', ['irreversible', 'reversible', 'irreversible', 'reversible', 'reversible'], '14 03 2'],
-  ])('of %s is that of what comes last of each', (places, sorts, order) => {
+  ])('of %s is that of the last call of each batch', (places, sorts, order) => {
     expect(called(due(...sorts), places)).toBe(order);
   });
 });
@@ -139,7 +139,7 @@ const effect = fc.record({
   place: fc.constantFrom<object | undefined>(elsewhere, at, undefined),
 });
 
-test('what is next is the same whether those that are one step are one list or not, so that each is looked at by itself', () => {
+test('the next step is the same whether batch members share one list or not', () => {
   const phase = fc.constantFrom('committed' as const, 'failing' as const, 'aborting' as const);
   fc.assert(
     fc.property(fc.array(effect, { maxLength: 12 }), phase, (all, phase) => {

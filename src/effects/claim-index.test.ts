@@ -50,7 +50,7 @@ const read = ({ scope: text, access }: { scope: string; access: Claim['access'] 
   access,
 });
 
-test('the least epoch of those that conflict, and the latest before another, are those of a look at all of them', () => {
+test('least conflicting and latest earlier epochs match a full scan of claims', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200, size: 'max' }), (steps) => {
       const index = new ClaimIndex();
@@ -78,7 +78,7 @@ test('the least epoch of those that conflict, and the latest before another, are
   );
 });
 
-test('whether two scopes meet is whether some resources that they mean are one, or one inside of the other', () => {
+test('scopes overlap iff they name equal resources or one inside another', () => {
   // All names of few segments, so that the question is asked of them one by one.
   const words = ['a', 'b', 'c'];
   const names: string[] = [];

@@ -27,7 +27,7 @@ const isSame = (one: Claim, other: Claim): boolean =>
   one.access === other.access && one.scope.text === other.scope.text;
 const textOf = ({ access, scope: { text } }: Claim): string => `${access} ${text}`;
 
-test('covers what a look at all of them finds covered, few or many, as they come and go', () => {
+test('covers the same claims as a full scan, few or many, as claims change', () => {
   fc.assert(
     fc.property(fc.array(claim), fc.array(step, { maxLength: 120, size: 'max' }), (first, steps) => {
       const set = new ClaimSet(first);
@@ -49,7 +49,7 @@ test('covers what a look at all of them finds covered, few or many, as they come
   );
 });
 
-test('one claim covers another one as its scope contains the other as a text, and who may write may read', () => {
+test('a claim covers another if its scope contains it; write covers read', () => {
   fc.assert(
     fc.property(claim, claim, (wider, narrower) => {
       const mayDo = wider.access === 'write' || narrower.access === 'read';
@@ -59,7 +59,7 @@ test('one claim covers another one as its scope contains the other as a text, an
   );
 });
 
-test('however many claims there are, what one lies inside of is found on its own way down', () => {
+test('the lookup of an enclosing claim does not depend on the number of claims', () => {
   const looked: number[] = [];
   for (const count of [100, 10_000]) {
     let looks = 0;

@@ -10,7 +10,7 @@ const a = claimOf('fs:/a');
 const b = claimOf('fs:/b');
 
 describe('work', () => {
-  test('has epochs from 1, each given once, and may act at once where nobody older is', () => {
+  test('gets unique epochs from 1, and may act immediately if none is older', () => {
     const coordinator = new Coordinator();
     const [one, two] = [coordinator.begin([a]), coordinator.begin([b])];
     expect([one.epoch, two.epoch, coordinator.last]).toEqual([1, 2, 2]);
@@ -36,7 +36,7 @@ describe('work', () => {
     expect(order).toEqual(['three', 'two']);
   });
 
-  test('keeps nothing of those who waited for it in vain', async () => {
+  test('keeps no reference to cancelled waiters', async () => {
     const coordinator = new Coordinator();
     const one = coordinator.begin([a]);
     const woken: number[] = [];
@@ -77,7 +77,7 @@ describe('work', () => {
     expect(coordinator.begin([a]).epoch).toBe(3);
   });
 
-  test('that comes late where younger work was just let in is stale: there is no moment between', async () => {
+  test('that comes late just as younger work is admitted is stale, without a gap', async () => {
     const coordinator = new Coordinator();
     const [oldest, older, younger] = [coordinator.begin([a]), coordinator.begin([b]), coordinator.begin([a])];
     const entered = coordinator.acquire(younger, [a]);
@@ -100,7 +100,7 @@ describe('work', () => {
     await other;
   });
 
-  test('that waits in one queue is woken when it is next, however many wait behind it', async () => {
+  test('that waits in one queue is woken when it is next, at any queue length', async () => {
     const coordinator = new Coordinator();
     let looks = 0;
     const counted = Object.assign([a], {
@@ -128,7 +128,7 @@ describe('work', () => {
     expect([next.epoch, coordinator.blocker(next, a)]).toEqual([8, 3]);
   });
 
-  test('that has ended is not there any more, whatever is still said of it', () => {
+  test('that has ended is gone, and later calls for it have no effect', () => {
     const coordinator = new Coordinator();
     const one = coordinator.begin([a]);
     coordinator.end(one);
@@ -165,7 +165,7 @@ class NaiveCoordinator {
   }
 }
 
-test('who waits for whom, and who is stale, is what a look at all that ever was says', () => {
+test('waiting and staleness match a naive check of the full history', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const coordinator = new Coordinator();
@@ -215,7 +215,7 @@ test('who waits for whom, and who is stale, is what a look at all that ever was 
   );
 });
 
-test('whatever work claims, waits for and does: all of it ends, and what conflicts is done in the order of epochs', async () => {
+test('all work ends, and conflicting acts run in epoch order, for any claims', async () => {
   const program = fc.array(fc.tuple(claim, fc.constantFrom('declared', 'later')), { minLength: 1, maxLength: 3 });
   await fc.assert(
     fc.asyncProperty(fc.array(program, { maxLength: 8 }), fc.scheduler(), async (programs, scheduler) => {

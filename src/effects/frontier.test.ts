@@ -106,7 +106,7 @@ afterAll(() => {
   process.stdout.write(`frontier: ${states} states, ${views} views of live work, ${waited} were woken\n`);
 });
 
-describe('in the order of epochs, with nothing lost, nothing stale, and nobody held up for ever', () => {
+describe('plans act in epoch order, without loss, stale work or endless waits', () => {
   test.each(Object.entries(ALONE))('%s', async (_, plans) => {
     await explored(explore(plans, [...TROUBLES, ...(isDeep ? MUCH : [])]));
   });
@@ -115,7 +115,7 @@ describe('in the order of epochs, with nothing lost, nothing stale, and nobody h
     await explored(explore(plans, [...MEMBERS, ...(isDeep ? MANY : [])], RULES, 2));
   });
 
-  test('resources are told apart as scopes are', () => {
+  test('resources are distinguished as scopes are', () => {
     expect(PAIRS.filter(([one, other, isMet]) => meet(one, other) !== isMet)).toEqual([]);
     expect(PAIRS.filter(([, , isMet]) => isMet)).toHaveLength(21);
   });
@@ -132,7 +132,7 @@ function found(plans: readonly Plan[], troubles: readonly Trouble[], rules: Rule
   return '';
 }
 
-describe('what is planted in the rules is found by what must hold', () => {
+describe('a fault planted in the rules is found by the invariants', () => {
   const [counter, guessing, crossing] = [
     ALONE['a counter of three']!,
     ALONE['a counter of three who guess']!,
@@ -256,7 +256,7 @@ function leavingLive(shared: SharedWork): Partial<SharedWork> {
   };
 }
 
-describe('what is planted in the coordinator is found by a look at everything', () => {
+describe('a fault planted in the coordinator is found by a full check', () => {
   const expanding = ALONE['two that come to claim what the other has']!;
   const releasing = ALONE['one that gives up what it has read']!;
   const late = IN_TWO['one that comes to claim what the other has']!;

@@ -84,12 +84,12 @@ afterAll(() => {
   process.stdout.write(`protocol: ${states} states\n`);
 });
 
-describe('all or nothing, once each, in the order of epochs, and all of it ends or waits for a person', () => {
+describe('transactions are atomic, once, in epoch order, and end or need a human', () => {
   test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
     expect(amongOthers(around(kind))).toBeGreaterThan(2_000);
   });
 
-  test.each(SINKS)('a pivot beside what is held, with a %s sink', (sink) => {
+  test.each(SINKS)('a pivot next to buffered effects, with a %s sink', (sink) => {
     expect(amongOthers(around(pivot, { ...held, sink }))).toBeGreaterThan(2_000);
   });
 
@@ -141,7 +141,7 @@ const MUCH: readonly Trouble[] = [
   { crashes: 1, losses: 1, refusals: 1, finals: 2, silences: 1, rejections: 2, decisions: 3 },
 ];
 
-describe('what fails for good is undone and answered for, once, and never after what can not be undone', () => {
+describe('final failures are reverted and handled once if nothing irreversible ran', () => {
   test.each(CLASSES)('$reversibility, $delivery, $sink', (kind) => {
     for (const beside of BESIDE) {
       const plans = answered(kind, beside);
@@ -207,7 +207,7 @@ function found(plans: readonly Plan[], troubles: readonly Trouble[], rules: Rule
   return '';
 }
 
-test('what is planted in branches is found', () => {
+test('a fault planted in branches is found', () => {
   const kept: Rules = {
     ...RULES,
     nextStep: (state, knowing) => {
@@ -224,7 +224,7 @@ test('what is planted in branches is found', () => {
   expect(() => explore(losing(keyed), [TROUBLES[0]!], kept)).toThrow(/is there 1 times, not 0/);
 });
 
-test('a pivot that does not wait for what a person has to look at is found', () => {
+test('a pivot that does not wait for an unresolved effect is found', () => {
   const hasty: Rules = {
     ...RULES,
     nextStep: (state, knowing) => {
@@ -238,7 +238,7 @@ test('a pivot that does not wait for what a person has to look at is found', () 
   expect(() => explore(plans, [TROUBLES[0]!], hasty)).toThrow(/may still fail/);
 });
 
-describe('what is planted is found', () => {
+describe('a planted fault is found', () => {
   const at = (state: TransactionState, step: Step): EffectState => state.effects['n' in step ? step.n : 0]!;
   const protocol = (change: (step: Step, state: TransactionState) => Step): Rules => ({
     ...RULES,

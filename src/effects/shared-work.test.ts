@@ -22,7 +22,7 @@ describe('work that is shared', () => {
     }
   });
 
-  test('of another one is taken for done where it may act: who is older and comes later is stale', () => {
+  test('of another member counts as acted once clear: late older work is stale', () => {
     const shared = new SharedWork(1);
     shared.register(1, 1, [b]);
     shared.register(2, 2, [a]);
@@ -30,7 +30,7 @@ describe('work that is shared', () => {
     expect(shared.claim(1, [claimOf('r:/c')])).toBeUndefined();
   });
 
-  test('of another one that is heard of as one’s own, because it was taken over since, is taken for done as well', () => {
+  test('of another member, adopted since, also counts as acted once clear', () => {
     const shared = new SharedWork(1);
     shared.register(1, 1, [b], true);
     shared.register(2, 1, [a], false);
@@ -38,7 +38,7 @@ describe('work that is shared', () => {
     expect(shared.claim(1, [a])).toEqual({ epoch: 1, by: 2, claim: a });
   });
 
-  test('of another one that is heard of as one’s own has claimed what its member was let claim', () => {
+  test('of another member keeps its granted claims when it is reported as own', () => {
     const shared = new SharedWork(1);
     shared.register(1, 1, [b], false);
     shared.register(2, 1, [a], false);
@@ -48,7 +48,7 @@ describe('work that is shared', () => {
     expect(shared.coordinator.blocker(work, a)).toBe(1);
   });
 
-  test('that gives up what it claimed too late keeps what it had before', () => {
+  test('that releases claims made too late keeps its earlier claims', () => {
     const shared = new SharedWork(1);
     shared.register(1, 1, [a]);
     shared.register(2, 2, [b]);
@@ -61,14 +61,14 @@ describe('work that is shared', () => {
     expect(shared.coordinator.blocker(work, a)).toBeUndefined();
   });
 
-  test('that claims again what it has is not stale because somebody waits for it', () => {
+  test('that repeats a claim is not stale because another transaction waits', () => {
     const shared = new SharedWork(1);
     shared.register(1, 1, [claimOf('r:/**')]);
     shared.register(2, 2, [a]);
     expect(shared.claim(1, [claimOf('r:/a', 'read'), claimOf('r:/a/x')])).toBeUndefined();
   });
 
-  test('that is left holds nobody up and lets nobody in, until it has ended, whoever goes on with it', () => {
+  test('when parked, blocks its scopes until it ends, under any adopter', () => {
     const shared = new SharedWork(2);
     shared.register(1, 1, [a]);
     const work = shared.register(2, 2, [a]);
@@ -83,7 +83,7 @@ describe('work that is shared', () => {
     expect([shared.doubtAt(a), shared.parked(), shared.workOf(1)]).toEqual([undefined, [], undefined]);
   });
 
-  test('that is left keeps what it is said to keep, which is less each time, and all else is free', () => {
+  test('keeps only the given scopes when parked, fewer each time; frees the rest', () => {
     const shared = new SharedWork(1);
     const c = claimOf('r:/c');
     shared.register(1, 1, [claimOf('r:/**'), c]);
@@ -104,7 +104,7 @@ describe('work that is shared', () => {
     expect(doubts()).toEqual([undefined, undefined, undefined]);
   });
 
-  test('that is not known any more is nobody’s', () => {
+  test('of an ended epoch belongs to no member', () => {
     const shared = new SharedWork(1);
     shared.register(1, 1, [a]);
     for (const told of [0, 1]) {
@@ -501,7 +501,7 @@ function least(epochs: readonly number[]): number | undefined {
   return epochs.length === 0 ? undefined : Math.min(...epochs);
 }
 
-test('however late each hears of it: at one place all agree, what conflicts acts in the order of epochs, and who comes too late is stale', () => {
+test('under delay, members agree, conflicts follow epochs, late work is stale', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40, size: 'max' }), (steps) => {
       const world = new World();

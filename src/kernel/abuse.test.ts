@@ -53,7 +53,7 @@ describe('the text of a pattern', () => {
     append: fc.boolean(),
   });
 
-  test('is read back as the pattern, whatever its keys are', () => {
+  test('is parsed back to the pattern for any keys', () => {
     fc.assert(
       fc.property(pattern, ({ segments, append }) => {
         expect(patternFromText(patternText({ segments, append }))).toEqual({ segments, append });
@@ -62,7 +62,7 @@ describe('the text of a pattern', () => {
     );
   });
 
-  test.each(odd)('keeps the key %j apart from what it looks like, alone, first and last', (key) => {
+  test.each(odd)('keeps the key %j apart from its lookalikes, alone, first and last', (key) => {
     const lists: PatternSegment[][] = [[key], [key, 'a'], ['a', key], [key, ANY, key]];
     for (const segments of lists) {
       for (const append of [true, false]) {
@@ -78,7 +78,7 @@ describe('where rule and action both name a channel', () => {
   const compiled = (heldBack?: typeof held, channel: string | undefined = 'cfo'): Compiled =>
     ({ action: { channel }, heldBack }) as never;
 
-  test('what was held back goes to both, what was not to the rule’s', () => {
+  test('an action that requires approval goes to both, others to the rule’s', () => {
     expect(channelOf(compiled(held), rule)).toBe('cfo+nurse');
     expect(channelOf(compiled(), rule)).toBe('nurse');
     expect(channelOf(compiled(held), undefined)).toBe('cfo');
@@ -102,7 +102,7 @@ describe('where rule and action both name a channel', () => {
   });
 });
 
-test('nobody of several requesters may resolve, in whatever normal form their name is written', () => {
+test('no requester of several may resolve, in any normal form of the name', () => {
   const domain = define({ counselors: { nurse: () => true } });
   const requesters = ['alice', 'zo\u00e9', '\u1e9b\u0323'];
   const forms = ['NFC', 'NFD'] as const;
@@ -119,7 +119,7 @@ test('nobody of several requesters may resolve, in whatever normal form their na
   }
 });
 
-describe('a domain is refused, and told which part is wrong, for', () => {
+describe('a domain is refused with the faulty part named, for', () => {
   const { invariants, ...others } = good;
   test.each<[string, object, readonly string[]]>([
     [
@@ -199,7 +199,7 @@ test('a domain without counselors that escalates freezes nothing', () => {
   }
 });
 
-test('a process bound to one set of parameters is not taken for one bound to another', () => {
+test('a process bound to one parameter set is distinct from another binding', () => {
   const domain = define({
     state: z.object({ log: z.record(z.string(), z.record(z.string(), z.number())) }),
     initial: { log: {} },

@@ -83,7 +83,7 @@ describe('where nothing is', () => {
       (state) => (state.log.red = { lines: [1, 2] }),
       [{ op: 'add', path: '/log/red', value: { lines: [1, 2] } }],
     ],
-  ])('what leads to the footprint is begun, %s', (_, state, apply, patches) => {
+  ])('the path to the footprint is created, %s', (_, state, apply, patches) => {
     expect(outcomeOf(state, apply)).toEqual(patches);
   });
 
@@ -102,7 +102,7 @@ describe('where nothing is', () => {
     ['replaced by the same that is empty', (state) => (state.queue.red = {})],
     ['replaced by what leads to the footprint', (state) => (state.queue.red = { ada: {} })],
     ['taken away', (state) => delete state.queue.red],
-  ])('what is there is not %s', (_, apply) => {
+  ])('an existing value is not %s', (_, apply) => {
     expect(outcomeOf(there, apply)).toBe('invalid_authority');
   });
 });

@@ -80,7 +80,7 @@ describe('unique', () => {
     );
   });
 
-  test('members without a value take no part, and a text is not the number that looks like it', () => {
+  test('items without a value are ignored; a string is not its lookalike number', () => {
     const { act } = worldOf([
       unique<State, '/orders/*'>('TOTALS', '/orders/*', { by: ({ number, total }) => number ?? total }),
     ]);
@@ -99,7 +99,7 @@ describe('unique', () => {
     ).toBe('approved');
   });
 
-  test('a value with parts is that of its time, also where it is a part of the state', () => {
+  test('a composite value is taken as of its time, also as a part of the state', () => {
     const { act } = worldOf([unique<State, '/orders/*'>('WHOLE', '/orders/*', { by: (order) => order as never })]);
     const { user, number } = START.orders['o2'] as Required<Order>;
     expect(
@@ -274,7 +274,7 @@ describe('an index of a plain rule', () => {
     expect(world.domain.rules[0]?.patterns).toHaveLength(2);
   });
 
-  test('has no sum that nobody declared', () => {
+  test('has no undeclared sum', () => {
     const { world } = worldOf([
       invariant<any, any>('SUM', [], (_state, { spent }: any) => (spent.sum() > 0 ? pass : pass), {
         index: { spent: { path: '/spent/*' } },

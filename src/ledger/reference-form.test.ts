@@ -53,7 +53,7 @@ describe('a reference', () => {
     }
   });
 
-  test.each(['delta', 'approval'])('of what a pending will do (%s) leads to a list', async (what) => {
+  test.each(['delta', 'approval'])('of a pending proposal (%s) leads to a list', async (what) => {
     for (const [value, valid] of [
       [[], true],
       [{}, false],
@@ -80,7 +80,7 @@ describe('a reference', () => {
   });
 });
 
-test('a change that is an empty text, a state that is none, a name with a NUL are not of their form', () => {
+test('an empty change, a state that is no object, a NUL in a name: malformed', () => {
   const row = chain().rows[0]!;
   const root = JSON.parse(row.payload) as Record<string, unknown>;
   expect(payloadFault(root)).toBeUndefined();
@@ -92,7 +92,7 @@ test('a change that is an empty text, a state that is none, a name with a NUL ar
   expect(payloadFault({ ...commit, delta: { ...commit.delta, state: '' } })).toContain('delta');
 });
 
-describe('a rejection of what is pending', () => {
+describe('a rejection of a pending proposal', () => {
   const resolved = (rest: object): Promise<Awaited<ReturnType<typeof verified>>> => {
     const writer = chain();
     writer.add('pending_approval', pendingMembers({ expires: second(5) }));

@@ -24,7 +24,7 @@ const saying = fc.record({
 });
 const history = fc.array(fc.array(saying, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 8 });
 
-test('an entry takes no more for what comes of answers than was said when they were asked for', () => {
+test('answers add no more to an entry than was estimated at the question', () => {
   let asked = 0;
   fc.assert(
     fc.property(history, fc.infiniteStream(fc.nat(5)), (batches, votes) => {

@@ -21,7 +21,7 @@ test('is the engine’s where no more than 100 marks follow each other', () => {
   );
 });
 
-test('leaves more marks than that as they stand, and what is around them not', () => {
+test('normalization skips longer runs of marks, but not the text around them', () => {
   const many = UNORDERED.repeat(51);
   expect(normalForm(`e\u0301 a${many} e\u0301`, 'NFC')).toBe(`é a${many} é`);
   expect(normalForm(`a${'\uff9e\u0334'.repeat(51)} ﬁ`, 'NFKD')).toBe(`a${'\uff9e\u0334'.repeat(51)} fi`);

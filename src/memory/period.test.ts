@@ -39,7 +39,7 @@ describe('a period', () => {
     expect(overlaps(of(1, 2), of(2, 3))).toBe(false);
   });
 
-  test('stands to each other in exactly one of thirteen relations, of which nine share an instant', () => {
+  test('has exactly one of thirteen relations to another; nine share an instant', () => {
     const periods = [1, 2, 3, 4, 5].flatMap((from) =>
       [2, 3, 4, 5, 6].flatMap((to) => (from < to ? [of(from, to)] : [])),
     );
@@ -69,17 +69,17 @@ describe('a period', () => {
   });
 });
 
-test('leftovers are what lies outside of all others, also where these overlap each other', () => {
+test('leftovers lie outside all other periods, also if these overlap', () => {
   expect(leftovers(of(1, 10), [of(4, 6), of(5, 7), of(9, 12), of(12, 14)])).toEqual([of(1, 4), of(7, 9)]);
   expect(leftovers(of(1, 10), [])).toEqual([of(1, 10)]);
   expect(leftovers(of(3, 4), [of(1, 10)])).toEqual([]);
 });
 
-test('atomic segments are cut at all borders, and leave out what nothing covers', () => {
+test('atomic segments are cut at all borders and omit uncovered time', () => {
   expect(atomicSegments([of(1, 4), of(3, 6), of(8, 9), of(8, 9)])).toEqual([of(1, 3), of(3, 4), of(4, 6), of(8, 9)]);
 });
 
-test('what touches is joined where it is one', () => {
+test('adjacent periods are joined if their values are equal', () => {
   const said = [
     { ...of(3, 5), what: 'a' },
     { ...of(1, 3), what: 'a' },

@@ -94,7 +94,7 @@ describe('the penicillin story', () => {
     return notebook;
   };
 
-  test('what was true before the change stays believed', () => {
+  test('a fact that was true before the change still holds', () => {
     expect(story().believed).toEqual(['penicillin 0.9 03-01..04-15', 'amoxicillin 0.9 04-15..12-31']);
   });
 
@@ -125,13 +125,13 @@ describe('the penicillin story', () => {
     expect(loser.rows[0]).toMatchObject({ object: 'penicillin', valid_from: date('03-01'), valid_to: OPEN_END });
   });
 
-  test('what is left over keeps its id, its claim and when it was asserted', () => {
+  test('a leftover keeps its id, its claim and its time of assertion', () => {
     const left = story().open.find(({ object }) => object === 'penicillin')!;
     expect(left).toMatchObject({ fact_id: left.lineage, asserted_seq: 0, seq: 1, asserted_from: date('03-01') });
   });
 });
 
-test('by evidence who is surer wins, and a winner that loses nothing has no new version', () => {
+test('by evidence the surer wins; a winner without losses has no new version', () => {
   const notebook = new Notebook('evi');
   notebook.assert(date('03-01'), say('penicillin', date('03-01'), OPEN_END, 0.9));
   const plan = notebook.assert(date('04-01'), say('amoxicillin', date('02-01'), OPEN_END, 0.5));
@@ -146,7 +146,7 @@ test('by evidence who is surer wins, and a winner that loses nothing has no new 
   ]);
 });
 
-test('by the start of validity an old state that is heard of late does not displace a newer one', () => {
+test('by valid time an old state reported late does not displace a newer one', () => {
   const heardLate = (strategy: Strategy): string[] => {
     const notebook = new Notebook(strategy);
     notebook.assert(date('04-16'), say('amoxicillin', date('04-15')));
@@ -157,7 +157,7 @@ test('by the start of validity an old state that is heard of late does not displ
   expect(heardLate('lww')).toEqual(['penicillin 0.9 03-01..12-31']);
 });
 
-test('with `drop` a loser is not believed where nobody contested it, as in Algorithm 1', () => {
+test('with `drop` a loser is gone even where uncontested, as in Algorithm 1', () => {
   const notebook = new Notebook('lww', { remainder: 'drop' });
   notebook.assert(date('03-01'), say('penicillin', date('03-01')));
   notebook.assert(date('04-01'), say('amoxicillin', date('04-15')));
@@ -177,7 +177,7 @@ describe('where a person or a policy decides', () => {
   const contrary = [say('amoxicillin', date('04-15')), say('none', date('05-01'), date('06-01'))];
 
   test.each(['await', 'rule'] as const)(
-    'it is asked once for each distinct set of members, and nothing happens before: %s',
+    'each distinct set of candidates is asked once, before any change: %s',
     (strategy) => {
       const notebook = opened(strategy);
       const ask = planAssert(notebook.writing(date('04-20')), contrary) as QuestionPlan;
@@ -210,7 +210,7 @@ describe('where a person or a policy decides', () => {
     },
   );
 
-  test('an answer to what is not in question any more is refused', () => {
+  test('an answer to a question that is no longer open is refused', () => {
     const notebook = opened('await');
     const { questions } = planAssert(notebook.writing(date('04-20')), contrary.slice(0, 1)) as QuestionPlan;
     const answers = [answerOf(questions[0]!, 0)];
@@ -232,7 +232,7 @@ describe('where a person or a policy decides', () => {
     expect(codeOf(() => planAssert({ ...writing, answers }, contrary.slice(0, 1)))).toBe('unknown_member');
   });
 
-  test('what a judge sees makes another question when it is another, and time does not', () => {
+  test('a question changes with the view of the judge, and not with time', () => {
     const requestOf = (at: string, ...said: Assertion[]): string =>
       (planAssert(opened('await').writing(at), said) as QuestionPlan).questions[0]!.request;
     const said = contrary[0]!;
@@ -254,7 +254,7 @@ describe('much that contradicts each other at once', () => {
   const staggered = (count: number): Assertion[] => many(count, (n) => [hour(n), hour(n + count)]);
   const together = (count: number): Assertion[] => many(count, () => [hour(0), hour(1)]);
 
-  test('is refused before it is made or asked, where no entry holds what loses', () => {
+  test('is refused before planning or asking if no entry holds the losers', () => {
     for (const strategy of ['lww', 'await'] as const)
       for (const count of [50, 200, 1_000])
         expect(codeOf(() => planAssert(new Notebook(strategy).writing(date('03-01')), staggered(count)))).toBe(
@@ -279,7 +279,7 @@ describe('much that contradicts each other at once', () => {
   });
 });
 
-describe('what is said twice', () => {
+describe('a repeated assertion', () => {
   test('adds its provenance and widens, in a new version of the same fact', () => {
     const notebook = new Notebook('lww');
     notebook.assert(date('03-01'), say('penicillin', date('03-01'), date('05-01')));
@@ -295,7 +295,7 @@ describe('what is said twice', () => {
     expect(notebook.audit).toEqual([]);
   });
 
-  test('adds no more than 32 writes, takes as much each time, and is named in each plan', () => {
+  test('adds at most 32 writes, of constant size, and is named in each plan', () => {
     const notebook = new Notebook('lww');
     const token = (n: number): string => `w:${String((n * 37) % 101).padStart(64, '0')}#0`;
     const sum = (a: string, b: string): string => [...a.split(' + '), ...b.split(' + ')].sort().join(' + ');
@@ -327,7 +327,7 @@ describe('what is said twice', () => {
     expect(confirmed('lww')).toEqual(['penicillin 0.9 03-01..04-01', 'penicillin 0.5 04-01..12-31']);
   });
 
-  test('does not hide what it contradicts', () => {
+  test('does not hide a contradiction', () => {
     const notebook = new Notebook('lww');
     notebook.assert(
       date('03-01'),
@@ -340,7 +340,7 @@ describe('what is said twice', () => {
   });
 });
 
-test('several values are believed beside each other, each withdrawn by itself', () => {
+test('several values hold side by side, each withdrawn independently', () => {
   const notebook = new Notebook('evi', { cardinality: 'multi-valued' });
   notebook.assert(date('03-01'), say('penicillin', date('03-01')), say('aspirin', date('03-01')));
   expect(notebook.audit).toEqual([]);
@@ -369,7 +369,7 @@ test('several values are believed beside each other, each withdrawn by itself', 
   expect(retract).toThrow(/Retract one in a trajectory whose domain declares it as it was/);
 });
 
-test('two forms of one object that were believed beside each other become one when it is said again', () => {
+test('two forms of one object that both hold merge on a repeated assertion', () => {
   const several = new Notebook('lww', { cardinality: 'multi-valued' });
   // Rows as an older version wrote them.
   const earlier = ['caf\u00e9', 'cafe\u0301', 'tea'].map(
@@ -382,7 +382,7 @@ test('two forms of one object that were believed beside each other become one wh
   expect(several.believed.sort()).toEqual(['caf\u00e9 0.9 03-01..12-31', 'tea 0.9 03-01..12-31']);
 });
 
-test('a correction rewrites a stretch of the past without asking, and what was believed then is still known', () => {
+test('a correction rewrites a past period unasked; former facts stay known', () => {
   const notebook = new Notebook('await');
   notebook.assert(date('03-01'), say('penicillin', date('03-01')));
   notebook.write(date('05-01'), (writing) => planCorrect(writing, say('none', date('03-10'), date('03-20'), 0.1)));
@@ -397,7 +397,7 @@ test('a correction rewrites a stretch of the past without asking, and what was b
   ]);
 });
 
-test('a correction of one object is so where that was recorded, and contradicts nobody', () => {
+test('a correction of one object applies where recorded, contradicting nothing', () => {
   const notebook = new Notebook('await');
   notebook.assert(date('03-01'), say('penicillin', date('03-01'), date('03-10')), say('none', date('03-10')));
   const correct = (object: string, was: string, from = date('03-05'), to = date('03-15')): Plan =>
@@ -413,14 +413,14 @@ test('a correction of one object is so where that was recorded, and contradicts 
   expect(notebook.audit).toEqual([]);
 });
 
-test('a retraction of what is not believed is an empty plan', () => {
+test('a retraction of an absent fact is an empty plan', () => {
   const plan = planRetract(new Notebook('lww').writing(date('03-01')), {
     valid: { from: date('03-01'), to: OPEN_END },
   });
   expect(plan).toEqual({ kind: 'plan', systemTime: date('03-01'), close: [], insert: [] });
 });
 
-test('system time grows within a partition, whatever the clock says', () => {
+test('system time grows within a partition for any clock', () => {
   expect(systemTime(date('03-01'), null)).toBe(date('03-01'));
   expect(systemTime(date('03-01'), date('03-01'))).toBe('2026-03-01T00:00:00.000001Z');
   const notebook = new Notebook('lww');
@@ -429,7 +429,7 @@ test('system time grows within a partition, whatever the clock says', () => {
   expect(notebook.assert(date('02-01'), say('none', date('03-01'))).systemTime).toBe('2026-03-01T00:00:00.000001Z');
 });
 
-test('what can’t be so is refused by name, and nothing is planned', () => {
+test('an impossible assertion is refused by name, and nothing is planned', () => {
   const writing = new Notebook('evi').writing(date('03-01'));
   const good = say('penicillin', date('03-01'));
   const refusal = (more: object): unknown => codeOf(() => planAssert(writing, [{ ...good, ...more }]));

@@ -60,7 +60,7 @@ describe('a row', () => {
     expect(codeOf(() => checkFacts([row(), row()]))).toBe('duplicate_key');
   });
 
-  test('contradicts another that says something else of the same, at a common time', () => {
+  test('contradicts a row with another object in an overlapping period', () => {
     const other = row({ object: 'none', valid_from: date('04-01') });
     expect(contradicts(row(), other)).toBe(true);
     expect(contradicts(row({ valid_to: date('04-01') }), other)).toBe(false);
@@ -71,7 +71,7 @@ describe('a row', () => {
   });
 });
 
-describe('what is read', () => {
+describe('the result of a read', () => {
   const closed = row({ system_time_end: date('04-01') });
   const left = row({ system_time_start: date('04-01'), valid_to: date('04-01') });
   const next = row({ fact_id: 'g', object: 'none', valid_from: date('04-01'), system_time_start: date('04-01') });
@@ -84,7 +84,7 @@ describe('what is read', () => {
   });
   const rows = [audit, next, left, closed];
 
-  test('is of the kind that is asked for, and of nothing but current rows where none is', () => {
+  test('has the requested kind of rows, by default only current rows', () => {
     const point = { valid: date('05-01'), system: date('05-01') };
     expect(asOf(rows, point)).toEqual([next]);
     expect(asOf(rows, point, 'audit')).toEqual([audit]);
@@ -146,7 +146,7 @@ describe('what is read', () => {
     expect(history(rows, { subject: 'bob' })).toEqual([]);
   });
 
-  test('differs between two points by what was added, removed and revised', () => {
+  test('differs between two points by added, removed and revised rows', () => {
     const before = { valid: date('05-01'), system: date('03-15') };
     expect(diff(rows, before, { valid: date('05-01'), system: date('05-01') })).toEqual({
       added: [next],
@@ -179,7 +179,7 @@ describe('what is read', () => {
   });
 });
 
-test('the id of a claim is the same for the same event alone, and says nothing without the key', () => {
+test('a claim id is equal only for one event, and opaque without the key', () => {
   const key = new Uint8Array(32).fill(7);
   const claim: Claim = {
     space: 's',

@@ -46,7 +46,7 @@ describe('a request', () => {
     expect(codeOf(() => formatAddCheckpoint(7, Array(64).fill(HASH), SIGNED))).toBe('bad_request');
   });
 
-  test('may have an empty line within the checkpoint’s signatures’ text only where a note may', () => {
+  test('may have an empty line in the text of the signatures only as a note may', () => {
     const odd = SIGNED.replace('\n\n', '\n\n\n');
     expect(codeOf(() => parseAddCheckpoint(`old 0\n\n${odd}`))).toBe('bad_request');
   });
@@ -93,7 +93,7 @@ describe('a request', () => {
   });
 });
 
-test('what is read is what would be written, whatever is read; else a MerkleError', () => {
+test('a parsed request formats to the same text, else it is a MerkleError', () => {
   const same = (source: unknown) => {
     const code = codeOf(() => {
       const { old, proof, signed } = parseAddCheckpoint(source as string);

@@ -85,7 +85,7 @@ describe('the text of a checkpoint', () => {
   });
 });
 
-test('what is read is what would be written, whatever is read; else a MerkleError', () => {
+test('a parsed checkpoint formats to the same text, else it is a MerkleError', () => {
   const same = (source: unknown) => {
     const code = codeOf(() => {
       const { origin, size, root, extensions } = parseCheckpoint(source as string);

@@ -66,7 +66,7 @@ describe('a cosignature', () => {
     }
   });
 
-  test('is not believed of a text that is no checkpoint, nor of a time that is none', () => {
+  test('is not accepted for a text that is not a checkpoint, or an invalid time', () => {
     const forged = (text: string, time: bigint) => {
       const stamp = Buffer.alloc(8);
       stamp.writeBigUInt64BE(time);

@@ -19,7 +19,7 @@ describe('a log that grows', () => {
     }
   });
 
-  test('has the same root and names the same nodes however the leaves are put together, and after every restart', () => {
+  test('has one root and the same nodes for any batching and after each restart', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 20 }), { maxLength: 12 }), fc.boolean(), (batches, restart) => {
         let frontier = new Frontier();

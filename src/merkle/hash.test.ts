@@ -11,7 +11,7 @@ describe('hashes of RFC 6962 section 2.1', () => {
     expect(hex(leafHash('L123456'))).toBe('395aa064aa4c29f7010acfe3f25db9485bbd4b91897b6ad7ad547639252b4d56');
   });
 
-  test('a leaf is the prefix 0 and the data, a node the prefix 1 and its children', () => {
+  test('a leaf has prefix 0 and its data, a node prefix 1 and its children', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (data) => {
         expect(hex(leafHash(data))).toBe(hex(sha256(Buffer.of(0), data)));
@@ -28,7 +28,7 @@ describe('hashes of RFC 6962 section 2.1', () => {
     );
   });
 
-  test('a text is hashed as its UTF-8 bytes, also when a byte order mark or a zero is the first of it', () => {
+  test('a string is hashed as UTF-8, also with a leading byte order mark or zero', () => {
     for (const text of ['{"é":"\u{1f600}"}', '\ufeff{}', '\0', '\0\0', 'x'.repeat(100_000)]) {
       expect(hex(leafHash(text))).toBe(hex(leafHash(new TextEncoder().encode(text))));
     }
@@ -52,7 +52,7 @@ describe('hashes of RFC 6962 section 2.1', () => {
     expect(hex(joined([]))).toBe(hex(emptyRoot()));
   });
 
-  test('what is no hash and no data is refused', () => {
+  test('an invalid hash or invalid data is refused', () => {
     const hash = leafHash('');
     for (const bad of [new Uint8Array(31), new Uint8Array(33), 'x'.repeat(32), undefined, null, Array(32).fill(0)]) {
       expect(codeOf(() => nodeHash(bad as never, hash))).toBe('bad_hash');

@@ -75,7 +75,7 @@ describe('a verifier key', () => {
     expect(codeOf(() => parseVerifierKey(text))).toBe('bad_key');
   });
 
-  test('that anybody can sign under is refused', () => {
+  test('of low order is refused, as signatures under it can be forged', () => {
     for (const low of ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`, `ee${'ff'.repeat(30)}7f`]) {
       for (const use of USES) {
         expect(codeOf(() => verifierKey('a', use, low))).toBe('bad_key');
@@ -155,7 +155,7 @@ describe('a private key', () => {
     }
   });
 
-  test('is not in what is public', () => {
+  test('is not in the public key', () => {
     expect(formatVerifierKey(secret)).toBe(formatVerifierKey(verifierKey('log.example', 'note', secret.publicKey)));
   });
 });

@@ -102,7 +102,7 @@ describe('written', () => {
     );
   });
 
-  test('never is what would be read otherwise', () => {
+  test('is never a note that would parse differently', () => {
     const note = (text: unknown, ...signatures: unknown[]) => codeOf(() => formatNote({ text, signatures } as never));
     expect(note('a\n', signature)).toBe(undefined);
     for (const text of ['', 'a', 'a\r\n', 'a\0\n', '\ud800\n', undefined])
@@ -118,7 +118,7 @@ describe('written', () => {
   });
 });
 
-test('what is read is what would be written, whatever is read; else a MerkleError', () => {
+test('a parsed note formats to the same text, else it is a MerkleError', () => {
   const same = (source: unknown) => {
     const code = codeOf(() => {
       const note = parseNote(source as string);

@@ -48,19 +48,19 @@ describe('a signed checkpoint', () => {
     }
   });
 
-  test('is not shown when it is another log’s, by whatever key', () => {
+  test('is not shown if it belongs to another log, under any key', () => {
     const text = TEXT.replace(ORIGIN, 'other.example/log');
     expect(openCheckpoint(signedNote(text), KNOWN)).toMatchObject({ valid: false, reason: 'wrong_origin' });
   });
 
-  test('is not valid without the log’s signature, whoever else signed it', () => {
+  test('is not valid without the log’s signature, under any other signatures', () => {
     const signatures = [signNote(TEXT, STRANGER), ...WITNESSES.map((key) => cosign(TEXT, key, 1))];
     const signed = formatNote({ text: TEXT, signatures });
     expect(openCheckpoint(signed, KNOWN, WITNESSES)).toMatchObject({ valid: false, reason: 'not_signed' });
     expect(openCheckpoint(signed, { origin: ORIGIN, keys: [] }, WITNESSES)).toMatchObject({ reason: 'not_signed' });
   });
 
-  test('is refused for a bad signature of the log or of a known witness; unknown keys are passed over', () => {
+  test('is refused for a bad log or known witness signature; skips unknown keys', () => {
     const [witness] = WITNESSES;
     const bad = cosign(TEXT, witness!, 1);
     const signatures = [signNote(TEXT, LOG), { ...bad, value: flipped(bad.value, 70) }];
@@ -69,7 +69,7 @@ describe('a signed checkpoint', () => {
     expect(openCheckpoint(signed, KNOWN, [WITNESSES[1]!])).toMatchObject({ valid: true, cosignatures: [] });
   });
 
-  test('is refused when what is signed is none, or of size 0 with a root', () => {
+  test('is refused if the signed text is not a checkpoint, or size 0 with a root', () => {
     const signed = (text: string) => openCheckpoint(signedNote(text), KNOWN);
     expect(signed('a text\n')).toMatchObject({ valid: false, reason: 'malformed_checkpoint' });
     expect(signed(TEXT.replace('42', '042'))).toMatchObject({ reason: 'malformed_checkpoint' });
@@ -93,7 +93,7 @@ describe('a signed checkpoint', () => {
     }
   });
 
-  test('that was damaged is refused, or is what was signed', () => {
+  test('with damage is refused, or equals the signed text', () => {
     const signed = signedNote(TEXT, WITNESSES);
     fc.assert(
       fc.property(damaged(signed), (text) => {

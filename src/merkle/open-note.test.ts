@@ -41,7 +41,7 @@ CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=
     expect(openNote(note.replace('20852163', '20852164'), [key])).toMatchObject({ reason: 'bad_signature' });
   });
 
-  test('that anybody can make are refused, also when the key got past the configuration', () => {
+  test('forgeable ones are refused, also for a key that passed the configuration', () => {
     for (const publicKey of ['00'.repeat(32), `01${'00'.repeat(31)}`, `ec${'ff'.repeat(30)}7f`]) {
       const key: VerifierKey = { name: 'a', use: 'note', id: '01020304', publicKey };
       const value = Buffer.from(publicKey + '00'.repeat(32), 'hex');
@@ -79,7 +79,7 @@ describe('a note', () => {
     }
   });
 
-  test('is refused for any known key whose signature does not hold, whoever else signed', () => {
+  test('is refused for any bad signature of a known key, under any other signers', () => {
     const bad = { ...signNote(TEXT, LOG), value: flipped(signNote(TEXT, LOG).value, 3) };
     const good = signNote(TEXT, STRANGER);
     for (const signatures of [
@@ -94,7 +94,7 @@ describe('a note', () => {
     expect(openNote(formatNote({ text: TEXT, signatures: [bad, good] }), [STRANGER]).valid).toBe(true);
   });
 
-  test('is refused with any bit of a signature changed, and with a signature of another length', () => {
+  test('is refused with any signature bit changed or another signature length', () => {
     const { value, ...rest } = signNote(TEXT, LOG);
     for (let bit = 0; bit < 512; bit++) {
       const note = formatNote({ text: TEXT, signatures: [{ ...rest, value: flipped(value, bit) }] });
@@ -110,7 +110,7 @@ describe('a note', () => {
     }
   });
 
-  test('whose key is for cosignatures is not signed by it', () => {
+  test('with a cosignature key is not signed by it', () => {
     const cosigner = signerKey(LOG.name, 'cosignature', seed(1));
     expect(cosigner.id).not.toBe(LOG.id);
     const posing = { ...signNote(TEXT, LOG), keyId: cosigner.id };

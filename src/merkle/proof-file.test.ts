@@ -75,7 +75,7 @@ describe('a proof file', () => {
   });
 });
 
-test('what is read is what would be written, whatever is read; else a MerkleError', () => {
+test('a parsed proof file formats to the same text, else it is a MerkleError', () => {
   const same = (source: unknown) => {
     const code = codeOf(() => expect(formatProofFile(parseProofFile(source as string))).toBe(source));
     expect(['bad_proof_file', undefined]).toContain(code);

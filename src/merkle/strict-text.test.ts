@@ -83,7 +83,7 @@ describe('text of any origin', () => {
     return 'text' in read ? read.text : undefined;
   };
 
-  test('is what its UTF-8 bytes say, whole', () => {
+  test('is exactly the whole decoding of its UTF-8 bytes', () => {
     for (const good of ['', 'a\nb\n', '\ufeffbyte order mark', 'é\u{1f600}\u0085\u007f\u2028']) {
       expect(text(good)).toBe(good);
       expect(text(new TextEncoder().encode(good))).toBe(good);

@@ -33,7 +33,7 @@ describe('of all trees up to size 130', () => {
     }
   });
 
-  test('root and frontier at every size are what they were then', () => {
+  test('root and frontier match the tree of the time, at every size', () => {
     for (let size = 0; size <= MAX; size++) {
       expect(hex(rootAt(size, read))).toBe(hex(oracle.mth(0, size)));
       const frontier = new Frontier(frontierAt(size, read));
@@ -41,7 +41,7 @@ describe('of all trees up to size 130', () => {
     }
   });
 
-  test('proofs of a size need only what was full at that size', () => {
+  test('proofs for a size need only nodes that were full at that size', () => {
     for (const size of [1, 2, 7, 8, 33, 100]) {
       const then = readerOf(nodes.filter(({ level, index }) => (index + 1) * 2 ** level <= size));
       for (let index = 0; index < size; index++) expect(() => inclusionProof(index, size, then)).not.toThrow();
@@ -73,7 +73,7 @@ describe('of very large trees', () => {
   });
 });
 
-describe('what cannot be proven', () => {
+describe('requests without a proof', () => {
   test('from nothing, and to itself, the proof is empty', () => {
     expect(consistencyProof(0, 0, read)).toEqual([]);
     expect(consistencyProof(0n, 9, read)).toEqual([]);
@@ -107,7 +107,7 @@ describe('what cannot be proven', () => {
     expect(codeOf(() => rootAt(7, lossy))).toBe(undefined);
   });
 
-  test('what a store has in place of a hash is refused', () => {
+  test('a stored value that is not a hash is refused', () => {
     for (const bad of [null, new Uint8Array(31), 'x'.repeat(32)]) {
       expect(codeOf(() => inclusionProof(0, 8, () => bad as never))).toBe('bad_hash');
       expect(codeOf(() => frontierAt(8, () => bad as never))).toBe('bad_hash');

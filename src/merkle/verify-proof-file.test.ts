@@ -55,7 +55,7 @@ describe('a proof file', () => {
     }
   });
 
-  test('says what it carries beside, which nobody signed', () => {
+  test('returns its extra data, which is unsigned', () => {
     const extra = Buffer.from('hint');
     const file = formatProofFile({ ...parseProofFile(fileOf(3)), extra });
     expect(verifyProofFile(file, data[3]!, TRUST)).toMatchObject({ valid: true, extra });
@@ -158,7 +158,7 @@ describe('mistakes of the caller are errors', () => {
   });
 });
 
-test('whatever the file, the verdict is that it proves nothing, or what was proven', () => {
+test('for any file the verdict is that it proves nothing, or the original', () => {
   const file = fileOf(6);
   fc.assert(
     fc.property(damaged(file), (text) => {

@@ -147,7 +147,7 @@ describe('up to 2^64-1', () => {
     }
   });
 
-  test('what is no size is refused', () => {
+  test('an invalid size is refused', () => {
     const root = uniform.mth(5n);
     const proof = uniform.path(1n, 5n);
     for (const bad of [-1, -1n, 1.5, Number.NaN, 2 ** 53, 2n ** 64n, '1', undefined, null, {}, [], true]) {

@@ -54,7 +54,7 @@ function request(old: number, size: number, { from = old, tree = read } = {}): s
 }
 
 describe('a witness cosigns', () => {
-  test('every step of a log that only grows, whatever the sizes', () => {
+  test('every step of a log that only grows, for all sizes', () => {
     for (let size = 0; size <= MAX; size++) {
       for (let old = 0; old <= size; old++) {
         const decision = decide(request(old, size), old === 0 ? undefined : head(old));
@@ -63,7 +63,7 @@ describe('a witness cosigns', () => {
     }
   });
 
-  test('what it was sent, and shows whose signature it saw', () => {
+  test('the text it received, and returns the signature that it verified', () => {
     const text = formatCheckpoint({ origin: ORIGIN, ...head(5), extensions: ['an extension'] });
     const signatures = [signNote(text, STRANGER), signNote(text, LOG), cosign(text, WITNESSES[1]!, 9)];
     const decision = decide(formatAddCheckpoint(0, [], formatNote({ text, signatures })));
@@ -98,7 +98,7 @@ describe('a witness does not cosign', () => {
   const signed = signCheckpoint(head(9), LOG);
   const refused = (status: number, reason: string) => ({ status, reason, body: expect.stringMatching(/^.+\n$/) });
 
-  test('400: what is no request, or goes back by its own words', () => {
+  test('400: a malformed request, or an old size above the new one', () => {
     for (const body of ['', 'old 1\n', `old 1\n\n${signed}\n`, `old 01\n\n${signed}`, Buffer.of(0xff), EXTRA_HASHES]) {
       expect(decide(body, head(1))).toEqual({ ...refused(400, 'malformed'), contentType: 'text/plain; charset=utf-8' });
     }
@@ -106,7 +106,7 @@ describe('a witness does not cosign', () => {
     expect(decide(formatAddCheckpoint(10, [], signed), head(3))).toMatchObject(refused(400, 'old_above_size'));
   });
 
-  test('404: a log that it does not follow, whatever else is wrong', () => {
+  test('404: a log that it does not follow, even with other faults', () => {
     const text = formatCheckpoint({ ...head(9), origin: 'unknown.example' });
     const body = formatAddCheckpoint(99, [head(1).root], signedNote(text));
     expect(decideCheckpoint(body, { log: () => undefined, recorded: () => expect.unreachable() })).toMatchObject(
@@ -114,7 +114,7 @@ describe('a witness does not cosign', () => {
     );
   });
 
-  test('403: what the log did not sign, before anything is told of the record', () => {
+  test('403: a text without the log’s signature, before it reveals the record', () => {
     const text = formatCheckpoint({ origin: ORIGIN, ...head(9) });
     const stranger = formatNote({ text, signatures: [signNote(text, STRANGER)] });
     expect(decide(formatAddCheckpoint(1, [], stranger), head(3))).toMatchObject(refused(403, 'not_signed'));
@@ -153,7 +153,7 @@ describe('a witness does not cosign', () => {
     });
   });
 
-  test('422: what does not continue the record', () => {
+  test('422: a checkpoint that does not continue the record', () => {
     const root = head(9).root;
     for (let old = 1; old < 9; old++) {
       const proof = consistencyProof(old, 9, read);
@@ -185,7 +185,7 @@ describe('a witness does not cosign', () => {
     }
   });
 
-  test('422: size 0 with a root; but what it has recorded comes first', () => {
+  test('422: size 0 with a root, unless the size conflicts with the record', () => {
     const text = formatCheckpoint({ origin: ORIGIN, ...head(9) }).replace('\n9\n', '\n0\n');
     const body = formatAddCheckpoint(0, [], signedNote(text));
     expect(decide(body)).toMatchObject(refused(422, 'false_empty_root'));
@@ -201,7 +201,7 @@ test('a witness with a damaged record does not go on', () => {
   expect(decide(request(3, 9), { size: 3, root: new Uint8Array(0) })).toMatchObject({ status: 422 });
 });
 
-test('whatever comes, it answers, and cosigns only what continues the record', () => {
+test('for any input it answers, and cosigns only continuations of the record', () => {
   const bodies = [request(7, 19), request(0, 19), request(19, 19), request(12, 33, { tree: other.read })];
   const texts = bodies.map((body) => parseNote(body.slice(body.indexOf('\n\n') + 2)).text);
   let cosigned = 0;

@@ -54,7 +54,7 @@ describe('attempts', () => {
     expect(await attemptsOf(store, key)).toHaveLength(3);
   });
 
-  test('of two who answer at once have who was later', async () => {
+  test('of two concurrent answers include the later one', async () => {
     const { store, oracle, oracleOf } = await begun();
     const slow = asked(async () => {
       await oracleOf().ask(asked(() => 'first'));
@@ -64,7 +64,7 @@ describe('attempts', () => {
     expect(await attemptsOf(store, key)).toMatchObject([{ outcome: 'superseded', answer: 'second' }]);
   });
 
-  test('of many at once are kept until there are as many as are kept of one question', async () => {
+  test('of concurrent calls are kept up to the limit of one question', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 1, max: 8 }), async (before, atOnce) => {
         const { store, oracle } = await begun();
@@ -94,7 +94,7 @@ describe('attempts', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('have nothing in them that was said, and what an earlier version kept is read as it is', async () => {
+  test('hold no text of errors or answers; older records are read unchanged', async () => {
     const { store, oracle } = await begun();
     const secret = 'Zelda has the flu';
     const said: (() => Json)[] = [
@@ -119,7 +119,7 @@ describe('attempts', () => {
     expect((await attemptsOf(store, key)).at(-1)).toEqual({ ...before, at: AT });
   });
 
-  test('are lost where nobody says otherwise, and a replay makes none', async () => {
+  test('are not kept by default, and a replay makes none', async () => {
     const { store, oracle } = await begun();
     await expect(oracle.ask({ ...question, call: () => 7, accept: isText })).rejects.toThrow(RangeError);
     const replay = createOracle({ store, clock: fixedClock(AT), mode: 'replay' });

@@ -7,7 +7,7 @@ const start = '2026-03-23T09:00:00.000000Z';
 describe('systemClock', () => {
   afterEach(() => vi.useRealTimers());
 
-  test('tells the machine’s time', () => {
+  test('returns the machine’s time', () => {
     const [before, at, after] = [Date.now(), Date.parse(systemClock.now()), Date.now()];
     // Ten milliseconds for the allowed drift between the two clocks, and the microseconds that
     // Date.parse drops.
@@ -21,7 +21,7 @@ describe('systemClock', () => {
     expect(readings.every((at, index) => index === 0 || at > readings[index - 1]!)).toBe(true);
   });
 
-  test('never goes back when the machine’s clock is set back an hour, and follows one set ahead', () => {
+  test('never goes back if the clock is set back an hour; follows one set ahead', () => {
     const before = systemClock.now();
     const real = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now: real - 3_600_000 });
@@ -35,7 +35,7 @@ describe('systemClock', () => {
 });
 
 describe('fixedClock', () => {
-  test('stands, or goes on by its step across seconds', () => {
+  test('stands still, or advances by its step across seconds', () => {
     const standing = fixedClock(start);
     expect([standing.now(), standing.now()]).toEqual([start, start]);
     const going = fixedClock(start, 400_000);

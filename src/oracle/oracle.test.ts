@@ -52,7 +52,7 @@ const never = (): Json => {
 };
 
 describe('ask', () => {
-  test('calls once, records the canonical answer under the question’s key, and answers from the log ever after', async () => {
+  test('calls once, records the canonical answer by key, then reads the log', async () => {
     const store = new MapStore();
     const oracle = recording(store);
     let calls = 0;
@@ -83,7 +83,7 @@ describe('ask', () => {
     expect(store.log).toEqual(['get', 'put']);
   });
 
-  test('of 50 who ask at once one calls, and all get one answer, each a copy of its own', async () => {
+  test('of 50 concurrent requests one calls, and each gets its own copy', async () => {
     const store = new MapStore();
     store.delay = () => new Promise((resolve) => setImmediate(resolve));
     const oracle = recording(store);
@@ -100,7 +100,7 @@ describe('ask', () => {
     expect(new Set(answers).size).toBe(50);
   });
 
-  test('across processes what is in the store after the insert wins, whoever called', async () => {
+  test('across processes the stored answer wins after the insert, for any caller', async () => {
     const store = new MapStore();
     store.delay = () => new Promise((resolve) => setImmediate(resolve));
     const processes = Array.from({ length: 20 }, () => recording(store));
@@ -111,7 +111,7 @@ describe('ask', () => {
     expect(await replaying(store).ask({ scope: judge, request: 'same?', call: never })).toBe(answers[0]);
   });
 
-  test('a call that throws records nothing, rejects all who wait with its own error, and is asked again next time', async () => {
+  test('a throw rejects all waiters with its error, unrecorded, and is retried', async () => {
     const store = new MapStore();
     const oracle = recording(store);
     const down = new Error('down');
@@ -126,7 +126,7 @@ describe('ask', () => {
     expect(await oracle.ask({ scope, request: 1, call: () => 'up' })).toBe('up');
   });
 
-  test('a call that throws at once, or a store that fails, is the same to those who wait', async () => {
+  test('a synchronous throw, or a store that fails, also rejects all waiters', async () => {
     const store = new MapStore();
     const oracle = recording(store);
     await expect(oracle.ask({ scope, request: 1, call: never })).rejects.toThrow('a replay calls nothing');
@@ -200,7 +200,7 @@ describe('replay', () => {
     expect([called, store.log]).toEqual([false, ['get']]);
   });
 
-  test('a random session, whatever runs at once, replays to the same answers with calls and clock cut off', async () => {
+  test('a random concurrent session replays its answers without calls or clock', async () => {
     const question = fc.record({
       scope: fc.constantFrom<OracleScope>(
         judge,
@@ -284,7 +284,7 @@ describe('recorded clock and random', () => {
     expect(store.rows.size).toBe(5);
   });
 
-  test('a run that resumes reads what it read before, then goes on', async () => {
+  test('a resumed run reads its recorded values, then continues', async () => {
     const store = new MapStore();
     const now = fixedClock('2026-03-23T09:00:00.000000Z', 1);
     const first = oracleClock(recording(store), callSequence(caller), now);

@@ -34,7 +34,7 @@ function isEndless(of: Asks, from: number, above: readonly number[] = []): boole
   return above.includes(from) || of[from]!.some((next) => isEndless(of, next, [...above, from]));
 }
 
-test('whoever comes to ask itself is told, nobody waits for ever, and all others are answered', async () => {
+test('a self-asking call gets an error, none hangs, all others are answered', async () => {
   const met = { endless: 0, others: 0 };
   const roots = fc.array(fc.nat(SIZE - 1), { minLength: 1, maxLength: 4 });
   await fc.assert(
@@ -82,7 +82,7 @@ test('a question that its own call asks is refused by name', async () => {
   });
 });
 
-test('what was asked once and answered may be asked again by whatever its call has begun', async () => {
+test('an answered question can be asked again by work that its call started', async () => {
   const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
   const over = Promise.withResolvers<void>();
   let later: Promise<unknown> | undefined;
@@ -95,7 +95,7 @@ test('what was asked once and answered may be asked again by whatever its call h
   expect(await later).toBe(1);
 });
 
-test.each(oddErrors())('where a call throws what can’t be looked at, it has failed: %s', async (_, odd) => {
+test.each(oddErrors())('a call that throws an uninspectable value has failed: %s', async (_, odd) => {
   const oracle = createOracle({ store: new MemoryStore(), clock, mode: 'record' });
   const call = () => {
     throw odd;

@@ -32,7 +32,7 @@ describe('oracleKey', () => {
     expect(new Set([...keys, withUndefined]).size).toBe(1);
   });
 
-  test('every part tells questions apart: K samples stay K samples, and no tenant reads another’s', () => {
+  test('every part separates questions: K samples stay K, and tenants stay apart', () => {
     const base: Question = { scope: call, request: { a: 1 }, theta: { prompt: 'p' } };
     const others: Question[] = [
       { ...base, scope: memory },
@@ -106,7 +106,7 @@ describe('oracleKey', () => {
   });
 });
 
-test('thetaHash is the hash of theta with nothing left out, and refuses what a question refuses', () => {
+test('thetaHash is the hash of the full theta and refuses invalid questions', () => {
   const full = { prompt: null, seed: 7, model_version: null, temperature: null, tool_output_hash: null };
   expect(thetaHash({ seed: 7 })).toBe(contentHash(full));
   expect(() => thetaHash({ seed: Number.NaN })).toThrow(expect.objectContaining({ code: 'bad_question' }));

@@ -79,7 +79,7 @@ function pendingOf(ruling: Ruling): Hash {
   return ruling.pending;
 }
 
-test('who signed a child writ for a puppet, or its parent, resolves nothing that the puppet asks', async () => {
+test('a signer in the writ chain of a puppet resolves none of its proposals', async () => {
   const puppet = attenuate(held, { subject: 'puppet', nonce: 'p' }, holder.privateKey);
   const middle = attenuate(held, { subject: between.publicKey, nonce: 'm' }, holder.privateKey);
   const far = attenuate(middle, { subject: 'far', nonce: 'f' }, between.privateKey);
@@ -103,7 +103,7 @@ test('who signed a child writ for a puppet, or its parent, resolves nothing that
   }
 });
 
-test('who is frozen is told nothing of what waits', async () => {
+test('a frozen caller learns nothing about the pending proposal', async () => {
   const { trajectory } = await begun(ward);
   const waits = await trajectory.propose(intent('ask', { amount: 9, why: 'zebra' }, worker));
   expect(waits).toMatchObject({ ruling: 'escalated', detail: '9 for xylitol' });
@@ -112,7 +112,7 @@ test('who is frozen is told nothing of what waits', async () => {
   expect(JSON.stringify(answer)).not.toMatch(/xylitol|zebra|ASK|agent/);
 });
 
-test('an approval that expired is recorded as such by the next proposal, which is then judged', async () => {
+test('the next proposal records an expired approval and is then adjudicated', async () => {
   const { store, clock, trajectory } = await begun(desk, { approvalTimeoutMs: 60_000 });
   const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
   clock.forward(59_999);
@@ -132,7 +132,7 @@ test('an approval that expired is recorded as such by the next proposal, which i
   expect(await verifyStore(store)).toMatchObject([{ valid: true, open: 0 }]);
 });
 
-describe('options that would make a ledger nobody can use are bad_option', () => {
+describe('options that would make an unusable ledger are bad_option', () => {
   const anchors = [operator.publicKey];
   test.each<[string, object]>([
     ['approvals open for no time', { anchors, approvalTimeoutMs: 0 }],
@@ -182,7 +182,7 @@ describe('an observation by oracle key', () => {
   });
 });
 
-describe('a name of more than 512 characters is bad_intent, and nothing is recorded', () => {
+describe('a name over 512 characters is bad_intent, and nothing is recorded', () => {
   const long = 'x'.repeat(513);
   const inputs: [string, (text: string) => ProposalInput][] = [
     ['action', (text) => intent(text, {}, worker)],
@@ -210,7 +210,7 @@ describe('a name of more than 512 characters is bad_intent, and nothing is recor
   });
 });
 
-test('a writ that leads to a foreign anchor is bad_writ, and nothing is recorded', async () => {
+test('a writ from a foreign anchor is bad_writ, and nothing is recorded', async () => {
   const { issuer: _ours, parent: _none, v: _one, signature: _signed, ...grant } = writFor(holder.publicKey);
   const foreign = issueWrit({ ...grant, issuer: between.publicKey }, between.privateKey);
   const child = attenuate(foreign, { subject: 'agent', nonce: 'c' }, holder.privateKey);
@@ -293,7 +293,7 @@ describe('verification of the writs of a ledger', () => {
     return store;
   }
 
-  test('reports overspent when commits cost more than the budget, also all children’s together', async () => {
+  test('reports overspent if commits exceed the budget, also by all children', async () => {
     const [one, two] = [heir('1'), heir('2')];
     expect(await verifyStore(await spending([budgeted, 6], [budgeted, 4]))).toMatchObject([{ valid: true }]);
     expect(await verifyStore(await spending([one, 6], [two, 4]))).toMatchObject([{ valid: true }]);
@@ -333,7 +333,7 @@ describe('opening a ledger that another program wrote', () => {
   }
   const opened = (store: LedgerStore): Promise<Trajectory> => runtimeOver(store, [desk]).open('t');
 
-  test('whose state the domain lets come about succeeds', async () => {
+  test('with a state that the domain can produce succeeds', async () => {
     const store = await written({}, { op: 'replace', path: '/n', value: 10 });
     expect((await opened(store)).state()).toMatchObject({ n: 10 });
   });
@@ -345,12 +345,12 @@ describe('opening a ledger that another program wrote', () => {
     ['does not fit the schema', {}, [{ op: 'replace', path: '/n', value: 'ten' }]],
     ['has more than the schema', {}, [{ op: 'add', path: '/more', value: 1 }]],
     ['has less than the schema', {}, [{ op: 'remove', path: '/by' }]],
-  ])('whose state %s is invalid_ledger', async (_what, initial, patches) => {
+  ])('with a state that %s is invalid_ledger', async (_what, initial, patches) => {
     const store = await written(initial, ...patches);
     expect(await codeOf(opened(store))).toBe('invalid_ledger');
   });
 
-  test('whose state breaks an invariant by an override on record succeeds', async () => {
+  test('with a state that breaks an invariant by a recorded override succeeds', async () => {
     const { store, trajectory } = await begun();
     const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
     const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;
@@ -387,7 +387,7 @@ describe('repeating an approved proposal with its key answers committed', () => 
   });
 });
 
-test('what pending() returns is a copy', async () => {
+test('pending() returns a copy', async () => {
   const { store, trajectory } = await begun();
   const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
   const before = structuredClone(trajectory.pending());

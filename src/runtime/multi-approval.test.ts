@@ -39,8 +39,8 @@ async function sound(store: MemoryStore, domain: Domain): Promise<Record<string,
   return JSON.parse(await soundState(store, 't'));
 }
 
-describe('what takes two', () => {
-  test('waits again after the first, exactly as it was put up, and is committed by the second', async () => {
+describe('a proposal that needs two approvals', () => {
+  test('is pending again, unchanged, after the first and committed by the second', async () => {
     const { store, clock, trajectory } = await begun();
     const first = await ask(trajectory);
     expect(trajectory.pending()).toMatchObject([{ id: first, payload: { approvals: 2 } }]);
@@ -69,7 +69,7 @@ describe('what takes two', () => {
     expect(await sound(store, two)).toMatchObject({ asked: 5, approved: 5, by: 'dr-b' });
   });
 
-  test('is never approved by one person twice, in whatever form the name is written', async () => {
+  test('is never approved twice by one principal, in any form of the name', async () => {
     const { store, trajectory, open } = await begun();
     const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('Zo\u00eb')));
     const again = await open();
@@ -84,7 +84,7 @@ describe('what takes two', () => {
     expect(await sound(store, two)).toMatchObject({ by: 'dr-zoe' });
   });
 
-  test('is approved by counselors only, none of whom has asked, first and last', async () => {
+  test('is approved only by counselors other than the requester, first and last', async () => {
     const { store, trajectory } = await begun();
     let id = await ask(trajectory, 5, doctorsOwn);
     for (const helper of ['a', 'b']) {
@@ -108,7 +108,7 @@ describe('what takes two', () => {
     expect(await sound(store, two)).toMatchObject({ asked: 0 });
   });
 
-  test('says under which id it waits now to who comes with the former one', async () => {
+  test('reports its current id to a caller with the former one', async () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
     const second = await pendingOf(trajectory.approve(first, doctor('a')));
@@ -150,7 +150,7 @@ describe('what takes two', () => {
     expect(await sound(store, two)).toMatchObject({ asked: 0 });
   });
 
-  test('goes on in another process, after a crash, as if nothing had been', async () => {
+  test('continues unchanged in another process after a crash', async () => {
     const { store, trajectory, open } = await begun(three);
     const first = await ask(trajectory);
     const second = await pendingOf((await open()).approve(first, doctor('a')));
@@ -163,7 +163,7 @@ describe('what takes two', () => {
     expect(await sound(store, three)).toMatchObject({ asked: 5, by: 'dr-c' });
   });
 
-  test('is what the same proposal with its key is answered with, at each step', async () => {
+  test('is the answer to the same proposal and key at each step', async () => {
     const { trajectory, open } = await begun();
     const proposal = intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' });
     const first = await pendingOf(trajectory.propose(proposal));
@@ -175,7 +175,7 @@ describe('what takes two', () => {
     for (const one of [trajectory, await open()]) expect(await one.propose(proposal)).toEqual(committed);
   });
 
-  test('can’t be replaced by a state of somebody’s own, which the other has not seen', async () => {
+  test('cannot be replaced by an approver’s state, unseen by the other approver', async () => {
     const { trajectory } = await begun();
     let id = await ask(trajectory);
     const replacement = [{ op: 'replace', path: '/approved', value: 9 }];
@@ -231,7 +231,7 @@ const scales = defineDomain<any, any>({
   counselors: { md: (principal: string) => principal.startsWith('dr-') },
 });
 
-describe('who decides', () => {
+describe('the approver', () => {
   const ODD = [
     '',
     'dr-a ',
@@ -245,7 +245,7 @@ describe('who decides', () => {
     'dr-  a',
   ];
 
-  test('has a name that can be seen, so that nobody approves twice or for themselves by what can’t', async () => {
+  test('has a visible name; invisible text allows no repeated or self-approval', async () => {
     const { trajectory } = await begun();
     const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
     for (const principal of ODD) {
@@ -268,7 +268,7 @@ describe('who decides', () => {
   });
 });
 
-describe('an override of what takes two', () => {
+describe('an override of a proposal that needs two approvals', () => {
   /** Proposes a change that a later rule rejects, so that its approval fails. */
   const tooMuch = (trajectory: Trajectory): Promise<string> => ask(trajectory, 200);
 
@@ -285,7 +285,7 @@ describe('an override of what takes two', () => {
     expect((await deepReplay(store, 't', { domains: [two] })).differences).toEqual([]);
   });
 
-  test('is of what each has seen not to pass: no other rule, and no other words of it', async () => {
+  test('covers only violations that each approver saw: no other rule or message', async () => {
     const store = new MemoryStore();
     const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
     const put = (scale: string, to: number) =>
@@ -345,7 +345,7 @@ describe('an override of what takes two', () => {
     expect(commit).not.toHaveProperty('counselor.override');
   });
 
-  test('is of no use for what came to be broken elsewhere after the first', async () => {
+  test('does not cover a rule broken in another process after the first approval', async () => {
     const { trajectory } = await begun(apart);
     const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a', { override: true })));
     // In another process a counselor overrides a rule that passed at the first approval.
@@ -364,7 +364,7 @@ describe('an override of what takes two', () => {
 });
 
 describe('how many it takes', () => {
-  test('is what the action says where a writ holds it back, and the most of both where a rule does', async () => {
+  test('is the action’s for a writ escalation, or the maximum of both for a rule', async () => {
     const domain = severalOf(2, 'world', 3);
     const { trajectory } = await begun(domain);
     const pay = await trajectory.propose(intent('pay', { usd: 0 }, careful));
@@ -373,7 +373,7 @@ describe('how many it takes', () => {
     expect(await trajectory.propose(intent('ask', { amount: 1 }, careful))).toMatchObject({ approvals: 2 });
   });
 
-  test('is one where nobody says otherwise, and then no entry says so', async () => {
+  test('is one by default, and then no entry records it', async () => {
     const one = severalOf(1);
     const { store, trajectory } = await begun(one);
     const answer = await trajectory.propose(intent('ask', { amount: 1 }, worker));
@@ -406,12 +406,12 @@ describe('deep replay', () => {
     return report.differences.map(({ seq, what }) => `${seq} ${what}`);
   };
 
-  test('finds who is no counselor any more, at the step that they took', async () => {
+  test('finds a former counselor at the step that they approved', async () => {
     const md = (principal: string): boolean => principal.startsWith('dr-') && principal !== 'dr-b';
     expect(await found({ ...three, counselors: { ...three.counselors, md } })).toEqual(['3 counselor']);
   });
 
-  test('finds who is said to have overridden something else', async () => {
+  test('finds a recorded override of a different violation', async () => {
     const store = new MemoryStore();
     const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
     await trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never));
@@ -432,12 +432,12 @@ describe('deep replay', () => {
     expect(await differences([])).toMatchObject([{ seq: step.seq, what: 'vector' }]);
   });
 
-  test('finds that it takes more or fewer people now, where it was put up', async () => {
+  test('finds a changed number of required approvals, at the submission', async () => {
     expect(await found(severalOf(4))).toEqual(['1 approvals']);
     expect(await found(severalOf(2))).toEqual(['1 approvals']);
   });
 
-  test('finds that the action does something else, where it was put up; the decision stands on it', async () => {
+  test('finds a changed action at its submission; the decision depends on it', async () => {
     const { ask: honest } = three.actions as Record<string, ActionSpec>;
     const apply = (state: any): void => {
       state.asked += 1;

@@ -104,8 +104,8 @@ async function stage(asked: (typeof PLACES)[number]) {
   return { trajectory: opened, arm, inner: () => inner, expectSound };
 }
 
-describe.each(PLACES)('what is proposed by %s', (place) => {
-  test('stands beside what was committed', async () => {
+describe.each(PLACES)('a proposal made by %s', (place) => {
+  test('is committed next to the outer proposal', async () => {
     const { trajectory, arm, inner, expectSound } = await stage(place);
     arm();
     const outer = await trajectory.propose(put('outer', 6));
@@ -114,7 +114,7 @@ describe.each(PLACES)('what is proposed by %s', (place) => {
     await expectSound();
   });
 
-  test('stands without what was refused', async () => {
+  test('is committed without the rejected outer proposal', async () => {
     const { trajectory, arm, inner, expectSound } = await stage(place);
     arm();
     const outer = await trajectory.propose(put('outer', 60));
@@ -123,7 +123,7 @@ describe.each(PLACES)('what is proposed by %s', (place) => {
     await expectSound();
   });
 
-  test('comes after what is approved', async () => {
+  test('is adjudicated after the approved proposal', async () => {
     const { trajectory, arm, inner, expectSound } = await stage(place);
     const escalated = await trajectory.propose(put('outer', 10));
     if (escalated.ruling !== 'escalated') throw new Error(`It was ${escalated.ruling}.`);

@@ -77,7 +77,7 @@ describe.each(['memory:', `sqlite:${join(folder, 'serial.db')}`])('on %s', (url)
   });
 });
 
-test('an entry says what was asked, by what right, and what it changed', async () => {
+test('an entry records the intent, its writ and its changes', async () => {
   const { store, trajectory } = await begun();
   await trajectory.propose(add(2, { observations: [{ name: 'seen', value: 'x' }] }));
   await trajectory.propose(add(99));
@@ -233,7 +233,7 @@ describe('a policy', () => {
     await soundState(store, 't');
   });
 
-  test('whose digest is no hash is refused before it spoils a ledger', async () => {
+  test('with an invalid digest is refused before it damages a ledger', async () => {
     expect(() =>
       runtimeOver(new FaultyStore(), [desk], {
         policy: made(() => ({ decision: 'allow', reasons: [], errors: [] }), 'v1'),
@@ -258,7 +258,7 @@ describe('a signer', () => {
     await (await runtimeOver(store, [desk]).open('t')).propose(add());
     expect(await verifyStore(store)).toMatchObject([{ valid: true, entries: 5, signed: 4 }]);
   });
-  test('whose keys are no pair is refused before it spoils a ledger', () => {
+  test('with mismatched keys is refused before it damages a ledger', () => {
     const wrong = { publicKey: keysOf(32).publicKey, privateKey: signer.privateKey };
     expect(() => runtimeOver(new FaultyStore(), [desk], { signer: wrong })).toThrow(/not a pair/);
   });
@@ -307,7 +307,7 @@ describe('time', () => {
   });
 });
 
-describe('what is no intent', () => {
+describe('an invalid intent', () => {
   const cyclic: Record<string, unknown> = {};
   cyclic['self'] = cyclic;
   const deep = (depth: number): unknown => (depth === 0 ? 0 : [deep(depth - 1)]);
@@ -399,7 +399,7 @@ describe('what is no intent', () => {
     ],
     // 512 bytes each, in the proposal as in the entry, which has further content.
     ['The entry', add(1, { observations: Array.from({ length: 2_047 }, () => ({ name: 'x'.repeat(490), value: 1 })) })],
-  ])('what is too large says what can be done by who proposes: %s', async (what, input) => {
+  ])('an oversized input is refused with advice for the caller: %s', async (what, input) => {
     const { trajectory } = await begun();
     await expect(trajectory.propose(input)).rejects.toMatchObject({
       name: 'CanonError',
@@ -409,7 +409,7 @@ describe('what is no intent', () => {
     expect(trajectory.length).toBe(1);
   });
 
-  test('what is canonical and wrong is an entry', async () => {
+  test('a canonical but wrong intent is recorded as an entry', async () => {
     const { store, trajectory } = await begun();
     const wrong: [ProposalInput, string][] = [
       [intent('none', {}, worker), 'unknown_tool'],
@@ -432,7 +432,7 @@ describe('what is no intent', () => {
     expect((await allEntries(store, 't')).length).toBe(wrong.length + 1);
   });
 
-  test('values that look like references, and names that look like more, come back as they are', async () => {
+  test('values that look like references and special names round-trip unchanged', async () => {
     const { store, trajectory } = await begun();
     const values: Json[] = [
       { $blob: 'a'.repeat(64), bytes: 1 },
@@ -455,7 +455,7 @@ describe('what is no intent', () => {
     expect(canonicalize(again.state())).toBe(await soundState(store, 't'));
   });
 
-  test('whatever JSON is kept, the live state is the folded one (property)', async () => {
+  test('for any stored JSON the live state equals the folded state (property)', async () => {
     const run = fc.asyncProperty(fc.array(jsonValue, { minLength: 1, maxLength: 6 }), async (values) => {
       const { store, trajectory } = await begun();
       for (const value of values) {
@@ -474,7 +474,7 @@ describe('what is no intent', () => {
     await fc.assert(run, { numRuns: cases(150) });
   });
 
-  test('what the caller changes afterwards changes nothing', async () => {
+  test('later changes by the caller have no effect', async () => {
     const { store, trajectory } = await begun();
     const value = { list: [1] };
     const observations = [{ name: 'seen', value: { n: 1 } }];
@@ -527,26 +527,23 @@ describe('beginning', () => {
   test.each([
     ['unknown, written', 'begun'],
     ['unknown, lost', 'commit_unknown'],
-  ] as const)(
-    'where the store can’t say whether it was begun (%s) it is asked, and answered: %s',
-    async (fault, answered) => {
-      const { store, assize, trajectory } = await begun();
-      const { entry } = (await trajectory.propose(add(1))) as Extract<Ruling, { ruling: 'committed' }>;
-      const beginnings = {
-        c: () => assize.create(desk, { trajectoryId: 'c', writs: [worker] }),
-        b: () => assize.branch('t', entry.id, { trajectoryId: 'b', note: 'n', writs: [worker] }),
-      };
-      for (const [id, begin] of Object.entries(beginnings)) {
-        store.plan = new Map([[store.commits + 1, fault]]);
-        const made = await begin().catch((error: { code: string }) => error);
-        if (answered !== 'begun') expect(made).toMatchObject({ code: answered, retryable: true });
-        const there = answered === 'begun' ? (made as Trajectory) : await begin();
-        expect(await there.propose(add(1))).toMatchObject({ ruling: 'committed' });
-        expect((await payloads(store, id)).map(({ seq }) => seq)).toEqual([0, 1]);
-      }
-      for (const id of ['b', 'c']) await soundState(store, id);
-    },
-  );
+  ] as const)('an uncertain creation (%s) is looked up in the store, with result: %s', async (fault, answered) => {
+    const { store, assize, trajectory } = await begun();
+    const { entry } = (await trajectory.propose(add(1))) as Extract<Ruling, { ruling: 'committed' }>;
+    const beginnings = {
+      c: () => assize.create(desk, { trajectoryId: 'c', writs: [worker] }),
+      b: () => assize.branch('t', entry.id, { trajectoryId: 'b', note: 'n', writs: [worker] }),
+    };
+    for (const [id, begin] of Object.entries(beginnings)) {
+      store.plan = new Map([[store.commits + 1, fault]]);
+      const made = await begin().catch((error: { code: string }) => error);
+      if (answered !== 'begun') expect(made).toMatchObject({ code: answered, retryable: true });
+      const there = answered === 'begun' ? (made as Trajectory) : await begin();
+      expect(await there.propose(add(1))).toMatchObject({ ruling: 'committed' });
+      expect((await payloads(store, id)).map(({ seq }) => seq)).toEqual([0, 1]);
+    }
+    for (const id of ['b', 'c']) await soundState(store, id);
+  });
 
   test('where it can’t be asked either, that is said with both reasons', async () => {
     const { store, assize } = await begun();
@@ -691,7 +688,7 @@ describe('branching', () => {
 });
 
 describe('opening', () => {
-  test('gives what was left: state, approvals, frozen world, head', async () => {
+  test('restores state, approvals, frozen world and head', async () => {
     const { store, trajectory } = await begun();
     await trajectory.propose(add(3));
     const asked = await trajectory.propose(intent('ask', { amount: 1 }, worker));
@@ -708,7 +705,7 @@ describe('opening', () => {
     });
   });
 
-  test('once gives the same trajectory; of nothing, or without its domain, an error', async () => {
+  test('again returns the same trajectory; without entries or domain it fails', async () => {
     const { store, assize } = await begun();
     expect(await assize.open('t')).toBe(await assize.open('t'));
     expect(await refusal(store, () => assize.open('none'))).toBe('not_found');
@@ -734,7 +731,7 @@ describe('opening', () => {
     expect((await assize.open('none')).length).toBe(1);
   });
 
-  test('a ledger that does not verify takes no entries, by opening, branching or going on', async () => {
+  test('an invalid ledger takes no entries on opening, branching or proposing', async () => {
     const { store, trajectory } = await begun();
     for (let i = 0; i < 4; i++) await trajectory.propose(add());
     const rows = await allEntries(store, 't');

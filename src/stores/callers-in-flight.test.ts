@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { CallersInFlight } from './callers-in-flight.ts';
 
-test('one who asks alone waits for nobody', () => {
+test('a single caller never waits for others', () => {
   const askers = new CallersInFlight();
   for (let i = 0; i < 10; i++) {
     askers.asking(1);
@@ -30,7 +30,7 @@ test('as many as ask at a time are sent in halves', () => {
   );
 });
 
-test('how many there were is forgotten: those who are left do not wait for more than there are', () => {
+test('the half follows the current number of callers, not an earlier one', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 1_000 }), fc.integer({ min: 1, max: 50 }), (before, now) => {
       const askers = new CallersInFlight();

@@ -71,7 +71,7 @@ const counts = ({ single, audit, open }: Raw): boolean => single && !audit && op
 function apartTests({ place, insert, update, write, runs }: Kind): void {
   const saying = (store: Store, ...facts: FactWrite[]) => store.commit({ ...batchOf([]), facts });
 
-  test('of what is written beside any history that overlaps is refused, and nothing else is', async () => {
+  test('a client write next to any history is refused exactly if it overlaps', async () => {
     const tally = { refused: 0, taken: 0 };
     const run = async (
       batches: Parameters<typeof runAgainst>[2],
@@ -122,7 +122,7 @@ function apartTests({ place, insert, update, write, runs }: Kind): void {
     expect(Math.min(tally.refused, tally.taken)).toBeGreaterThan(0);
   });
 
-  test('what somebody has believed past a store is not overlapped by it', async () => {
+  test('the store does not overlap a fact that a client wrote past it', async () => {
     const there = place();
     const store = await there.open();
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', valid_to: day(5) }]);
@@ -206,14 +206,14 @@ describe('SQLite', () => {
   };
   const newPlace = sqlitePlaces();
 
-  test('a time without its fact is refused, since nothing could be told of it', async () => {
+  test('a time without its fact is refused, since it cannot be checked', async () => {
     const db = await oneRow();
     const time = "INSERT INTO fact_time SELECT key, audit, system_end, valid_from, 'other', n + 10 FROM fact_time";
     expect(() => db.exec(time)).toThrow(/a time comes after its fact/);
     db.close();
   });
 
-  test('a row that is believed can’t be widened over another, nor moved, nor be counted after all', async () => {
+  test('a current row can’t be widened over another, moved, or counted later', async () => {
     const db = await oneRow();
     const overlaps = /overlap, where there is one value at a time/;
     expect(() => db.exec(`UPDATE fact SET valid_to = '${day(6)}' WHERE fact_id = 'a'`)).toThrow(overlaps);
@@ -249,7 +249,7 @@ withPostgres('PostgreSQL', (postgres: TestPostgres) => {
     runs: 3,
   });
 
-  test('of two that write at once the second is refused when the first has committed, and goes when it has not', async () => {
+  test('a concurrent write is refused if the first one commits, else applied', async () => {
     const there = place();
     const store = await there.open();
     await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', valid_to: day(5) }])] });

@@ -42,7 +42,7 @@ test.each([
   'postgresql:/x',
   'POSTGRES://localhost/x',
   ':x',
-])('%j names no store, and the error says what does', async (url) => {
+])('%j names no store, and the error lists the valid forms', async (url) => {
   await expect(openStore(url)).rejects.toMatchObject({
     name: 'StoreError',
     code: 'store_unknown',

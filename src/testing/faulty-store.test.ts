@@ -162,7 +162,7 @@ describe('each fault', () => {
   });
 });
 
-test('a handle that dies leaves all that was under way in doubt, and what was sent is done', async () => {
+test('a handle that dies leaves all in flight in doubt, and sent calls done', async () => {
   const below = new LastingMemory();
   const chain = chainOf('t', 5);
   const store = faultyStore(below, ({ operation, nth }) => {
@@ -197,7 +197,7 @@ test('close ends a wait for a tenure, and does not wait for it', async () => {
   expect(await waiting).toMatchObject([{ status: 'rejected', reason: { code: 'store_closed' } }]);
 });
 
-test('the schedule is asked once for each call, with its number and its arguments', async () => {
+test('the schedule is called once for each call, with its number and arguments', async () => {
   const calls: unknown[] = [];
   const store = faultyStore(new MemoryStore(), (call) => void calls.push(call));
   const batch = batchOf(entryAfter(undefined, 't'));

@@ -269,7 +269,7 @@ describe.each(Object.entries(PLANTED))('%s', (code, plant) => {
   });
 });
 
-test('what is in doubt may be there or not, once it is sent again it counts once', () => {
+test('an append in doubt may be present or absent; if resent it counts once', () => {
   const row = entryAfter(undefined, 't');
   const append = (change: Partial<Append>): Append => ({
     operation: 'append',
@@ -314,7 +314,7 @@ function outOfOrder({ history, entries }: Run): boolean {
   );
 }
 
-test('order in time is what comparing all pairs says (property)', () => {
+test('the time order equals a comparison of all pairs (property)', () => {
   let found = 0;
   fc.assert(
     fc.property(

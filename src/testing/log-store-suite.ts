@@ -65,7 +65,7 @@ export function logStoreSuite({ name, open, remove, reopens = true }: LogStoreSu
       }
     });
 
-    test('the log is the tree of RFC 6962 over the payloads, whenever it is integrated', async () => {
+    test('the log is the RFC 6962 tree of the payloads, at any time of integration', async () => {
       const store = await openNew();
       const chain = chainOf('t', 70);
       const logged: EntryRow[] = [];

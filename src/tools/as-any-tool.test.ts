@@ -34,7 +34,7 @@ async function rowsOf(tool: Tool, input: object): Promise<string> {
   return (await store.entries('t')).map(({ payload }) => payload).join('\n');
 }
 
-test('what a request answers', async () => {
+test('a sensitive response to a request is in no row', async () => {
   await using sink = await HttpSink.open('keyed');
   const base = `http://${sink.host}/orders`;
   const made = (sensitive: boolean) =>
@@ -46,7 +46,7 @@ test('what a request answers', async () => {
   expect(await rowsOf(made(true), { what: SECRET })).not.toContain(SECRET);
 });
 
-test('what a statement answers, and what one reads', async () => {
+test('a sensitive result of a statement or a read is in no row', async () => {
   using bank = new DatabaseSync(':memory:');
   const connection = {
     query: (text: string, values: readonly unknown[]) => bank.prepare(text).all(...(values as never[])) as never,
@@ -69,7 +69,7 @@ test('what a statement answers, and what one reads', async () => {
   }
 });
 
-test('what a function answers that is declared as data', async () => {
+test('a sensitive result of a function that is declared as data is in no row', async () => {
   const made = (sensitive: boolean) =>
     declaredTool(
       {
@@ -82,7 +82,7 @@ test('what a function answers that is declared as data', async () => {
   expect(await rowsOf(made(true), {})).not.toContain(SECRET);
 });
 
-test('what a mail server answers', async () => {
+test('a sensitive response of a mail server is in no row', async () => {
   await using sink = await MailSink.open();
   const tool = mailTool({ name: 'mail.send', from: 'shop@shop.example', transport: sink.url, sensitive: true });
   expect(tool.spec.sensitive).toBe(true);
@@ -111,7 +111,7 @@ const MAKERS: readonly [string, (rest: object) => readonly Tool[]][] = [
   ],
 ];
 
-test.each(MAKERS)('%s hands on what goes with any class, and refuses what it does not know by name', (_, make) => {
+test.each(MAKERS)('%s passes on options of every class, and refuses an unknown one by name', (_, make) => {
   for (const { spec } of make({ sensitive: true, parallel: false }))
     expect([spec.sensitive, spec.parallel]).toEqual([true, false]);
   for (const { spec } of make({}))
@@ -126,7 +126,7 @@ test.each(MAKERS)('%s hands on what goes with any class, and refuses what it doe
 test.each([
   ['httpTool', httpTool as (options: any) => Tool],
   ['submitTool', submitTool as (options: any) => Tool],
-])('%s hands on what is done about what a compensation leaves', (_, make) => {
+])('%s passes on the mitigation of a compensation’s residue', (_, make) => {
   const mitigate = () => null;
   const compensate = { url: 'https://x.example/', button: { css: 'b' } };
   const { button, ...request } = compensate;

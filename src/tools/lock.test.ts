@@ -15,7 +15,7 @@ function newPath(): string {
   return join(place, '.lock');
 }
 
-test('one at a time holds a lock, and the next one gets it when it is let go', async () => {
+test('a lock has one holder at a time, and the next one gets it on release', async () => {
   const path = newPath();
   const first = await lockOf(path, never);
   let isHeld = true;
@@ -29,7 +29,7 @@ test('one at a time holds a lock, and the next one gets it when it is let go', a
   (await second)[Symbol.dispose]();
 });
 
-test('who has waited long enough goes away, and is in nobody’s way', async () => {
+test('a waiter that has waited long enough leaves, and blocks no other caller', async () => {
   const path = newPath();
   const first = await lockOf(path, never);
   const stop = new AbortController();
@@ -55,7 +55,7 @@ test('a lock goes with its process, however that ends', async () => {
   (await lockOf(path, never))[Symbol.dispose]();
 });
 
-test('a place where no lock can be is told as what it is', async () => {
+test('a path that can have no lock is reported as such', async () => {
   const path = join(newPath(), 'not/there');
   await expect(lockOf(path, never)).rejects.toThrow(/unable to open/);
 });

@@ -8,7 +8,7 @@ import { WitnessFile } from './record.ts';
 const folder = mkdtempSync(join(tmpdir(), 'assize-record-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('what was recorded is on the disk, and also that its journal is gone, before anything is answered', () => {
+test('a record and its deleted journal are durable before any answer', () => {
   const executed = vi.spyOn(DatabaseSync.prototype, 'exec');
   const file = new WitnessFile(join(folder, 'w.db'));
   try {

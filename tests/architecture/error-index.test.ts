@@ -6,11 +6,11 @@ import { errorPage, readErrors } from '../../scripts/error-index.ts';
 const root = join(import.meta.dirname, '../..');
 const index = readErrors(root);
 
-test('docs/errors.md is what the sources say (npm run errors)', () => {
+test('docs/errors.md matches the sources (npm run errors)', () => {
   expect(readFileSync(join(root, 'docs/errors.md'), 'utf8')).toBe(errorPage(index));
 });
 
-test('every code has one row for each class, and two sentences of at most 25 words', () => {
+test('every code has a row per class and two sentences of at most 25 words', () => {
   const names = index.codes.map(({ code, class: name }) => `${name} ${code}`);
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   const long = index.codes.flatMap(({ code, meaning, remedy }) =>

@@ -8,7 +8,7 @@ test('every import follows the reading order', () => {
   expect(violations(root)).toEqual([]);
 });
 
-test('static, type, dynamic and re-exporting imports are all seen, comments are not', () => {
+test('static, type, dynamic and re-export imports are found, comments are not', () => {
   const source = `
     import { a } from '#canon';
     import type { b } from "../ledger/index.ts";

@@ -74,7 +74,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test('a version without a section, a date or a change in CHANGELOG.md is refused', () => {
+test('a version without a section, date or change in CHANGELOG.md is refused', () => {
   dateChangelog('[99.0.0] - 2026-01-01');
   expect(release()).toMatchObject({
     status: 1,
@@ -98,7 +98,7 @@ test('a working tree with changes is refused, and --publish with --dry-run', () 
   expect(release('--publish', '--dry-run')).toMatchObject({ status: 1, npm: [] });
 });
 
-test('by default the script builds, shows the plan, and neither tags nor publishes', () => {
+test('by default the script builds, shows the plan, never tags or publishes', () => {
   const { status, out, err, npm } = release();
   expect({ status, err, npm }).toEqual({ status: 0, err: '', npm: [] });
   expect(out.split('\n')).toEqual([

@@ -14,7 +14,7 @@ const SKIPS = /\b(?:skipIf|runIf)\(|\b(?:test|it|describe|context|ctx)\.skip\b|\
 /** Skips where no test runs in this project: in copies of it, and in suites that have to be told. */
 const ELSEWHERE = ['tests/properties/mutants.test.ts', 'tests/architecture/skips.test.ts'];
 
-test('every file with tests that may be skipped has a reason, and every reason has its files', () => {
+test('every file with skippable tests has a reason, and every reason its files', () => {
   const files = globSync(
     [
       'src/**/*.test.ts',
@@ -39,7 +39,7 @@ test('every file with tests that may be skipped has a reason, and every reason h
 
 const here = (name: string, file = 'a.test.ts') => ({ file, name });
 
-test('a skip is expected where a reason holds for its file and its name, and nowhere else', () => {
+test('a skip is expected only if a reason holds for its file and its name', () => {
   const may = (given: Partial<MaySkip>): MaySkip[] => [{ why: 'it rains', holds: () => true, ...given }];
   const isExpected = (given: Partial<MaySkip>, name = 'a walk outside'): boolean =>
     judgeSkips([here(name)], may(given)).unexpected.length === 0;
@@ -55,7 +55,7 @@ test('a skip is expected where a reason holds for its file and its name, and now
   expect([...expected]).toEqual([['it rains', [here('x'), here('y')]]]);
 });
 
-test('the command names all that was skipped, and fails where one was for no reason that is known', () => {
+test('the command lists all skips and fails on one without a known reason', () => {
   const known = 'ledger store: memory a store opened again has all that was committed (nothing survives the object)';
   const run = (...names: readonly string[]) => {
     const result = (fullName: string) => ({ status: 'skipped', fullName });

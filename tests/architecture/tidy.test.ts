@@ -63,7 +63,7 @@ for (const { where, not, what, instead } of BANS) {
   });
 }
 
-test('every floor opens with what it guarantees and what it never does', () => {
+test('every layer starts with a comment on its guarantees and exclusions', () => {
   const folders = (path: string): string[] =>
     readdirSync(join(root, path), { withFileTypes: true })
       .filter((entry) => entry.isDirectory())

@@ -10,7 +10,7 @@ test.each([
   ["if (process.env['TZ'] === 'UTC') return;", false],
   ['const { TZ } = process.env;', false],
   ['vi.spyOn(clock, "now");', false],
-])('what a file of tests leaves in its process is told by its text: %s', (text, leaves) => {
+])('side effects of a test file on its process are detected in its text: %s', (text, leaves) => {
   expect(LEAVES.some((each) => each.test(text))).toBe(leaves);
 });
 

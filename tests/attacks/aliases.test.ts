@@ -108,7 +108,7 @@ test.each<[string, () => Promise<string>, string]>([
   expect(readFileSync(join(root, 'yours/secret'), 'utf8')).toBe('safe');
 });
 
-test('who writes where they may is let', async () => {
+test('a write within the granted scope is accepted', async () => {
   symlinkSync('a', join(root, 'mine/link'));
   expect(await write(join(root, 'mine/link'))).toBe('committed');
   expect(readFileSync(join(root, 'mine/a'), 'utf8')).toBe('stolen');

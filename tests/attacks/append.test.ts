@@ -19,7 +19,7 @@ onEveryStore((stores) => {
   const reopened = (store: LedgerStore, process: string): Promise<Trajectory> =>
     runtimeOver(store, [desk], { random: seededRandom(process) }).open('t');
 
-  describe('attack 9: 100 appends with one stale head at once: 1 commit, 99 conflicts, no gap', () => {
+  describe('attack 9: 100 racing appends, stale head: 1 commit, 99 conflicts, no gap', () => {
     test('to the store, through ten handles', async () => {
       const place = stores.newPlace();
       const handles = await Promise.all(Array.from({ length: 10 }, () => place.open()));
@@ -35,7 +35,7 @@ onEveryStore((stores) => {
       expect(await first.entries('t')).toEqual([...chain, won]);
     });
 
-    test('to the runtime, in ten processes: each is judged again on what there is, and all are there once', async () => {
+    test('to the runtime, in ten processes: each is adjudicated again, stored once', async () => {
       const place = stores.newPlace();
       await begun(await place.open());
       const names = Array.from({ length: 10 }, (_, n) => `process ${n}`);
@@ -56,7 +56,7 @@ onEveryStore((stores) => {
     });
   });
 
-  test('attack 10: one idempotency key: with another body idempotency_conflict, with the same one the same entry', async () => {
+  test('attack 10: a reused key gives idempotency_conflict or the same entry', async () => {
     const place = stores.newPlace();
     const store = await place.open();
     const trajectory = await begun(store);
@@ -74,7 +74,7 @@ onEveryStore((stores) => {
     expect(nOf(trajectory)).toBe(1);
   });
 
-  describe('attack 11: the answer is lost after COMMIT: a retry gives the same entry, its effect done once', () => {
+  describe('attack 11: after a lost COMMIT answer a retry gives the same entry, once', () => {
     test.each<Fault>(['unknown, written', 'thrown, written'])('%s', async (fault) => {
       const place = stores.newPlace();
       const store = new FaultyStore(await place.open());
@@ -94,7 +94,7 @@ onEveryStore((stores) => {
     });
   });
 
-  describe('attack 12: an append of nothing, and an action without an effect: the head stays, or one entry says so; nothing jams', () => {
+  describe('attack 12: an empty append or action: head kept or one entry, no jam', () => {
     test('of nothing: committed, and no head has moved', async () => {
       const place = stores.newPlace();
       const store = await place.open();
@@ -112,7 +112,7 @@ onEveryStore((stores) => {
       expect(await store.commit(batchOf(entryAfter(chain[2], 't')))).toEqual({ status: 'committed' });
     });
 
-    test('without an effect: one entry with an empty change, and the next goes on from it', async () => {
+    test('without an effect: one entry with an empty change, the next follows it', async () => {
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
       const nothing = await trajectory.propose(add('nothing', 0));

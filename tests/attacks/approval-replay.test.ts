@@ -49,7 +49,7 @@ const stateOf = async (store: FaultyStore): Promise<any> => JSON.parse(await sou
 const commitsOf = async (store: FaultyStore): Promise<number> =>
   (await allEntries(store, 't')).filter(({ kind }) => kind === 'commit').length;
 
-test('resumed twice: the same approval again, here, after a restart and in another process, runs nothing more', async () => {
+test('resumed twice: a repeated approval runs nothing more in any process', async () => {
   const { store, trajectory, reopened } = await begun();
   const id = await ask(trajectory);
   const stale = await reopened('stale');
@@ -84,7 +84,7 @@ describe('arguments that were tampered with', () => {
     expect(await stateOf(store)).toMatchObject({ data: value });
   });
 
-  test('in what was proposed, after it was: what waits is a copy', async () => {
+  test('in a submitted proposal: the pending proposal is a copy', async () => {
     const { store, trajectory } = await begun();
     const args = { amount: 5 };
     const input = intent('ask', args, worker, { observations: [{ name: 'seen', value: args }] });
@@ -97,7 +97,7 @@ describe('arguments that were tampered with', () => {
     expect((await payloads(store, 't'))[2]).toMatchObject({ observations: [{ value: { amount: 5 } }] });
   });
 
-  test('in what an approval says, after it was given: what is recorded is what was checked', async () => {
+  test('in a submitted approval: the recorded values are the checked ones', async () => {
     const { store, trajectory } = await begun();
     for (const step of ['approve', 'reject'] as const) {
       const given = { ...doctor('a'), reason: 'seen' };
@@ -110,7 +110,7 @@ describe('arguments that were tampered with', () => {
     }
   });
 
-  test('in what a listener, a query or a list of what waits has given out', async () => {
+  test('in a value from a listener, a query or a list of pending proposals', async () => {
     const tamper = (payload: unknown): void => {
       Object.assign((payload as PendingPayload).proposal.action.args as object, { amount: 500 });
     };
@@ -125,7 +125,7 @@ describe('arguments that were tampered with', () => {
   });
 });
 
-test('a stale approval for another call: of another id, another digest, another trajectory', async () => {
+test('a stale approval for another call: another id, digest or trajectory', async () => {
   const { store, assize, trajectory } = await begun(apart);
   const first = await ask(trajectory);
   const second = await pendingOf(trajectory.propose(intent('add', { by: 1 }, careful)));
@@ -187,7 +187,7 @@ describe('denied, and then approved after all', () => {
 });
 
 describe('no decision, an odd one, or one that comes too late', () => {
-  test('is none: nothing is done, and it goes on waiting', async () => {
+  test('is no approval: nothing is done, and the proposal stays pending', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const odd: unknown[] = [
@@ -217,7 +217,7 @@ describe('no decision, an odd one, or one that comes too late', () => {
       expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a', { override })))).toBe('override_needed');
   });
 
-  test('of somebody of whom the domain says anything but true: a promise, a text, null, an error', async () => {
+  test('with a counselor check that returns a promise, text, null or an error', async () => {
     for (const said of [Promise.resolve(true), 'true', 1, null, undefined, {}]) {
       const md = (): boolean => said as never;
       const odd = { ...desk, counselors: { md, clerk: () => false } };
@@ -228,7 +228,7 @@ describe('no decision, an odd one, or one that comes too late', () => {
     }
   });
 
-  test('within the time that there was for it: rejected, by whoever looks first, also who waits for it', async () => {
+  test('within the time limit: rejected by the first access, also a waiting one', async () => {
     for (const look of [
       (one: Trajectory) => one.propose(intent('add', { by: 1 }, worker)),
       (one: Trajectory, id: string) => one.awaitDecision(id),
@@ -245,7 +245,7 @@ describe('no decision, an odd one, or one that comes too late', () => {
   });
 });
 
-test('who approves sees the arguments after the schema has rewritten them, which are those that run', async () => {
+test('the approver sees the arguments as rewritten by the schema and executed', async () => {
   const bank = defineDomain({
     name: 'bank',
     version: '1',
@@ -294,7 +294,7 @@ describe('a crash', () => {
   const steps = ['the proposal', 'the first approval', 'the second approval'];
 
   test.each(steps.flatMap((what, n) => FAULTS.map((fault) => [what, fault, n] as const)))(
-    'at %s (%s): who goes on from what there is comes to one commit',
+    'at %s (%s): a process that continues from the ledger commits once',
     async (_what, fault, n) => {
       const { store, reopened } = await begun(two);
       store.commits = 0;
@@ -323,7 +323,7 @@ describe('a crash', () => {
   );
 });
 
-test('a fork after an escalation has nothing pending: there it is asked for anew, and approved by itself', async () => {
+test('a branch after an escalation has nothing pending, needs its own approval', async () => {
   const { store, assize, trajectory } = await begun();
   await trajectory.propose(intent('add', { by: 1 }, worker));
   const from = trajectory.head;
@@ -346,7 +346,7 @@ test('a fork after an escalation has nothing pending: there it is asked for anew
   expect(await stateOf(store)).toMatchObject({ n: 1, asked: 5 });
 });
 
-test('siblings at once of which one waits: each is ruled on once, and the approval runs that one only', async () => {
+test('concurrent siblings are adjudicated once; approval runs the pending one', async () => {
   const { store, trajectory, reopened } = await begun(apart);
   const calls = [
     intent('add', { by: 1 }, worker, { idempotencyKey: '1' }),

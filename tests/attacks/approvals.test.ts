@@ -37,9 +37,9 @@ const ask = (trajectory: Trajectory, rest = {}): Promise<string> =>
 const decisions = async (store: LedgerStore): Promise<string[]> =>
   (await allEntries(store, 't')).slice(2).map((row) => rulingOf(row).ruling);
 
-describe('attack 26: approved by who asked, twice, after expiry, with other arguments, by two at once: refused, or one decision', () => {
+describe('attack 26: self, double, late, altered or racing approval: one at most', () => {
   onEveryStore((stores) => {
-    test('by who asked: in their own name, by a child of their writ, in another form of the name', async () => {
+    test('by the requester: in its name, by a child writ, in another name form', async () => {
       const store = await stores.newPlace().open();
       const keys = keysOf(41);
       const name = 'dr-Zo\u00eb';
@@ -80,7 +80,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
       expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5 });
     });
 
-    test('after expiry: it is rejected instead, for good, whatever the clock says then', async () => {
+    test('after expiry: permanently rejected instead, even if the clock moves back', async () => {
       const store = await stores.newPlace().open();
       const clock = new HandClock();
       const trajectory = await begun(store, two, clock);
@@ -95,7 +95,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
       expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 0 });
     });
 
-    test('after the arguments were changed: what is shown is what is hashed, stored and run', async () => {
+    test('after the arguments changed: the shown values are hashed, stored and run', async () => {
       const place = stores.newPlace();
       const store = await place.open();
       const trajectory = await begun(store, one);
@@ -117,7 +117,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
       expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 50 });
     });
 
-    test('by two at once, in two processes: one decision, whatever they say', async () => {
+    test('by two concurrently, in two processes: one decision in any combination', async () => {
       for (const ways of [
         ['approve', 'approve'],
         ['approve', 'reject'],
@@ -169,7 +169,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
   });
 
   onEveryDatabase((stores) => {
-    test('by two at once, who type it at two terminals: one decision', async () => {
+    test('by two concurrently, at two terminals: one decision', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'assize-terminals-'));
       try {
         const place = stores.newPlace();
@@ -193,7 +193,7 @@ describe('attack 26: approved by who asked, twice, after expiry, with other argu
       }
     });
 
-    test('after the arguments were changed in the database: the trajectory opens no more', async () => {
+    test('after the arguments changed in the database: the trajectory cannot open', async () => {
       const place = stores.newPlace();
       const store = await place.open();
       await ask(await begun(store, one));

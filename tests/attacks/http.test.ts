@@ -76,13 +76,13 @@ describe('a body as long as in attack 5', () => {
     expect(await answersTo(...head([HOST, `Content-Length: ${64 * 2 ** 20}`]))).toEqual(['413']);
   });
 
-  test('that does not say so: 413 when it is too long, and the connection is closed', async () => {
+  test('without a length: 413 if it is too long, and the connection is closed', async () => {
     const chunk = `100000\r\n${'x'.repeat(2 ** 20)}\r\n`;
     expect(await answersTo(...head([HOST, 'Transfer-Encoding: chunked']), chunk, chunk)).toEqual(['413']);
   });
 });
 
-describe('attack 7: another character set, an encoding, a byte order mark, a body in UTF-16: 415 or 400, nothing cosigned', () => {
+describe('attack 7: wrong charset, encoding, BOM, UTF-16: 415 or 400, not cosigned', () => {
   test.each([
     'Content-Type: application/json; charset=utf-16',
     'Content-Type: application/problem+json;charset="UTF-16LE"',
@@ -104,7 +104,7 @@ describe('attack 7: another character set, an encoding, a byte order mark, a bod
   });
 });
 
-describe('attack 8: two lengths of one body, two hosts, a host that is none: 400, nothing cosigned, the connection closed', () => {
+describe('attack 8: two lengths, two hosts, a bad host: 400, not cosigned, closed', () => {
   /** Would be cosigned, if it were taken for a request of its own. */
   const [smuggled] = [post([HOST]).join('')];
 

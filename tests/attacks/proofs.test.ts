@@ -62,7 +62,7 @@ beforeAll(async () => {
   signed = formatNote({ ...note, signatures: [...note.signatures, cosign(note.text, witness, 1_800_000_000)] });
 });
 
-describe('attack 17: a checkpoint with another size, root or line, or a bad signature by a known key: refused; unknown keys are passed over', () => {
+describe('attack 17: altered checkpoints are refused, unknown keys are ignored', () => {
   const opened = (text: string) => openCheckpoint(text, log, [witness]);
   /** In the signature of the n-th line. */
   const badSignature = (n: number): string => {
@@ -87,7 +87,7 @@ describe('attack 17: a checkpoint with another size, root or line, or a bad sign
     expect(opened(altered())).toMatchObject({ valid: false, reason: 'bad_signature' });
   });
 
-  test('a line by an unknown key, whatever is in it', () => {
+  test('a line by an unknown key, with any content', () => {
     const note = parseNote(signed);
     const odd = cosign(note.text, stranger, 1_800_000_000);
     for (const line of [odd, { ...odd, value: flipped(odd.value, 77) }, { ...odd, value: new Uint8Array(1) }]) {
@@ -115,7 +115,7 @@ describe('attack 17: a checkpoint with another size, root or line, or a bad sign
   });
 });
 
-describe('attack 18: a proof cut off, longer, with a bit flipped, of size 0 or 2^64-1, with roots swapped: false, never an error', () => {
+describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error', () => {
   /** Every node of the log, by level. */
   let read: NodeReader;
   beforeAll(() => {

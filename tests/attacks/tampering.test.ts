@@ -85,7 +85,7 @@ onEveryDatabase((stores) => {
     expect(await u.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
   }
 
-  describe('attack 13: one byte of a stored payload changed with SQL: verify names its seq, the trajectory opens no more', () => {
+  describe('attack 13: a payload byte changed by SQL: verify names seq, open refuses', () => {
     test('every entry in turn', async () => {
       const { place, rows } = await made();
       for (const { seq, id, payload } of rows) {
@@ -111,7 +111,7 @@ onEveryDatabase((stores) => {
     });
   });
 
-  describe('attack 14: the tail deleted, an old backup put back: the store is behind its checkpoint and is not opened', () => {
+  describe('attack 14: a deleted tail or old backup: behind its checkpoint, refused', () => {
     const refusal = (missing: number) => ({
       code: 'store_behind_checkpoint',
       message: expect.stringMatching(`${missing} entr(y is|ies are) missing`),
@@ -146,8 +146,8 @@ onEveryDatabase((stores) => {
     });
   });
 
-  describe('attack 15: all of the chain written anew with fresh ids, and signed: audit exits 1, the witness answers 422', () => {
-    test('by whoever has the key of the log', async () => {
+  describe('attack 15: the chain rewritten and signed: audit exits 1, witness 422', () => {
+    test('by a holder of the log’s key', async () => {
       const { place } = await made();
       const witness = await startWitness();
       const cosign = async (): Promise<string> => {
@@ -184,7 +184,7 @@ onEveryDatabase((stores) => {
     });
   });
 
-  describe('attack 16: two entries swapped, a second one at the same seq: the database refuses, or verify names the first', () => {
+  describe('attack 16: swapped entries or a second seq: refused, or verify names one', () => {
     test('swapped', async () => {
       const { place, rows } = await made();
       const at = (seq: number, id: string): string => `UPDATE entry SET seq = ${seq} WHERE id = ${hex(id)}`;

@@ -56,7 +56,7 @@ onEveryStore((stores) => {
     options: Partial<AssizeOptions> = {},
   ): Promise<Trajectory> => runtimeOver(store, [desk], { random: seededRandom(process), ...options }).open('t');
 
-  describe('attack 19: a child writ with more actions, with /fsx for /fs, with .., %2e%2e or // in a path: not_attenuated or bad_resource, nothing appended', () => {
+  describe('attack 19: a wider child writ or odd path: not_attenuated, bad_resource', () => {
     test.each<[string, Partial<WritGrant>]>([
       ['another action', { actions: ['pay', 'keep'] }],
       ['all actions', { actions: ['**'] }],
@@ -98,7 +98,7 @@ onEveryStore((stores) => {
     });
   });
 
-  describe('attack 20: a writ with an unknown member or version, or without a subject: refused; a list that is missing grants nothing', () => {
+  describe('attack 20: a writ with odd fields: refused; a missing list is no grant', () => {
     test.each<[string, object]>([
       ['an unknown member', { caveat: 'only on Mondays' }],
       ['an unknown version', { v: 2 }],
@@ -131,7 +131,7 @@ onEveryStore((stores) => {
     });
   });
 
-  describe('attack 21: a writ that expires or is revoked between check and commit: the append conflicts, the entry is a rejection', () => {
+  describe('attack 21: a writ expired or revoked between check and commit: rejection', () => {
     /** Something happens after the proposal was judged and before it is written. */
     async function raced(store: LedgerStore, clock: HandClock, meanwhile: () => Promise<unknown>): Promise<Ruling> {
       const slow = new FaultyStore(store);
@@ -177,7 +177,7 @@ onEveryStore((stores) => {
     });
   });
 
-  describe('attack 22: 50 siblings each take 60 % of a budget at once: one has it, and what is spent and set aside never passes the grant', () => {
+  describe('attack 22: 50 siblings each take 60 % of a budget at once: one succeeds', () => {
     /** So many runtimes over one place, which all hold the same head. */
     async function runtimes(count: number): Promise<{ store: LedgerStore; open: Trajectory[] }> {
       const place = stores.newPlace();
@@ -221,8 +221,8 @@ onEveryStore((stores) => {
     });
   });
 
-  describe('attack 23: a writ that is replayed by another principal, or in another trajectory: invalid_authority, and an entry says so', () => {
-    test('by another, as whoever they were authenticated', async () => {
+  describe('attack 23: a writ of another principal or trajectory: invalid_authority', () => {
+    test('by another principal, under any authenticated name', async () => {
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
       for (const principal of ['mallory', lead.publicKey, 'agent ', 'AGENT', '']) {
@@ -249,7 +249,7 @@ onEveryStore((stores) => {
       expect(await codeOf(theirs.propose(pay(1, { writ: below, chain })))).toBe('bad_writ');
     });
 
-    test('one that was delegated, in the trajectory that delegated it and beside it', async () => {
+    test('a delegated writ, in the delegating trajectory and in a sibling', async () => {
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
       const more = { subject: 'agent', childTrajectoryId: 'c', budget: { usd: 10 }, privateKey: lead.privateKey };
@@ -263,7 +263,7 @@ onEveryStore((stores) => {
     });
   });
 
-  describe('attack 24: a key of low order, S not below L, a signature of zeros, one that was made for another purpose: refused', () => {
+  describe('attack 24: low-order key, large S, zero or reused signature: refused', () => {
     const L = 2n ** 252n + 27742317777372353535851937790883648493n;
     const LOW_ORDER = [
       '0'.repeat(64),

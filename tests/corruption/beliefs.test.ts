@@ -104,7 +104,7 @@ onEveryDatabase(({ kind, newPlace }) => {
       (notCompared?.examples ?? []).map(({ subject, version, readTo }) => [subject, [version, readTo]]),
     );
 
-  test('where all verify, all is compared, and a version that was set forward is found', async () => {
+  test('if all entries verify, all is compared, and an advanced version is found', async () => {
     const place = await told();
     expect(await checked(place)).toEqual(expect.not.objectContaining({ notCompared: expect.anything() }));
     await place.sql("UPDATE fact_partition SET version = 2 WHERE subject = 'p2'");
@@ -112,8 +112,8 @@ onEveryDatabase(({ kind, newPlace }) => {
     expect([report.valid, differs(report), report.notCompared]).toEqual([false, true, undefined]);
   });
 
-  describe.each(DAMAGE)('beside $what', ({ sql, left, isInDoubt, unknown }) => {
-    test('what its entries have changed is named as not compared, and nothing differs', async () => {
+  describe.each(DAMAGE)('next to $what', ({ sql, left, isInDoubt, unknown }) => {
+    test('partitions of its entries are named as not compared, and nothing differs', async () => {
       const place = await told();
       await place.sql(...sql);
       const report = await checked(place);
@@ -135,7 +135,7 @@ onEveryDatabase(({ kind, newPlace }) => {
         }
     });
 
-    test('one that was set forward with its time is found where no unread entry can have made it, and else not compared', async () => {
+    test('a version advanced with its time is found unless unread entries fit it', async () => {
       const place = await told();
       await place.sql(...sql);
       // As many as can't be read, and more.

@@ -238,7 +238,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
     expect(await invalid(copy)).toEqual({});
   });
 
-  test('into the store where it was made: it is there, and is not taken for imported', async () => {
+  test('into its own store: its effects exist and do not count as imported', async () => {
     copyFileSync(whole, changed);
     const store = await openSqlite({ path: changed });
     expect((await importLines(store, linesOf(store))).imported).toBe(0);
@@ -291,11 +291,11 @@ describe('a ledger that was imported with effects that are not settled', () => {
       }
     };
 
-    test('only what was made here is looked for in its log', async () => {
+    test('only local effects are expected in the store’s effect log', async () => {
       expect(await foundIn(() => undefined)).toEqual({});
     });
 
-    test('what was made here and is deleted is found, also when its trajectory begins elsewhere', async () => {
+    test('a deleted local effect is found, even in a foreign trajectory', async () => {
       expect(
         await foundIn(sql(`DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record`)),
       ).toEqual({
@@ -305,7 +305,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       });
     });
 
-    test('without the marks, what was imported is missed; a mark is no other text', async () => {
+    test('without exact marks, imported effects are reported as missing', async () => {
       const imported = {
         doubt: expect.stringContaining('effects_differ'),
         stuck: expect.stringContaining('effects_differ'),
@@ -316,7 +316,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       expect(await foundIn(sql("UPDATE blob SET text = 'imported' WHERE text LIKE 'imported %'"))).toEqual(imported);
     });
 
-    test('what an earlier version has imported is marked by another import that says so, and nothing that was made here', async () => {
+    test('a repeated import can mark earlier imports, but never local effects', async () => {
       const unmarked = "DELETE FROM blob WHERE text LIKE 'imported %'";
       await foundIn(sql(unmarked));
       const store = await openSqlite({ path: changed });
@@ -353,7 +353,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       expect([code, out]).toEqual([0, expect.stringMatching(/entries that were here are marked as imported/)]);
     });
 
-    test('who marks what was made here has to delete it from the log as well', async () => {
+    test('a forged mark on a local effect is found unless the log loses it too', async () => {
       const forged = (db: DatabaseSync): void => {
         const [{ id }] = db
           .prepare(
@@ -370,7 +370,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
   });
 });
 
-test('a trajectory that the effect log alone has is reported, where all are asked for', async () => {
+test('a trajectory only in the effect log is reported if all are verified', async () => {
   const gone = sql(`
     DELETE FROM log WHERE entry IN (SELECT position FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%');
     DELETE FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%'`);

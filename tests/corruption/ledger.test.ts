@@ -174,7 +174,7 @@ describe('a store', () => {
     }
   });
 
-  test('every suffix written anew with fresh ids and a fresh log: a valid chain, and not that of the checkpoint', async () => {
+  test('every suffix rewritten with new ids and log: valid, not the checkpoint’s', async () => {
     for (const seq of every) {
       const found = await fsckOf((db) => {
         const rewritten = rewrittenFrom(seq);
@@ -203,7 +203,7 @@ describe('a store', () => {
     }
   });
 
-  test('a tail cut at every length, log and all: a valid chain, and behind the checkpoint', async () => {
+  test('a tail cut at every length with its log: valid, behind the checkpoint', async () => {
     for (const kept of every) {
       const found = await fsckOf((db) => {
         db.exec(

@@ -146,7 +146,7 @@ onEveryDatabase((stores) => {
     ['the same proposal, of no time of its own', { ...old, object: 'urgent' }, 't'],
     ['the same of another trajectory, of no time of its own', { ...old, object: 'urgent', source: 'letter' }, 'u'],
     ['the same of another trajectory', { ...old, object: 'urgent', valid: march, source: 'letter' }, 'u'],
-  ])('who was elected before a crash is elected after it, without another vote: %s', async (_, claim, by) => {
+  ])('an elected fact before a crash is elected after it, without a vote: %s', async (_, claim, by) => {
     const place = stores.newPlace();
     const before = await begun(place, 't');
     await before.memory.assert({ ...old, valid: { from: march.from } });
@@ -182,7 +182,7 @@ withPostgres(
   (postgres) => {
     const close = closedAfterEach();
 
-    test(`what is believed is what the ledger says, once, and its writers go on, in ${STRIKES} rounds of kill -9`, async () => {
+    test(`facts equal the ledger, once, writers continue, ${STRIKES} times kill -9`, async () => {
       const place = postgresPlace(postgres, postgres.url(), close);
       const relay = await Relay.start(postgres.server.port);
       onTestFinished(() => relay.stop());

@@ -12,7 +12,7 @@ import { tally } from '../support/effect-sink.ts';
 import { listing, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-test('a process that is killed leaves copies and commands, which the next one takes away', async () => {
+test('the next process removes copies and commands of a killed process', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-branches-')));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [root, url] = [join(folder, 'root'), `sqlite:${join(folder, 'store.db')}`];

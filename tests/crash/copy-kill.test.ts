@@ -45,7 +45,7 @@ async function killedWhileCopying(path: string): Promise<Answered[]> {
   return answered;
 }
 
-test('what is answered while the WAL is copied is there after kill -9, with its texts', async () => {
+test('entries answered during a WAL copy survive kill -9, with their blobs', async () => {
   const path = join(folder, 'ledger.db');
   const answered: Answered[] = [];
   for (let round = 0; round < ROUNDS; round++) {

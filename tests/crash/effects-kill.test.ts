@@ -65,7 +65,7 @@ async function expectWhole(store: SqliteStore, epoch: number, { entry, answer }:
   return isThere;
 }
 
-test(`a killed process’s tenure is free and its fence is over, and what was answered is there, in ${ROUNDS} rounds`, {
+test(`after a kill the lease is free and fenced, answers stay, ${ROUNDS} times`, {
   timeout: 600_000 + ROUNDS * 10_000,
 }, async () => {
   const path = join(folder, 'killed.db');

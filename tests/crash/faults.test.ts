@@ -160,7 +160,7 @@ describe.each(Object.entries(STORES))('a life on %s', (_, newPlace) => {
   });
 });
 
-test('with several faults by chance: the same seed is the same life, and all of it holds', async () => {
+test('with several random faults: a seed repeats its run, and all checks hold', async () => {
   const total = { failures: 0, reopened: 0, doubts: 0, written: 0 };
   const honest = await live(STORES['memory']!, () => undefined);
   for (let seed = 1; seed <= cases(200); seed += 1) {

@@ -76,34 +76,31 @@ async function told(place: Place, space: string): Promise<'incomplete' | number>
 const WRITES: ReadonlySet<string> = new Set(['commit', 'rebuildFacts', 'keepFacts', 'scrub']);
 
 onEveryDatabase(({ newPlace }) => {
-  test.each([true, false])(
-    'wherever a store with facts dies in an import, nobody is answered without what it has brought; the write it died at was sent: %s',
-    async (sent) => {
-      const lines = await exported('away', FACTS);
-      const ways: string[] = [];
-      for (let n = 1, isWhole = false; !isWhole; n++) {
-        const place = newPlace();
-        const store = (await place.open()) as Facts;
-        await believe(store, 'mine', 2);
-        let writes = 0;
-        const dying = faultyStore(store, ({ operation }) => {
-          if (!WRITES.has(operation) || ++writes !== n) return undefined;
-          ways.push(operation);
-          return { kind: 'torn', sent };
-        });
-        const [done] = await Promise.allSettled([imported(dying, lines)]);
-        isWhole = done.status === 'fulfilled';
-        await dying.close();
-        // Nothing of it is there yet, or all is.
-        expect(['incomplete', 0, FACTS]).toContain(await told(place, 'away'));
-        const again = (await place.open()) as Facts;
-        await imported(again, lines);
-        expect(await fsck(again)).toMatchObject({ valid: true, faults: [] });
-        expect([await told(place, 'away'), await told(place, 'mine')]).toEqual([FACTS, 2]);
-      }
-      expect(ways).toEqual(['commit', 'commit', 'scrub', 'rebuildFacts']);
-    },
-  );
+  test.each([true, false])('a store that dies in an import gives no partial answers; write sent: %s', async (sent) => {
+    const lines = await exported('away', FACTS);
+    const ways: string[] = [];
+    for (let n = 1, isWhole = false; !isWhole; n++) {
+      const place = newPlace();
+      const store = (await place.open()) as Facts;
+      await believe(store, 'mine', 2);
+      let writes = 0;
+      const dying = faultyStore(store, ({ operation }) => {
+        if (!WRITES.has(operation) || ++writes !== n) return undefined;
+        ways.push(operation);
+        return { kind: 'torn', sent };
+      });
+      const [done] = await Promise.allSettled([imported(dying, lines)]);
+      isWhole = done.status === 'fulfilled';
+      await dying.close();
+      // Nothing of it is there yet, or all is.
+      expect(['incomplete', 0, FACTS]).toContain(await told(place, 'away'));
+      const again = (await place.open()) as Facts;
+      await imported(again, lines);
+      expect(await fsck(again)).toMatchObject({ valid: true, faults: [] });
+      expect([await told(place, 'away'), await told(place, 'mine')]).toEqual([FACTS, 2]);
+    }
+    expect(ways).toEqual(['commit', 'commit', 'scrub', 'rebuildFacts']);
+  });
 
   test('nor where it ends while facts are made', async () => {
     const place = newPlace();
@@ -125,7 +122,7 @@ onEveryDatabase(({ newPlace }) => {
     expect([await told(place, 'away'), await told(place, 'mine')]).toEqual([FACTS, 2]);
   });
 
-  test('nor after kill -9 of the command, which is made again, or of which facts are made of what came', async () => {
+  test('nor does kill -9 of the command, before a repeat or a rebuild of facts', async () => {
     const place = newPlace();
     const reader = (await place.open()) as Facts;
     await believe(reader, 'mine', 2);
@@ -157,7 +154,7 @@ onEveryDatabase(({ newPlace }) => {
     }
   });
 
-  test('where no facts can be made of what has come, those that were there are to be had again', async () => {
+  test('if facts of an import cannot be rebuilt, the earlier facts can be kept', async () => {
     const place = newPlace();
     const store = (await place.open()) as Facts;
     await believe(store, 'mine', 2);

@@ -98,7 +98,7 @@ async function* entriesOf(store: LedgerStore): AsyncIterable<EntryRow> {
   }
 }
 
-test('sqlite: each effect of processes that are killed has one key, and none is left out', async () => {
+test('sqlite: each effect of killed processes has one key, and none is missing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-keys-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const url = `sqlite:${join(folder, 'store.db')}`;

@@ -83,7 +83,7 @@ async function harass(child: ChildProcess, next: (below: number) => number): Pro
 }
 
 onEveryDatabase((stores) => {
-  test(`what several processes do that are killed is all there once, and as the ledger says (seed ${SEED})`, async () => {
+  test(`work of killed processes is there once and as recorded (seed ${SEED})`, async () => {
     const { url, open } = stores.newPlace();
     const outside = new Outside();
     const port = await outside.listen();

@@ -274,7 +274,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
 }
 
 withPostgres('sqlite, and held in postgres', (server) => {
-  test('random orders of processes that are killed are all there or not at all, once, or wait by name', async () => {
+  test('random orders of killed processes are whole once, absent or unresolved', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'assize-sql-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const bank = server.url();

@@ -115,7 +115,7 @@ function compare(chains: ReadonlyMap<string, readonly EntryRow[]>): End {
   return isFull ? 'full' : 'shorter';
 }
 
-test('what a crash left opens as the full ledger, and without its WAL as an older one', async () => {
+test('a crashed store opens as the full ledger, or as an older one without WAL', async () => {
   expect(left.wal.length).toBeGreaterThan(20_000);
   expect(left.main.length).toBeGreaterThan(20_000);
   expect(await endOf(join(folder, 'whole.db'), left.main, left.wal)).toBe('full');

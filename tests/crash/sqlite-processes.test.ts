@@ -32,7 +32,7 @@ async function expectMadeBy(
   return entries;
 }
 
-test('a reader beside a killed writer reads what was answered', async () => {
+test('a reader next to a killed writer reads the answered entries', async () => {
   const path = join(folder, 'read.db');
   const writers = startWriters(path);
   await writers.go(1);
@@ -43,7 +43,7 @@ test('a reader beside a killed writer reads what was answered', async () => {
   await reader.close();
 });
 
-test('several processes on one file leave chains that all of them saw grow, also when they are killed', async () => {
+test('several processes on a file see chains only grow, even when killed', async () => {
   const path = join(folder, 'shared.db');
   const store = await openSqlite({ path });
   const reader = await openSqlite({ path, mode: 'readonly' });
@@ -78,7 +78,7 @@ test('several processes on one file leave chains that all of them saw grow, also
 });
 
 describe.skipIf(process.platform === 'win32')('a disk that is full', () => {
-  test('poisons the writers; what was answered is there, the rest whole or not at all', async () => {
+  test('poisons the writers; answered entries stay, the rest is whole or absent', async () => {
     const path = join(folder, 'full.db');
     const writers = startWriters(path, { fileBytesMax: 2 ** 20 });
     await writers.go(2);

@@ -128,7 +128,7 @@ async function killAtEachStep(url: string, bank: Bank): Promise<void> {
   await store.close();
 }
 
-test('sqlite: what processes held that are killed is all there or not at all, once, as the ledger says', async () => {
+test('sqlite: staged work of killed processes is whole once or absent', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-held-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'bank.db');
@@ -147,7 +147,7 @@ test('sqlite: what processes held that are killed is all there or not at all, on
 });
 
 withPostgres('postgres', (server) => {
-  test('what processes held that are killed is all there or not at all, once, as the ledger says', async () => {
+  test('staged work of killed processes is whole once or absent', async () => {
     const url = server.url();
     const schema = server.schemaOf(url);
     await server.query(`CREATE SCHEMA "${schema}"`);

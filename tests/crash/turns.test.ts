@@ -27,12 +27,12 @@ async function turnOfAKilledProcess(url: string): Promise<void> {
   end!();
 }
 
-test('a process that is killed in its turn keeps nobody waiting: SQLite', () => {
+test('a process killed with the write lock does not block others: SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-turns-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return turnOfAKilledProcess(`sqlite:${join(folder, 'a.db')}`);
 });
 
 withPostgres('a server', (postgres: TestPostgres) => {
-  test('a process that is killed in its turn keeps nobody waiting', () => turnOfAKilledProcess(postgres.url()));
+  test('a process killed with the write lock does not block others', () => turnOfAKilledProcess(postgres.url()));
 });

@@ -66,7 +66,7 @@ describe('keys', () => {
     expect(existsSync(at('d.db.key'))).toBe(false);
   });
 
-  test('what is missing or no key is one sentence', async () => {
+  test('a missing or invalid key is reported in one sentence', async () => {
     expect(await assize('checkpoint')).toMatchObject({
       code: 2,
       err: expect.stringContaining('assize keys new NAME makes one'),
@@ -160,7 +160,7 @@ describe('with a key and a checkpoint', () => {
     });
   });
 
-  test('fsck finds what was changed by hand, and its place', async () => {
+  test('fsck finds a manual change and its position', async () => {
     expect(await assize('fsck')).toMatchObject({ code: 0 });
     sql(`UPDATE entry SET payload = replace(payload, '"kind":"commit"', '"kind":"Commit"') WHERE seq = 3`);
     const { code, out } = await assize('fsck');
@@ -227,14 +227,14 @@ describe('export and import', () => {
     });
   });
 
-  test('whoever stops reading ends it quietly', async () => {
+  test('export ends quietly if its reader closes the pipe', async () => {
     const child = start('export');
     child.stdout?.once('data', () => child.stdout?.destroy());
     expect(await endOf(child)).toMatchObject({ code: 0, err: '' });
   });
 });
 
-test('a witness that can’t keep what it cosigns says so in a sentence', async () => {
+test('a witness that cannot store its cosignatures reports it in one sentence', async () => {
   await assize('keys', 'new', 'example.com/ledger');
   await assize('keys', 'new', 'witness.example', '--for', 'witness', '--out', 'w.key');
   writeFileSync(at('text'), 'This is no database, and long enough to be seen as none. '.repeat(10));

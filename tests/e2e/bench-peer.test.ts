@@ -38,14 +38,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const script = (text: string): void => writeFileSync(join(folder, 'scripts/run_overhead_bench.py'), text);
 
-test('what the script prints is read; anything else is refused', () => {
+test('the script’s output is parsed, any other output is refused', () => {
   expect(figuresOf(PRINTED)).toEqual(FIGURES);
   for (const text of ['', PRINTED.slice(0, 400), PRINTED.slice(500)])
     expect(() => figuresOf(text)).toThrow(/another version/);
 });
 
 describe.skipIf(!python)('a copy that is run (absent without python3)', () => {
-  test('is left as it was, whatever its runtime logs', async () => {
+  test('is unchanged after the run, despite any logs of its runtime', async () => {
     script(`import os\nos.mkdir('logs')\nopen('logs/effects.jsonl', 'w').write('{}')\nprint('''${PRINTED}''')\n`);
     expect(await peerFigures(folder)).toEqual(FIGURES);
     expect(readdirSync(folder, { recursive: true }).sort()).toEqual(['scripts', 'scripts/run_overhead_bench.py']);

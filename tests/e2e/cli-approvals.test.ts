@@ -43,7 +43,7 @@ const json = async (...args: string[]): Promise<any> => {
 };
 const approve = (id: string, who: string): Promise<Ended> => assize('approve', id, '--as', who, '--domain', 'two.ts');
 
-test('pending shows the exact arguments and changes, escaped, and how many have approved', async () => {
+test('pending shows exact arguments and changes, escaped, and approval counts', async () => {
   const { out } = await assize('pending');
   expect(out).toMatch(/t +1 .*ask +md, 0 of 2 +ASKED_IS_APPROVED: 5 is asked for/);
   expect(out).toContain('would do ask as worker\narguments {"amount":5}\n');
@@ -64,7 +64,7 @@ test('pending shows the exact arguments and changes, escaped, and how many have 
   ]);
 });
 
-test('the first who approves is told that it takes another, and under which id; the second commits', async () => {
+test('the first approver gets the id for a second approval, which commits', async () => {
   const [{ id, digest }] = (await json('pending', '--channel', 'md')).pending;
   const first = await approve(id, 'dr-a');
   expect(first).toMatchObject({ code: 0, err: '' });
@@ -80,7 +80,7 @@ test('the first who approves is told that it takes another, and under which id; 
   expect(log[3]).toMatchObject({ ruling: 'escalated', resolves: id, counselor: 'dr-a' });
 });
 
-test('with anchors that lack the root’s key, the file is named that they are from, and nothing is decided', async () => {
+test('anchors without the root’s key: their file is named, nothing is decided', async () => {
   const [{ id }] = (await json('pending', '--channel', 'md')).pending;
   writeFileSync(join(folder, 'others.json'), JSON.stringify([generateKeys().publicKey]));
   const { code, err } = await assize('approve', id, '--as', 'dr-a', '--domain', 'two.ts', '--anchors', 'others.json');

@@ -71,8 +71,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const cedar = ['--policy', 'lab.cedar', '--schema', 'lab.cedarschema'];
 
-describe('what would be ruled otherwise', () => {
-  test('is printed, counted, and told by the exit code', async () => {
+describe('a ruling that would differ', () => {
+  test('is printed, counted, and reported by the exit code', async () => {
     const { code, out, err } = await assize('backtest', 'david-1', '--policy', 'table.json');
     expect([code, err]).toEqual([1, '']);
     expect(out).toMatch(/^entry +action +was ruled +would be ruled +why$/m);
@@ -99,7 +99,7 @@ describe('what would be ruled otherwise', () => {
     expect(await rulings(...cedar)).toEqual(await rulings('--policy', 'table.json'));
   });
 
-  test('under another version of a domain, with a policy or without, however it is named', async () => {
+  test('under another domain version, with or without a policy, by any name', async () => {
     for (const domain of ['lenient.ts', 'udt@lenient.ts', './lenient.ts']) {
       const { code, out } = await assize('backtest', 'david-1', '--domain', domain);
       expect(code).toBe(1);
@@ -112,7 +112,7 @@ describe('what would be ruled otherwise', () => {
     expect([both.code, different, reports[0].differences.length]).toEqual([1, 8, 3]);
   });
 
-  test('with who would have to approve it, where that differs', async () => {
+  test('with the approvers that it would need, if they differ', async () => {
     const { code, out } = await assize('backtest', 'david-1', '--domain', 'strict.ts');
     expect(code).toBe(1);
     expect(out).toMatch(

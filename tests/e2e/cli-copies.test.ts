@@ -108,7 +108,7 @@ async function entries(): Promise<readonly EntryRow[]> {
   }
 }
 
-test('whatever takes a domain or tools refuses those of another copy, and writes nothing', async () => {
+test('every command refuses a domain or tools of another copy, writes nothing', async () => {
   const before = await entries();
   expect(before.map(({ kind }) => kind)).toEqual(['root', 'pending_approval']);
   await Promise.all(

@@ -47,7 +47,7 @@ async function assize(...args: string[]): Promise<string> {
 const json = async (...args: string[]): Promise<any> => JSON.parse(await assize(...args, '--json'));
 const idOf = (rows: readonly EntryRow[], seq: number): string => rows[seq]?.id as string;
 
-test('log says of each delegation to whom, what for, and whether it is open', async () => {
+test('log shows the child, the task and the status of each delegation', async () => {
   const { log } = await json('log', 'parent');
   const [done, open] = [idOf(parent, 1), idOf(parent, 2)];
   expect(log.map(({ ruling }: { ruling: string }) => ruling)).toEqual(['begun', 'delegated', 'delegated', 'concluded']);
@@ -81,7 +81,7 @@ test('log says of each delegation to whom, what for, and whether it is open', as
   );
 });
 
-test('log of a child says who delegated, and that it has answered', async () => {
+test('log of a child shows its parent, and its final answer', async () => {
   const { log } = await json('log', 'done');
   expect(log).toMatchObject([
     { ruling: 'begun', detail: 'desk@1, delegated from parent' },

@@ -18,7 +18,7 @@ const { assize, json, send, written, inDoubt } = here;
 
 const root = join(import.meta.dirname, '../..');
 describe('list', () => {
-  test('says what has not ended, in 80 columns and as JSON, and what to do', async () => {
+  test('shows open transactions in 80 columns and as JSON, with the next steps', async () => {
     await inDoubt(true);
     const { code, out } = await assize('list');
     expect(code).toBe(0);
@@ -61,7 +61,7 @@ describe('list', () => {
     ]);
   });
 
-  test('is told of what waits among what waits for people, with what to say of it, and who approves is told', async () => {
+  test('pending shows an unresolved effect with its command; approve names it', async () => {
     await inDoubt(true);
     const other = (...args: string[]) => runCommand(here.folder, here.url, ...args);
     const pending = await other('pending');
@@ -94,14 +94,14 @@ describe('list', () => {
     expect((await other('verify')).code).toBe(0);
   });
 
-  test('says that all has ended, and finds what has by its number', async () => {
+  test('reports that all have ended, and finds an ended one by its number', async () => {
     await written(mail('keyed', send));
     expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
     expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({ phase: 'settled' });
     expect((await assize('list', '--epoch', '1')).out).toMatch(/^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m);
   });
 
-  describe('what was undone, and what waits', () => {
+  describe('compensated and pending effects', () => {
     const fee = { fee: 'x'.repeat(300) };
     const bank = declareTool({
       name: 'bank.charge',
@@ -133,7 +133,7 @@ describe('list', () => {
       await store.close();
     }
 
-    test('is told with why, and with what it left', async () => {
+    test('are listed with the reason and the residue', async () => {
       await made();
       expect((await assize('list')).out).toBe(
         'All transactions of tools have ended.\n2 proposals with tools wait for a person: assize pending\n',
@@ -165,7 +165,7 @@ describe('list', () => {
       expect((await json(0, 'list', '--epoch', '1')).pending_proposals).toBeUndefined();
     });
 
-    test('is erased by the number of its transaction, and told as that', async () => {
+    test('are erased by the number of their transaction, and listed as erased', async () => {
       const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
       const { assize: runtime, go } = await treated(store);
       const epoch = await go('branch', ZOE);
@@ -202,7 +202,7 @@ describe('list', () => {
       expect((await runCommand(here.folder, here.url, 'fsck')).code).toBe(0);
     });
 
-    test('is told as erased, or not there, where it is that; and whatever is wrong with the ledger', async () => {
+    test('are listed as erased or missing if so, even with a damaged ledger', async () => {
       await made();
       const db = new DatabaseSync(here.url.slice('sqlite:'.length));
       const by = 'b'.repeat(64);
@@ -223,7 +223,7 @@ describe('list', () => {
     });
   });
 
-  test('shows both answers where what was held would answer otherwise, and nothing was done', async () => {
+  test('shows both answers if a staged call answered differently and did not run', async () => {
     const bank = new DatabaseSync(':memory:');
     bank.exec('CREATE TABLE booking (n INTEGER PRIMARY KEY, what TEXT)');
     let rollbacks = 0;

@@ -19,7 +19,7 @@ const { assize, json, sent, toolsFile, written, inDoubt, crashed, failed } = her
 const root = join(import.meta.dirname, '../..');
 
 describe('recover', () => {
-  test('finishes what was left, with the tools of a file', async () => {
+  test('finishes abandoned transactions with the tools of a file', async () => {
     await crashed();
     expect(sent('bob')).toBe(false);
     expect((await assize('list')).out).toMatch(
@@ -33,7 +33,7 @@ describe('recover', () => {
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
-  test('says why what was left could not be gone on with', async () => {
+  test('reports the reason that an abandoned transaction cannot resume', async () => {
     await crashed();
     const db = new DatabaseSync(join(here.folder, 'world.db'));
     db.exec(`UPDATE blob SET text = 'damaged' WHERE text LIKE '%"input"%'`);
@@ -47,7 +47,7 @@ describe('recover', () => {
     expect(sent('bob')).toBe(false);
   });
 
-  test('without its tool says what is left, and leaves it', async () => {
+  test('without the tool lists the unfinished transaction and leaves it', async () => {
     await crashed();
     const { unfinished, ended, missing } = await json(1, 'recover');
     expect([ended, unfinished[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
@@ -61,7 +61,7 @@ describe('recover', () => {
     expect(sent('bob')).toBe(true);
   });
 
-  test('has what failed answered for, with the domain of a file and the anchors of the store', async () => {
+  test('runs `onFailure` with the domain of a file and the anchors of the store', async () => {
     await failed();
     const tools = ['--tools', toolsFile('keyed')];
     expect((await assize('list')).out).toContain('Transaction 1 has failed, which the domain orders@1 answers for');
@@ -94,7 +94,7 @@ describe('recover', () => {
     expect(sent('bob')).toBe(false);
   });
 
-  test('says what waits for a person', async () => {
+  test('lists effects that need a human decision', async () => {
     await written(
       mail('blind', () => {
         throw new NoAnswer('the line went dead', { why: 'line_dead' });
@@ -123,7 +123,7 @@ describe('recover', () => {
   });
 
   withPostgres('beside others', (postgres) => {
-    test('says that what another process has at work is left to it', async () => {
+    test('reports that a transaction in progress is left to its process', async () => {
       const url = postgres.url();
       const store = await openStore(url);
       const [called, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -220,7 +220,7 @@ async function stopped(...args: string[]) {
 const last = (err: string): string => err.replace(/^assize: Waits for .*\n/gm, '');
 
 describe('Ctrl-C', () => {
-  test('stops a recovery at once, which says what was done and what is left', async () => {
+  test('stops a recovery at once, which reports ended and open transactions', async () => {
     await crashed();
     const { code, out, err } = await stopped('effects', 'recover');
     expect([code, out, last(err)]).toEqual([
@@ -235,7 +235,7 @@ describe('Ctrl-C', () => {
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
-  test('ends what is waited for, which is said', async () => {
+  test('ends a wait that the command has reported', async () => {
     await crashed();
     writeFileSync(join(here.folder, 'busy.ts'), busy());
     const child = startCommand(here.folder, here.url, 'effects', 'recover', '--tools', 'busy.ts');
@@ -246,7 +246,7 @@ describe('Ctrl-C', () => {
     expect((await ended).code).toBe(130);
   });
 
-  test('what is left for want of its tool is not said to be waited for', async () => {
+  test('a transaction that lacks its tool is not reported as waited for', async () => {
     await crashed();
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     const called = Promise.withResolvers<void>();
@@ -276,7 +276,7 @@ describe('Ctrl-C', () => {
     expect((await ended).code).toBe(130);
   });
 
-  test('stops what is carried out of a decision, which stands', async () => {
+  test('stops the execution of a decision, which stays recorded', async () => {
     await written(
       mail('keyed', () => {
         throw new DidNothing('nobody lives there', { final: true });
@@ -316,7 +316,7 @@ describe('Ctrl-C to an approval', () => {
     return ['approve', ruling.pending, '--as', 'boss', '--override', ...files];
   }
 
-  test('stops what is carried out of it, which stands', async () => {
+  test('stops the execution of the approval, which stays recorded', async () => {
     const { code, out, err } = await stopped(...(await waiting()));
     expect([code, out]).toEqual([130, '']);
     expect(last(err)).toMatch(
@@ -355,7 +355,7 @@ describe('Ctrl-C to an approval', () => {
 describe('resolve', () => {
   const found = ['--by', 'ops', '--evidence', 'it is in the outbox'];
 
-  test('ends what was found to be there', async () => {
+  test('ends an effect that was found applied', async () => {
     await inDoubt(true);
     const { code, out, err } = await assize('resolve', '1', '0', '--as', 'applied', ...found);
     expect([code, out], err).toEqual([
@@ -390,7 +390,7 @@ describe('resolve', () => {
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
-  test('without the tool says what is needed to go on', async () => {
+  test('without the tool names the tool that is needed to continue', async () => {
     await inDoubt(false);
     const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
     expect([code, out]).toEqual([
@@ -401,7 +401,7 @@ describe('resolve', () => {
     expect(sent('bob')).toBe(true);
   });
 
-  test('carries out with the tool what was decided without it, and says so', async () => {
+  test('executes an earlier decision once the tool is given, and reports it', async () => {
     await inDoubt(false);
     const retry = ['resolve', '1', '0', '--as', 'retry', '--confirm', ...found];
     expect((await assize(...retry)).code).toBe(1);
@@ -421,7 +421,7 @@ describe('resolve', () => {
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
-  test('refuses what was decided otherwise before, also where it carries that out', async () => {
+  test('refuses a decision that differs from the first, even with its tool', async () => {
     await inDoubt(false);
     expect((await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found)).code).toBe(1);
     const { code, err } = await assize('resolve', '1', '0', '--as', 'undone', ...found, '--tools', toolsFile('blind'));

@@ -19,7 +19,7 @@ const { assize, json, sent, send, toolsFile } = here;
 
 const root = join(import.meta.dirname, '../..');
 
-describe('what waits for an approval with calls of tools', () => {
+describe('a pending approval with tool calls', () => {
   const approve = async (...args: string[]) => {
     const { out } = await runCommand(here.folder, here.url, 'pending', '--json');
     const [{ id }] = JSON.parse(out).pending;
@@ -51,7 +51,7 @@ describe('what waits for an approval with calls of tools', () => {
     expect(sent('bob')).toBe(true);
   });
 
-  test('is told of as far as it came, and what a person has to look at is a negative finding', async () => {
+  test('reports its progress, and an unresolved effect as a negative finding', async () => {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     const worker = runtimeOver(store, [orders], { tools: [mail('keyed', send)] });
     for (const [trajectoryId, to] of [
@@ -113,7 +113,7 @@ describe('what waits for an approval with calls of tools', () => {
   });
 });
 
-describe('what tools are to do is shown with what waits', () => {
+describe('a pending proposal shows its planned tool calls', () => {
   const much = { to: `\u202eevil\u001b[2J${'y'.repeat(800)}`, text: 'x'.repeat(9_000) };
 
   /** Something waits with two calls, the second of which has too much to be read on a screen. */
@@ -141,7 +141,7 @@ describe('what tools are to do is shown with what waits', () => {
   const pendings = async (): Promise<any[]> =>
     JSON.parse((await runCommand(here.folder, here.url, 'pending', '--json')).out).pending;
 
-  test('by tool, class, scopes and input; in text no more than can be read, with nothing unseen', async () => {
+  test('by tool, class, scopes and input; text is bounded, with nothing hidden', async () => {
     const id = await waiting('orders');
     const { out } = await runCommand(here.folder, here.url, 'pending');
     const lines = out.split('\n');
@@ -231,8 +231,8 @@ describe('what tools are to do is shown with what waits', () => {
   });
 });
 
-describe('what undoing costs', () => {
-  test('is listed as long as it is reserved, and told in the log when it is booked', async () => {
+describe('the cost of compensation', () => {
+  test('is listed while it is reserved, and shown in the log when it is spent', async () => {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     const writ = writFor('alice', { trajectory: 'orders', budget: { usd: 10 } });
     let isBroken = true;

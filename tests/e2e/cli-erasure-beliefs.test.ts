@@ -45,7 +45,7 @@ function found(): string[] {
   return [...SECRETS, 'nuts of hers'].filter((secret) => files.some((bytes) => bytes.includes(secret)));
 }
 
-test('a subject is erased where it was said, until nobody finds any of it', async () => {
+test('a subject is erased where it was asserted, until no file contains it', async () => {
   expect(found()).toEqual([...SECRETS, 'nuts of hers']);
   const [here, there] = [await erase('notes', '--facts', `ward/${WHO}`), await erase('other', '--facts', 'a~1b/~0')];
   expect(here.out).toMatch(
@@ -71,7 +71,7 @@ test('a subject is erased where it was said, until nobody finds any of it', asyn
   expect(JSON.parse(verified.stdout)).toMatchObject({ valid: true, findings: [], erased });
 });
 
-test('what more than one entry erases is told as a whole', async () => {
+test('an erasure by several entries is reported as one total', async () => {
   const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
   const writ = writFor('nurse');
   const assizeOver = runtimeOver(store, [clinic]);
@@ -87,7 +87,7 @@ test('what more than one entry erases is told as a whole', async () => {
   expect(out).toMatch(/^erased 2,260 values of 9 entries, by [0-9a-f]{12}, [0-9a-f]{12}, much seq 11\n$/);
 });
 
-test('writs that name the subject are told, because they stay', async () => {
+test('writs that name the subject are reported, because they stay', async () => {
   const store = await openStore(`sqlite:${join(folder, 'ward.db')}`);
   const [plain, naming] = [['memory:ward:*:drug'], [`memory:ward:${segment('p*9')}:**`]].map((scopes, i) =>
     writFor(`nurse ${i}`, { actions: ['assize.believe'], scopes }),
@@ -150,7 +150,7 @@ test('a memory has a command of its own for it', async () => {
   expect(await forget('--predicate', '')).toMatchObject({ code: 2, err: expect.stringContaining('must not be empty') });
 });
 
-test('what is not marked sensitive and stays in the state is told, by who wrote it', async () => {
+test('values in the state not marked sensitive are reported by their entries', async () => {
   const store = await openStore(`sqlite:${join(folder, 'scales.db')}`);
   const writ = writFor('nurse');
   const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 's', writs: [writ] });
@@ -186,7 +186,7 @@ test('what is not marked sensitive and stays in the state is told, by who wrote 
   expect(JSON.parse((await forget('p3', '--json')).out)).toMatchObject({ remaining: [], unmarked: [] });
 });
 
-test('what is named wrongly is misuse, and names nobody', async () => {
+test('a wrong name is misuse, and its error names no subject', async () => {
   for (const [args, said] of [
     [['--facts', 'ward'], /space\/subject/],
     [['--facts', 'ward/x/y/z'], /space\/subject/],

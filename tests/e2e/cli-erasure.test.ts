@@ -119,7 +119,7 @@ const erase = (trajectory: string, ...args: string[]): string[] => [
   ...args,
 ];
 
-test('erases a place and an entry, and says how much that was; everything else tells of it', async () => {
+test('erases a path and an entry, reports the count; other commands show it', async () => {
   const { log } = await json(0, 'log', 'ward');
   const refused = log.at(-1).id as string;
   const shown = await assize('show', log[1].id, '--blobs');
@@ -157,7 +157,7 @@ test('erases a place and an entry, and says how much that was; everything else t
   );
 });
 
-test('that bytes of it may still be in the file is told by fsck, until the store was opened for writing', async () => {
+test('fsck reports bytes that may remain in the file until a writable open', async () => {
   expect((await assize(...erase('ward', '--at', '/patients/p1'))).code).toBe(0);
   expect((await assize('fsck')).code).toBe(0);
   // As a process leaves it that ends before the file is written anew.
@@ -181,7 +181,7 @@ test('as JSON it names every value', async () => {
   expect(said.values).toContainEqual({ hash: expect.any(String), seq: 1, path: '/patients/p1/name' });
 });
 
-test('an import says what is erased in the export, and erases it where that is asked for', async () => {
+test('import reports values erased in the export, and erases them on request', async () => {
   const copy = ['--store', 'sqlite:./copy.db'];
   await assize('export', '--out', 'before.jsonl');
   await assize('import', 'before.jsonl', ...copy);
@@ -217,7 +217,7 @@ test('makes a writ for just that', async () => {
   expect(Date.parse(writ.expires) - Date.parse(writ.not_before)).toBe(300_000);
 });
 
-test('what is refused or frozen is a negative finding', async () => {
+test('a rejected or frozen erasure is a negative finding', async () => {
   const rejected = await json(1, ...erase('ward', '--at', '/patients/p2'));
   expect(rejected).toMatchObject({ ruling: 'rejected', reason: 'invariant_rejected' });
   const { code, out } = await assize(...erase('ward', '--at', '/patients/p2/name'));

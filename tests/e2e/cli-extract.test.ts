@@ -90,7 +90,7 @@ const MAILS = [
   { author: 'otto', text: 'diagnosis: flu' },
 ];
 
-test('shows what would be said, says it, and asks nobody twice', async () => {
+test('shows the facts to assert, asserts them, and asks the model only once', async () => {
   const reference = ['--reference', '2026-03-21'];
   const shown = await extract(MAILS, '--authors', ...reference, '--dry-run');
   expect(shown).toMatchObject({ code: 0, err: '' });
@@ -114,7 +114,7 @@ test('shows what would be said, says it, and asks nobody twice', async () => {
   expect(asked()).toBe(2);
 });
 
-test('names what waits and what ends it, with the lines, and what was read before', async () => {
+test('names pending and failing messages by line, and the lines read before', async () => {
   const otto = (text: string): object => ({ author: 'otto', at: '2026-03-22', text });
   const waits = await extract([otto('diagnosis: measles'), otto('hello')], '--any-subject', ...KEY, '--batch', '1');
   expect(waits.code).toBe(1);

@@ -11,7 +11,7 @@ const here = inTillFolder();
 const { assize, json, refused, file, till, change, entries } = here;
 
 describe('log, show and state', () => {
-  test('log has a column for what trajectories come of where one of them says so', async () => {
+  test('log has a `begun` column only if a trajectory states its origin', async () => {
     const store = till();
     expect((await assize('log', ...store)).out).toMatch(
       /^trajectory {2}entries {2}head {10}domain {2}begun\ntill-1 {12}6 {2}[0-9a-f]{12} {2}till@1 {2}monday\n$/,
@@ -24,7 +24,7 @@ describe('log, show and state', () => {
     );
   });
 
-  test('log tells of trajectories and entries', async () => {
+  test('log lists trajectories and entries', async () => {
     const store = till();
     expect(await json(0, 'log', ...store)).toMatchObject({
       total: 1,
@@ -45,7 +45,7 @@ describe('log, show and state', () => {
     expect(out).toMatch(/2 .*pay.*rejected.*CAP.*more than 1000 in all/);
   });
 
-  test('show tells all of an entry, and large values when asked', async () => {
+  test('show prints a whole entry, and large values on request', async () => {
     const store = till();
     const log = await entries(...store);
     const id = log[3]?.id as string;
@@ -70,7 +70,7 @@ describe('log, show and state', () => {
     expect(out).toBe('50\n');
   });
 
-  test('what a model wrote cannot move the cursor or hide', async () => {
+  test('text written by a model cannot move the cursor or hide', async () => {
     const store = till();
     const id = (await entries(...store))[4]?.id as string;
     for (const args of [
@@ -87,7 +87,7 @@ describe('log, show and state', () => {
     expect(state.payments[2].memo).toBe('\u001b[31mred\u202e\u200b');
   });
 
-  test('what is not there is refused', async () => {
+  test('a missing trajectory, entry or path is refused', async () => {
     const store = till();
     const id = (await entries(...store))[0]?.id as string;
     await refused(
@@ -119,7 +119,7 @@ describe('verify', () => {
     expect(out).toContain('1 of 1 trajectories are valid, 6 entries.');
   });
 
-  test('a payload changed by hand: names trajectory, seq and what does not match', async () => {
+  test('a manual payload change: names the trajectory, the seq and the mismatch', async () => {
     const store = till();
     change(`UPDATE entry SET payload = replace(payload, 'paper', 'pearl') WHERE seq = 1`);
     const { code, out } = await assize('verify', ...store);
@@ -131,7 +131,7 @@ describe('verify', () => {
     });
   });
 
-  test('a changed ledger has no state, nothing pending and takes no decision; log and show still read it', async () => {
+  test('a changed ledger has no state, pending or decision; log and show read it', async () => {
     const store = till();
     const log = await entries(...store);
     change(`UPDATE entry SET payload = '{"half":' WHERE seq = 3`);
@@ -165,7 +165,7 @@ describe('verify', () => {
 });
 
 describe('branch and diff', () => {
-  test('a branch begins where it is told to, and the diff says what came after', async () => {
+  test('a branch starts at the given entry, and diff lists the later entries', async () => {
     const store = till();
     const ids = (await entries(...store)).map(({ id }) => id);
     const own = ['--domain', 'till.ts', ...store];
@@ -191,7 +191,7 @@ describe('branch and diff', () => {
     expect((await assize('verify', ...store)).code).toBe(0);
   });
 
-  test('what can’t be branched from is refused, and nothing is written', async () => {
+  test('an entry that cannot be branched from is refused, and nothing is written', async () => {
     const store = till();
     const own = ['--note', 'n', '--domain', 'till.ts', ...store];
     await refused(['branch', 'till-1', '2', ...own], /is a rejection/);
@@ -207,7 +207,7 @@ describe('branch and diff', () => {
 });
 
 describe('pending, approve and reject', () => {
-  test('what waits is shown with all that it would do', async () => {
+  test('a pending proposal is shown with everything that it would do', async () => {
     const store = till();
     const [entry] = (await json(0, 'pending', ...store)).pending;
     expect(entry).toMatchObject({
@@ -249,7 +249,7 @@ describe('pending, approve and reject', () => {
     expect(log.log[0]).toMatchObject({ reason: 'counselor_rejected', counselor: 'boss:ann', resolves: id });
   });
 
-  test('who may not, another digest, another entry, no anchors: refused, and nothing is recorded', async () => {
+  test('a wrong principal, digest, entry or anchors: refused, nothing recorded', async () => {
     const store = till();
     const log = await entries(...store);
     const id = log[5]?.id as string;

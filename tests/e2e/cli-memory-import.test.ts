@@ -14,7 +14,7 @@ import { AUTHORITY, inWardFolder, read } from '../support/ward-folder.ts';
 const here = inWardFolder();
 const { assize, json, file } = here;
 
-test('imports lines in batches, once; and names the first wrong line, with nothing of its batch written', async () => {
+test('imports batches once, and names the first wrong line, batch unwritten', async () => {
   const line = (n: number, more: object = {}) => ({
     subject: `patient ${n}`,
     predicate: 'takes',
@@ -83,7 +83,7 @@ test('imports lines in batches, once; and names the first wrong line, with nothi
   });
 });
 
-test('an import that is made again puts up nothing that waits, whatever the batches are, until it is decided', async () => {
+test('a repeated import resubmits lines only after a decision, in any batches', async () => {
   const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
   const load = (name: string, ...more: string[]): string[] => [
     ...['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY],
@@ -115,7 +115,7 @@ test('an import that is made again puts up nothing that waits, whatever the batc
   expect(anew.refused[0].entry_id).not.toBe(waits);
 });
 
-test('a line that has ended is passed over where it was committed, and refused by its number where it never was', async () => {
+test('an ended line is skipped if it was committed, else refused by its number', async () => {
   const weight = (object: string) => ({ subject: 'patient 1', predicate: 'weight', object, source: 'chart' });
   const store = await openStore(`sqlite:${join(here.folder, 'ward.db')}`);
   const memory = (await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'chart' })).memory({
@@ -157,7 +157,7 @@ test('a line may say that something was always so, or has no end', async () => {
   expect(facts.map(({ object }: { object: string }) => object)).toEqual(['flu']);
 });
 
-test('a batch that no entry holds is halved until one does, also where it is imported again', async () => {
+test('a batch too large for an entry is halved until it fits, also on repeats', async () => {
   const day = (n: number): string => new Date(Date.UTC(2025, 0, 1 + n)).toISOString().slice(0, 10);
   const lines = Array.from({ length: 80 }, (_, n) => ({
     ...{ subject: 'patient 1', predicate: 'takes', object: `drug ${n}` },
@@ -178,7 +178,7 @@ test('so is one that is too long for a proposal', async () => {
   expect(await json(0, ...load)).toMatchObject({ committed: 150, believed: 0, refused: [] });
 });
 
-test('two imports of one file at once put up each of its lines once, and both name it', async () => {
+test('two concurrent imports of a file submit each line once, and both name it', async () => {
   const line = (subject: string, object: string) => ({ subject, predicate: 'diagnosis', object, from: '2026-03-01' });
   const load = (name: string): string[] => ['memory', 'import', name, 'notes', '--space', 'ward-3', ...AUTHORITY];
   // So many that both are at it at the same time.
@@ -195,7 +195,7 @@ test('two imports of one file at once put up each of its lines once, and both na
   expect((await json(0, 'pending')).pending).toHaveLength(subjects.length);
 });
 
-test('an export of which only a part was imported is told by how much, and nobody takes what is lacking for what is not believed', async () => {
+test('a partial import reports its count, and recall refuses incomplete facts', async () => {
   const store = await openStore('memory:');
   const writ = writFor('nurse');
   const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 'of', writs: [writ] });
@@ -231,7 +231,7 @@ async function exported(trajectoryId: string, facts: number, space = trajectoryI
   return lines;
 }
 
-test('one of which only a part was imported into a store that has facts says that none were made of that part', async () => {
+test('a partial import into a store with facts reports that it built no facts', async () => {
   const lines = await exported('many', 510);
   writeFileSync(join(here.folder, 'few.jsonl'), await exported('few', 1));
   writeFileSync(join(here.folder, 'part.jsonl'), lines.slice(0, lines.lastIndexOf('\n', lines.length - 2) + 1));
@@ -299,7 +299,7 @@ test('one of which only a part was imported into a store that has facts says tha
   expect(await assize(...recall)).toMatchObject({ code: 0 });
 });
 
-test('one that does not verify leaves facts incomplete that an import before has, which was cut off', async () => {
+test('an import that does not verify leaves facts of a cut import incomplete', async () => {
   const path = join(here.folder, 'unverified.db');
   const store = ['--store', `sqlite:${path}`];
   writeFileSync(join(here.folder, 'few.jsonl'), await exported('few', 3));

@@ -151,7 +151,7 @@ test.each([
     "{ cardinality: 'single-valued', strategy: 'lww', remainder: 'some' }",
     /expected one of "keep"\|"drop"/,
   ],
-])('a domain whose predicate has a %s that there is not is misuse', async (member, declared, wanted) => {
+])('a domain with an unknown %s in a predicate is misuse', async (member, declared, wanted) => {
   const domain = `${WARD}
 export const wrong = defineDomain({
   name: 'wrong', version: '1', state: z.object({}), initial: {}, processes: {}, roles: {}, actions: {}, invariants: [],
@@ -204,13 +204,13 @@ test.each<[string, unknown, RegExp]>([
   expect((await json(0, 'log', 'notes')).entries).toBe(1);
 });
 
-test('a domain without a memory is told by name', async () => {
+test('a domain without a memory is reported by name', async () => {
   const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
   const { code, out, err } = await assize(...said);
   expect([code, out, err]).toEqual([2, '', expect.stringContaining('it has no memory')]);
 });
 
-test('an embedder that fails, or never answers, is named as what it is', async () => {
+test('an embedder that fails or never answers is reported as such', async () => {
   await assize(...say('assert', 'takes', '--object', 'x'));
   const embedder = (name: string, embed: string) =>
     file(name, `export const embedder = { id: 'odd', dimensions: 2, embed: async () => { ${embed} } };`);

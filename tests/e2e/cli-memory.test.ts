@@ -14,7 +14,7 @@ import { anchor, assizeModule, inWardFolder, objects, read, say } from '../suppo
 const place = inWardFolder();
 const { assize, json, file } = place;
 
-test('a branch is told something, and recalled by its name', async () => {
+test('a branch records a fact, and recall finds it by the name of the branch', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, 'branch', 'notes', '--note', 'what if', '--id', 'what-if', '--domain', 'ward.ts');
   const told = say('change', 'takes', '--object', 'aspirin', '--from', '2026-03-01');
@@ -38,7 +38,7 @@ test('a branch is told something, and recalled by its name', async () => {
   expect((await assize('memory', 'rebuild', '--check')).out).toContain('the store has the same');
 });
 
-test('says, changes, corrects and retracts; recalls what was so and what was believed, without a domain', async () => {
+test('asserts, changes, corrects, retracts; recalls by both times, domain-free', async () => {
   const said = await assize(...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   expect(said).toMatchObject({
     code: 0,
@@ -91,7 +91,7 @@ test('says, changes, corrects and retracts; recalls what was so and what was bel
   expect((await assize('memory', 'recall', '--space', 'other')).out).toBe('Nothing is found.\n');
 });
 
-test('a writ for just that is made, or the one that is given is used; what it does not cover is refused', async () => {
+test('a minimal writ is made, or the given one is used; other use is refused', async () => {
   const { entry_id } = await json(0, ...say('assert', 'allergy', '--object', 'nuts', '--principal', 'ida'));
   const { payload } = await json(0, 'show', entry_id);
   await assize('export', '--out', 'e.jsonl');
@@ -131,7 +131,7 @@ test('a writ for just that is made, or the one that is given is used; what it do
   );
 });
 
-test('who lost is shown, and explained down to the entries; control characters are visible', async () => {
+test('a loser is shown, explained by entries; control characters are visible', async () => {
   const weight = (object: string, confidence: string) =>
     json(0, ...say('assert', 'weight', '--object', object, '--confidence', confidence, '--from', '2026-03-01'));
   await weight('97 kg\u001b[2K\u202e', '0.3');
@@ -161,7 +161,7 @@ test('who lost is shown, and explained down to the entries; control characters a
   expect(byId.fact).toEqual(explained.fact);
 });
 
-test('who only ever lost, and what is left over, is explained by its id as it is shown', async () => {
+test('a fact that only lost, and a leftover, are explained by their shown ids', async () => {
   const said = (object: string, confidence: string, from: string, to: string): string[] =>
     say('assert', 'weight', ...['--object', object, '--confidence', confidence, '--from', from, '--to', to]);
   await json(0, ...said('79 kg', '0.5', '2026-03-01', 'open'));
@@ -189,7 +189,7 @@ test('the same from the same source is said once', async () => {
   expect((await assize(...heard)).out).toMatch(/: nothing is changed\n$/);
 });
 
-test('what waits because of a contradiction is shown with its sides, and approved with an answer', async () => {
+test('a pending contradiction is shown with its candidates, and answered', async () => {
   await json(0, ...say('assert', 'diagnosis', '--object', 'flu', '--from', '2026-03-01'));
   const waits = await assize(...say('assert', 'diagnosis', '--object', 'pneumonia', '--from', '2026-03-02'));
   expect(waits).toMatchObject({
@@ -278,7 +278,7 @@ console.log((await memory.assert({ ...said, object: 'cold' })).pending);
 await store.close();
 `;
 
-test('an answer to what was decided, or has expired, is refused by name, and nothing is written', async () => {
+test('an answer after a decision or expiry is refused by name, nothing written', async () => {
   const entries = async (): Promise<number> => (await json(0, 'log', 'notes')).entries;
   const isLate = async (id: string): Promise<void> => {
     const before = await entries();
@@ -315,7 +315,7 @@ test('an answer to what was decided, or has expired, is refused by name, and not
   await isLate(expiring);
 }, 60_000);
 
-test('what a damaged entry has changed is named as not compared', async () => {
+test('facts changed by a damaged entry are named as not compared', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('assert', 'weight', '--object', '80', '--from', '2026-03-01'));
   expect(await json(0, 'fsck')).not.toHaveProperty('notCompared');
@@ -336,7 +336,7 @@ test('what a damaged entry has changed is named as not compared', async () => {
   });
 });
 
-test('facts are made anew, and compared; an export brings them into another store; fsck finds what differs', async () => {
+test('facts are rebuilt and compared; export copies them; fsck finds changes', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
   expect(await json(0, 'memory', 'rebuild', '--check')).toMatchObject({ valid: true, facts: 4, partitions: 1 });
@@ -415,7 +415,7 @@ test('a vote is shown with the attempts that became none', async () => {
   expect((await assize('oracle', 'b')).err).toMatch(/64 hex digits/);
 });
 
-test('what followed from an entry is a tree', async () => {
+test('the dependents of an entry are a tree', async () => {
   const first = await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   expect((await assize('dependents', first.entry_id.slice(0, 8))).out).toMatch(
     /^[0-9a-f]{12} notes seq 1\n {2}nothing followed from it\n$/,

@@ -42,7 +42,7 @@ function withRoomFor(bytes: number, stream: '1' | '2', ...args: readonly string[
 const names = (): string[] => readdirSync(here.folder).filter((name) => !name.startsWith('till'));
 const bytesOf = (name: string): number => statSync(join(here.folder, name)).size;
 
-test('an export without room for its last line is none, and leaves no file in the way of the next', async () => {
+test('an export without room for its last line fails and leaves no file behind', async () => {
   const store = till();
   expect(await assize('export', '--out', 'whole.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
   const cut = await within(bytesOf('whole.jsonl') - 1, 'export', '--out', 'ledger.jsonl', ...store);
@@ -55,7 +55,7 @@ test('an export without room for its last line is none, and leaves no file in th
   expect(await assize('export', '--out', 'ledger.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
 });
 
-test('an export into a file by way of standard output is whole, or is told not to be', async () => {
+test('an export to a file by standard output is whole, or is reported as cut', async () => {
   const store = till();
   await assize('export', '--out', 'whole.jsonl', ...store);
   const blocks = String(Math.floor((bytesOf('whole.jsonl') - 1) / BLOCK));
@@ -93,7 +93,7 @@ test.each([
   expect(bytesOf('full')).toBe(2 ** 20);
 });
 
-test('messages that can’t be written change nothing of what a command found', async () => {
+test('messages that cannot be written do not change the result of a command', async () => {
   const { code, out } = await withoutRoomFor('2', 'verify', ...till());
   expect([code, out]).toEqual([0, expect.stringContaining('valid')]);
   expect((await withoutRoomFor('2', 'logs')).code).toBe(2);
@@ -113,7 +113,7 @@ test.each([
   expect(await assize(...args)).toMatchObject({ code: 0, err: '' });
 });
 
-test('a file that is written over where there is no room stays what it was', async () => {
+test('a file that cannot be overwritten for lack of space is unchanged', async () => {
   const args = ['ontology', 'draw', 'udt', '--force', '--out', 'there'];
   file('there', 'somebody’s');
   const { code, err } = await within(0, ...args);

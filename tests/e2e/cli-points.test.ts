@@ -136,7 +136,7 @@ async function idOf(trajectory: string, seq: number): Promise<string> {
 }
 
 describe('a point', () => {
-  test('is a seq, an id, the beginning of one, or an instant: the same state under every name', async () => {
+  test('is a seq, an id, an id prefix or an instant, all with the same state', async () => {
     const id = await idOf('till-1', 2);
     const at = { trajectory_id: 'till-1', seq: 2, entry_id: id, pointer: '/payments/1/memo', state: 'ink' };
     const part = ['--pointer', '/payments/1/memo'];
@@ -169,7 +169,7 @@ describe('a point', () => {
     expect(await json(0, 'state', `till-1@${instant}`)).toMatchObject({ seq });
   });
 
-  test('that is none is refused, with what to write', async () => {
+  test('that does not exist is refused, with the forms to write', async () => {
     const [inTill, inBranch] = [await idOf('till-1', 1), await idOf('till-2', 0)];
     const none = inTill.startsWith('00000000') ? 'ffffffff' : '00000000';
     await refused(['state', 'till-1@7'], /till-1 has no entry with seq 7; its last one is 6/);
@@ -193,7 +193,7 @@ describe('a point', () => {
     await refused(['branch', 'till-1@99', '--note', 'n'], /no entry with seq 99/);
   });
 
-  test('that is looked for by its time is not led astray by an entry that was changed', async () => {
+  test('that is searched by time is not misled by a changed entry', async () => {
     const db = new DatabaseSync(join(folder, 'till.db'));
     const sql = `UPDATE entry SET payload = replace(payload, 'T09:30', 'T09:39') WHERE seq = 4`;
     expect(db.prepare(sql).run().changes).toBe(1);
@@ -215,7 +215,7 @@ describe('a point', () => {
 });
 
 describe('diff', () => {
-  test('of two points of one trajectory: the states, and the entries from the one to the other', async () => {
+  test('of two points of a trajectory: the states, and the entries between them', async () => {
     const found = await json(1, 'diff', 'till-1@1', 'till-1@5');
     expect(found).toMatchObject({
       a: { trajectory_id: 'till-1', seq: 1 },
@@ -244,7 +244,7 @@ describe('diff', () => {
     expect(out).toMatch(/^remove +\/payments\/1 +\{"amount":60,"memo":"ink"\}$/m);
   });
 
-  test('of a branch of a branch and its far source: each side’s own entries, along the way that led there', async () => {
+  test('of a nested branch and its far source: each side’s entries, on its path', async () => {
     const found = await json(1, 'diff', 'till-1', 'till-3');
     expect(found.parted).toMatchObject({
       after: { trajectory_id: 'till-1', seq: 5 },
@@ -301,7 +301,7 @@ await store.close();
 describe('verify --deep', () => {
   const own = ['--deep', '--domain', 'till.ts'];
 
-  test('runs the domains again, on all of the store or on what is named', async () => {
+  test('runs the domains again, for the whole store or for named trajectories', async () => {
     const all = await json(0, 'verify', ...own);
     expect(all).toMatchObject({ valid: true, trajectories: 4, entries: 12 });
     expect(
@@ -345,7 +345,7 @@ describe('verify --deep', () => {
     expect((await assize('verify', 'till-3', ...own)).out).toMatch(/^till-3, from till-1 seq 2 /m);
   });
 
-  test('needs the domain, and takes another one only when told to', async () => {
+  test('needs the domain, and accepts another one only on request', async () => {
     await refused(['verify', '--deep'], /is of till@1 .*--domain FILE/);
     file('till.ts', TILL('2', 100));
     await refused(['verify', ...own], /is of till@1 .*What is at hand is till@2 .*--changed-domain/);
@@ -380,7 +380,7 @@ describe('verify --deep', () => {
     expect(readFileSync(join(folder, 'till.db'))).toEqual(before);
   });
 
-  test('finds the story of the demo as its domain tells it, with the doctor’s approval', async () => {
+  test('replays the demo equally by its domain, with the doctor’s approval', async () => {
     expect((await assize('demo', '--store', 'sqlite:./demo.db')).code).toBe(0);
     const { deep } = await json(0, 'verify', '--deep', '--store', 'sqlite:./demo.db');
     expect(deep).toMatchObject([{ same: true, preserved: true, entries: 21, compared: 21, taken_as_recorded: {} }]);
@@ -394,7 +394,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync('/usr/bin/script'))(
     return endOf(spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { cwd: folder, env }));
   }
 
-  test('a long state is shown in outline, with how to see more; a part, a short one and JSON whole', async () => {
+  test('a long state is outlined with a hint; a part, short states, JSON whole', async () => {
     const long = await typed('state', 'till-1');
     expect(long.code).toBe(0);
     expect(long.out).toMatch(/^part +what\s*$/m);

@@ -119,7 +119,7 @@ test('issue: from options, or from a file that options go before', async () => {
   expect(JSON.parse(made.out).writ).toMatchObject({ subject: 'bob', actions: ['spend'], scopes: [], nonce: 'n' });
 });
 
-test('a public key in the place of the private one signs nothing, and an issuer that is no anchor is told', async () => {
+test('a public key used as private signs nothing, a foreign issuer is reported', async () => {
   writeFileSync(at('anchor.pub'), `${anchor.publicKey}\n`);
   writeFileSync(at('lead.pub'), `${lead.publicKey}\n`);
   await issued();
@@ -143,7 +143,7 @@ test('a public key in the place of the private one signs nothing, and an issuer 
   );
 });
 
-test('attenuate: the child carries its chain; what would be wider is refused with the axis', async () => {
+test('attenuate: the child carries its chain; a wider axis is refused by name', async () => {
   await issued();
   const { writ, chain } = held('helper.json');
   expect([writ.issuer, writ.budget, writ.max_depth]).toEqual([lead.publicKey, { calls: 4 }, 2]);
@@ -184,7 +184,7 @@ test('show: a file, the root first, with nothing unseen in it', async () => {
   expect((await piped(JSON.stringify(odd), 'show', '-')).code).toBe(0);
 });
 
-test('show --in: what was granted, spent and is left, and what was revoked', async () => {
+test('show --in: granted, spent and remaining amounts, and revocations', async () => {
   const writs = await begun();
   const said = await json(0, 'show', '--in', 't');
   expect(said.writs).toMatchObject([
@@ -217,7 +217,7 @@ test('show --in: what was granted, spent and is left, and what was revoked', asy
   expect(await assize('show', '--in', 'nowhere')).toMatchObject({ code: 2, err: expect.stringContaining('nowhere') });
 });
 
-test('revoke: by the holder above, by the anchor, and again; with each child told', async () => {
+test('revoke: by an ancestor’s holder, the anchor, repeated; children listed', async () => {
   const writs = await begun();
   const id = writId(writs.helper);
   const why = ['--reason', 'the key is lost'];
@@ -231,7 +231,12 @@ test('revoke: by the holder above, by the anchor, and again; with each child tol
   const log = await runCommand(folder, STORE, 'log', 't');
   expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
-  expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, propagated: [{ trajectory_id: 'c', applied: true }] });
+  expect(again).toMatchObject({
+    ruling: 'committed',
+    writ: id,
+    seq: 4,
+    propagated: [{ trajectory_id: 'c', applied: true }],
+  });
   const shown = await json(0, 'show', '--in', 't', id);
   expect(shown.writs).toMatchObject([{ revoked: { writ: id, by: again.entry_id } }]);
   const child = await assize('show', '--in', 'c');
@@ -256,7 +261,7 @@ test('revoke: refused is negative, a key that is not the holder’s is misuse', 
     });
 });
 
-test('verify: each link, the time, the use, and what the ledger says', async () => {
+test('verify: each link, the time, the use, and the record in the ledger', async () => {
   const writs = await begun();
   const { code, out } = await assize('verify', 'helper.json');
   expect([code, out]).toEqual([0, expect.stringMatching(/^holds .*\nholds .*\nIt holds\.\n$/)]);
@@ -284,7 +289,7 @@ test('verify: each link, the time, the use, and what the ledger says', async () 
   expect(text.out).toMatch(/^revoked {2}\S+ .*\nrevoked {2}\S+ .*\nIt does not hold: /);
 });
 
-test('verify: what stands above what was revoked holds', async () => {
+test('verify: an ancestor of a revoked writ holds', async () => {
   const writs = await begun();
   await assize('revoke', 't', writId(writs.helper), '--key', 'anchor.key', '--reason', 'lost');
   const { code, out } = await assize('verify', 'helper.json', '--in', 't');

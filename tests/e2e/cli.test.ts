@@ -129,7 +129,7 @@ describe('the command line', () => {
     [['reject', 'deadbeef', '--as', 'boss:ann'], /--reason/],
   ])('%j is refused', (args, saying) => refused(args, saying));
 
-  test('a process of its own says what one says that has run others before', async () => {
+  test('a new process prints the same as a process that ran others before', async () => {
     const store = till();
     const lines = [
       ['log', 'till-1'],
@@ -258,14 +258,14 @@ describe('files that are not there', () => {
       ['keys', 'new', 'example.com/x', '--out', 'none/x'],
       /can't be written: there is no such folder/,
     ],
-  ])('%s are named, with what to do', async (_, args, saying) => {
+  ])('%s are named, with a remedy', async (_, args, saying) => {
     const store = args[0] === 'keys' ? [] : till();
     await refused([...args, ...store], saying);
     const { err } = await assize(...args, ...store);
     expect(err).not.toMatch(/ENOENT|EISDIR/);
   });
 
-  test('a proof that can’t be written is told so', async () => {
+  test('a proof that cannot be written is reported', async () => {
     const store = till();
     await json(0, 'keys', 'new', 'example.com/till', ...store);
     await json(0, 'checkpoint', ...store);
@@ -276,7 +276,7 @@ describe('files that are not there', () => {
     );
   });
 
-  test('what is there is not exported over', async () => {
+  test('an existing file is not overwritten by an export', async () => {
     const store = till();
     file('there.jsonl', 'mine');
     await refused(
@@ -292,7 +292,7 @@ describe('files that are not there', () => {
     expect(readdirSync(here.folder)).toEqual(['garbage.jsonl']);
   });
 
-  test('an empty name of a store is told with the variable that may have it', async () => {
+  test('an empty store name is reported with the variable that can set it', async () => {
     const { code, out, err } = await runCommand(here.folder, '', 'log');
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(/empty name: .*--store.*ASSIZE_STORE/)]);
   });
@@ -326,7 +326,7 @@ describe('no store', () => {
 });
 
 describe('bench', () => {
-  test('passes on what it is asked, and what comes of it', async () => {
+  test('passes its arguments on, and returns the outcome', async () => {
     const { code, err } = await assize('bench', '--only', 'nothing', '--json');
     expect(code).toBe(2);
     expect(err).toContain('nothing');

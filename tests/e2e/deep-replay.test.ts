@@ -46,7 +46,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline runs (tau-airline, absent 
     },
   );
 
-  test('without the policy come out the same; and under it, as experiments/docs/airline.md counts what it stops', async () => {
+  test('without policy: the same; with it: stops as experiments/docs/airline.md', async () => {
     const store = await adjudicated('tools', 'reject');
     const bare = await deepReplayStore(store, { domains: [bareAirline] });
     expect(bare.every(({ same, preserved }) => same && preserved)).toBe(true);

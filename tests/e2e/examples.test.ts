@@ -19,7 +19,7 @@ test('the README shows every program once', () => {
   expect(shown.sort()).toEqual([...programs].sort());
 });
 
-test.each(programs)('%s prints what the README shows', (name) => {
+test.each(programs)('%s prints the output that the README shows', (name) => {
   // Elsewhere than in the clone, so that a program that writes beside itself is found out.
   const printed = execFileSync(process.execPath, [join(folder, name)], {
     cwd: tmpdir(),

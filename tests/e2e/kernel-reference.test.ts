@@ -43,7 +43,7 @@ test('every number of the appendix is there, and every theorem, once', () => {
   expect(paper).toHaveLength(69 + 10);
 });
 
-test('every file is there, and has the name, exported or a member of what is', () => {
+test('every file exists and has the name, as an export or a member of one', () => {
   let names = 0;
   for (const { what, code } of paper) {
     let source = '';
@@ -74,7 +74,7 @@ test('every title is that of a test, in the file that is named', () => {
   expect(named.length).toBeGreaterThan(80);
 });
 
-test('what is no remark has a test, or says why there is none', () => {
+test('every item that is not a remark has a test, or a reason for none', () => {
   const without = paper.filter(({ what, tests }) => tests === '' && !what.endsWith('(remark)'));
   expect(without.map(({ what, code }) => [what, code.slice(0, 16)])).toEqual([
     ['A.58 Substitution', 'nothing to build'],
@@ -98,7 +98,7 @@ test('the typed rejections are those of the kernel, in their order', () => {
   expect([...reasons, 'invariant_rejected']).toEqual(all);
 });
 
-test('the kinds of rules and what they may say are those of the kernel', () => {
+test('the kinds of rules and their options are those of the kernel', () => {
   const kinds = [...read('src/kernel/domain/invariant.ts').matchAll(/readonly kind: '(\w+)'/g)].map(([, kind]) => kind);
   expect(rowsOf('kind').map(([kind]) => kind)).toEqual(kinds);
   const options = rowsOf('option').map(([option]) => /\w+/.exec(codesIn(option)[0] ?? '')?.[0]);
@@ -117,7 +117,7 @@ test('the errors are those of the kernel, the runtime and the agents', () => {
   expect(codes('`RuntimeError`').filter((code) => !known.includes(code))).toEqual([]);
 });
 
-test('what is called is there, and the numbers are those of the sources', () => {
+test('called methods exist, and the numbers are those of the sources', () => {
   const calls = [...page.matchAll(/`(trajectory|assize)\.(\w+)\(/g)];
   expect(calls.length).toBeGreaterThan(7);
   for (const [, of, name = ''] of calls) {

@@ -63,7 +63,7 @@ test('every number of the paper has one row', () => {
   }
 });
 
-test('every file is there, and has the name, exported or a member of what is', () => {
+test('every file exists and has the name, as an export or a member of one', () => {
   let names = 0;
   for (const { what, here } of [...notions, ...paper]) {
     let source: string | undefined;
@@ -94,7 +94,7 @@ test('every title is that of a test, in the file that is named', () => {
   expect(titles).toBeGreaterThan(150);
 });
 
-test('what has no test has nothing to be built, or is a figure of the benchmarks', () => {
+test('an item without a test has nothing to build, or is a benchmark figure', () => {
   const without = [...notions, ...paper, ...differences].filter(({ tests }) => namedTests(tests).length === 0);
   const built = without.filter(({ here }) => !here.startsWith('nothing to build: '));
   expect(built.map(({ what, here }) => [what, codesIn(here)[0]])).toEqual([
@@ -116,7 +116,7 @@ test('every property that is named after a number of the paper is there', () => 
   expect(titles.filter((title) => !named.some((one) => matches(title, one.title)))).toEqual([]);
 });
 
-test('what differs is numbered without a gap, and what is referred to is there', () => {
+test('differences are numbered without a gap, and all references exist', () => {
   expect(differences.map(({ what }) => what)).toEqual(from1(differences.length).map((n) => `D${n}`));
   const referred = [...notions, ...paper].flatMap(({ here }) => here.match(/\bD\d+\b/g) ?? []);
   expect(referred.length).toBeGreaterThan(50);

@@ -41,11 +41,11 @@ const command = (): string => {
   return join(folder, 'node_modules/assize', bin.assize);
 };
 
-test('its programs compile against what is published, with the tsconfig of the README', () => {
+test('its programs compile against the package, with the README’s tsconfig', () => {
   expect(node('node_modules/typescript/bin/tsc', '-p', '.')).toEqual({ status: 0, out: '', err: '' });
 });
 
-test('its program runs, and the command shows what it wrote', () => {
+test('its program runs, and the command shows the entries', () => {
   expect(node('team.ts')).toMatchObject({ status: 0, err: '' });
   const { status, out } = node(command(), 'log', '--store', 'sqlite:./team.db');
   expect([status, out]).toEqual([0, expect.stringContaining('team-budget')]);
@@ -58,7 +58,7 @@ function passingFor(version: string): readonly string[] {
   return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
-test('under an older Node the command says which Node to install, and loads nothing', () => {
+test('under an older Node the command names a Node to install, loads nothing', () => {
   const { status, out, err } = node(...passingFor('20.19.0'), command(), '--version');
   expect({ status, out }).toEqual({ status: 2, out: '' });
   expect(err).toMatch(/^assize: the command can't run on Node 20\.19\.0\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/);
@@ -85,7 +85,7 @@ test('under an older Node every subpath says which Node to install', () => {
   expect(out).toMatch(/^Assize can't run on Node 22\.15\.1\. Install Node 24, or Node 22\.16 [^\n]+\.\n$/);
 });
 
-test('no published module imports node:sqlite before the release of Node is checked', () => {
+test('no published module imports node:sqlite before the Node release check', () => {
   const folder = builtPackage();
   const importing = globSync('src/**/*.js', { cwd: folder })
     // These are imported with packages that ask for a newer Node themselves.
@@ -105,7 +105,7 @@ test('the versions that the README names are those of the package', () => {
   expect(readme).toContain(`Node ${/\d+\.\d+/.exec(engines.node)?.[0]} or later is needed`);
 });
 
-test('the package takes the zod of the project, from the oldest version that it works with', () => {
+test('the package uses the project’s zod, from the oldest supported version', () => {
   const { dependencies, peerDependencies } = read(join(builtPackage(), 'package.json')) as {
     dependencies: Record<string, string>;
     peerDependencies: Record<string, string>;

@@ -126,7 +126,7 @@ test('assize/testing without its optional peers says which one is missing', () =
   expect(run).toThrow(/Cannot find package '(vitest|fast-check)'/);
 });
 
-test('assize/testing with its peers puts a store to the suites as the guide says', () => {
+test('assize/testing with its peers runs a store through the guide’s suites', () => {
   const peers = ['vitest', 'fast-check'];
   const modules = join(folder, 'node_modules');
   for (const peer of peers) symlinkSync(join(root, 'node_modules', peer), join(modules, peer));
@@ -158,7 +158,7 @@ test('a subpath that only the workspaces of the repository import is not there',
   expect(published).not.toHaveProperty('workspaces');
 });
 
-test('assize/unstable/cedar without its optional peer says what to install', () => {
+test('assize/unstable/cedar without its optional peer says how to install it', () => {
   const script = `
     import { cedarPolicy, CedarError } from 'assize/unstable/cedar';
     await cedarPolicy({ policies: '', schema: '' }).catch((error) => {
@@ -178,7 +178,7 @@ test('assize/unstable/cedar with its peer decides', () => {
   }
 });
 
-test('a domain written against the package is adjudicated and its ledger verifies', () => {
+test('a domain written against the package is adjudicated, its ledger verifies', () => {
   writeFileSync(join(folder, 'use.mjs'), USE);
   expect(JSON.parse(node(['use.mjs']))).toEqual({
     rulings: ['committed', 'rejected'],

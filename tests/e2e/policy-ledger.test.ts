@@ -59,7 +59,7 @@ async function story(): Promise<void> {
   expect(t.state()).toMatchObject({ n: 7, asked: 0 });
 }
 
-test('the digest stands in the root, and the decision with every ruling that was made by it', async () => {
+test('the digest is in the root, and the decision in each ruling based on it', async () => {
   await story();
   const { digest } = policy;
   const [root, ...rest] = (await payloads(store, 't')) as any[];
@@ -82,7 +82,7 @@ test('the digest stands in the root, and the decision with every ruling that was
   expect(rest[7].detail).toContain('the schema declares no action "keep"');
 });
 
-test('nothing that reads the ledger asks a policy, not even one that would fail', async () => {
+test('no reader of the ledger evaluates a policy, not even a failing one', async () => {
   await story();
   await store.close();
   store = await openStore(`sqlite:${join(folder, 'ledger.db')}`);
@@ -111,7 +111,7 @@ test('nothing that reads the ledger asks a policy, not even one that would fail'
   expect(asked).toBe(1);
 });
 
-test('the recorded policy is asked again by a deep replay and by a backtest that are given it, and says the same', async () => {
+test('deep replay and backtest with the recorded policy give the same rulings', async () => {
   await story();
   const again = await cedarPolicy({ policies: POLICIES, schema: SCHEMA, id: 'again' });
   const report = await deepReplay(store, 't', { domains: [desk], policy: again });

@@ -106,7 +106,7 @@ describe.skipIf(!python)('with python3', () => {
     expect(found).toEqual(faults);
   });
 
-  test.each(inheritedCases())('what branches begin with: $name', async ({ ledger }) => {
+  test.each(inheritedCases())('first entries of branches: $name', async ({ ledger }) => {
     const { said } = await verdict(linesOf(ledger));
     const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
     expect(found.sort()).toEqual(await faultsOf(ledger));
@@ -128,7 +128,7 @@ describe.skipIf(!python)('with python3', () => {
     expect(await verdict(text, '--root', '0'.repeat(64))).toMatchObject({ code: 1 });
   });
 
-  test('what tools did is valid, and is missed where what they did is left out', async () => {
+  test('tool effects are valid, and are reported missing if left out', async () => {
     const { store } = await ledgerWithEffects();
     await integrateLog(store);
     const lines: string[] = [];
@@ -139,7 +139,7 @@ describe.skipIf(!python)('with python3', () => {
     expect(await verdict(without.join(''))).toMatchObject({ code: 1 });
   });
 
-  test('a proposal that was refused for what had changed is valid', async () => {
+  test('a proposal refused by its precondition is valid', async () => {
     const store = new MemoryStore();
     const writ = writFor('agent');
     const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [writ] });
@@ -153,7 +153,7 @@ describe.skipIf(!python)('with python3', () => {
     expect(await verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 3, findings: [] } });
   });
 
-  test('blobs that stand before their entry in another order than it first needs them are refused, by both', async () => {
+  test('blobs out of their entry’s order of first use are refused by both', async () => {
     const blobs: BlobRow[] = [];
     const [one, other] = [salted('one', blobs), salted('other', blobs)];
     const writer = new ChainWriter('t');
@@ -176,7 +176,7 @@ describe.skipIf(!python)('with python3', () => {
     ]);
   });
 
-  test('as a program it ends with 0 for what is valid, 1 for what is not, and 2 for what is no export', () => {
+  test('as a program it exits with 0 if valid, 1 if not, and 2 if not an export', () => {
     const program = (text: string): number | null => {
       const file = join(folder, 'p.jsonl');
       writeFileSync(file, text);
@@ -188,7 +188,7 @@ describe.skipIf(!python)('with python3', () => {
     expect(program('{}\n')).toBe(2);
   });
 
-  test('the demo is valid, and whatever is changed in it is found', async () => {
+  test('the demo is valid, and every change in it is found', async () => {
     const text = exported();
     expect(await verdict(text)).toMatchObject({ code: 0, said: { valid: true, entries: 21 } });
     const bytes = Buffer.from(text);

@@ -29,7 +29,7 @@ test('the first 40 lines have the comparisons and a program of 25 lines', () => 
   expect(block('ts team.ts').split('\n').length).toBeLessThanOrEqual(25);
 });
 
-test('the program prints what its comment says, and its ledger verifies', () => {
+test('the program prints the output in its comment, and its ledger verifies', () => {
   writeFileSync(join(folder, 'team.ts'), block('ts team.ts'));
   const printed = node('team.ts')
     .trimEnd()

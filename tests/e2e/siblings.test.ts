@@ -62,7 +62,7 @@ function budgetOf({ writ }: DelegationPayload): number {
   return (writ as unknown as typeof granted).budget?.['usd'] ?? 0;
 }
 
-describe('of fifty siblings in four processes one has its share, and all others are told that there is no more', () => {
+describe('of fifty siblings in four processes one gets its share, the others none', () => {
   test.each(['spend', 'delegate'] as const)('in SQLite: %s', async (what) => {
     const folder = mkdtempSync(join(tmpdir(), 'assize-siblings-'));
     try {

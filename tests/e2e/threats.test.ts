@@ -25,7 +25,7 @@ test('the attacks are numbered from 1 to 24, and 26', () => {
   expect(numbers).toEqual([...Array.from({ length: 24 }, (_, n) => `${n + 1}`), '26']);
 });
 
-test('what is named beside is there', () => {
+test('the files named next to each title exist', () => {
   for (const { title, more } of rows) {
     const files = [...more.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file);
     expect({ title, missing: files.filter((file) => !existsSync(join(root, file))) }).toEqual({ title, missing: [] });

@@ -142,7 +142,7 @@ function expectLoss(row: FactRow, there: readonly Fact[], outranks: Outranks): v
 describe.skipIf(!hasData(...FILE))('TimeQA, by the runtime', () => {
   onEveryStore((stores) => {
     test.each(['lww', 'lww-valid'] as const)(
-      'is believed at each instant as the data says, many of one commit, by %s',
+      'facts at each instant match the data, many in one commit, by %s',
       async (strategy) => {
         const facts = readFacts();
         const names = facts.map(({ predicate }) => [predicate, { cardinality: 'single-valued', strategy }] as const);

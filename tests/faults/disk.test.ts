@@ -19,7 +19,7 @@ afterEach(() => vi.restoreAllMocks());
 onEveryDatabase((stores) => {
   const { kind } = stores;
 
-  test('fault: a full disk: typed error, what was answered is there; asked again when there is room, each is there once', async () => {
+  test('fault: a full disk: a typed error, answers stay, retries are there once', async () => {
     const place = stores.newPlace();
     const disk = kind === 'sqlite' ? smallFile() : smallDisk(place);
     const store = await place.open();
@@ -41,7 +41,7 @@ onEveryDatabase((stores) => {
     await expectOnce(await place.open(), told, papers);
   });
 
-  test('fault: a place that is opened for reading: store_readonly, and not a byte or row is changed', async () => {
+  test('fault: a store opened for reading: store_readonly, nothing is changed', async () => {
     const place = stores.newPlace();
     const writer = await place.open();
     await begun(writer);
@@ -60,8 +60,8 @@ onEveryDatabase((stores) => {
     await expectOnce(store, told, ['paper']);
   });
 
-  describe('fault: somebody holds the file or the table: nobody hears of it, or store_locked and nothing written', () => {
-    test('and lets go of it in time: nobody hears of it', async () => {
+  describe('fault: a locked file or table: unnoticed, or store_locked with no write', () => {
+    test('and released in time: unnoticed', async () => {
       const place = stores.newPlace();
       const store = await place.open({ lockTimeoutMs: 60_000 });
       const trajectory = await begun(store);
@@ -75,7 +75,7 @@ onEveryDatabase((stores) => {
       await expectOnce(store, told, papers);
     });
 
-    test('and does not: store_locked, nothing written, and the same handle goes on afterwards', async () => {
+    test('and not released: store_locked, nothing written, the handle continues', async () => {
       const place = stores.newPlace();
       const store = await place.open({ lockTimeoutMs: 100 });
       const trajectory = await begun(store);
@@ -99,7 +99,7 @@ onEveryDatabase((stores) => {
 });
 
 describe.skipIf(process.platform === 'win32')(
-  'fault: a file or a folder that may not be written: store_readonly, and it says what to do',
+  'fault: an unwritable file or folder: store_readonly, with a remedy',
   () => {
     test.each([
       ['file', 0o444, 0o777],

@@ -118,7 +118,7 @@ const HUNG: readonly [string, Body][] = [
 
 describe.each(HUNG)('%s', (_, body) => {
   test.each(['its deadline', 'its caller'])(
-    'holds up who comes to the same place until %s ends it, and nobody else',
+    'blocks only later transactions in its scope, until %s ends it',
     async (end) => {
       const { sink, trajectory } = await stage();
       const cancel = new AbortController();
@@ -146,7 +146,7 @@ describe.each(HUNG)('%s', (_, body) => {
   );
 });
 
-test('one that waits at its gate for an older one that hangs is told of its deadline, and leaves nothing', async () => {
+test('a gate wait for a hung transaction ends at its deadline, without effect', async () => {
   const { sink, trajectory } = await stage();
   const { promise: isHung, resolve: hung } = Promise.withResolvers<void>();
   const holder = codeOf(
@@ -181,7 +181,7 @@ describe.each<[string, Sink, (of: string) => Fault]>([
   ['to a question, of a queryable sink', 'queryable', (of) => (of === 'undo' ? 'none' : 'hang')],
   ['to what undoes it', 'keyed', (of) => (of === 'undo' ? 'hang' : 'none')],
 ])('no answer %s', (_, sort, fault) => {
-  test('holds up nobody any longer than calls may take', async () => {
+  test('blocks others for no longer than calls can take', async () => {
     const { sink, assize, trajectory } = await stage(
       (of, what) => (what === 'held' || of === 'ask' ? fault(of) : 'none'),
       sort,
@@ -206,7 +206,7 @@ describe.each<[string, Sink, (of: string) => Fault]>([
 });
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('a process that died, with a %s sink', (sort) => {
-  test('whatever its last step was, holds up nobody who comes to the same place', async () => {
+  test('does not block later transactions of its scope, after any last step', async () => {
     const ends = { waited: 0, refused: 0 };
     let processes = 0;
     for (let endAt = 1; ; endAt++) {
@@ -258,7 +258,7 @@ describe.each<[string, Fault, 'commit' | 'throw']>([
   ['can’t be undone', 'fail', 'throw'],
   ['is never answered', 'hang', 'commit'],
 ])('one poisoned effect among 100, which %s', (_, fault, ends) => {
-  test('holds up none of the 99, waits for a person, and is named to who comes to its place', async () => {
+  test('does not block the 99, is unresolved, and is named to later callers', async () => {
     const poisoned = 37;
     const { sink, assize, trajectory } = await stage((of, what) =>
       what === `one ${poisoned}` && (of === 'undo') === (ends === 'throw') ? fault : 'none',

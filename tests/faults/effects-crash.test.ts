@@ -113,7 +113,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
     expect(await world.isCommitted()).toBe(true);
   });
 
-  test('a crash at any step leaves all of it or nothing, and unrelated work goes on', async () => {
+  test('a crash at any step leaves all effects or none, unrelated work continues', async () => {
     const outcomes = { committed: 0, undone: 0, left: 0 };
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
@@ -137,7 +137,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
     expect(outcomes.left > 0).toBe(sort === 'blind');
   });
 
-  test('whoever opens the trajectory with the tools has begun to recover, and needs to do no more', async () => {
+  test('opening the trajectory with the tools starts and finishes the recovery', async () => {
     let recoveries = 0;
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
@@ -162,7 +162,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
     expect(twice).toBeGreaterThan(10);
   });
 
-  test('what may have been undone before a crash is not said to stand, where it is refused from then on', async () => {
+  test('a possible compensation before a crash is in doubt if refused afterwards', async () => {
     const outcomes = { undone: 0, in_doubt: 0, unresolved: 0 };
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
@@ -188,7 +188,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
   });
 
   test.each(['thrown', 'rejected'] as const)(
-    'an attempt that is %s leaves one entry, whenever it crashes, and however often',
+    'an attempt that is %s leaves one entry, after any number of crashes',
     async (ends) => {
       const said = { ruling: 0, acts: 0, nothing: 0 };
       for (let endAt = 1; ; endAt++) {
@@ -212,7 +212,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
     },
   );
 
-  test('who repeats a transaction by its name after a crash has it done once', async () => {
+  test('a named transaction that is repeated after a crash is executed once', async () => {
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
       await world.begin();
@@ -303,7 +303,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
     await world.checkFailed(await world.recovered());
   });
 
-  test('and after a crash at any step, and another one while that is recovered from', async () => {
+  test('also after a crash at any step, and another one during its recovery', async () => {
     const outcomes = { answered: 0, undone: 0, left: 0, twice: 0 };
     for (let endAt = 1; ; endAt++) {
       let wasDead = false;
@@ -327,7 +327,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
     expect(outcomes.left > 0).toBe(sort !== 'queryable');
   });
 
-  test('is told to have failed to whoever repeats it by its name after a crash', async () => {
+  test('is reported as failed to a caller that repeats its name after a crash', async () => {
     for (let endAt = 1; ; endAt++) {
       const world = new FailingWorld(sort);
       await world.begin();
@@ -343,7 +343,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
     }
   });
 
-  test('waits for a person where what is done then is refused, whenever it crashes', async () => {
+  test('is unresolved if its failure handling is refused, after any crash', async () => {
     for (let endAt = 1; ; endAt++) {
       const world = new FailingWorld(sort);
       await world.begin();
@@ -361,7 +361,7 @@ describe.each(SORTS)('an order that fails for good after its commit, with a %s s
 });
 
 test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
-  'a crash at any step of a decision that it is %s leaves it decided, or to be decided again',
+  'a crash at any step of a decision as %s leaves it made, or repeatable',
   async (as) => {
     const WHAT = 'held for good';
     const found = { by: 'ops', evidence: 'seen at the sink' };

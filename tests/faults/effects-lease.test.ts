@@ -135,7 +135,7 @@ describe.each(HANGING)('where %s hangs, of a %s sink', (_, sort, fault, body) =>
   test.each([
     ['another process', 'other'],
     ['its own', 'one'],
-  ] as const)('who comes there in %s is held up no longer than the lease of a transaction', async (_, where) => {
+  ] as const)('a later transaction in %s waits no longer than a transaction lease', async (_, where) => {
     const made = await world((of, what) => (what === 'held' ? fault(of) : 'none'), sort);
     const { sink, one, close } = made;
     const begun = performance.now();
@@ -164,7 +164,7 @@ describe.each(HANGING)('where %s hangs, of a %s sink', (_, sort, fault, body) =>
   });
 });
 
-test('what is refused is tried more often than that takes, and is left to a person by then', async () => {
+test('a refused call is retried for part of the lease, then is unresolved', async () => {
   const { one, other, assize, sink, close } = await world(
     (of, what) => (what === 'held' && of === 'do' ? 'fail' : 'none'),
     'keyed',
@@ -185,7 +185,7 @@ test('what is refused is tried more often than that takes, and is left to a pers
   await close();
 });
 
-describe('what gives signs of life is not taken for hung', () => {
+describe('a transaction with signs of life is not treated as hung', () => {
   const MINUTE = 60_000;
   const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -216,7 +216,7 @@ describe('what gives signs of life is not taken for hung', () => {
     expect((await passUntil(made)).effects).toBe('settled');
   });
 
-  test('who waits for somebody older that hangs', async () => {
+  test('a wait for an older transaction that hangs', async () => {
     const { one, other, close } = await world();
     const holder = codeOf(one.transaction({ writ, writes: ['test:r'], idleTimeoutMs: 2 * MINUTE, retries: 0 }, never));
     const waiting = other.transaction({ writ, writes: ['test:r', 'test:s'], retries: 0 }, async (tx) => {
@@ -229,7 +229,7 @@ describe('what gives signs of life is not taken for hung', () => {
     await close();
   });
 
-  test('nor is who says that it will be silent for longer; and it is told so if it says less', async () => {
+  test('a longer `idleTimeoutMs` permits silence, else the limit is reported', async () => {
     const { one, close } = await world();
     const silent = async (tx: Transaction) => {
       await pause(MINUTE + 10_000);

@@ -80,7 +80,7 @@ class World extends OutlivingWorld {
 }
 
 describe.each(SORTS)('with a %s sink', (sort) => {
-  test('a crash at any step of it leaves what was approved, whole, or nothing', async () => {
+  test('a crash at any step leaves the approved work whole or absent', async () => {
     const seen = { approved: 0, not: 0 };
     for (let endAt = 1; ; endAt++) {
       const world = await new World(sort).begin();

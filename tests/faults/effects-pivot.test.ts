@@ -62,7 +62,7 @@ class World extends OutlivingWorld {
 }
 
 describe.each(SORTS)('with a %s sink', (sort) => {
-  test('a crash at any step of putting it up and approving it calls it once, and never before it is approved', async () => {
+  test('a crash while submitting or approving a pivot calls it once, if approved', async () => {
     const seen = { waits: 0, nothing: 0, done: 0, left: 0 };
     for (let endAt = 1; ; endAt++) {
       const world = await new World(sort).begin();

@@ -131,7 +131,7 @@ function cell(): { readonly tools: Tool[]; readonly at: Map<string, number> } {
   };
 }
 
-test('no update is lost between processes, and nobody begins anew', async () => {
+test('no update is lost between processes, and no transaction restarts', async () => {
   const world = new World();
   const { tools, at } = cell();
   const processes = await world.processes(3, { more: tools });
@@ -153,7 +153,7 @@ test('no update is lost between processes, and nobody begins anew', async () => 
   expect(bodies).toBe(90);
 });
 
-test('whoever conflicts acts in the order of epochs, in whatever process', async () => {
+test('conflicting transactions act in the order of epochs in all processes', async () => {
   const world = new World();
   const processes = await world.processes(3);
   await Promise.all(
@@ -170,7 +170,7 @@ test('whoever conflicts acts in the order of epochs, in whatever process', async
   expect(epochs).toEqual(epochs.toSorted((a, b) => a - b));
 });
 
-test('one name is done once, whoever asks for it, and all are told the same', async () => {
+test('a name is executed once for all callers, and all get the same result', async () => {
   const world = new World('blind');
   const processes = await world.processes(3);
   const outcomes = await Promise.all(
@@ -191,7 +191,7 @@ test('one name is done once, whoever asks for it, and all are told the same', as
   }
 });
 
-test('who claims more where a younger one of another process has been is stale', async () => {
+test('a late claim is stale if a later epoch of another process was there', async () => {
   const [one, other] = (await new World().processes(2)) as [Process, Process];
   const was = Promise.withResolvers<void>();
   const late = one.trajectory.transaction({ ...all, writes: ['test:mine'], retries: 0 }, async (tx) => {
@@ -206,7 +206,7 @@ test('who claims more where a younger one of another process has been is stale',
   await other.trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
 });
 
-test('who claims more in time is waited for by who comes after it in another process', async () => {
+test('a claim in time makes later transactions of another process wait', async () => {
   const world = new World();
   const [one, other] = (await world.processes(2)) as [Process, Process];
   const grown = Promise.withResolvers<void>();
@@ -228,7 +228,7 @@ test('who claims more in time is waited for by who comes after it in another pro
   expect(world.sink.log.map(({ what }) => what)).toEqual(['old', 'young']);
 });
 
-test('what fails for good after its commit is undone and answered for once, by whoever is left, whenever its process ends', async () => {
+test('a failure after the commit is compensated and handled once, at any crash', async () => {
   let ends = 0;
   for (let endAt = 1; ; endAt++) {
     const world = new World('queryable');
@@ -268,7 +268,7 @@ test('what fails for good after its commit is undone and answered for once, by w
   expect(ends).toBeGreaterThan(10);
 });
 
-describe('what waits for a person', () => {
+describe('an unresolved effect', () => {
   async function doubt(): Promise<{ world: World; one: Process; other: Process; epoch: number }> {
     const world = new World('blind');
     const [one, other] = (await world.processes(2)) as [Process, Process];
@@ -286,7 +286,7 @@ describe('what waits for a person', () => {
   const nothing = (tx: { propose(intent: typeof COUNT): void }): void => tx.propose(COUNT);
   const found = { n: 0, by: 'ops', evidence: 'it came' } as const;
 
-  test('is refused by name in every process, and all else goes on', async () => {
+  test('is named to every process in its scope, and all other work continues', async () => {
     const { one, other, epoch } = await doubt();
     for (const { trajectory, assize } of [one, other]) {
       await expect(trajectory.transaction(at, nothing)).rejects.toMatchObject({ code: 'resource_in_doubt' });
@@ -307,7 +307,7 @@ describe('what waits for a person', () => {
     expect(world.sink.times('do', 'mail')).toBe(1);
   });
 
-  test('is put up once, however soon somebody decides about it in another process', async () => {
+  test('is submitted once, even if another process decides on it immediately', async () => {
     const world = new World('blind');
     const deciding: { now?: () => Promise<unknown> } = {};
     // Whoever decides does so while the first one looks whether that is put up.
@@ -351,7 +351,7 @@ describe('what waits for a person', () => {
     await expectEffectLogMatches(world.store, 't', []);
   });
 
-  test('waits on when its process has ended, for those who are there and those who come', async () => {
+  test('stays unresolved after its process ends, for present and later processes', async () => {
     const { world, one, other, epoch } = await doubt();
     await one.assize.close();
     await expect(other.trajectory.transaction(at, nothing)).rejects.toMatchObject({ code: 'resource_in_doubt' });
@@ -362,7 +362,7 @@ describe('what waits for a person', () => {
   });
 });
 
-test('what was left for want of a tool is gone on with, when who left it has ended', async () => {
+test('a transaction left for lack of a tool resumes when its holder has ended', async () => {
   const world = new World();
   const steps = new Steps();
   // When its commit is durable, and nothing of it is done yet.
@@ -389,7 +389,7 @@ test('what was left for want of a tool is gone on with, when who left it has end
   await able.trajectory.transaction(at, (tx) => tx.propose(COUNT));
 });
 
-describe('what was left for want of what another process has', () => {
+describe('a transaction that only another process can complete', () => {
   /** A commit of which nothing is done yet, with a process that lacks its tools, and one beside it that has them. */
   async function left(): Promise<{ world: World; bare: Process; able: Process }> {
     const world = new World();
@@ -410,7 +410,7 @@ describe('what was left for want of what another process has', () => {
     return { world, bare, able: await world.process() };
   }
 
-  test('is gone on with by that one where it is told to recover, while who left it works on', async () => {
+  test('is resumed by that process on recovery, while the first still works', async () => {
     const { world, bare, able } = await left();
     expect(await able.assize.recoverEffects()).toEqual([]);
     expect(world.sink.times('do', 'held')).toBe(1);
@@ -419,7 +419,7 @@ describe('what was left for want of what another process has', () => {
       await trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
   });
 
-  test('is gone on with by that one by itself, when it stays so', async () => {
+  test('is resumed by that process automatically, if it stays incomplete', async () => {
     const { world, able } = await left();
     // From then on it hears of what others leave.
     await able.trajectory.transaction({ ...all, writes: ['test:elsewhere'] }, (tx) => tx.propose(COUNT));
@@ -440,7 +440,7 @@ describe('what was left for want of what another process has', () => {
     expect(said?.filter(({ is }) => is === 'own').length).toBeLessThanOrEqual(3);
   });
 
-  test('is gone on with where that is the domain which answers for a failure', async () => {
+  test('is resumed if it lacked the domain that handles its failure', async () => {
     const world = new World();
     world.fault = (of) => (of === 'do' ? 'fail_for_good' : 'none');
     let isFull = true;
@@ -483,7 +483,7 @@ describe('what was left for want of what another process has', () => {
   });
 });
 
-test('what the store could not write for a moment is gone on with after it, by who has it', async () => {
+test('a transaction resumes in its process after a temporary write failure', async () => {
   const world = new World();
   let failing = false;
   const process = await world.process({
@@ -513,7 +513,7 @@ test('what the store could not write for a moment is gone on with after it, by w
 });
 
 test.each(['was committed', 'is undone'])(
-  'the place of one that %s is free for others, also where the store could not write for a while that it has ended',
+  'the scope of a transaction that %s is free despite a failed end record',
   async (what) => {
     const world = new World();
     let failing = true;
@@ -573,7 +573,7 @@ async function check(world: World, left: number, whats: readonly string[] = WHAT
 }
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two processes', (sort) => {
-  test('ends at any step: the other goes on with what it had, and does not stop for it', async () => {
+  test('ends at any step: the other adopts its work without stopping its own', async () => {
     const seen = { left: 0, clean: 0 };
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
@@ -610,7 +610,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
   test.each([
     ['', WHATS],
     [', with all of it held until then', WHATS.slice(1)],
-  ])('hangs at any step, and wakes when the other has taken over: it does nothing more%s', async (_, whats) => {
+  ])('hangs at any step, wakes after an adoption, and does nothing more%s', async (_, whats) => {
     for (let endAt = 1; ; endAt++) {
       const world = new World(sort);
       const other = await world.process({ leaseMs: PATIENT_MS });

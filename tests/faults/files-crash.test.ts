@@ -113,7 +113,7 @@ describe.each(['buffered', 'externalised'] as const)('files that are changed %s'
     expect(outcomes.new).toBeGreaterThan(0);
   });
 
-  test('so it does where what was done is undone, because the commit is refused', async () => {
+  test('so it does if the effects are reverted because the commit is refused', async () => {
     for (let endAt = 1; ; endAt++) {
       const world = new World(delivery);
       await world.begin();
@@ -123,7 +123,7 @@ describe.each(['buffered', 'externalised'] as const)('files that are changed %s'
     }
   });
 
-  test.each(['order', 'forbidden'])('and where each call finds what the one before has left: %s', async (args) => {
+  test.each(['order', 'forbidden'])('and if each call reads the result of the call before: %s', async (args) => {
     const outcomes = new Set<string>();
     // One in five of the steps: no call has so few.
     for (let endAt = 1; ; endAt += 5) {

@@ -23,7 +23,7 @@ withPostgres(
 
     const newPlace = (): Place => postgresPlace(postgres, postgres.url(), close);
 
-    describe('fault: the server goes away in mid-commit: what was answered is there, the rest is an error; asked again, each is there once', () => {
+    describe('fault: the server stops in mid-commit: answers stay, retries add one', () => {
       test('while the append is under way', async () => {
         const place = newPlace();
         const trajectory = await begun(await place.open({ lockTimeoutMs: 60_000, statementTimeoutMs: 60_000 }));
@@ -42,7 +42,7 @@ withPostgres(
         await expectOnce(await place.open(), told, papers);
       });
 
-      test('three times, whatever it is doing', async () => {
+      test('three times, during any operation', async () => {
         const place = newPlace();
         const trajectory = await begun(await place.open());
         const told = new CallerReport();
@@ -67,7 +67,7 @@ withPostgres(
       });
     });
 
-    describe('fault: the connection is cut after COMMIT was sent: found out where it can be, an error where not; asked again, there once', () => {
+    describe('fault: the connection ends after COMMIT: resolved or an error, once', () => {
       test.each<[Loss, 'answered' | 'an error' | 'either']>([
         ['before', 'an error'],
         ['torn', 'an error'],
@@ -100,7 +100,7 @@ withPostgres(
 describe('SQLite', () => {
   const newPlace = sqlitePlaces();
 
-  test('fault: the answer to COMMIT is lost: an error that says so; by the store opened anew, asked again, there once', async () => {
+  test('fault: the answer to COMMIT is lost: an error, and one entry on a retry', async () => {
     const place = newPlace();
     const trajectory = await begun(await place.open());
     const told = new CallerReport();

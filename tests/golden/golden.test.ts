@@ -35,7 +35,7 @@ describe('version 1 of the ledger', () => {
   });
 
   test.each([[golden], [several], [beliefs], [inherited]])(
-    'has an honest one, and every other is found by somebody',
+    'has a valid case, and every other case is found by a check',
     (list) => {
       const [honest, ...others] = list as [Golden, ...Golden[]];
       expect(honest).toMatchObject({ export: null, checkpoint: 'at' });

@@ -340,7 +340,7 @@ const TO_MEET = [
   ...['committed after 1', 'committed after 2', 'committed after 3', 'expired after 1', 'counselor_rejected after 1'],
 ];
 
-test('every escalation is resolved at most once, by as many people as it takes, in one chain', async () => {
+test('every escalation is resolved at most once, by enough approvers, in order', async () => {
   const met = new Met();
   const freeze = fc.constantFrom('world' as const, 'footprint' as const);
   const schedule = fc.array(step, { minLength: 5, maxLength: 40 });

@@ -225,7 +225,7 @@ function formed(body: Body): Writ | undefined {
   }
 }
 
-test('100,000 trees: what a child permits, its parent and all above it permit; whoever changes issuer or parent is refused', () => {
+test('100,000 trees: children permit only as ancestors do; forgeries fail', () => {
   const refused = new Map<string, number>();
   const accepted = new Map<string, number>();
   let trees = 0;
@@ -268,7 +268,7 @@ test('100,000 trees: what a child permits, its parent and all above it permit; w
   }
 });
 
-test('no child is refused that is narrower on every axis, where the parent has one pattern for all', () => {
+test('a child narrower on every axis is accepted if the parent has one pattern', () => {
   let narrower = 0;
   const run = fc.property(fc.constantFrom(...PATTERNS), fc.constantFrom(...PATTERNS), (wide, narrow) => {
     const root = rootOf({ actions: [], scopes: [wide], require_approval: [], budget: {}, isBound: false });
@@ -284,7 +284,7 @@ test('no child is refused that is narrower on every axis, where the parent has o
   expect(narrower).toBeGreaterThan(cases(100));
 });
 
-test('signed, down a line: the verifier allows a use exactly when every link does by the oracle', () => {
+test('in a signed chain the verifier allows a use exactly if every link does', () => {
   const verifier = createWritVerifier({ anchors: [keys[0]!.publicKey] });
   const use = fc.record({
     action: fc.nat(NAMES.length - 1),
@@ -398,7 +398,7 @@ const key = fc.oneof(
   fc.constantFrom<unknown>(keys[0]!.privateKey, keys[1]!.privateKey, 'f'.repeat(64), keys[0]!.publicKey),
 );
 
-test('with junk in any place, the functions that make and read writs throw nothing but AuthorityError', () => {
+test('with junk in any argument, writ functions throw only AuthorityError', () => {
   let made = 0;
   const run = fc.property(given, given, key, (one, other, privateKey) => {
     for (const step of [

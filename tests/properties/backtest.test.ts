@@ -102,7 +102,7 @@ describe('a trajectory', () => {
       { numRuns: cases(500) },
     ));
 
-  test('differs under another policy where one that knows nothing of folding says so, and nowhere else', () =>
+  test('differs under another policy exactly as a model without folding says', () =>
     fc.assert(
       fc.asyncProperty(
         fc.oneof(rules, askingRules),
@@ -118,7 +118,7 @@ describe('a trajectory', () => {
       { numRuns: cases(500) },
     ));
 
-  test('and without a rule, with a rule more, or with rules that say something else', () =>
+  test('and without a rule, with an added rule, or with changed rules', () =>
     fc.assert(
       fc.asyncProperty(
         fc.oneof(rules, askingRules),
@@ -142,7 +142,7 @@ describe('a trajectory', () => {
       { numRuns: cases(800) },
     ));
 
-  test('and with others who must approve, or more of them, with a policy or without', () =>
+  test('and with other or more approvers required, with or without a policy', () =>
     fc.assert(
       fc.asyncProperty(
         askingRules,

@@ -56,7 +56,7 @@ describe.each(Object.entries(TABLES))('%s', (floor, table) => {
   });
 
   test.each(Object.entries(table).flatMap(([name, one]) => ('exempt' in one ? [] : [[name, one] as const])))(
-    '%s answers, or throws an error of the package, and then has changed nothing',
+    '%s returns, or throws an error of the package and changes nothing',
     async (name, one) => {
       expect(await wrongsOf(name, one, documented)).toEqual([]);
     },

@@ -61,7 +61,7 @@ const drawn = fc.record({
 });
 
 describe('a plan', () => {
-  test('is in an entry what it was, and what a store gets is what the plan does', async () => {
+  test('survives an entry unchanged, and a store receives exactly the plan', async () => {
     await fc.assert(
       fc.asyncProperty(drawn, async ({ strategy, isSingle, keeps, deeds }) => {
         const declaration = declarePredicate({

@@ -57,7 +57,7 @@ describe.each(['one runtime', 'a runtime each'] as const)('%s', (setting) => {
   });
 
   // Two rounds on one slice: the second proposal of a round knows nothing of the first.
-  test('three agents who each propose twice on one slice', async () => {
+  test('three agents that each propose twice on one slice', async () => {
     const bench = await Bench.open(budget, 3, setting);
     const plan: Plan = { agents: 3, rounds: 1, share: 30 };
     let schedules = 0;

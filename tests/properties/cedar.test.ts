@@ -258,17 +258,17 @@ async function compare(rules: readonly Rule[], queries: readonly PolicyQuery[]):
 describe('policies in Cedar decide as they say', () => {
   const rules = fc.array(rule, { maxLength: 6 });
 
-  test('of what a domain would take', () =>
+  test('for arguments that a domain accepts', () =>
     fc.assert(fc.asyncProperty(rules, fc.array(query(goodArgs), { minLength: 10, maxLength: 20 }), compare), {
       numRuns: cases(200),
     }));
 
-  test('of whatever is sent: nothing throws, and nothing in arguments is anything but data', () =>
+  test('for any input: nothing throws, and arguments are only data', () =>
     fc.assert(fc.asyncProperty(rules, fc.array(query(hostileArgs), { minLength: 10, maxLength: 20 }), compare), {
       numRuns: cases(200),
     }));
 
-  test('what is denied stays denied, whatever is put beside what it is denied for', () =>
+  test('a denied request stays denied, with any value next to the denied one', () =>
     fc.assert(
       fc.asyncProperty(
         query(goodArgs),
@@ -286,7 +286,7 @@ describe('policies in Cedar decide as they say', () => {
       { numRuns: cases(500) },
     ));
 
-  test('what is forbidden at a place is never allowed for the shape of what leads there', async () => {
+  test('a name forbidden at a path is never allowed by the shape of its parents', async () => {
     let caught = 0;
     const run = fc.asyncProperty(path, shapes, async (keys, drawn) => {
       const policy = await cedarPolicy(forbiddenAt(keys));

@@ -35,8 +35,8 @@ function resultOf(state: Container, statements: readonly Mutation[]): Container 
   return model;
 }
 
-describe('what a draft changed', () => {
-  test('is the naive difference of the two states, whatever was done to get from one to the other', () => {
+describe('the changes of a draft', () => {
+  test('are the naive difference of the two states, after any operations', () => {
     fc.assert(
       fc.property(jsonState, program, (state, statements) => {
         const expected = resultOf(state, statements);
@@ -49,7 +49,7 @@ describe('what a draft changed', () => {
     );
   });
 
-  test('leads from the old state to the new one, by the fold and by RFC 6902 alike', () => {
+  test('lead from the old state to the new one, by the fold and by RFC 6902', () => {
     fc.assert(
       fc.property(jsonState, program, (state, statements) => {
         const expected = canonicalize(resultOf(state, statements));
@@ -65,7 +65,7 @@ describe('what a draft changed', () => {
     );
   });
 
-  test('says of each place what kind of change it is', () => {
+  test('name the kind of change at each path', () => {
     fc.assert(
       fc.property(jsonState, program, (state, statements) => {
         const draft = new Draft(clone(state), undefined);
@@ -82,7 +82,7 @@ describe('what a draft changed', () => {
 });
 
 describe('undo', () => {
-  test('restores the state, the same object, whatever was done', () => {
+  test('restores the state, the same object, after any operations', () => {
     fc.assert(
       fc.property(jsonState, program, (state, statements) => {
         resultOf(state, statements);
@@ -98,7 +98,7 @@ describe('undo', () => {
     );
   });
 
-  test('of a second draft on top, for the approval mark, leaves what the first one changed', () => {
+  test('of a second draft for the approval mark keeps the changes of the first', () => {
     fc.assert(
       fc.property(jsonState, program, program, fc.boolean(), (state, statements, marks, shared) => {
         const middle = resultOf(state, statements);
@@ -121,7 +121,7 @@ describe('undo', () => {
 });
 
 describe('a state that is shared', () => {
-  test('is never changed itself, and the copy is what the changes say, over any sequence of kept and undone drafts', () => {
+  test('is never changed; its copy follows all kept and undone drafts', () => {
     fc.assert(
       fc.property(jsonState, runs, (start, sequence) => {
         const shared = deepFreeze(clone(start));
@@ -168,7 +168,7 @@ describe('a state that is shared', () => {
   });
 });
 
-test('a live world and the one folded from its changes look the same to domain code', () => {
+test('a live state and one folded from its changes look equal to domain code', () => {
   const seen = (state: Container): unknown => {
     const look = (value: unknown): unknown => {
       if (typeof value !== 'object' || value === null) return value;

@@ -213,7 +213,7 @@ function stampOf({ delta }: CommitPayload): unknown {
 }
 
 describe('several writers of one trajectory', () => {
-  test('each proposal is judged against the state that it commits on, whatever the interleaving', async () => {
+  test('each proposal is adjudicated on the state of its commit, in any schedule', async () => {
     const domain = domainOf();
     const counted = { met: 0, ruled: 0 };
     const run = fc.asyncProperty(
@@ -260,7 +260,7 @@ describe('several writers of one trajectory', () => {
     expect(counted.ruled).toBeGreaterThan(0);
   });
 
-  test('who loses is judged again on what there is, so often and no more, and then has left nothing', async () => {
+  test('a loser is adjudicated again up to a limit, and then leaves no entry', async () => {
     const run = fc.asyncProperty(
       fc.integer({ min: 0, max: COMMIT_ATTEMPTS_MAX + 4 }),
       fc.integer({ min: 0, max: 2 }),

@@ -8,7 +8,7 @@ import { askingRules, shopState } from '../support/schedule.ts';
 // Seed 000, A.3, Proposition 1+. Proposition 1 is in confinement.test.ts.
 
 describe('Proposition 1+ (Agent Confinement, with counselor commits)', () => {
-  test('(ii) between any two entries, a counselor’s among them, agents change neither the world nor a slice', () =>
+  test('(ii) between entries, also counselors’, agents change no state or slice', () =>
     fc.assert(
       fc.asyncProperty(askingRules, shopState, population, (rules, start, specs) =>
         confined(rules, start, specs, 'somebody'),

@@ -78,7 +78,7 @@ function note<T extends Json>(asked: Json[], answer: T): T {
 }
 
 describe('Proposition 1 (Agent Confinement)', () => {
-  test('(i) observation confinement: equal slices and equal oracle answers, equal intents, whatever else is in the state', () =>
+  test('(i) observation confinement: equal slices and answers, equal intents', () =>
     fc.assert(
       fc.asyncProperty(agentSpec, shopState, shopState, fc.nat(1_000), async (spec, one, other, salt) => {
         const second = alike(spec, one, other);
@@ -89,7 +89,7 @@ describe('Proposition 1 (Agent Confinement)', () => {
       { numRuns: cases(10_000) },
     ));
 
-  test('(ii) write-authority confinement: nothing an agent does before it is ruled on changes the world or a slice', () =>
+  test('(ii) write-authority confinement: no unruled change to state or slice', () =>
     fc.assert(
       fc.asyncProperty(askingRules, shopState, population, (rules, start, specs) =>
         confined(rules, start, specs, 'nobody'),

@@ -55,7 +55,7 @@ test('they are two', () => {
   expect(theirs.kernel.defineDomain).not.toBe(ours.kernel.defineDomain);
 });
 
-test.each(KINDS)('a rule by %s holds in one copy, and with the domain of another nothing is opened', async (kind) => {
+test.each(KINDS)('a rule by %s holds in one copy, and another copy’s domain opens nothing', async (kind) => {
   const store = new ours.MemoryStore();
   const own = tillOf(ours, kind);
   const trajectory = await ours.runtimeOver(store, [own]).create(own, { trajectoryId: 't', writs: [writFor('ann')] });
@@ -70,7 +70,7 @@ test.each(KINDS)('a rule by %s holds in one copy, and with the domain of another
   expect((await store.trajectories()).map(({ trajectory_id }) => trajectory_id)).toEqual(['t']);
 });
 
-test('nothing that runs a domain takes that of another copy, nor one of a copy that leaves no mark', async () => {
+test('no function that runs a domain accepts one of another or unmarked copy', async () => {
   const own = tillOf(ours, 'each');
   const other = tillOf(theirs, 'each') as never;
   const { [Symbol.for('assize.made-by')]: _, ...unmarked } = own as never as Record<symbol, unknown>;
@@ -100,7 +100,7 @@ test('nothing that runs a domain takes that of another copy, nor one of a copy t
   }
 });
 
-test('what is marked sensitive by another copy is no part of a domain', () => {
+test('a schema marked sensitive by another copy is refused in a domain', () => {
   const domainWith = (name: unknown) =>
     ours.kernel.defineDomain({
       name: 'names',
@@ -115,7 +115,7 @@ test('what is marked sensitive by another copy is no part of a domain', () => {
   expect(() => domainWith(theirs.kernel.sensitive(z.string()))).toThrow(refused('What `sensitive` has marked'));
 });
 
-test('a tool, a store and an oracle of another copy are refused where they are given', async () => {
+test('a tool, a store and an oracle of another copy are refused as arguments', async () => {
   const tool = ({ effects }: Copy) =>
     effects.declareTool({ name: 'look', input: z.object({}), class: 'read', execute: () => null });
   const over = (store: unknown, more = {}) => ours.runtimeOver(store as never, [], more as never);
@@ -143,7 +143,7 @@ test('a tool, a store and an oracle of another copy are refused where they are g
   await expect(run(theirTrajectory, oracle(ours))).rejects.toThrow(refused('The trajectory'));
 });
 
-test('a store that others have made is taken, also one that hands on to a store of this copy', () => {
+test('a foreign store is accepted, also a wrapper of this copy’s store', () => {
   const own = new ours.MemoryStore();
   for (const store of [Object.create(own), new Proxy(own, {}), { commit: () => undefined }])
     expect(() => ours.runtimeOver(store as never, [])).not.toThrow();
@@ -163,7 +163,7 @@ test('a policy and a writ of another copy count as those of this one', async () 
   expect(rulings[1]).toEqual(rulings[0]);
 });
 
-test('that a tool did nothing is understood from whichever copy it takes the word', () => {
+test('`DidNothing` of any copy is understood as no effect', () => {
   const thrown = new theirs.effects.DidNothing('no line', { final: true });
   expect(Object.getPrototypeOf(thrown)).not.toBe(ours.effects.DidNothing.prototype);
   expect(thrown instanceof ours.effects.DidNothing && thrown.isFinal).toBe(true);

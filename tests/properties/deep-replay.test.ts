@@ -78,7 +78,7 @@ describe('a trajectory that the runtime made', () => {
       { numRuns: cases(1_500) },
     ));
 
-  test('and so are branches, and branches of branches, alone and with their sources', () =>
+  test('and so are branches and their branches, alone and with their sources', () =>
     fc.assert(
       fc.asyncProperty(
         askingRules,
@@ -174,7 +174,7 @@ describe('a ledger that was written anew, ids and all, so that its chain verifie
     return deepReplay(store, 't', { domains: [run.generated.domain] });
   }
 
-  test('to have done something else, and to have refused for another reason: is found where it was changed', () =>
+  test('to another result or another refusal reason: is found where it changed', () =>
     fc.assert(
       fc.asyncProperty(
         fc.oneof(rules, askingRules),
@@ -286,7 +286,7 @@ function setSomewhere(root: object, walk: readonly number[], value: unknown): vo
 }
 
 describe('another domain', () => {
-  test('breaks on the recorded states just what it breaks by itself', () =>
+  test('breaks on the recorded states exactly the rules that it breaks directly', () =>
     fc.assert(
       fc.asyncProperty(rules, shopState, schedule, fc.nat(2_000), async (drawn, start, steps, salt) => {
         const specs = fitted(drawn, start);

@@ -139,7 +139,7 @@ async function begin(): Promise<{ store: FaultyStore; make: (name: string) => As
   return { store, make };
 }
 
-test('one after another: each step is ruled on as the model says, in any process, and nothing passes the grant', async () => {
+test('serially: each step matches the model in any process, within the grant', async () => {
   let [delegated, concluded, refused, deepest] = [0, 0, 0, 0];
   const run = fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 24 }), async (steps) => {
     const { store, make } = await begin();
@@ -214,7 +214,7 @@ const fault = fc.tuple(
   fc.constantFrom<Fault[]>('conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'),
 );
 
-test('all at once, in two processes, over a store that fails: what the ledger says adds up, and all comes back in the end', async () => {
+test('concurrently, in two processes, on a failing store: all budgets add up', async () => {
   const seen = new Map<string, number>();
   const run = fc.asyncProperty(
     fc.array(step, { minLength: 8, maxLength: 32 }),

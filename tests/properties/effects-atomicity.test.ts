@@ -114,7 +114,7 @@ class CommitNotingStore extends MemoryStore {
 const attended = defineDomain<any, any>({ ...(orders.declared as any), freeze: 'footprint' });
 
 describe.each(SORTS)('with a %s sink', (sort) => {
-  test('all that a transaction did stands or nothing of it, at every step, whatever fails and whenever it ends', async () => {
+  test('all effects of a transaction stand or none, at any step, fault and end', async () => {
     const seen = { committed: 0, undone: 0, left: 0, died: 0, asked: 0, failed: 0 };
     await fc.assert(
       fc.asyncProperty(

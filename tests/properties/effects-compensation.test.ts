@@ -124,7 +124,7 @@ const CASES = (['keyed', 'queryable', 'blind'] as const).flatMap((sort) =>
 );
 
 describe.each<{ sort: Sink; ends: Ends }>(CASES)('with a $sort sink, where it has $ends', ({ sort, ends }) => {
-  test('what passes ends clean, what does not is listed, and what is listed is what the sink has', async () => {
+  test('a pass ends clean, a failure is listed, and the list matches the sink', async () => {
     const seen = { clean: 0, unresolved: 0, in_doubt: 0, fees: 0 };
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 1, maxLength: 5 }), async (deeds) => {
@@ -166,7 +166,7 @@ describe.each<{ sort: Sink; ends: Ends }>(CASES)('with a $sort sink, where it ha
     for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, !isNever(what)]);
   });
 
-  test('what people let be is all that the sink still has', async () => {
+  test('the sink still has only effects accepted as residue', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 1, maxLength: 4 }), async (deeds) => {
         const { bank, store, left, tools } = await undone(sort, deeds, ends);

@@ -131,7 +131,7 @@ async function lived(sort: Sink, drawn: Life) {
 const undone = ({ log }: OutsideSink): number => log.filter(({ did }) => did === 'undo').length;
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) => {
-  test('what is spent is what the sink has undone, times what that costs, whatever went wrong', async () => {
+  test('the spent amount is the sink’s compensations times cost, on any fault', async () => {
     const seen = { undone: 0, discarded: 0, ruled: 0, crashed: 0 };
     await fc.assert(
       fc.asyncProperty(life, async (drawn) => {

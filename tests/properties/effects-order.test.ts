@@ -126,8 +126,8 @@ const claimsOf = (steps: readonly Drawn[]) => ({
 describe.each([
   [1, 1_000],
   [2, 300],
-])('whatever the order in which work of %i processes comes to its gate', (count, usual) => {
-  test('it acts at each place by epoch and alone; who comes late is stale, leaves nothing and begins anew', async () => {
+])('for any order in which work of %i processes reaches its gate', (count, usual) => {
+  test('scopes run by epoch, one at a time; late work is stale and restarts', async () => {
     let [stale, ofOthers] = [0, 0];
     await fc.assert(
       fc.asyncProperty(fc.array(work, { minLength: 2, maxLength: 6 }), fc.scheduler(), async (works, scheduler) => {

@@ -147,7 +147,7 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
   return seen;
 }
 
-test('judging what a change touches is judging everything, after every step, also from states that break rules', () => {
+test('checking a change’s rules equals checking all, also from broken states', () => {
   fc.assert(
     fc.property(rules, shopState, schedule, (specs, start, steps) => {
       play(specs, start, steps);
@@ -156,7 +156,7 @@ test('judging what a change touches is judging everything, after every step, als
   );
 });
 
-test('strict: judging everything says the same as judging what a change touches, also after findings were excused', () => {
+test('strict: checking all equals checking a change, even after excuses', () => {
   const excuses = fc.array(fc.option(fc.nat(1000)), { minLength: 13, maxLength: 13 });
   fc.assert(
     fc.property(rules, shopState, schedule, excuses, (specs, start, steps, salts) => {
@@ -210,7 +210,7 @@ test('the same inputs give the same rulings, byte for byte', () => {
   );
 });
 
-test('a rule that waits for an approval passes with its mark, and no longer when what it read has changed', () => {
+test('an escalating rule passes with its approval mark until its reads change', () => {
   const specs: RuleSpec[] = [
     { kind: 'plain', reads: ['/n'], with: 'nothing', otherwise: 'escalate', refuses: 16, salt: 1 },
   ];

@@ -11,7 +11,7 @@ import { rules, shopState } from '../support/schedule.ts';
 
 // A replay goes on with whatever was committed. What is known of the rules then must be what they say of the whole state.
 
-test('a world that follows changes knows what fails, as if every rule were judged on everything', () =>
+test('a state that follows changes knows failures as if all rules were checked', () =>
   fc.assert(
     fc.property(rules, fc.array(shopState, { minLength: 2, maxLength: 6 }), (specs, [start, ...states]) => {
       const { domain } = generatedDomain(specs);

@@ -56,7 +56,7 @@ describe('bound scopes against a search through the patterns', () => {
     );
   });
 
-  test('what changes are let happen', () => {
+  test('permits the same changes', () => {
     const change = fc.record({
       op: fc.constantFrom('add' as const, 'replace' as const, 'remove' as const),
       appends: fc.boolean(),
@@ -93,7 +93,7 @@ describe('bound scopes against a search through the patterns', () => {
     );
   });
 
-  test('contains: every path under the inner one lies under one of the outer ones', () => {
+  test('contains: every path under the inner pattern is under an outer one', () => {
     fc.assert(
       fc.property(patterns, pattern, (outer, inner) => {
         if (!contains(outer, inner)) return;
@@ -119,7 +119,7 @@ describe('bound scopes against a search through the patterns', () => {
     );
   });
 
-  test('PatternIndex.match: pattern and path are one a prefix of the other, whatever was added and removed', () => {
+  test('PatternIndex.match: pattern or path is the prefix, after any operations', () => {
     const step = fc.record({ add: fc.boolean(), pattern, value: fc.nat(9) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), fc.array(path, { maxLength: 4 }), (steps, paths) => {
@@ -192,7 +192,7 @@ describe('a slice', () => {
     return object;
   }
 
-  test('has exactly what lies under the footprint', () => {
+  test('has exactly the paths under the footprint', () => {
     fc.assert(
       fc.property(jsonState, fc.array(oddPattern, { maxLength: 4 }), (state, footprint) => {
         const domain = domainOf(footprint);
@@ -239,7 +239,7 @@ describe('an action', () => {
   const proposal = { action: 'act', role: { name: 'worker', params: {} }, args: null };
   const inputs = { at: '2026-03-23T09:00:00.000000Z', observations: [] };
 
-  test('changes what its footprint lets change, or nothing: whatever it does', () => {
+  test('changes only paths that its footprint permits, or nothing', () => {
     fc.assert(
       fc.property(
         jsonState,
@@ -275,7 +275,7 @@ describe('an action', () => {
     );
   });
 
-  test('with a footprint of everything is what the statements say', () => {
+  test('with a footprint of everything does exactly its statements', () => {
     fc.assert(
       fc.property(jsonState, program, (state, statements) => {
         const expected = clone(state);
@@ -292,7 +292,7 @@ describe('an action', () => {
     );
   });
 
-  test('can’t tell two states apart that agree on its footprint (what it reads outside is a fault)', () => {
+  test('cannot tell apart states equal on its footprint (other reads are faults)', () => {
     fc.assert(
       fc.property(
         jsonState,
@@ -386,6 +386,6 @@ function graftList(one: Value[], other: Value[], scope: ReturnType<typeof compil
   }
 }
 
-test('pass is a constant nobody can change', () => {
+test('pass is an immutable constant', () => {
   expect(() => Object.assign(pass, { result: 'reject' })).toThrow(TypeError);
 });

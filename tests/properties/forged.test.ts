@@ -102,7 +102,7 @@ class ForgedStore extends MemoryStore {
   }
 }
 
-test('whatever stands in a ledger, verification reports and opening answers', () =>
+test('for any content of a ledger, verification reports and opening answers', () =>
   fc.assert(
     fc.asyncProperty(
       askingRules,
@@ -126,7 +126,7 @@ test('whatever stands in a ledger, verification reports and opening answers', ()
     { numRuns: cases(1_000) },
   ));
 
-test('and so where it tells of effects', async () => {
+test('and also for records of effects', async () => {
   const { rows, blobs } = await honestSettlements();
   const keys = ['settled', 'decided', 'commit', 'effects', 'outcome', 'by', 'cause', 'resolves', 'observations'];
   const ofEffects = fc

@@ -186,7 +186,7 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
   }
 }
 
-test('unrelated proposals go on, related ones are frozen and leave nothing, and what waits never changes meanwhile', () =>
+test('unrelated proposals go on, related ones freeze, pending ones stay fixed', () =>
   fc.assert(
     fc.asyncProperty(askingRules, shopState, steps, (specs, start, schedule) =>
       play(fitted(specs, start), start, schedule),

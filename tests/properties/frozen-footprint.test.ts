@@ -216,7 +216,7 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
   expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);
 }
 
-test('at the commit of an approval nothing in its frozen footprint has changed since it was put up, and nothing else stops it', async () => {
+test('an approval finds its frozen footprint unchanged; nothing else stops it', async () => {
   await fc.assert(
     fc.asyncProperty(spec, steps, (spec, schedule) => play(spec, schedule)),
     { numRuns: cases(600) },

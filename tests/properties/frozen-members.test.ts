@@ -92,7 +92,7 @@ function atOnce({ cells }: Sheet, { cell, v, at }: Fill): { found: string; outco
   return { found, outcome: failing().length === 0 ? 'committed' : 'override_needed' };
 }
 
-test('an approval comes to the same whatever was committed while it was waited for', async () => {
+test('an approval has the same result for any commits while it was pending', async () => {
   const met = { between: 0, frozen: 0, approved: 0, byRules: 0 };
   await fc.assert(
     fc.asyncProperty(schedule, async (steps) => {

@@ -189,7 +189,7 @@ function ofMessage({ said }: Message): object {
   }
 }
 
-test('members of a store in memory hear, lose and take over what the model says', async () => {
+test('members of an in-memory store receive, lose and adopt as in the model', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
       const stage = await Stage.begun();

@@ -295,12 +295,9 @@ function isRecoverable(one: Said, believed: readonly FactRow[], losses: readonly
 
 onEveryDatabase(
   (stores) => {
-    test.each([2, 4, 8, 16])(
-      '%i writers at once leave no question answered twice, no lesser evidence and no lost loser',
-      async (size) => {
-        expect(await anomaliesAmong(stores.newPlace(), size)).toEqual(NONE);
-      },
-    );
+    test.each([2, 4, 8, 16])('%i concurrent writers: no double answer, no weaker fact, no lost loser', async (size) => {
+      expect(await anomaliesAmong(stores.newPlace(), size)).toEqual(NONE);
+    });
 
     test('a log of votes that does not keep the first one is found (N1)', async () => {
       const rows = new Map<string, Awaited<ReturnType<OracleStore['oraclePut']>>>();

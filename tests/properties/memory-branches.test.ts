@@ -83,7 +83,7 @@ interface Done {
 }
 
 onEveryStore((stores) => {
-  test('a branch sees what its sources believed where it begins, and then what it says itself', async () => {
+  test('a branch sees the facts of its sources at its start, then its own', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(drawnStep, { minLength: 3, maxLength: 16, size: '+1' }), async (steps) => {
         const place = stores.newPlace();

@@ -62,7 +62,7 @@ interface Teller {
   readonly partitions: Map<Subject, Partition>;
 }
 
-test('whatever clocks say, a branch sees what its source had changed where it begins, and its ledger is valid', async () => {
+test('for any clocks, a branch sees its source’s earlier changes and is valid', async () => {
   await fc.assert(
     fc.asyncProperty(drawnClocks, fc.array(drawnStep, { minLength: 4, maxLength: 10, size: '+1' }), run),
     { numRuns: cases(150) },

@@ -176,7 +176,7 @@ onEveryStore((stores) => {
     },
   );
 
-  test('each instant of both times has what a model of cells has there, and keeps it until it is erased', async () => {
+  test('each instant of both times matches a model of cells, until an erasure', async () => {
     await fc.assert(
       fc.asyncProperty(history, async ({ predicate, ticks }) => {
         await livesAsTheModel(predicate, ticks);

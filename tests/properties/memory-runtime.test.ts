@@ -67,7 +67,7 @@ interface Done {
 }
 
 onEveryStore((stores) => {
-  test('what many believe at once is what one would have believed after the other', async () => {
+  test('concurrent assertions give the facts of a serial execution', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.array(drawnDeed, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 4 }),

@@ -151,7 +151,7 @@ const shown = ({ object, confidence, lineage, asserted_seq, provenance_id }: Fac
 ];
 
 describe('memory', () => {
-  test('believes at each point of both times what a model of cells does, and keeps each loser', () => {
+  test('matches a model of cells at each point of both times, and keeps losers', () => {
     fc.assert(
       fc.property(rules, ticks, (given, drawn) => {
         const declaration = declarePredicate({
@@ -235,7 +235,7 @@ describe('memory', () => {
     );
   });
 
-  test('decides the same in whatever form of Unicode an object is said', () => {
+  test('decides the same for any Unicode form of an object', () => {
     const forms = fc.array(fc.constantFrom('\u00c5', 'A\u030a', '\u212b'), { minLength: 1, maxLength: 12 });
     fc.assert(
       fc.property(rules, ticks, forms, (given, drawn, spelt) => {
@@ -272,7 +272,7 @@ describe('memory', () => {
     );
   });
 
-  test('has leftovers and segments that cover exactly what they should', () => {
+  test('has leftovers and segments that cover exactly the right periods', () => {
     const periods = fc.array(span, { maxLength: 6 });
     fc.assert(
       fc.property(span, periods, (drawn, others) => {
@@ -308,7 +308,7 @@ describe('memory', () => {
 });
 
 test.each(['lww', 'evi'] as const)(
-  'a conflict set of two to eight has the same winner, losers and audit in all its orders, by %s',
+  '2 to 8 candidates have one winner, losers and audit in any order, by %s',
   (strategy) => {
     const declaration = declarePredicate({ cardinality: 'single-valued', strategy });
     const valid = { from: border(2), to: border(5) };

@@ -86,7 +86,7 @@ const step = fc.record({
   ),
 });
 
-test('a use is committed exactly while nothing above it was revoked where it is, or above there; revocations by who stands above', async () => {
+test('a use commits exactly while no ancestor is revoked there or above it', async () => {
   const seen = new Map<string, number>();
   const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
   const run = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {

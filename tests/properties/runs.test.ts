@@ -151,8 +151,8 @@ async function replayCutOff(stage: Stage, store: MemoryStore): Promise<RunReplay
   }
 }
 
-describe('a whole run comes again from ledger and oracle log, with network and clock cut off', () => {
-  test('whatever agents, rules and interleavings', () =>
+describe('a run replays from ledger and oracle log, without network and clock', () => {
+  test('for any agents, rules and interleavings', () =>
     fc.assert(
       fc.asyncProperty(plan, fc.scheduler(), async (drawn, scheduler) => {
         const store = new MemoryStore();
@@ -167,7 +167,7 @@ describe('a whole run comes again from ledger and oracle log, with network and c
       { numRuns: cases(600) },
     ));
 
-  test('also beside others who write to the same ledger, which is taken as recorded', () =>
+  test('also with other writers of the ledger, taken as recorded', () =>
     fc.assert(
       fc.asyncProperty(plan, fc.scheduler(), fc.integer({ min: 1, max: 4 }), async (drawn, scheduler, count) => {
         const store = new MemoryStore();
@@ -239,8 +239,8 @@ class CountingStore extends MemoryStore {
   }
 }
 
-describe('a run that was interrupted goes on', () => {
-  test('at every write, before it and after it: nothing is proposed or called twice, and it replays', () =>
+describe('an interrupted run resumes', () => {
+  test('before and after every write: no second proposal or call, and it replays', () =>
     fc.assert(
       fc.asyncProperty(plan, fc.constantFrom('before' as const, 'after' as const), async (drawn, when) => {
         for (let dieAt = 0, isOver = false; !isOver; dieAt++) {

@@ -204,7 +204,7 @@ describe('the check of a change agrees with the check of the whole state', () =>
     );
   });
 
-  test('whatever an action does to it', () => {
+  test('for any action on it', () => {
     fc.assert(
       fc.property(
         world.chain(({ schema, values }) => fc.tuple(fc.constant(schema), values)),
@@ -222,7 +222,7 @@ describe('the check of a change agrees with the check of the whole state', () =>
     );
   });
 
-  test('and it changes nothing: not even a schema that says readonly freezes what stands in the state', () => {
+  test('and it changes nothing: even a readonly schema does not freeze the state', () => {
     const strict = strictSchema(
       z.object({ x: z.any().readonly(), y: z.array(z.unknown().readonly()).readonly() }),
       'state',
@@ -242,7 +242,7 @@ describe('the check of a change agrees with the check of the whole state', () =>
     ]);
   });
 
-  test('but for members named __proto__, which zod passes over: a change of one is checked, and may be refused', () => {
+  test('except fields named __proto__, which zod skips: a change is checked', () => {
     const strict = strictSchema(z.object({ r: z.record(z.string(), z.number()) }), 'state');
     const put = (value: Value) => (draft: any) => {
       draft.r[PROTO] = value;

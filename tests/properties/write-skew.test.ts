@@ -29,7 +29,7 @@ test('the introduction’s own: two agents, one budget', () => {
   for (const witness of witnesses) expectSkew(budget, witness);
 });
 
-test('David’s: a positive is recorded while a claim is made in the tier of before', () => {
+test('David’s: a positive is recorded during a claim in the earlier tier', () => {
   const { witnesses } = findWriteSkew(udt);
   const david = witnesses.find(({ invariantId }) => invariantId === 'CLAIM_TIER_CURRENT') as SkewWitness;
   expect([david.first.role.name, david.second.role.name].sort()).toEqual(['Billing', 'Clinical']);
@@ -37,7 +37,7 @@ test('David’s: a positive is recorded while a claim is made in the tier of bef
   for (const witness of witnesses) expectSkew(udt, witness);
 });
 
-test('the airline: proposals that nobody draws by chance are given, and two changes of bags disagree', () => {
+test('the airline: rare proposals are given, and two changes of bags disagree', () => {
   const role = { name: 'agent', params: {} };
   const bags = (total: number) => ({
     action: 'update_reservation_baggages',
@@ -116,7 +116,7 @@ const apart = defineDomain({
   invariants: ({ each }) => [each('NOT_FULL', '/boxes/*', {}, (by) => (by <= 5 ? pass : reject(`${by} is too much`)))],
 });
 
-test('where there is none, none is found, and the bound says where it was looked for', () => {
+test('without a skew none is found, and the bound describes the search', () => {
   const { witnesses, bound } = findWriteSkew(apart, { depth: 2, width: 5, tries: 20 });
   expect(witnesses).toEqual([]);
   expect(bound).toMatchObject({ seed: 1, depth: 2, width: 5, tries: 20, states: 11, proposals: 220 });

@@ -25,7 +25,7 @@ const pair: fc.Arbitrary<[Value, Value]> = fc.oneof(
   }),
 );
 
-test('what is said quickly holds exactly when `expect` says so', () => {
+test('a quick assertion holds exactly when `expect` does', () => {
   fc.assert(
     fc.property(pair, fc.boolean(), ([one, other], isSwapped) => {
       const [is, shall] = isSwapped ? [other, one] : [one, other];

@@ -105,7 +105,7 @@ test('every program of the README and the guides compiles in the clone', () => {
   expect(errorsIn(shown)).toEqual([]);
 });
 
-test('every program of the README and the guides compiles in a project of one’s own, as the README says', () => {
+test('every program of the README and guides compiles in a separate project', () => {
   expect(errorsOf(shown, tsconfigOfReadme())).toEqual([]);
 });
 

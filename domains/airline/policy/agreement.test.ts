@@ -73,7 +73,7 @@ test('BAGS_ON_RECORD: bags change by way of a row only', () => {
   });
 });
 
-test('CERTIFICATE_ON_RECORD: the certificate in the profile is the one that was sent', () => {
+test('CERTIFICATE_ON_RECORD: the certificate on the profile is the one sent', () => {
   const world = smallWorld((state) => {
     state.users['ann']!.membership = 'gold';
     state.reservations['R']!.passengers = passengers(1);

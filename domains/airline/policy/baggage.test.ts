@@ -51,7 +51,7 @@ describe('BAGGAGE_ALLOWANCE', () => {
     expect(bags(1)).toMatchObject(wrong);
   });
 
-  test('what was paid for before may stay paid, and no more than that', () => {
+  test('bags paid for earlier may stay paid, and no further bags', () => {
     const paid = ({ reservations }: AirlineState) => Object.assign(reservations['R']!, { nonfree_baggages: 1 });
     expect(setBags(1, 1, paid)).toMatchObject({ outcome: 'pass' });
     expect(setBags(1, 0, paid)).toMatchObject({ outcome: 'pass' });

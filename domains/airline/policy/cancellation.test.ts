@@ -67,7 +67,7 @@ describe('CANCELLATION_GROUND', () => {
 });
 
 describe('INSURED_CANCELLATION_REASON', () => {
-  test('waits for a person, and passes with the approval written down', () => {
+  test('needs a human decision, and passes once the approval is recorded', () => {
     const waiting = cancel(insured());
     expect(waiting).toMatchObject({ outcome: 'escalate', invariant: 'INSURED_CANCELLATION_REASON', keys: ['R'] });
     const approved = approve(after(waiting), 'INSURED_CANCELLATION_REASON', ['R']);

@@ -66,7 +66,7 @@ describe('TRIP_TYPE_KEPT', () => {
   });
 });
 
-test('KEPT_PRICE: a flight that stays keeps what was paid for it, also after a change of cabin', () => {
+test('KEPT_PRICE: a kept flight keeps its price, even after a cabin change', () => {
   const basicAt = (price: number) =>
     smallWorld((state) => {
       basic(state);
@@ -92,7 +92,7 @@ test('CABIN_DIFFERENCE_PAID: down and up again costs the difference both ways', 
   expect(after(up).reservations['R']!.payment_history.at(-1)).toEqual({ payment_id: 'card', amount: -400 });
 });
 
-describe('what stands since the booking', () => {
+describe('the properties that are fixed at booking', () => {
   const booked = () => after(attempt(smallWorld(), 'book_reservation', bookingArgs()));
 
   test('INSURANCE_NOT_ADDED', () => {

@@ -35,7 +35,7 @@ test('CERTIFICATE_GROUND: a cancelled or delayed flight', () => {
   expect(send(smallWorld(), 100)).toMatchObject({ outcome: 'reject', invariant: 'CERTIFICATE_GROUND' });
 });
 
-test('CERTIFICATE_AFTER_CHANGE: a delay, once the reservation has been changed over it', () => {
+test('CERTIFICATE_AFTER_CHANGE: a delay counts only after a rebooking', () => {
   const delayed = silver('delayed');
   expect(send(delayed, 100)).toMatchObject({ outcome: 'reject', invariant: 'CERTIFICATE_AFTER_CHANGE' });
   expect(send(rebooked(delayed), 100)).toMatchObject(waiting);
@@ -61,7 +61,7 @@ describe('CERTIFICATE_ELIGIBLE', () => {
   });
 });
 
-test('CERTIFICATE_AMOUNT: 100 dollars a passenger for a cancellation, 50 for a delay', () => {
+test('CERTIFICATE_AMOUNT: 100 dollars a passenger if cancelled, 50 if delayed', () => {
   const wrong = { outcome: 'reject', invariant: 'CERTIFICATE_AMOUNT' };
   expect(send(silver('cancelled'), 100)).toMatchObject(wrong);
   expect(send(rebooked(silver('delayed')), 200)).toMatchObject(wrong);

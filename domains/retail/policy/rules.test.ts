@@ -349,7 +349,7 @@ const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonl
   },
 };
 
-test('every rule of the policy has its cases here, and its sentence in the README', () => {
+test('every policy rule has its cases here and its sentence in the README', () => {
   expect(Object.keys(CASES)).toEqual(retail.rules.map(({ id }) => id));
   const sections = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8').split('\n## ');
   const policy = sections.find((text) => text.startsWith('The policy, sentence by sentence\n')) ?? '';

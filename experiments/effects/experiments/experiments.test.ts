@@ -56,7 +56,7 @@ test('each is registered under a name of its own, and all are there', () => {
   for (const { name } of EXPERIMENTS) expect(name).toMatch(/^[a-z][a-z-]*$/);
 });
 
-test('together they have every table of the paper that is of something measured, and what it has not', () => {
+test('together they cover every measured table of the paper, and topics beyond', () => {
   const sources = new Set(Object.values(SOURCES).flat());
   // Of its appendices, A.7 to A.9 are tables 7 to 12. Table 13 is of documentation.
   const tables = Array.from({ length: 12 }, (_, i) => `Table ${i + 1}`);
@@ -84,7 +84,7 @@ describe.each(OF_THE_CORE.map((experiment) => [experiment.name, experiment] as c
     await expectDrawn(tables);
   });
 
-  test('ends where it is told to', async () => {
+  test('stops on its abort signal', async () => {
     const stopped = new Error('enough');
     const controller = new AbortController();
     const progress = (): void => controller.abort(stopped);
@@ -122,7 +122,7 @@ const OF_TASKS: readonly (readonly [Experiment, number])[] = [
 ];
 
 test.each(OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment, settings] as const))(
-  'all six metrics of %s are there for each setting in each of the five modes, and agree with the table above them',
+  'six metrics of %s exist per setting and mode and match the table above',
   async (_, experiment, settings) => {
     const tables = await ran(experiment, experiment === sanity ? 1 : 0.05);
     const sixes = tables.filter(({ columns }) => columns === SIX_COLUMNS);
@@ -156,7 +156,7 @@ test('overhead: a step costs something in each of the five modes', async () => {
 });
 
 describe('recovery', () => {
-  test('with a budget of 20 transactions end in the correct state, whatever goes wrong; without retry as chance has it', async () => {
+  test('Tx-Full with 20 retries is always correct; without retry chance decides', async () => {
     const [correct, , , inThePaper] = await ran(recovery, 0.4);
     for (const fp of [0, 0.1, 0.3, 0.5]) {
       expect(at(correct!, [20, fp], 'Tx-Full').measured).toBe(100);
@@ -170,7 +170,7 @@ describe('recovery', () => {
     }
   });
 
-  test('transactions have no wrong values, and what is called without them has', async () => {
+  test('transactions leave no wrong values, calls without transactions do', async () => {
     const [, corrupt, , , inThePaper] = await ran(recovery, 0.4);
     for (const table of [corrupt!, inThePaper!]) {
       for (const mode of ['Tx-Full', 'CR', 'No-Frontier', 'Tx-NoFrontier+Retry'])
@@ -190,14 +190,14 @@ describe('mock', () => {
     }
   });
 
-  test('a checkpoint that lacks the server leaves wrong states where a transaction leaves none', async () => {
+  test('a checkpoint without the server leaves wrong states, a transaction none', async () => {
     const [, correct] = await ran(mock, 0.4);
     expect(at(correct!, ['WebArena', 0.3], 'CR').measured).toBeLessThan(70);
     expect(at(correct!, ['WebArena', 0.1], 'Tx-Full').measured).toBe(100);
   });
 });
 
-test('retries: more of them are never worse, and twenty are enough; who has none is the same with any number', async () => {
+test('retries: more are never worse, 20 suffice; without retry nothing changes', async () => {
   for (const table of (await run(retryBudget, 1)).filter(({ keys }) => !keys.includes('mode'))) {
     const measuredIn = (mode: string) => table.rows.map((row) => at(table, row.keys, mode).measured as number);
     for (const { name, retry } of MODES) {
@@ -214,7 +214,7 @@ test('sanity: without faults, no mode fails', async () => {
   for (const { cells } of table!.rows) expect(cells[0]).toMatchObject({ measured: 100, within: 0 });
 });
 
-test('ablation: without conflicts, the frontier is worth nothing, and retry all', async () => {
+test('ablation: without conflicts the frontier adds nothing, retry adds all', async () => {
   for (const table of (await run(ablation, 1)).filter(({ columns }) => columns.includes('success (%)'))) {
     const cellsOf = (mode: string): readonly Cell[] => table.rows.find(({ keys }) => keys[0] === mode)!.cells;
     expect(cellsOf('Tx-NoFrontier+Retry').map(({ measured }) => measured)).toEqual(

@@ -42,7 +42,7 @@ test.each<[string, Experiment]>([
   ['speculation', speculation],
   ['contention', contention],
   ['gate', gate],
-])('%s ends where it is told to', async (_, experiment) => {
+])('%s stops on its abort signal', async (_, experiment) => {
   const stopped = new Error('enough');
   const controller = new AbortController();
   const progress = (): void => controller.abort(stopped);
@@ -68,7 +68,7 @@ describe.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))('
 
 describe.each(READ_MODES.map((reading) => [reading.name, reading] as const))('reading that is %s', (name, reading) => {
   test.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
-    'loses nothing at %s, and is begun anew where it does not wait and others write',
+    'loses nothing at %s, and restarts if it does not wait and others write',
     async (scenarioName, scenario) => {
       const { lost, begun, operations } = await measuredIn(modeOf('Tx-Full'), scenario, 8, running(0.03), reading);
       expect(lost.every((count) => count === 0)).toBe(true);
@@ -85,7 +85,7 @@ describe('branches of which one is to stay', () => {
     tables = await tablesOf(speculation, SCALE);
   }, 300_000);
 
-  test('nobody sees one that is not committed, and of losers nothing stands, where writes are held', () => {
+  test('with buffered writes uncommitted branches are unseen, losers leave none', () => {
     const [seen, left, right] = ['was seen', 'losing branch', 'the winner'].map((title) => named(tables, title));
     for (const branches of [2, 4, 8, 16]) {
       expect([seen, left, right].map((table) => at(table!, [branches], 'Tx-Full'))).toEqual([0, 0, 100]);
@@ -94,7 +94,7 @@ describe('branches of which one is to stay', () => {
     }
   });
 
-  test('all six metrics of a store say so too, for each number of branches in each mode', () => {
+  test('the six metrics of a store agree, for each branch count in each mode', () => {
     const six = named(tables, 'of branches in one store');
     expect(six.rows.map(({ keys }) => keys)).toEqual(
       [2, 4, 8, 16].flatMap((branches) => MODES.map(({ name }) => [branches, name])),
@@ -108,7 +108,7 @@ describe('branches of which one is to stay', () => {
     }
   });
 
-  test('of files, those of all who lose stay without transactions, and are seen where nothing is held or copied', () => {
+  test('losers’ files stay without transactions, seen unless buffered or copied', () => {
     const [leaked, seen] = ['losing branches left', 'to be seen before'].map((title) => named(tables, title));
     for (const branches of [2, 3, 4, 8, 16])
       for (const { name, transactional, frontier } of MODES) {
@@ -181,7 +181,7 @@ describe('branches of which one is to stay', () => {
       else expect(at(met, [name], 'k=3')).toBeGreaterThan(0);
   });
 
-  test('what is counted of them is drawn', async () => {
+  test('their count tables are drawn', async () => {
     const draw = await plotter();
     const drawn = tables.filter(({ plot }) => plot !== undefined);
     for (const title of ['losing branches left', 'to be seen before', 'tasks done, ', 'conflicts of'])
@@ -216,7 +216,7 @@ test('contention has correct states in every cell of Tx-Full', async () => {
   expect(at(read, ['counter', 16], 'optimistic')).toBeGreaterThan(100);
 });
 
-describe('what can’t be undone', () => {
+describe('irreversible effects', () => {
   const SCALE = 0.04;
   let tables: readonly Table[];
   beforeAll(async () => {
@@ -245,7 +245,7 @@ describe('what can’t be undone', () => {
   test.each([
     ['the same faults in all modes', (): FaultKind[] => ['exception', 'lost']],
     ['faults as in the paper', ({ transactional }: Mode): FaultKind[] => (transactional ? ['exception'] : ['lost'])],
-  ] as const)('the servers’ logs are what the schedule makes of each call: %s', (title, kinds) => {
+  ] as const)('the servers’ logs match the schedule of each call: %s', (title, kinds) => {
     const runs = 100 * SCALE;
     for (const confirms of [true, false])
       for (const mode of MODES) {
@@ -277,7 +277,7 @@ describe('what can’t be undone', () => {
       }
   });
 
-  test('both settings are summed up beside the paper, and faults reach what is sent in every mode', () => {
+  test('both settings are summed beside the paper; faults hit sends in all modes', () => {
     for (const title of ['the same faults in all modes', 'faults as in the paper']) {
       const of = (what: string): Table => named(tables, `${what}, ${title}`);
       const [yes, no, both, six] = ['that somebody confirms', 'that nobody confirms', 'together', 'for errors'].map(of);
@@ -293,7 +293,7 @@ describe('what can’t be undone', () => {
     }
   });
 
-  test('for every cause, number of branches, fault and sort of sink: never by what came to nothing, and once, or somebody is asked', () => {
+  test('in each case aborted work sends nothing, valid work once or in doubt', () => {
     const transactional = MODES.filter((mode) => mode.transactional);
     // What comes after each of six causes, the branch that is chosen where others lose, and without a frontier what would be stale.
     const validIn = (mode: string): number => (mode === 'Tx-Full' ? 6 * 4 * 5 + 4 * 5 : 6 * 4 * 5 + 2 * 4 * 5);
@@ -316,7 +316,7 @@ describe('what can’t be undone', () => {
         }
   });
 
-  test('what leaks without a runtime is each branch of what came to nothing, and each that lost, as often as it was taken', () => {
+  test('without a runtime aborted and losing branches leak each accepted call', () => {
     // A message a branch of the first transaction and of the second, but for those that are chosen, for three sorts of sinks.
     const all = (ofCause: number, branches: readonly number[]): number =>
       3 * branches.reduce((sum, count) => sum + ofCause * (2 * count - 1), 0);

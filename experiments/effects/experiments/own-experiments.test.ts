@@ -75,7 +75,7 @@ describe.each([
     expect(await run(experiment, scale)).toEqual(await run(experiment, scale));
   });
 
-  test('ends where it is told to, and leaves nothing', async () => {
+  test('stops on its abort signal and leaves nothing behind', async () => {
     const stopped = new Error('enough');
     const controller = new AbortController();
     const progress = (): void => controller.abort(stopped);
@@ -92,7 +92,7 @@ describe('aliasing', () => {
     expect(CASES.filter(({ meet }) => meet === false)).toHaveLength(22);
   });
 
-  test('with resolvers none is missed; by names as they stand nearly all are, and a coarse scope waits for all', async () => {
+  test('resolvers miss no alias, raw names miss most, coarse scopes block all', async () => {
     const [table] = await run(aliasing, 1);
     const [one, two] = [column(table!, 'one thing'), column(table!, 'two things')];
     expect(sumOf(column(table!, 'resolved: missed'))).toBe(0);
@@ -119,14 +119,14 @@ describe('aliasing', () => {
     expect(Number(missed['orders'])).toBeGreaterThan(0);
   });
 
-  test('what can not be claimed ends it with the reason', async () => {
+  test('a scope that cannot be claimed ends the run with the reason', async () => {
     const worlds = { meet: () => true, scopeOf: () => '', resolvers: {} };
     await expect(aliasesTable(running(1), worlds)).rejects.toMatchObject({ code: 'bad_resource' });
   });
 });
 
 describe('compensation', () => {
-  test('what is left is what stands, and what is refused for good is left as chance has it', async () => {
+  test('unresolved effects are those left standing; refusals follow chance', async () => {
     const [table] = await run(compensation, 0.5);
     expect(sumOf(column(table!, 'mismatches'))).toBe(0);
     expect(sumOf(column(table!, 'after a person'))).toBe(0);
@@ -150,7 +150,7 @@ describe('compensation', () => {
 });
 
 describe('correlated', () => {
-  test('as many first tries are hit in each pattern, and with a budget transactions end well in all', async () => {
+  test('patterns hit first attempts equally; with a budget transactions succeed', async () => {
     const [correct, hit, six] = await run(correlated, 1);
     for (const { keys, cells } of correct!.rows)
       for (const [m, { name }] of MODES.entries()) {
@@ -193,7 +193,7 @@ describe('annotations', () => {
 });
 
 describe('crash-windows', () => {
-  test('nothing is done twice or lost, and only a blind sink leaves anything, however often it crashes', async () => {
+  test('no crash repeats or loses effects; only blind sinks leave one unresolved', async () => {
     const [once, again] = await run(crashWindows, 0.15);
     expect(left()).toEqual([]);
     expect(once!.rows.map(({ keys }) => keys[0])).toEqual(POINTS);
@@ -205,7 +205,7 @@ describe('crash-windows', () => {
   });
 
   test.each(['keyed', 'queryable', 'blind'] as const)(
-    'whoever recovers comes to each sort of step that there is at a %s sink',
+    'a recovery reaches each kind of step that a %s sink has',
     async (sink) => {
       const { signal } = new AbortController();
       const kinds = new Set<string>();
@@ -236,7 +236,7 @@ describe('crash-windows', () => {
     expect(outcome).toMatchObject({ ...expected, left: 0, blocked: 0 });
   });
 
-  test('what is killed twice is judged too: a sink that lies to the third process is seen', async () => {
+  test('a process killed twice is checked: a sink lying to the third is detected', async () => {
     const lying: typeof toolsOf = (...args) =>
       toolsOf(...args).map(({ spec }) => declareTool({ ...spec, reconcile: () => ({ happened: false }) }));
     const again = { kind: 'before it writes something', nth: 1 } as const;
@@ -247,7 +247,7 @@ describe('crash-windows', () => {
     expect(outcome).toMatchObject({ again, twice: 1, lost: 0 });
   });
 
-  test('a step that nobody comes to is no crash', async () => {
+  test('a step that is never reached is not a crash', async () => {
     const again = { kind: 'before it asks a sink', nth: 99 } as const;
     const { signal } = new AbortController();
     const done = killedIn({ point: 'after the commit', sink: 'keyed', again }, { signal });
@@ -255,7 +255,7 @@ describe('crash-windows', () => {
     expect(left()).toEqual([]);
   });
 
-  test('a process that is told to stop is ended, and leaves nothing', async () => {
+  test('an aborted process ends and leaves nothing behind', async () => {
     const controller = new AbortController();
     const done = killedIn({ point: 'after the commit', sink: 'keyed' }, { signal: controller.signal });
     controller.abort(new Error('enough'));

@@ -17,7 +17,7 @@ function assize(...args: string[]) {
 }
 
 withPostgres('on a server', (postgres) => {
-  test('processes that are killed do nothing twice and lose nothing, and no schema is left', async () => {
+  test('killed processes repeat and lose no effect, and no schema remains', async () => {
     const schemas = () => postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_crash%'");
     const args = ['crash-windows-postgres', '--postgres', postgres.url(), '--scale', SCALE, '--json'];
     const { code, out, err } = await assize(...args);
@@ -47,7 +47,7 @@ test('without a server it says by name that it was not run', async () => {
   );
 });
 
-test('a server that is none is told as the store tells it, without its password, and nothing is left', async () => {
+test('an unreachable server yields the store’s error without its password', async () => {
   const url = 'postgres://somebody:secret@127.0.0.1:1/nowhere';
   const { code, out, err } = await assize('crash-windows-postgres', '--postgres', url);
   expect(code).toBe(2);

@@ -85,7 +85,7 @@ function withTools(task: Task, change: (tool: Tool) => Tool): Task {
 }
 
 describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent without ASSIZE_DATA)', () => {
-  test.each(PROFILES)('Tx-Full at fp 0.3 and a budget of 20 ends all of them as expected: $title', async (profile) => {
+  test.each(PROFILES)('Tx-Full at fp 0.3 and a budget of 20 ends every task as expected: $title', async (profile) => {
     for (let seed = 1; seed <= cases(3); seed++) {
       const found = await outcome(tasksOf(seed), { seed, rate: 0.3, profile });
       expect(found, `seed ${seed}`).toMatchObject({ tasks: 120, wrong: [], correct: 120, waiting: 0 });
@@ -108,19 +108,19 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
       });
   });
 
-  test('who has no retries, or no transactions, loses tasks', async () => {
+  test('modes without retries or without transactions lose tasks', async () => {
     for (const name of ['CR', 'No-Frontier', 'No-Tx'] as const)
       expect((await outcome(tasksOf(1), { seed: 1, rate: 0.3, name })).correct, name).toBeLessThan(115);
   });
 
-  test('what is tried less often waits for a person more often, and is a task that is not done', async () => {
+  test('fewer attempts leave more tasks pending a human and fewer correct', async () => {
     const found = await outcome(tasksOf(1), { seed: 1, rate: 0.5, retries: 3, tries: 4 });
     const less = await outcome(tasksOf(1), { seed: 1, rate: 0.5, retries: 3, tries: 2 });
     expect(less.waiting).toBeGreaterThan(found.waiting);
     expect(less.correct).toBeLessThan(found.correct);
   });
 
-  test('what was done and undone before it is done for good leaves no trace', async () => {
+  test('an effect compensated before its final execution leaves no trace', async () => {
     for (const task of tasksOf(1)) expect([task.name, await isDoneAfterUndoing(task)]).toEqual([task.name, true]);
   });
 
@@ -146,7 +146,7 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
       expect(lost.filter((isDone) => isDone).length).toBeLessThan(120);
     });
 
-    test('an answer is not what was done', async () => {
+    test('an answer does not match the executed effect', async () => {
       const guessing = ({ spec }: Tool): Tool =>
         declareTool(spec.plan === undefined ? spec : { ...spec, plan: () => '' });
       const tasks = tasksOf(1).map((task) => withTools(task, guessing));
@@ -159,7 +159,7 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
     });
   });
 
-  test('the guide shows what is measured', async () => {
+  test('the guide shows the measured tables', async () => {
     const signal = new AbortController().signal;
     const running = { seed: 1, scale: 1, data: dataPath(), signal, progress: () => undefined };
     const tables = await tablesOf(running, [BOTH]);
@@ -169,7 +169,7 @@ describe.skipIf(sets.length < 2)('real tasks (tau-airline and tau-retail, absent
     expect(printed?.slice(0, shown.length)).toBe(shown);
   });
 
-  test('the experiment says of a small sample what it says of all', async () => {
+  test('the experiment reports the same tables for a small sample', async () => {
     const told: number[] = [];
     const tables = await realTasks.run({
       seed: 1,

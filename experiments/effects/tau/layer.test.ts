@@ -26,7 +26,7 @@ class Naive {
   }
 }
 
-test('what is done to a layer is to be seen in it and above, and never below', () => {
+test('a change to a layer is visible in it and above, never below', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(id, item), { maxLength: 4 }), fc.array(deed, { maxLength: 20 }), (start, deeds) => {
       const initial = Object.assign(Object.create(null), Object.fromEntries(start)) as Record<string, Item>;

@@ -96,7 +96,7 @@ const CERTIFICATE = { user_id: 'ada', amount: 50 };
 const sent = (n: number): string => `Certificate certificate_${n} added to user ada with amount 50.`;
 
 describe('the service', () => {
-  test('does what comes under one key once, and what comes without one as often as it comes', () => {
+  test('executes calls with one key once, and every call without a key', () => {
     const service = smallAirline();
     const first = service.call('send_certificate', CERTIFICATE, 'k');
     expect(first.output).toBe(sent(3221322));
@@ -111,7 +111,7 @@ describe('the service', () => {
     ]);
   });
 
-  test('takes back what stands as it was left, once, and nothing else', () => {
+  test('reverts a change once, and only while its result is unchanged', () => {
     const service = smallAirline();
     const { change } = service.call('send_certificate', CERTIFICATE, 'k');
     const other = service.call('send_certificate', { ...CERTIFICATE, user_id: 'bob' }, 'l');
@@ -129,7 +129,7 @@ describe('the service', () => {
     expect(service.log.filter(({ did }) => did === 'revert')).toHaveLength(3);
   });
 
-  test('takes back what was not there before', () => {
+  test('reverts a record that did not exist before', () => {
     const service = smallAirline();
     const booking = {
       ...{ user_id: 'bob', origin: 'JFK', destination: 'SEA', flight_type: 'one_way', cabin: 'economy' },
@@ -146,7 +146,7 @@ describe('the service', () => {
     expect(service.ask('get_reservation_details', { reservation_id: 'HATHAT' })).toBe('Error: reservation not found');
   });
 
-  test('answers what is refused, and changes nothing', () => {
+  test('answers a refused call and changes nothing', () => {
     const service = smallAirline();
     const unpaid = { reservation_id: 'R1', total_baggages: 1, nonfree_baggages: 1, payment_id: 'gift' };
     expect(service.call('update_reservation_baggages', unpaid, 'k')).toEqual({
@@ -162,7 +162,7 @@ describe('the service', () => {
     expect(service.changed()).toEqual({});
   });
 
-  test('can be asked what would be, after what is planned', () => {
+  test('answers reads as of the planned calls without executing them', () => {
     const service = smallAirline();
     const cancel = { tool: 'cancel_reservation', input: { reservation_id: 'R1' } };
     const seen = (planned: readonly (typeof cancel)[]) =>

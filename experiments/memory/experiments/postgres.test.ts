@@ -31,7 +31,7 @@ function columnOf(tables: readonly Table[], title: string, column: string): unkn
 withPostgres('on a server', (postgres) => {
   const leftovers = () => postgres.query("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'assize_anomalies%'");
 
-  test('every cell is what it has to be, and nothing is left on the server', async () => {
+  test('every cell has its expected value, and nothing remains on the server', async () => {
     const { code, out } = await assize(...named, '--postgres', postgres.url(), '--runs', String(RUNS), '--json');
     const { experiments, differing, runs, skipped } = JSON.parse(out);
     const found = (experiments as { name: string; tables: Table[] }[]).flatMap(({ tables }) => tables);
@@ -112,7 +112,7 @@ withPostgres('on a server', (postgres) => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test('connections that are lost end it with a sentence, and leave nothing either', async () => {
+  test('lost connections end the run with one sentence and leave nothing behind', async () => {
     const child = startCommand(
       folder,
       undefined,
@@ -140,7 +140,7 @@ withPostgres('on a server', (postgres) => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test('who may make no schema is told so', async () => {
+  test('a role that may not create a schema gets a permission error', async () => {
     const role = `poor_${Date.now()}`;
     await postgres.query(`CREATE ROLE ${role} LOGIN`);
     try {
@@ -156,7 +156,7 @@ withPostgres('on a server', (postgres) => {
 });
 
 describe('without a server', () => {
-  test('what is named and needs one is refused, and all names what it leaves out', async () => {
+  test('a named experiment that needs one is refused; all lists the omitted ones', async () => {
     const { code, out, err } = await assize('lattice');
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(/^assize: lattice can.t be run: it needs a PostgreSQL server; name one with --postgres/);

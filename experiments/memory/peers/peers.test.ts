@@ -194,7 +194,7 @@ async function verdicts(): Promise<{ readonly table: Table; readonly code: numbe
 const rowOf = ({ rows }: Table, system: string) =>
   rows.find(({ keys: [key] }) => key === system)?.cells.map(({ measured }) => measured);
 
-test('a memory that keeps who lost and asks once is found to exclude what others admit', async () => {
+test('a memory that logs losers and asks once excludes all three anomalies', async () => {
   soundPeers();
   const { code, table } = await verdicts();
   expect(code).toBe(0);
@@ -217,7 +217,7 @@ test('a memory that keeps who lost and asks once is found to exclude what others
   expect(readdirSync(folder)).toEqual(['node_modules']);
 });
 
-test('one that can’t be run is left out by name, with why, and the others are run', async () => {
+test('a peer that cannot run is named with its reason, the others are run', async () => {
   soundPeers();
   write('node_modules/mem0ai-v2/oss.js', `throw new Error('It does not load.');`);
   write('node_modules/mem0ai-v3/oss.js', `process.exit(3);`);
@@ -230,7 +230,7 @@ test('one that can’t be run is left out by name, with why, and the others are 
   expect(table.notes).toContain('mem0ai 3.3.1 could not be run: its process ended with 3.');
 });
 
-test('a library that is absent is stood for in all forms in which compiled code asks for it', async () => {
+test('an absent library is stubbed in all import forms of compiled code', async () => {
   soundPeers();
   write('node_modules/mem0ai-v2/oss.js', `${COMPILED}${SOUND_MEM0}`);
   const [v2] = PEERS;
@@ -242,7 +242,7 @@ test('a library that is absent is stood for in all forms in which compiled code 
   expect(await runPeer(folder, v2!)).toEqual({ failed: 'function,function,function,function' });
 });
 
-test('one looks up no other machine, and is given nothing of who runs it', async () => {
+test('a peer resolves no other host and gets no environment of its user', async () => {
   soundPeers();
   const reaching = `fetch('http://memory.example/').catch((error) => Promise.reject(error.cause ?? error))`;
   write('node_modules/mem0ai-v3/oss.js', `exports.Memory = class { async add() { await ${reaching}; } };`);
@@ -252,7 +252,7 @@ test('one looks up no other machine, and is given nothing of who runs it', async
   expect(await runPeer(folder, v3!)).toEqual({ failed: 'HOME,MEM0_DIR,MEM0_TELEMETRY' });
 });
 
-test('one whose process can not be begun is an answer, and so is what a writer is told that has none', async () => {
+test('a process that cannot start is a reported failure, for peer and writer', async () => {
   soundPeers();
   const { execPath } = process;
   process.execPath = join(folder, 'no-node');
@@ -269,7 +269,7 @@ test('one whose process can not be begun is an answer, and so is what a writer i
   await writer.end();
 });
 
-test('N2 is found where a memory takes what rests on what was changed since, and not where nothing comes of it in turn', async () => {
+test('N2 is found if stale reads are accepted, not if serial order fails too', async () => {
   soundPeers();
   const [v2, v3, server] = PEERS;
   write('node_modules/mem0ai-v3/oss.js', SOUND_MEM0.replace('this.read !== state.changes', 'false'));
@@ -292,7 +292,7 @@ test('N2 is found where a memory takes what rests on what was changed since, and
   expect(JSON.stringify(careful)).toContain('One was refused: Error: It was changed since.');
 });
 
-test('a folder without them, or with another version, is misuse; nothing is run', async () => {
+test('a folder without peers or with another version is misuse; nothing runs', async () => {
   const command = () => runCommand(folder, undefined, 'assize-experiments', 'memory', 'verdicts', '--peers', '.');
   expect(await command()).toMatchObject({
     code: 2,
@@ -306,7 +306,7 @@ test('a folder without them, or with another version, is misuse; nothing is run'
   expect((await command()).err).toContain('. has 3.3.0 and not mem0ai 3.3.1; install it as peers/package.json pins it');
 });
 
-test('the versions are those that are pinned, and the lockfile names no registry', () => {
+test('the versions are the pinned ones, and the lockfile names no registry', () => {
   const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
   const pinned = PEERS.map(({ path, package: name, version }) => [
     path,
@@ -320,7 +320,7 @@ test('the versions are those that are pinned, and the lockfile names no registry
 });
 
 test.skipIf(!existsSync(join(installed, 'node_modules')))(
-  'those that are pinned admit N2 and N3 (absent without npm ci --prefix peers)',
+  'the pinned peers admit N2 and N3 (absent without npm ci --prefix peers)',
   async () => {
     const answers = [];
     for (const peer of PEERS) answers.push(await runPeer(installed, peer));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { runTogether } from './together.ts';
 
-test('nobody goes on before all are there, in each round, however long each takes', async () => {
+test('in each round no participant continues before all have met, at any pace', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(fc.nat(3), { minLength: 3, maxLength: 3 }), { minLength: 1, maxLength: 6 }),
@@ -25,7 +25,7 @@ test('nobody goes on before all are there, in each round, however long each take
   );
 });
 
-test('where one fails before he is there, those that wait fail with him, and nobody is left waiting', async () => {
+test('a failure before the meeting fails all waiting participants, none hangs', async () => {
   const ended: number[] = [];
   const all = runTogether(3, async (who, meet) => {
     try {
@@ -39,7 +39,7 @@ test('where one fails before he is there, those that wait fail with him, and nob
   expect(ended.toSorted()).toEqual([0, 1, 2]);
 });
 
-test('who fails while nobody waits for him is told in the end, and not before', async () => {
+test('a failure while no participant waits is reported only at the end', async () => {
   const unheard = vi.fn();
   process.on('unhandledRejection', unheard);
   try {
@@ -54,7 +54,7 @@ test('who fails while nobody waits for him is told in the end, and not before', 
   }
 });
 
-test('who fails after all have met fails alone, and all have ended', async () => {
+test('a failure after the meeting fails alone, and all participants end', async () => {
   const ended: number[] = [];
   const all = runTogether(2, async (who, meet) => {
     await meet();

@@ -76,7 +76,7 @@ describe('the scheduler', () => {
     expect(run(text, under)).toBe(done);
   });
 
-  test('a judgement whose row is not committed lets nobody commit under H1', () => {
+  test('under H1 no transaction commits on a judgement with an uncommitted row', () => {
     const under = (text: string): string => shown(execute(schedule(text), level('RC'), { h1: true }));
     expect(under('j1(R,θ) j2(R,θ) c2 c1')).toBe('j1=0 j2=1 a2:unlogged c1');
     expect(under('j1(R,θ) j2(R,θ) c1 c2')).toBe('j1=0 j2=1 c1 c2');
@@ -96,7 +96,7 @@ describe('the scheduler', () => {
     expect(errorOf(() => execute('c1' as never, 'none'))).toMatchObject({ code: 'bad_argument' });
   });
 
-  test('what is no text is no schedule either', () => {
+  test('a value that is not a string is not a schedule either', () => {
     expect(errorOf(() => schedule(undefined as never))).toMatchObject({ code: 'bad_argument' });
     expect(schedule('')).toEqual([]);
   });
@@ -226,7 +226,7 @@ test('all interleavings of two transactions of two steps, under each level', () 
   expect([...met].sort()).toEqual(['A5A RC', 'A5B RC', 'A5B SI', 'P2 RC', 'P3 RC', 'P3 SI', 'P4 RC']);
 });
 
-test('below RC there are dirty writes and dirty reads, where they are by places too', () => {
+test('below RC dirty writes and reads occur exactly where positions predict', () => {
   const programs: readonly Program[] = (['r[x]', 'w[x]'] as const).flatMap((a) =>
     (['r[x]', 'w[x]', 'w[y]'] as const).map((b) => [a, b]),
   );
@@ -265,7 +265,7 @@ test('three transactions of up to four steps, in orders that chance has', () => 
   );
 });
 
-test('serializable: what is left is what some serial order leaves', () => {
+test('serializable: the final state equals that of some serial order', () => {
   // Each write adds up all that its transaction has seen, so the end tells who saw what.
   const summing = (tx: number, program: Program): Schedule =>
     stepsOf(tx, program).map((step) =>
@@ -307,7 +307,7 @@ test('a pin holds its table as serializable, and the others as they were', () =>
   }
 });
 
-test('conflicts are those of the places: who wrote first, who saw it, and who looked before it was there', () => {
+test('conflicts follow the positions: ww, wr, and rw for a read before a write', () => {
   const edges = (text: string, under: Discipline): string[] =>
     conflicts(execute(schedule(text), under))
       .map(({ from, kind, to, item }) => `${from} ${kind} ${to} ${item}`)
@@ -336,7 +336,7 @@ test('two transactions with any of P2 to A5B but P3 have a cycle of conflicts', 
   );
 });
 
-test('a graph is cyclic exactly when no order of its nodes goes along all edges', () => {
+test('a graph is cyclic exactly if no order of its nodes follows all edges', () => {
   const orders = permutations([1, 2, 3, 4]);
   const node = fc.integer({ min: 1, max: 4 });
   const graphs = fc.array(fc.tuple(node, node), { maxLength: 7 });

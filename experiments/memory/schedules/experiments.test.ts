@@ -82,7 +82,7 @@ describe('isolation matrix', () => {
     });
   });
 
-  test('beside it: what is printed otherwise, and what lies below RC', () => {
+  test('extra schedules: variants as printed, and anomalies below RC', () => {
     const beside = extraSchedules(chance());
     expectExact(beside, 6 * 6 + 2);
     expect(tableOf(beside.rows, 'schedule')).toEqual({
@@ -103,7 +103,7 @@ describe('isolation matrix', () => {
   });
 });
 
-test('weakening: each operator exposes its failure below its level, and not at it', () => {
+test('weakening: each operator exposes its failure only below its level', () => {
   const { rows } = weakening();
   expectExact(weakening(), 8);
   expect(rows.map(({ cell, found }) => [cell['history'], cell['level'], found])).toEqual([
@@ -125,7 +125,7 @@ describe('schema', () => {
     expect(tableOf(grid.rows, 'schema')).toEqual({ base: '111111', audit_row: '000000' });
   });
 
-  test('the paper’s predicate finds no erasure in 𝔹, not even in the base schema', () => {
+  test('the paper’s predicate finds no erasure in 𝔹, even in the base schema', () => {
     const grid = schemaByCarrier(chance());
     expectExact(grid, 6);
     expect(tableOf(grid.rows, 'carrier')).toEqual({ multilinear: '10', multidegree: '10', boolean: '00' });
@@ -150,7 +150,7 @@ describe('composition', () => {
     expect([count(short, 0), count(short, 1)]).toEqual([193, 311]);
   });
 
-  test('the pin is an axis: were it a condition outside of the order, the counts would be others', () => {
+  test('the pin is an axis of the order: as an outside condition counts differ', () => {
     const counts = (lengthMax: number, needed: (declared: Level) => Level): number[] => {
       const cells = pipelines(lengthMax).flatMap((pipeline) => {
         const need = needed(requirementOfPipeline(pipeline).declared);
@@ -184,7 +184,7 @@ describe('composition', () => {
   });
 });
 
-test('N2 by partition: serializable admits none, the others as often as revisions run at once, whatever the size', () => {
+test('N2 by partition: serializable admits none, others by concurrency alone', () => {
   const { rows } = driftGrid(chance());
   expect(rows).toHaveLength(36);
   for (const { cell, expected, found } of rows) {
@@ -195,7 +195,7 @@ test('N2 by partition: serializable admits none, the others as often as revision
 });
 
 describe('a judge that answers by chance', () => {
-  test('two judgements differ as often as 2p(1−p) without a log, and never with one', () => {
+  test('two judgements differ with rate 2p(1−p) without a log, never with one', () => {
     const { rows } = oracleVariance(chance());
     expect(rows).toHaveLength(60);
     for (const { cell, expected, found } of rows) {
@@ -240,7 +240,7 @@ describe('bridge', () => {
 });
 
 describe('carriers', () => {
-  test('a defence excludes what it is for and nothing else, in every carrier', () => {
+  test('a defence excludes its own anomaly and no other, in every carrier', () => {
     const grid = defences(chance());
     expectExact(grid, 27);
     expect(grid.rows.filter(({ cell }) => cell['carrier'] !== 'boolean').map(({ found }) => found)).toEqual([
@@ -254,7 +254,7 @@ describe('carriers', () => {
     expect(grid.rows.map(({ found }) => found)).toEqual([1, 1, 0]);
   });
 
-  test('by the shift multidegree recovers all, the others none: 106 of 375 is reported, not expected', () => {
+  test('by shift multidegree recovers all, others none; 106/375 is only reported', () => {
     const grid = counterfactual(chance());
     expectExact(grid, 3);
     expect(grid.rows.map(({ cell, found }) => [cell['carrier'], found])).toEqual([
@@ -277,7 +277,7 @@ describe('conflict sets', () => {
     }
   });
 
-  test('whatever the order, the same member wins, and each audit row rests on all of them', () => {
+  test('in any order the same candidate wins; each audit row derives from all', () => {
     // By hand: of what is said at once the greatest claim is the last writer; the surest two are 1 and 3.
     const winners = { lww: [1, 2, 3, 4], evi: [1, 1, 3, 3] };
     for (const strategy of FOLDS)
@@ -290,7 +290,7 @@ describe('conflict sets', () => {
           });
   });
 
-  test('one commit after the other, in whatever order, the surest wins, and all that lost is named', () => {
+  test('with serial commits in any order the surest wins; all losers are named', () => {
     for (const size of [2, 3, 4, 5])
       for (const order of orders(size))
         expect(foldedInTurn(order), String(order)).toEqual({
@@ -300,7 +300,7 @@ describe('conflict sets', () => {
         });
   });
 
-  test('what is no order is refused', () => {
+  test('an invalid order is refused', () => {
     for (const order of [[], [0], [0, 0], [0, 2], [...Array(9).keys()]])
       for (const call of [() => folded('lww', order), () => foldedInTurn(order)])
         expect(errorOf(call)).toMatchObject({ code: 'bad_order' });
@@ -309,7 +309,7 @@ describe('conflict sets', () => {
   });
 });
 
-test('an operator finds the truth as often as what it goes by knows it; what the paper prints is reported', () => {
+test('an operator is right as often as its input is; printed figures are noted', () => {
   const { rows, isExact } = operatorAblation(chance(), 300);
   expect(isExact).toBe(false);
   expect(rows).toHaveLength(12);

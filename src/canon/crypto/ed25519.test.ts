@@ -38,7 +38,7 @@ describe('the 914 edge cases of C2SP/CCTV', () => {
     expect([vectors.length, accepted.length]).toEqual([914, 43]);
   });
 
-  test.runIf(present)('are refused by the rule itself, whatever the library checks in this version', () => {
+  test.runIf(present)('are refused by the rule itself, independent of the library version', () => {
     for (const { number, key, sig, flags } of vectors) {
       const has = (...names: readonly string[]) => names.some((name) => flags?.includes(name));
       const keyUsable = isUsablePoint(Buffer.from(key, 'hex'));
@@ -134,7 +134,7 @@ describe('numbers of the rule', () => {
     expect(isScalar(bytesOf(2n ** 252n))).toBe(true);
   });
 
-  test('the order of the field is the first y refused, whatever the sign', () => {
+  test('the order of the field is the first y refused, for either sign', () => {
     for (const sign of [0n, 2n ** 255n]) {
       expect(isReduced(bytesOf(P - 1n + sign))).toBe(true);
       for (let y = P; y < 2n ** 255n; y++) expect(isReduced(bytesOf(y + sign))).toBe(false);
@@ -142,7 +142,7 @@ describe('numbers of the rule', () => {
     }
   });
 
-  test('1, -1, 0 and the y of order 8 are of low order, whatever the sign; their neighbours are not', () => {
+  test('for either sign 1, -1, 0 and y of order 8 are low order, neighbours not', () => {
     const eights = [
       '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
       'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',

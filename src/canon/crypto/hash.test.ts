@@ -58,7 +58,7 @@ test('HMAC of any key and text is that of Node', () => {
   }
 });
 
-test('neither key nor text stays in a buffer that was written to: a claim may be erased after its hash is taken', () => {
+test('no buffer keeps the key or text after hashing: claims can be erased', () => {
   const key = new Uint8Array(32).fill(7);
   const write = vi.spyOn(Buffer.prototype, 'write');
   try {

@@ -133,7 +133,7 @@ describe('against the package canonicalize', () => {
     }
   });
 
-  test('strings of every length around the places where the way of writing changes', () => {
+  test('strings of every length around the points where the writer switches', () => {
     for (const filler of ['a', 'é', '"', '\n', '\u{1f600}', '\u007f', '\u2028']) {
       for (let length = 0; length < 90; length++) {
         const value = 'x'.repeat(length) + filler + 'y'.repeat(length % 7);
@@ -199,7 +199,7 @@ describe('laws', () => {
     expect(Object.is(value.a, -0)).toBe(true);
   });
 
-  test('what Object.prototype has been given is not asked', () => {
+  test('additions to Object.prototype are ignored', () => {
     const polluted = Object.prototype as { toJSON?: unknown };
     polluted.toJSON = () => 'gone';
     try {
@@ -211,7 +211,7 @@ describe('laws', () => {
 });
 
 describe('a call inside a call', () => {
-  test('a Proxy whose trap canonicalizes does not disturb the outer text', () => {
+  test('a Proxy trap that calls canonicalize does not disturb the outer text', () => {
     const inner = new Proxy(
       { x: 1 },
       {

@@ -24,7 +24,7 @@ test('a copy has the same canonical text, plain prototypes, and shares nothing',
   );
 });
 
-test('the original is left as it was, and the copy is what its canonical text reads as', () => {
+test('the original is unchanged, and the copy reads as its canonical text', () => {
   fc.assert(
     fc.property(jsonValue, (value) => {
       const before = JSON.stringify(value);
@@ -54,7 +54,7 @@ test('__proto__ stays a member, of plain objects and of Proxies', () => {
   }
 });
 
-test('a Proxy is asked once for each member, and what it said is what was checked', () => {
+test('each field of a Proxy is read once, and that value is checked', () => {
   const asked: PropertyKey[] = [];
   const sly = new Proxy(
     { a: 1, b: 2 },

@@ -26,7 +26,7 @@ describe('a shape', () => {
     expect(leadsOf(keys)).toBe('{"shape-alpha":,"shape-zeta":');
   });
 
-  test('stays what it was when the caller sorts its own names', () => {
+  test('is unchanged when the caller sorts its own names', () => {
     const keys = ['z2', 'a2'];
     settled(['known']);
     for (let i = 0; i < 2; i++) {

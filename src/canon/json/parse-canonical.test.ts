@@ -180,7 +180,7 @@ describe('exactly as the definition says', () => {
     );
   });
 
-  test('also when names with escapes are misread by the platform (nodejs/node#63785)', () => {
+  test('also if the platform misreads escaped names (nodejs/node#63785)', () => {
     const text = '{"\\nxy":0}';
     JSON.parse('{"\\\\nx":0}');
     expect(parseCanonical(text)).toEqual({ '\nxy': 0 });

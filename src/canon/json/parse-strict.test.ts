@@ -183,7 +183,7 @@ function escaped(character: string): string {
 }
 
 describe('fuzz', () => {
-  test('what was written loosely is read as it was meant, by both ways through the parser', () => {
+  test('loose text is read as intended by both paths through the parser', () => {
     fc.assert(
       fc.property(looseText, ({ value, text }) => {
         expect(canonicalize(parseStrict(text))).toBe(canonicalize(value));
@@ -194,7 +194,7 @@ describe('fuzz', () => {
     );
   });
 
-  test('it agrees with JSON.parse on every canonical text, the order of members included', () => {
+  test('it agrees with JSON.parse on canonical text, including field order', () => {
     fc.assert(
       fc.property(jsonValue, (value) => {
         const text = canonicalize(value);
@@ -206,7 +206,7 @@ describe('fuzz', () => {
     );
   });
 
-  test('it accepts no text that JSON.parse refuses, and the fast way changes no verdict', () => {
+  test('it accepts no text that JSON.parse refuses; the fast path agrees', () => {
     const pieces = fc.constantFrom(
       ...['{', '}', '[', ']', ',', ':', '"', '\\', '\\u0061', '\\ud83d', '\\ude00', 'a', '"a"', '"b":', '"\\u0061":'],
       ...['0', '-', '1', '.5', 'e5', 'E400', '9007199254740993', 'true', 'null', ' ', '\n', '\ufeff', '\ud83d', 'é'],
@@ -265,7 +265,7 @@ function outcome(parse: () => unknown): string {
   }
 }
 
-test('a name with an escape is not taken for a name that was met before (nodejs/node#63785)', () => {
+test('an escaped name is not confused with an earlier name (nodejs/node#63785)', () => {
   expect(Object.keys(parseStrict('{"h":[],"\\\\nx":0}') as object)).toEqual(['h', '\\nx']);
   for (const [text, name] of [
     ['{"h":1,"\\nxy":0}', '\nxy'],

@@ -6,7 +6,7 @@ import { canonicalize } from './canonicalize.ts';
 import { copyJson } from './copy.ts';
 import { plainText } from './plain-text.ts';
 
-test('the text of canonicalize, whatever order the members stand in', () => {
+test('returns the text of canonicalize for any field order', () => {
   fc.assert(
     fc.property(jsonValue, (value) => {
       expect(plainText(value)).toBe(canonicalize(value));
@@ -34,7 +34,7 @@ test.each<[unknown, string]>([
   [{ a: 'é'.repeat(524_288) }, 'two bytes a character'],
   [nested(65), 'too deep'],
   [new Array(262_144).fill(0), 'too many nodes'],
-])('refuses what canonicalize refuses: %#', (value) => {
+])('refuses the values that canonicalize refuses: %#', (value) => {
   expect(thrownBy(() => plainText(value)).code).toBe(thrownBy(() => canonicalize(value)).code);
 });
 
@@ -42,7 +42,7 @@ test('an escaped surrogate pair in a text is no lone surrogate', () => {
   expect(plainText({ a: '\\ud800', b: '😀' })).toBe(canonicalize({ a: '\\ud800', b: '😀' }));
 });
 
-test('what just fits', () => {
+test('accepts values exactly at the limits', () => {
   for (const value of ['x'.repeat(1_048_574), nested(64), new Array(262_143).fill(0)]) {
     expect(plainText(value)).toBe(canonicalize(value));
   }
@@ -52,7 +52,7 @@ function nested(depth: number): unknown {
   return depth === 0 ? 0 : [nested(depth - 1)];
 }
 
-test('a list of another sort, and what was taught to write itself, is for canonicalize', () => {
+test('array subclasses and values with toJSON are left to canonicalize', () => {
   class Sly extends Array {
     toJSON(): unknown {
       return [1];

@@ -20,7 +20,7 @@ test('~01 is ~1, not a slash', () => {
   expect(unescapeSegment('~01')).toBe('~1');
 });
 
-test('what is put together comes apart again', () => {
+test('a joined pointer splits into the same names', () => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(jsonName, fc.constantFrom('~', '/', '~0', '~1', '//', '')), { maxLength: 5 }),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { canonicalize, parseCanonical, readCanonical } from '../index.ts';
 
-test('reads what parseCanonical reads', () => {
+test('reads the same values as parseCanonical', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalize(value, { integers: 'any', bytesMax: 2 ** 24 });
@@ -12,7 +12,7 @@ test('reads what parseCanonical reads', () => {
   );
 });
 
-test('names with escapes, also after texts that prime JSON.parse (nodejs/node#63785)', () => {
+test('reads escaped names after texts priming JSON.parse (nodejs/node#63785)', () => {
   const prime = '{"\\\\nx":0,"h":[]}';
   const text = '{"\\nxy":0,"h":1}';
   for (let i = 0; i < 100; i++) {

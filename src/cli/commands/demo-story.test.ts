@@ -24,7 +24,7 @@ async function told(store: string, json = false): Promise<{ report: DemoReport; 
 }
 
 describe('the story', () => {
-  test('goes as the seed tells it, with the doctor in it', async () => {
+  test('follows the example of the paper, including the doctor', async () => {
     const { report } = await told('memory:');
     expect(report.ok).toBe(true);
     expect(report.steps.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, i) => i + 1));
@@ -46,7 +46,7 @@ describe('the story', () => {
     expect(report.steps.at(-1)).toMatchObject({ action: 'submit_claim', ruling: 'committed' });
   });
 
-  test('is told in lines for people, each ruling with its number and its reason', async () => {
+  test('is printed for humans, each ruling with its number and its reason', async () => {
     const { report, lines } = await told('memory:');
     for (const { seq, ruling, principal, detail } of report.steps) {
       const at = lines.findIndex((line) => line.includes(`#${seq} ${ruling}`) && line.includes(principal));
@@ -82,7 +82,7 @@ describe('the story', () => {
 });
 
 describe('its store', () => {
-  test('holds what the commands name', async () => {
+  test('holds the trajectory and the entry that the commands name', async () => {
     const { report, lines } = await told(url);
     expect(lines).toEqual(expect.arrayContaining(report.commands.map((command) => `  ${command}`)));
     const store = await openStore(url);
@@ -118,7 +118,7 @@ describe('its store', () => {
   });
 });
 
-describe('what can’t be used is refused before anything is told', () => {
+describe('unusable input is refused before any output', () => {
   test('a file that is no store of ours', async () => {
     writeFileSync(join(folder, 'demo.db'), 'a letter to David');
     const lines: string[] = [];
@@ -148,7 +148,7 @@ describe('what can’t be used is refused before anything is told', () => {
     expect(readdirSync(folder).filter((name) => name.includes('anchors'))).toEqual([]);
   });
 
-  test('a store of the demo, once it trusts another key, and a file of anchors without a store', async () => {
+  test('a demo store that trusts another key, and anchors without a store', async () => {
     const anchors = join(folder, 'demo.db.anchors.json');
     const earnest = JSON.stringify([generateKeys().publicKey]);
     writeFileSync(anchors, earnest);
@@ -162,7 +162,7 @@ describe('what can’t be used is refused before anything is told', () => {
     expect(readFileSync(anchors, 'utf8')).toBe(both);
   });
 
-  test('a store that nobody knows', async () => {
+  test('a store of an unknown kind', async () => {
     await expect(told('mysql://root:secret@host/db')).rejects.toMatchObject({ code: 'store_unknown' });
   });
 });

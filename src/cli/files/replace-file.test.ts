@@ -33,14 +33,14 @@ test('a file gets its text, and one that is there keeps its mode', () => {
   ]);
 });
 
-test('through a link, what it leads to is replaced', () => {
+test('through a link its target is replaced', () => {
   writeFileSync(at('a'), 'one');
   symlinkSync('a', at('link'));
   replaceFile(at('link'), 'two');
   expect(readFileSync(at('a'), 'utf8')).toBe('two');
 });
 
-test('what is no file is written as it is, and a folder is not', () => {
+test('a device is written in place, and a folder is refused', () => {
   replaceFile('/dev/null', 'one');
   expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   mkdirSync(at('folder'));

@@ -8,7 +8,7 @@ import { ephemeralWrit, ephemeralWrits } from './ephemeral-writ.ts';
 const key = keysOf(51);
 const what = { action: 'assize.erase', scopes: ['erase:/a'], principal: 'ida' };
 
-test('covers just this in just that trajectory, for some minutes from the head on', () => {
+test('covers one action in one trajectory, for some minutes from its head', () => {
   const at = '2090-01-01T00:00:00.000000Z';
   const chain = new ChainWriter('t');
   chain.add('root', { ...rootMembers({}), at });
@@ -28,7 +28,7 @@ test('covers just this in just that trajectory, for some minutes from the head o
   expect(writs()).toBe(writs());
 });
 
-test('is what every command makes that acts by itself', () => {
+test('is the only writ that commands issue for their own actions', () => {
   const cli = join(import.meta.dirname, '..');
   const makers = readdirSync(cli, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))

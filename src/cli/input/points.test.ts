@@ -13,7 +13,7 @@ const long = {
   find: async (prefix: string) => (prefix === '99999999' || prefix === '00000012' ? [{ ...row(7), id: prefix }] : []),
 } as unknown as LedgerStore;
 
-test('eight digits and more are a seq where the trajectory is so long, and else an id', async () => {
+test('eight or more digits are a seq if the trajectory is so long, else an id', async () => {
   expect(await placeIn(long, 't', '0000007')).toMatchObject({ seq: 7 });
   expect(await placeIn(long, 't', '12345678')).toMatchObject({ seq: 12_345_678 });
   expect(await placeIn(long, 't', `${LAST}`)).toMatchObject({ seq: LAST });
@@ -22,7 +22,7 @@ test('eight digits and more are a seq where the trajectory is so long, and else 
   await expect(placeIn(long, 't', `${LAST + 1}`)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('a trajectory whose own name looks like a point comes first', async () => {
+test('a trajectory named like a point takes precedence', async () => {
   const odd = {
     ...long,
     head: async (name: string) => (name === 't@3' || name === 't' ? row(name.length) : undefined),

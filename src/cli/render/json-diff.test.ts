@@ -35,7 +35,7 @@ describe('difference', () => {
     );
   });
 
-  test('says no more than what changed', () => {
+  test('reports only the changes', () => {
     const before = { list: [1, 2, 3], same: { deep: [1] }, 'a/b~': 1, gone: true };
     const after = { list: [1, 5], same: { deep: [1] }, 'a/b~': 2, new: null };
     expect(difference(before, after)).toEqual([

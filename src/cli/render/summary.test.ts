@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { settlementCases } from '../../../tests/support/settlement-cases.ts';
 import { summaryOf } from './summary.ts';
 
-test('what was undone is told apart from what never happened', async () => {
+test('compensated effects are distinguished from effects that never happened', async () => {
   const orders = settlementCases.find(({ name }) => name === 'of orders that failed');
   const rows = await (await orders!.make()).entries('t');
   const told = rows.map((row) => summaryOf(row)).filter(({ action }) => action === 'assize.settle');

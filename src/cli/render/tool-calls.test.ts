@@ -34,7 +34,7 @@ function printed(calls: Parameters<typeof printCalls>[3]): string[] {
   return text.split('\n').slice(0, -1);
 }
 
-test('what earlier versions have put up has no class', async () => {
+test('calls submitted by earlier versions have no class', async () => {
   const calls = await toolCalls(...putUp([call({ to: 'bob' }, {})]));
   expect(calls).toEqual([
     { id: '0', tool: 'mail.send', scopes: [{ access: 'write', scope: 'mail:bob' }], input: { to: 'bob' } },

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => store.close());
 
-test('reads what the store has, and counts it', async () => {
+test('reads the entries of the store and counts them', async () => {
   const read: number[] = [];
   const watched = watchedStore(store, new AbortController().signal, (entries) => read.push(entries));
   expect(await watched.entries('b')).toEqual(await store.entries('b'));

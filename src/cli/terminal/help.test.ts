@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fitted } from './help.ts';
 
-test('a sentence that is broken somewhere else is broken where the line ends, and a new one stays on its own', () => {
+test('a broken sentence is rewrapped to the line; a new one stays on its own', () => {
   const text = 'It is one sentence that was\nbroken here: and goes on.\nThis is another one.';
   expect(fitted(text, 30)).toBe('It is one sentence that was\nbroken here: and goes on.\nThis is another one.');
   expect(fitted(text, 60)).toBe('It is one sentence that was broken here: and goes on.\nThis is another one.');
 });
 
-test('a command that is too long goes on below, each option with its value', () => {
+test('an overlong command continues below, each option with its value', () => {
   const text =
     '\nExample:\n  assize do notes --subject "patient 7" \\\n    --object \'a b\' --dry-run --key anchor.key\n\nAfter.';
   expect(fitted(text, 44)).toBe(

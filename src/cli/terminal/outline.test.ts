@@ -3,7 +3,7 @@ import type { Json } from '#base';
 import { isLong, outlineOf } from './outline.ts';
 
 describe('an outline', () => {
-  test('says how much is in each part, and gives plain values as they are, in short', () => {
+  test('gives the size of each part, and plain values in short form', () => {
     const value: Json = {
       '': null,
       'a/b~': { x: 1, y: [] },

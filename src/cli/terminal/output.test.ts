@@ -35,7 +35,7 @@ describe('a table', () => {
     expect(text()).toBe('  n  what\n  1  one\n100  a hundred\n');
   });
 
-  test('shows what would move or hide text', () => {
+  test('escapes characters that would move or hide text', () => {
     const { out, text } = output();
     out.table([{ title: 'what' }], [['two\nlines \u001b[2J \u202e']]);
     expect(text()).toBe('what\ntwo\\nlines \\u001b[2J \\u202e\n');
@@ -47,7 +47,7 @@ describe('a table', () => {
     expect(text().split('\n')[1]).toMatch(/^1 +(word ?){40}$/);
   });
 
-  test('gives the last column what a terminal leaves it', () => {
+  test('gives the last column the remaining width of the terminal', () => {
     const { out, text } = output(40);
     out.table([{ title: 'id' }, { title: 'detail' }], [['0123456789', 'word '.repeat(12).trim()]]);
     for (const row of text().trimEnd().split('\n')) expect(row.length).toBeLessThanOrEqual(40);
@@ -95,7 +95,7 @@ describe('a table that is wider than the terminal', () => {
     ],
   ];
 
-  test('has below each row what does not fit, whole and broken between words', () => {
+  test('prints the overflow of a row below it, complete and broken between words', () => {
     const { out, text } = output(80);
     out.table(columns, rows);
     const lines = text().trimEnd().split('\n');
@@ -109,7 +109,7 @@ describe('a table that is wider than the terminal', () => {
     expect(text().match(/word/g)).toHaveLength(30);
   });
 
-  test('never runs over its edge, nor loses a word, at any width that the widest word leaves', () => {
+  test('never exceeds its edge or loses a word, at any width of the widest word', () => {
     const cell = fc.array(fc.stringMatching(/^[a-z]{1,40}$/), { maxLength: 12 }).map((words) => words.join(' '));
     const table = fc
       .integer({ min: 1, max: 6 })
@@ -151,7 +151,7 @@ describe('a line', () => {
   });
 });
 
-test('when nobody reads on, the next line ends the work', () => {
+test('after the reader closes, the next line ends the work', () => {
   const { out, close } = output();
   out.line(line`one`);
   close('EPIPE');

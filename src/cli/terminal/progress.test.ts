@@ -41,7 +41,7 @@ test('on a terminal one line is redrawn, and gone at the end', () => {
   ]);
 });
 
-test('work that says nothing on its way is announced on a terminal at once, and nowhere else', () => {
+test('work without progress is announced immediately, on a terminal only', () => {
   const [terminal, file] = [stream(true), stream(false)];
   for (const { stream: to } of [terminal, file]) {
     const progress = new Progress(to);

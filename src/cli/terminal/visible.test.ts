@@ -5,7 +5,7 @@ import { visible, visibleJson } from './visible.ts';
 const NASTY = '\u001b[31m\u009b0m\u202e\u2066\u200b\ufeff\u00ad\u2028\u{e0041}\u007f\0';
 
 describe('visible', () => {
-  test('writes out what moves, hides or reverses text', () => {
+  test('escapes characters that move, hide or reverse text', () => {
     expect(visible('a\nb\tc\r')).toBe('a\\nb\\tc\\r');
     expect(visible('\u001b[2J')).toBe('\\u001b[2J');
     expect(visible('\u202eabc\u200b')).toBe('\\u202eabc\\u200b');
@@ -13,7 +13,7 @@ describe('visible', () => {
     expect(visible('\ud800')).toBe('\\ud800');
   });
 
-  test('leaves what can be read', () => {
+  test('leaves readable text unchanged', () => {
     expect(visible('Zoë 日本 € 😀 ’')).toBe('Zoë 日本 € 😀 ’');
   });
 });

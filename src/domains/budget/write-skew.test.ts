@@ -9,7 +9,7 @@ const spender = (agent: string, amount: number) => ({
     (spent[agent] ?? 0) + amount <= 100_000 ? { action: 'spend', args: { amount } } : undefined,
 });
 
-test('two agents spend from one budget: each stays below the cap by what it sees, and together they do not', () => {
+test('two agents spend one budget: each below the cap alone, not together', () => {
   const state = { cap: 100_000, spent: {} };
   const skew = skewOf(budget, state, '2026-01-01T00:00:00.000000Z', [spender('ada', 45_000), spender('bob', 60_000)]);
   expect(skew).toEqual({

@@ -25,7 +25,7 @@ async function goesOn(office: Office): Promise<void> {
   for (const proposal of OTHERS) expect(await office.propose(...proposal)).toMatchObject({ ruling: 'committed' });
 }
 
-describe('what takes something back waits for a coordinator', () => {
+describe('an action that reverts something needs a coordinator', () => {
   const table: readonly [
     rule: string,
     says: string,
@@ -87,7 +87,7 @@ describe('what takes something back waits for a coordinator', () => {
     expect(office.state).toEqual(before);
   });
 
-  test('what does not, does not', async () => {
+  test('an action that reverts nothing needs no coordinator', async () => {
     const office = await embargoed();
     await office.done('extend_embargo', 'a', { days: 14, reason: 'asked for' });
     await office.done('revise_severity', 'a', { severity: 'critical', reference: 'https://acme/advisory' });
@@ -104,7 +104,7 @@ describe('what takes something back waits for a coordinator', () => {
   });
 });
 
-describe('each role sees what Table 3 gives it', () => {
+describe('each role sees the slice that Table 3 gives it', () => {
   const seen = (office: Office, role: string, params: Record<string, string>): string[] =>
     leaves(office.trajectory.slice(role, params)).filter((path) => !path.startsWith('/settings/'));
 
@@ -160,7 +160,7 @@ describe('each role sees what Table 3 gives it', () => {
     expect(slice).toEqual(['/assignments/keeper@acme', '/commitments/a']);
   });
 
-  test('Disclosure: its vulnerability, and of its peers what they show in the group', async () => {
+  test('Disclosure: its vulnerability, and the group entries of its peers', async () => {
     const office = await busy();
     const params = { group: 'g', organisation: 'acme', maintainer: 'kernel', vulnerability: 'a' };
     expect(seen(office, 'Disclosure', params)).toEqual([
@@ -176,7 +176,7 @@ describe('each role sees what Table 3 gives it', () => {
     expect(Object.keys(groups['g']?.members ?? {})).toEqual(['a', 'b']);
   });
 
-  test('and an agent that nobody assigned does nothing', async () => {
+  test('and an unassigned agent can do nothing', async () => {
     const office = await busy();
     for (const agent of ['eve', 'tracker@beta', 'keeper@acme']) {
       expect(await office.propose('request_cve', 'a', {}, { agent })).toMatchObject({ reason: 'precondition_failed' });
@@ -184,7 +184,7 @@ describe('each role sees what Table 3 gives it', () => {
   });
 });
 
-test('a patch that no signal speaks of is no patch: such a state can’t be begun with', async () => {
+test('an initial state with a patch that no signal mentions is refused', async () => {
   const initial = disclosureInitial(SETTINGS);
   const at = START;
   const developed = { signal: 0, at };
@@ -196,7 +196,7 @@ test('a patch that no signal speaks of is no patch: such a state can’t be begu
   await expect(with_([signal], {})).resolves.toBeInstanceOf(Office);
 });
 
-test('what makes no sense as a record is refused before any rule', async () => {
+test('a nonsensical record is refused before any rule is checked', async () => {
   const office = await embargoed();
   const refused: readonly (readonly [ActionName, string, unknown, Place?])[] = [
     ['register_vulnerability', 'a', { component: 'x', severity: 'low' }],

@@ -6,7 +6,7 @@ import { addHours } from './time.ts';
 
 // Two rules with an indirect implementation, each compared with its definition.
 
-test('the rate limit is what counting every window finds', async () => {
+test('the rate limit equals a count over every window', async () => {
   const waits = fc.array(fc.constantFrom(0, 1, 23, 24, 25, 47, 48, 49), { minLength: 3, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(waits, async (hours) => {
@@ -36,7 +36,7 @@ test('the rate limit is what counting every window finds', async () => {
   );
 });
 
-test('no agent ever has two undisclosed vulnerabilities of different organisations, and none is refused for less', async () => {
+test('an agent is refused exactly for undisclosed cases of two organisations', async () => {
   const agent = fc.constantFrom('ann', 'ben');
   const number = fc.nat({ max: 3 });
   const move = fc.oneof(

@@ -19,7 +19,7 @@ const TABLE_2 = [
   'DISCLOSURE_COMPLETENESS',
 ];
 
-test('the rules are those of Table 2, what processes presuppose, and what people decide', () => {
+test('the rules are Table 2, process preconditions and human decisions', () => {
   expect(disclosure.rules.map(({ id }) => id)).toEqual([
     ...TABLE_2,
     'PHASE_FOLLOWS_RECORD',
@@ -525,7 +525,7 @@ describe.each(CASES)('$rule: $says', ({ rule, given, blocked, but }) => {
   });
 });
 
-test('a peer that is not EMBARGOED stands in the way, whatever else is on record of it', async () => {
+test('a peer that is not EMBARGOED blocks disclosure, regardless of its record', async () => {
   const office = await Office.open();
   await pair(office);
   await office.fixed('b', BETA);
@@ -539,7 +539,7 @@ test('a peer that is not EMBARGOED stands in the way, whatever else is on record
 });
 
 test.each(['CVE-2026-01000', 'CVE-2026-0001000', 'cve-2026-1000', 'CVE-2026-100'])(
-  'an identifier has one spelling, so that %s is no other one for another vulnerability',
+  'an identifier has one spelling, so %s is not free for a second case',
   async (cve) => {
     const office = await Office.open();
     await office.registered('a');

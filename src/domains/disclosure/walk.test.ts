@@ -30,7 +30,7 @@ function expectAgreement(walked: Walked, { states, disclosures }: { states: numb
 const UNDER_EMBARGO = ['report', 'receipt', 'embargo', 'join'];
 const WAIT = 'wait a month and a half';
 
-describe('whatever is proposed, in whatever order, the kernel does just what the policy says', () => {
+describe('for any proposals in any order the kernel follows the policy exactly', () => {
   test('of one vulnerability, from its discovery on, 12 proposals deep', async () => {
     const patch = ['develop', 'good', 'bad', 'release'];
     const record = ['say where the patch is', 'say why there is none', 'disclose'];

@@ -122,7 +122,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe.each(CASES)('$says', ({ rule, given, agents }) => {
-  test('each agent is right by its slice, and together they break the rule; the kernel refuses whoever is second', async () => {
+  test('agents right by slice together break the rule; kernel stops the second', async () => {
     const office = await Office.open();
     await given(office);
     expect(skewOf(disclosure, office.state, office.now, agents)).toEqual({

@@ -23,8 +23,8 @@ async function untilRelapse(): Promise<Clinic> {
   return clinic;
 }
 
-describe('what is covered on a day', () => {
-  test('says the tier, the window, what is covered in it, and what is left', async () => {
+describe('the coverage on a day', () => {
+  test('states the tier, the window, the covered tests and the remaining ones', async () => {
     const { state } = await untilRelapse();
     expect(coverageOn(state, { patient: P, day: '2026-03-26' })).toEqual({
       day: '2026-03-26',
@@ -52,7 +52,7 @@ describe('what is covered on a day', () => {
     expect(coverageOn(state, { patient: P, day })).toMatchObject({ tier, left });
   });
 
-  test('as it was known after an earlier event: before the result, Billing was right', async () => {
+  test('as known at an earlier event: before the result Billing was right', async () => {
     const { state } = await untilRelapse();
     const result = state.tests[P]?.['p1']?.n ?? 0;
     const asked = { patient: P, day: '2026-03-26' };
@@ -61,7 +61,7 @@ describe('what is covered on a day', () => {
     expect(coverageOn(state, { ...asked, known: 0 })).toMatchObject({ tier: '90+', covered: [], left: 3 });
   });
 
-  test('what was set aside counts again where the doctor had not decided yet', async () => {
+  test('a set-aside result counts as of a time before the doctor’s decision', async () => {
     const clinic = await untilRelapse();
     const before = clinic.state.events[P] as number;
     const ruling = await clinic.propose('set_aside_positive', P, { relapse: 'r1', test: 'p1', reason: 'poppy seeds' });
@@ -99,7 +99,7 @@ const sample = fc.record({
   claimed: fc.boolean(),
 });
 
-test('just as many claims of the day are committed as were left; and an old answer does not change with what is recorded later', async () => {
+test('claims commit exactly up to the rest; later records change no old answer', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(sample, { maxLength: 10 }), fc.nat({ max: 5 }), async (samples, after) => {
       const clinic = await Clinic.open();

@@ -271,7 +271,7 @@ describe('which claims are covered', () => {
     expect(rulings).toEqual(['ok', 'DEFINITIVE_WINDOW', 'ok']);
   });
 
-  test('what the regulation fixes is none', async () => {
+  test('a limit that the regulation fixes is not a setting', async () => {
     const initial = udtInitial();
     const generous = { ...initial, coverage: { ...initial.coverage, '0-30': { tests: 7, days: 7 } } };
     await expect(Clinic.open({ initial: generous })).rejects.toMatchObject({ code: 'invalid_state' });
@@ -310,7 +310,7 @@ describe('late results', () => {
     expect(clinic.state.patients[P]).toMatchObject({ last_positive: '2026-03-10', as_of: '2026-03-10' });
   });
 
-  test('a claim is judged without the result of its own test when there is none yet', async () => {
+  test('a claim is adjudicated without its test’s result if there is none yet', async () => {
     const clinic = await Clinic.open();
     await clinic.done('enroll', P, { program_phase: 'maintenance', enrolled_at: '2025-12-01' });
     await clinic.sample(P, 'd1', { type: 'definitive', day: '2026-03-20' });

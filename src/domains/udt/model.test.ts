@@ -85,7 +85,7 @@ class Model {
 const P = 'dana';
 const ENROLLED = '2026-01-01';
 
-test('every life is ruled as the table says, and no result or order is ever refused for what it means', async () => {
+test('each life is ruled by the table; no result or order fails by content', async () => {
   await fc.assert(
     fc.asyncProperty(life, async (moves) => {
       const clinic = await Clinic.open();

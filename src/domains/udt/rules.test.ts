@@ -39,7 +39,7 @@ describe('orders', () => {
     });
   });
 
-  test('what is to be confirmed is a presumptive test of the same patient', async () => {
+  test('a confirmation order names a presumptive test of the same patient', async () => {
     const clinic = await afterRelapse();
     await clinic.done('enroll', 'eli', { program_phase: 'intake', enrolled_at: '2026-03-01' });
     const confirm = (patient: string, confirms: string) =>
@@ -70,7 +70,7 @@ describe('orders', () => {
 });
 
 describe('the tier', () => {
-  test('is what the tests say, not what an agent says', async () => {
+  test('is derived from the tests, not from the argument of an agent', async () => {
     const clinic = await afterRelapse();
     clinic.on('2026-04-26');
     expect(await clinic.propose('track_tier', P, { as_of: '2026-04-26', tier: '90+' })).toMatchObject({
@@ -135,7 +135,7 @@ describe('the response to a relapse', () => {
     }
   });
 
-  test('of a doctor may be that the positive was none: the tier is restored for later claims', async () => {
+  test('of a doctor may void the positive: the tier is restored for later claims', async () => {
     const clinic = await afterRelapse();
     await clinic.sample(P, 'd1', { type: 'definitive', day: '2026-03-26', result: 'negative' });
     await clinic.sample(P, 'd2', { type: 'definitive', day: '2026-03-27', result: 'negative' });
@@ -170,7 +170,7 @@ describe('a record that makes no sense', () => {
     expect(await clinic.propose(action, P, args)).toMatchObject({ reason: 'precondition_failed' });
   });
 
-  test('nobody is served who is not enrolled', async () => {
+  test('an unenrolled patient is not served', async () => {
     const clinic = await Clinic.open();
     const rulings = [
       await clinic.propose('order_test', P, { order: 'o', type: 'presumptive', rationale: 'why not' }),
@@ -202,7 +202,7 @@ describe('a record that makes no sense', () => {
 });
 
 describe('confinement', () => {
-  test('each role sees what Table 1 gives it, of its own patient', async () => {
+  test('each role sees the slice that Table 1 gives it, of its own patient', async () => {
     const clinic = await afterRelapse();
     await clinic.done('enroll', 'eli', { program_phase: 'intake', enrolled_at: '2026-03-01' });
     const seen = (role: string) => Object.keys(clinic.trajectory.slice(role, { patient: P }) as object);

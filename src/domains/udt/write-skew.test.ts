@@ -17,7 +17,7 @@ async function clinicOfThe26th(): Promise<Clinic> {
   return clinic;
 }
 
-test('Clinical records a relapse while Billing claims: each is right by its slice, and together they are not', async () => {
+test('Clinical’s relapse and Billing’s claim are each valid, but not together', async () => {
   const { state } = await clinicOfThe26th();
   const clinical = {
     role: { name: 'Clinical', params },
@@ -46,7 +46,7 @@ test('Clinical records a relapse while Billing claims: each is right by its slic
   });
 });
 
-test('two who bill at once claim the one test that is left, both', async () => {
+test('two concurrent billers both claim the one remaining test', async () => {
   const clinic = await clinicOfThe26th();
   await clinic.done('record_result', 'david', { test: 'p1', result: 'positive' });
   await clinic.sample('david', 'd3', { type: 'definitive', day: '2026-03-30' });

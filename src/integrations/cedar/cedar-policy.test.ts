@@ -60,7 +60,7 @@ async function codeOf(options: { policies: unknown; schema: unknown }): Promise<
   }
 }
 
-describe('what decides', () => {
+describe('the decision of Cedar policies', () => {
   test.each<[PolicyQuery['args'], Partial<PolicyDecision>]>([
     [{ amount: 5 }, { decision: 'allow', rule: 'small', reasons: ['Small change.'], errors: [] }],
     [{ amount: 60 }, { decision: 'needs_approval', rule: 'large', reasons: ['The policy large applies.'], errors: [] }],
@@ -102,7 +102,7 @@ describe('what decides', () => {
   });
 });
 
-describe('what a policy is shown', () => {
+describe('the query that a policy receives', () => {
   test.each([
     'principal == Principal::"agent:ada"',
     'principal in Role::"spender"',
@@ -189,7 +189,7 @@ describe('what a policy is shown', () => {
     expect(await holds('context.args has toString', ask({ toString: 'own' }), schema)).toBe(true);
   });
 
-  test('an optional argument is not there where its place is empty, in a list and in objects', async () => {
+  test('an optional argument is absent for an empty path in lists and objects', async () => {
     const absent = '!(context.args has "/to/0/city")';
     for (const more of [{}, { to: [] }, { to: [{}] }, { to: [{ zip: 1 }] }, { to: { 0: {} } }])
       expect(await holds(absent, ask({ amount: 1, ...more }))).toBe(true);
@@ -252,7 +252,7 @@ describe('the digest', () => {
   });
 });
 
-describe('what is refused before it is asked', () => {
+describe('policies and schemas refused before any query', () => {
   const context = (members: string): string =>
     `entity Principal; entity Trajectory; action a appliesTo { principal: [Principal], resource: [Trajectory], context: { ${members} } };`;
 
@@ -356,7 +356,7 @@ describe('what is refused before it is asked', () => {
 });
 
 describe('an engine that fails', () => {
-  test('denies, and answers what is asked after it', async () => {
+  test('denies, then answers the next query', async () => {
     const engine = await loadEngine();
     let broken = false;
     const failing: CedarEngine = {
@@ -378,7 +378,7 @@ describe('an engine that fails', () => {
     expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
   });
 
-  test('is never asked what makes it throw: each throw would cost memory, and some thousand of them all of it', async () => {
+  test('never receives input that makes it throw, since each throw leaks memory', async () => {
     const policy = await cedarPolicy({ policies: POLICIES, schema: SCHEMA });
     for (let i = 0; i < 5_000; i++) {
       const bad = '\udc00';
@@ -396,8 +396,8 @@ describe('an engine that fails', () => {
   });
 });
 
-describe('what Cedar holds', () => {
-  test('is bounded: what was asked longest ago gives way, and is right again when it is asked', async () => {
+describe('the policy cache of Cedar', () => {
+  test('is bounded: the least recently used set is evicted and reloaded on use', async () => {
     const engine = await loadEngine();
     const names: string[] = [];
     const watched: CedarEngine = {
@@ -442,7 +442,7 @@ describe('what Cedar holds', () => {
     expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');
   });
 
-  test('is nobody else’s: another copy with names of its own is not asked in its place', async () => {
+  test('is separate: another copy with its own names is not queried instead', async () => {
     const engine = await loadEngine();
     const of = (amount: number) => `permit(principal, action, resource) when { context.args.amount == ${amount} };`;
     const [one, two] = [1, 2].map((amount) =>

@@ -23,7 +23,7 @@ function define(change: object): ReturnType<typeof defineDomain<any, any>> {
   return defineDomain<any, any>({ ...good, ...change } as never);
 }
 
-describe('a domain that can’t be used says what is wrong', () => {
+describe('an unusable domain reports its fault', () => {
   test.each<[string, object, string]>([
     ['a name with spaces', { name: 'My shop' }, 'lower case letters'],
     [
@@ -127,14 +127,14 @@ describe('a domain that can’t be used says what is wrong', () => {
   });
 });
 
-test('places of a list are named by an index, a star, a parameter or, where it grows, -', () => {
+test('list positions are named by index, star, parameter or, on growth, -', () => {
   const reads = ['/log/0', '/log/10', '/log/*', '/log/{who}'];
   const { processes } = define({ processes: { ...good.processes, count: { reads, writes: ['/log/-'] } } });
   expect(Object.keys(processes)).toEqual(['count', 'look']);
 });
 
-describe('what a pending approval freezes', () => {
-  test('is what the process may touch, and what every rule reads that its writes meet', () => {
+describe('the freeze of a pending approval', () => {
+  test('covers the process footprint and reads of rules that its writes overlap', () => {
     const { closure } = define({}).bind('count', { who: 'ada' });
     expect([...new Set(closure.map(patternText))].sort()).toEqual(['/log/-', '/n/ada', '/seen']);
     const other = define({}).bind('count', { who: 'bob' });
@@ -175,7 +175,7 @@ describe('a domain’s hash', () => {
   });
 });
 
-test('a domain is not changed by whoever has it', () => {
+test('a domain can not be changed by its users', () => {
   const domain = define({});
   expect(() => Object.assign(domain, { freeze: 'footprint' })).toThrow(TypeError);
   expect(() => Object.assign(domain.actions, { other: {} })).toThrow(TypeError);

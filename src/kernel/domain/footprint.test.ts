@@ -47,7 +47,7 @@ describe('a footprint’s text', () => {
   });
 });
 
-describe('what a footprint lets happen', () => {
+describe('the changes that a footprint allows', () => {
   test.each<[string[], string, Sort, boolean]>([
     [['/a'], '/a', replace, true],
     [['/a'], '/a', remove, true],

@@ -47,7 +47,7 @@ const UNSEEN = [
   ])
   .concat(['\ue000', '\ufe0f', '\ufeff', '\uffa0', '\ud800', '\u{e0041}', '\u{e0100}']);
 
-test('a name is what can be seen, with single spaces inside', () => {
+test('a name has visible characters, with single spaces inside', () => {
   for (const name of NAMES) expect([name, faultOfName(name)]).toEqual([name, undefined]);
   for (const name of ['', ' ', 'dr-a ', ' dr-a', 'dr  a', 'x'.repeat(513)])
     expect(faultOfName(name)).toBeTypeOf('string');
@@ -55,7 +55,7 @@ test('a name is what can be seen, with single spaces inside', () => {
   expect(faultOfName('dr-\u200ba')).toContain('U+200B');
 });
 
-test('what can’t be seen is refused wherever it stands, and tells nobody apart', () =>
+test('an invisible character is refused anywhere and never tells names apart', () =>
   fc.assert(
     fc.property(fc.constantFrom(...NAMES), fc.constantFrom(...UNSEEN, ' '), fc.nat(20), (name, unseen, at) => {
       const place = at % 2 === 0 ? 0 : name.length;
@@ -66,7 +66,7 @@ test('what can’t be seen is refused wherever it stands, and tells nobody apart
     { numRuns: cases(500) },
   ));
 
-test('two names that are well formed are one person’s only where they are one text', () =>
+test('two well-formed names mean one principal only if they are one string', () =>
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (one, other) => {
       fc.pre(faultOfName(one) === undefined && faultOfName(other) === undefined);

@@ -11,7 +11,7 @@ const placesOf = (schema: z.ZodType): string[] =>
   sensitivePlaces(strictSchema(schema, 'state')).map((pattern) => patternText(pattern));
 
 describe('a sensitive schema', () => {
-  test('takes what it took, or what an erasure leaves', () => {
+  test('accepts its own values, or the marker of an erasure', () => {
     for (const good of ['Ann', '', { $erased: HASH }]) expect(name.safeParse(good).success).toBe(true);
     for (const bad of [1, {}, { $erased: 'x' }, { $erased: HASH, more: 1 }, { $erased: HASH.toUpperCase() }])
       expect(name.safeParse(bad).success).toBe(false);

@@ -191,7 +191,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
     expect(canonicalize(world.state)).toBe(canonicalize(START));
   });
 
-  test('what it kept, and what it does later, changes nothing', async () => {
+  test('a kept draft and later writes of the action change nothing', async () => {
     const kept: any[] = [];
     const { world } = rule({
       apply: async (s) => {
@@ -207,7 +207,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
     expect(world.state).toEqual(START);
   });
 
-  test('what an approved one kept changes nothing either', () => {
+  test('a kept draft of an approved action changes nothing either', () => {
     const kept: any[] = [];
     const { world, ruling } = rule({
       apply: (s) => {
@@ -224,7 +224,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
 });
 
 describe('an action that is carried out', () => {
-  test('may return what it likes, the draft among it', () => {
+  test('may return any value, including the draft', () => {
     for (const apply of [
       (s: any) => Object.assign(s, { n: 1 }),
       (s: any) => s,
@@ -330,14 +330,14 @@ describe('the walk over the invariants', () => {
     expect(world.state).toEqual(START);
   });
 
-  test('a rule’s words are cut to what an entry can have', () => {
+  test('a rule’s detail is truncated to the limit of an entry', () => {
     const words = invariant('X', ['/n'], ({ n }) => (n === 0 ? pass : reject(`${'x'.repeat(5_000)}\ud83d`)));
     expect((rule({ invariants: [words] }).ruling as { detail: string }).detail).toBe('x'.repeat(2_000));
   });
 });
 
-describe('what escalates', () => {
-  test('says what would be done, what the approval adds, who may, and what waits for it', () => {
+describe('an escalation', () => {
+  test('reports its patches, the approval’s patches, the channel and the freeze', () => {
     const rules = [
       invariant('ASK', ['/n', '/closed/a'], ({ n }) => (n === 0 ? pass : escalate('look')), {
         onApprove: (s: any, { counselor, at }) => {
@@ -363,7 +363,7 @@ describe('what escalates', () => {
     expect([...narrow.freezes].sort()).toEqual(['/closed/a', '/list/-', '/marks', '/n']);
   });
 
-  test('by a policy or a writ is judged by the invariants all the same: reject wins, both reasons are told', () => {
+  test('by policy or writ still runs invariants; reject wins, both reasons show', () => {
     const held: Partial<Authority> = {
       decides: () => ({ ruling: { digest: 'd', decision: 'needs_approval' }, detail: 'policy asks' }),
     };
@@ -413,7 +413,7 @@ describe('what escalates', () => {
     expect(world.state).toEqual(START);
   });
 
-  test('or fails to, says what the policy said', () => {
+  test('with a failing mark still reports the policy decision', () => {
     const policy = { digest: 'd', decision: 'needs_approval' as const };
     const { ruling } = rule(
       {
@@ -441,7 +441,7 @@ describe('what escalates', () => {
     expect((ruling as Escalated).patches).toHaveLength(3);
   });
 
-  test('has patches that nobody’s later change touches', () => {
+  test('has patches that no later change alters', () => {
     const { world, ruling } = rule({
       invariants: [ask],
       apply: (s) => {

@@ -109,7 +109,7 @@ function codeOf(step: () => unknown): string {
 }
 
 describe('an approval', () => {
-  test('commits what was proposed, with the mark, and passes', () => {
+  test('commits the proposed change with the mark, and passes', () => {
     const world = open();
     const commit = decide(world, propose(world, 'add', 7));
     expect(commit).toMatchObject({
@@ -151,7 +151,7 @@ describe('an approval', () => {
     expect((world.state as any).marks.ask).toContain(LATER);
   });
 
-  test('of what does not pass everything needs override, and the vector shows it', () => {
+  test('of a still failing proposal needs override, and the vector shows it', () => {
     const bare = invariant('BARE', ['/n'], ({ n }) => (n < 5 ? pass : escalate('no mark')));
     const world = open(domainOf([bare, never]));
     const waiting = propose(world, 'add', 7);
@@ -171,7 +171,7 @@ describe('an approval', () => {
     expect(back.verdict).toBe('approved');
   });
 
-  test('by one of several is shown and not complete, until as many have approved as it takes', () => {
+  test('by one of several is shown as incomplete until enough have approved', () => {
     const world = open(domainOf([{ ...ask, approvals: 3 }, never]));
     const waiting = propose(world, 'add', 7);
     expect(waiting.approvals).toBe(3);
@@ -191,7 +191,7 @@ describe('an approval', () => {
     expect(world.state).toEqual(START);
   });
 
-  test('by several overrides what all of them override', () => {
+  test('by several overrides only if all of them override', () => {
     const bare = invariant('BARE', ['/n'], ({ n }) => (n < 5 ? pass : escalate('no mark')), { approvals: 2 });
     const world = open(domainOf([bare, never]));
     const waiting = propose(world, 'add', 7);
@@ -211,7 +211,7 @@ describe('an approval', () => {
     expect(decide(world, propose(world, 'add', 7), { override: true }).overridden).toBe(false);
   });
 
-  test('of what a policy held back does not ask the policy again', () => {
+  test('of a policy escalation does not query the policy again', () => {
     const world = open(domainOf([]));
     const held: Authority = { ...ANYONE, admits: () => ({ ok: true, needsApproval: true }) };
     const ruling = adjudicate(world, { action: 'add', role, args: 1 }, held, { at: AT, observations: [] }) as Escalated;
@@ -228,7 +228,7 @@ describe('an approval', () => {
   });
 });
 
-describe('who may resolve', () => {
+describe('authority to resolve', () => {
   const domain = domainOf();
   test.each<[string, string, string, string]>([
     ['doctor', 'dr who', 'alice', 'doctor'],
@@ -248,7 +248,7 @@ describe('who may resolve', () => {
     expect(codeOf(() => counselorKind(domain, channel, principal, [requester]))).toBe('unauthorised_counselor');
   });
 
-  test('nobody where the domain has no counselors, and no one whom a predicate only almost takes', () => {
+  test('is denied without counselors, and if a predicate is only truthy', () => {
     expect(codeOf(() => counselorKind(domainOf([], { counselors: {} }), 'any', 'judy', ['alice']))).toBe(
       'unauthorised_counselor',
     );
@@ -277,7 +277,7 @@ describe('who may resolve', () => {
   });
 });
 
-describe('what has changed since', () => {
+describe('a change since the submission', () => {
   function changed(meanwhile: (world: World) => void, authority: Partial<Authority> = {}): string {
     const world = open();
     const waiting = propose(world, 'add', 7);
@@ -303,12 +303,12 @@ describe('what has changed since', () => {
     expect(changed((world) => commit(world, 'set', 2))).toBe('nothing was thrown');
   });
 
-  test('in what the writ grants', () => {
+  test('in the writ’s grant', () => {
     expect(changed(() => {}, { admits: () => ({ ok: false, detail: 'expired' }) })).toBe('changed_since');
     expect(changed(() => {}, { affords: () => ({ ok: false, detail: 'spent' }) })).toBe('changed_since');
   });
 
-  test('in what waits: other patches, another mark, another rule', () => {
+  test('in the pending proposal: other patches, another mark, another rule', () => {
     const world = open();
     const waiting = propose(world, 'add', 7);
     for (const other of [
@@ -346,7 +346,7 @@ describe('what has changed since', () => {
     expect(world.state).toEqual(START);
   });
 
-  test('a mark that fails for this counselor only is an error of its kind, and nothing stays', () => {
+  test('a mark failing for this counselor only is its own error, without effect', () => {
     const picky = invariant('ASK', ['/n', '/marks'], ({ n, marks }) => (n < 5 || marks.ask ? pass : escalate('look')), {
       onApprove: (s: any, { counselor }) => {
         s.marks.ask = counselor;
@@ -377,7 +377,7 @@ describe('a counselor’s own state', () => {
     return { code, state: world.state };
   };
 
-  test('is what the operations make of the current one', () => {
+  test('results from applying the operations to the current state', () => {
     const { code, state } = replaceWith([
       { op: 'add', path: '/list/0', value: 9 },
       { op: 'add', path: '/list/-', value: 8 },
@@ -430,7 +430,7 @@ describe('a counselor’s own state', () => {
     });
   });
 
-  test('lies inside what is frozen for the decision, and replaces nothing that is not wholly inside', () => {
+  test('stays inside the freeze and replaces only paths wholly inside', () => {
     const narrow = { freeze: 'footprint' };
     expect(replaceWith([{ op: 'replace', path: '/n', value: 3 }], narrow).code).toBe('nothing was thrown');
     for (const patch of [
@@ -506,7 +506,7 @@ describe('a channel', () => {
     ]);
   });
 
-  test('of both is only for one who is both', () => {
+  test('of both kinds is only for a counselor of both kinds', () => {
     const domain = domainOf([], {
       counselors: { doctor: (p: string) => p !== 'judy', judge: (p: string) => p !== 'dr who' },
     });
@@ -516,12 +516,12 @@ describe('a channel', () => {
     }
   });
 
-  test('that nobody is on freezes nothing', () => {
+  test('without counselors freezes nothing', () => {
     const nobody = domainOf([invariant('ANY', ['/n'], () => escalate('x'))], { counselors: {} });
     expect(channelOf(nobody, 1)).toEqual(['escalated', 'any', []]);
   });
 
-  test('is closed to all who granted the writ, however their names are written', () => {
+  test('is closed to every grantor of the writ, in any form of their names', () => {
     const domain = domainOf([], { counselors: { doctor: () => true } });
     for (const requesters of [['alice', 'zoé'], ['zoe\u0301']]) {
       for (const principal of ['zoé', 'zoe\u0301']) {

@@ -59,7 +59,7 @@ describe('assize.believe', () => {
     expect(memoryScope({ space: 'a:b', subject: '*', predicate: '/' })).toBe('memory:a~3ab:~2a:~2f');
   });
 
-  test('says nothing of whom it was about where the writ does not cover it', () => {
+  test('does not reveal the subject if the writ does not cover it', () => {
     const admits: Authority['admits'] = ({ scopes }) =>
       scopes.length === 0 ? { ok: true, needsApproval: false } : { ok: false, detail: scopes.join() };
     const refusal = believe([SAID], { admits });
@@ -89,7 +89,7 @@ describe('assize.believe', () => {
     });
   });
 
-  test('may be said under predicates that say what they mean, which is part of the declaration', () => {
+  test('accepts predicates with a description, which is part of the declaration', () => {
     const meaning = (description: string): Domain<any, any> =>
       clinic({
         memory: { predicates: { ...MEMORY.predicates, allergy: { ...MEMORY.predicates.allergy, description } } },
@@ -135,7 +135,7 @@ describe('an action with beliefs', () => {
   });
 });
 
-test('a name that is too long is refused for that, and never composed, which may take for ever', () => {
+test('an overlong name is refused for its length, before a slow normalization', () => {
   const composed = vi.spyOn(String.prototype, 'normalize');
   onTestFinished(() => composed.mockRestore());
   const long = '\u0315\u0300'.repeat(2_000);
@@ -146,7 +146,7 @@ test('a name that is too long is refused for that, and never composed, which may
 });
 
 describe('a domain', () => {
-  test('is refused for beliefs without a memory, a strategy that there is not, and somebody to ask who is not there', () => {
+  test('is refused for beliefs without memory, an unknown strategy or channel', () => {
     expect(() => clinic({ memory: undefined }, { beliefs: () => [] })).toThrow(/declares no memory/);
     const strategy = { predicates: { a: { cardinality: 'single-valued', strategy: 'newest' } } };
     expect(() => clinic({ memory: strategy })).toThrow(/memory/);

@@ -35,7 +35,7 @@ const refusalOf = (given: Partial<Intent>, authority: Partial<Authority> = {}, a
   compile(domainWith(action), { ...intent, ...given }, { ...ANYONE, ...authority });
 
 describe('an intent that compiles', () => {
-  test('has its arguments as they are after parsing, frozen, and shares nothing with the intent', () => {
+  test('has its arguments parsed and frozen, and shares nothing with the intent', () => {
     const args = { by: 1, note: 'x' };
     const compiled = refusalOf({ args }) as { args: { by: number } };
     expect(compiled).toMatchObject({ name: 'count', args: { by: 1, note: 'x' }, cost: {} });
@@ -46,7 +46,7 @@ describe('an intent that compiles', () => {
     expect(Object.isFrozen(args)).toBe(false);
   });
 
-  test('names its role, parameters in order, and the action’s own scopes to the writ', () => {
+  test('gives the writ its role, ordered parameters and the action’s own scopes', () => {
     let asked: unknown;
     const admits: Authority['admits'] = (claim) => {
       asked = claim;
@@ -60,7 +60,7 @@ describe('an intent that compiles', () => {
     expect(asked).toEqual({ action: 'count', scopes: ['role:counter:a~3ab~2f~2a', '5:1'] });
   });
 
-  test('is held back by the policy before the writ, with what the policy says', () => {
+  test('needs approval by the policy before the writ, with the policy’s reason', () => {
     const policy = { digest: 'd', decision: 'needs_approval' as const };
     expect(
       refusalOf(
@@ -258,14 +258,14 @@ describe('the typed rejections', () => {
     expect(refusalOf({}, poor)).toMatchObject({ reason: 'budget_exhausted' });
   });
 
-  test('say what the policy said when it was asked', () => {
+  test('report the policy decision if the policy was queried', () => {
     const allow = { digest: 'd', decision: 'allow' as const, rule: 'r' };
     expect(refusalOf({}, deny)).toMatchObject({ policy: { decision: 'deny', rule: 'r' } });
     expect(refusalOf({}, { ...poor, decides: () => ({ ruling: allow, detail: '' }) })).toMatchObject({ policy: allow });
   });
 });
 
-test('a role’s scope is made of segments of the grammar, so that no parameter adds one', () => {
+test('a role’s scope has grammar segments, so no parameter adds one', () => {
   for (const who of ['ada', 'a:b', '/etc', '..', '*', '**', '~2f', '%2f', 'x\\y', 'tab\t']) {
     const role = { name: 'counter', params: { who } };
     expect(roleScope(domainWith(), role)).toBe(`role:counter:${segment(who)}`);

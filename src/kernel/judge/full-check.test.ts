@@ -65,8 +65,8 @@ const limits = (asked: (id: string, result: InvariantResult) => InvariantResult)
   invariant('LOG', ['/log'], ({ log }) => asked('LOG', log.length < 3 ? pass : reject('full'))),
 ];
 
-describe('only what a change touches is judged', () => {
-  test('a member for its own change, and for a change of what it is judged with', () => {
+describe('only values that a change touches are checked', () => {
+  test('an item is checked when it or one of its dependencies changes', () => {
     const { asked, act } = worldOf(limits);
     act((s) => (s.orders.o1.total = 6));
     expect(asked).toEqual(['LIMIT o1']);
@@ -80,7 +80,7 @@ describe('only what a change touches is judged', () => {
     expect(asked).toEqual([]);
   });
 
-  test('a member that looks elsewhere now is found from there, and no longer from where it looked', () => {
+  test('an item with a new dependency is found by it, and not by the old one', () => {
     const { asked, act } = worldOf(limits);
     act((s) => (s.orders.o1.user = 'bob'));
     act((s) => (s.users.ada.limit = 0));
@@ -94,7 +94,7 @@ describe('only what a change touches is judged', () => {
     expect(asked).toEqual(['LIMIT o2']);
   });
 
-  test('what was refused did not move the index', () => {
+  test('a rejected change does not move the index', () => {
     const { asked, act } = worldOf(limits);
     expect(act((s) => (s.orders.o1 = { user: 'bob', total: 99 })).verdict).toBe('rejected');
     act((s) => (s.users.ada.limit = 9));
@@ -110,7 +110,7 @@ describe('only what a change touches is judged', () => {
     expect(act((s) => (s.orders = { o9: { user: 'nobody', total: 1 } })).verdict).toBe('rejected');
   });
 
-  test('how long a list is, is nothing that a member can be judged with: no change has that path', () => {
+  test('a list length is no dependency of an item, since no change has that path', () => {
     const seen: unknown[] = [];
     const { act } = worldOf((asked) => [
       each<any, '/users/*', any>(
@@ -140,7 +140,7 @@ describe('only what a change touches is judged', () => {
     ]);
   });
 
-  test('what another member points at is found when it appears, or goes', () => {
+  test('an item is checked when the item it references appears or disappears', () => {
     const start = { ...START, orders: { o1: { user: 'eve', total: 1 } } };
     const rules = (asked: any): Invariant<any>[] => [
       each<any, '/orders/*', any>(
@@ -157,7 +157,7 @@ describe('only what a change touches is judged', () => {
   });
 });
 
-describe('what does not pass', () => {
+describe('a failing check', () => {
   const broken: State = { ...START, log: [1, 2, 3] };
 
   test('is judged on every proposal, in its place in the order, until it passes', () => {
@@ -233,7 +233,7 @@ describe('the first member that does not pass', () => {
   });
 });
 
-test('a detection vector has every rule in order, a rule over members with the first that does not pass', () => {
+test('a detection vector lists all rules in order, with a first failing item', () => {
   const state = { ...START, users: { ada: { limit: 1 }, bob: { limit: 1 } }, log: [1, 2, 3] };
   const { domain } = worldOf(limits);
   expect(detectionVector(domain, state as never)).toEqual([
@@ -246,7 +246,7 @@ test('a detection vector has every rule in order, a rule over members with the f
   ]);
 });
 
-test('a rule over members may not look outside what it says it reads', () => {
+test('a rule over items may not read outside its declared reads', () => {
   const { act } = worldOf(
     () => [
       each<any, '/orders/*', any>(
@@ -272,7 +272,7 @@ test('a rule over members may not look outside what it says it reads', () => {
   expect(act((s) => s.log.push(1))).toMatchObject({ invariantId: 'ODD', verdict: 'rejected' });
 });
 
-describe('what is excused', () => {
+describe('an excused failure', () => {
   const rules = (asked: (id: string, result: InvariantResult) => InvariantResult): Invariant<any>[] => [
     invariant('LOG', ['/log'], ({ log }) => asked('LOG', log.length < 3 ? pass : reject('full'))),
     invariant('USERS', ['/users'], ({ users }) =>
@@ -281,7 +281,7 @@ describe('what is excused', () => {
   ];
   const full = { ...START, log: [1, 2, 3] };
 
-  test.each([false, true])('is held against nobody until a change touches it (strict: %s)', (strict) => {
+  test.each([false, true])('rejects no proposal until a change touches it (strict: %s)', (strict) => {
     const { domain } = worldOf(rules, full);
     const world = new World(domain, structuredClone(full), undefined, { strict });
     expect(world.failing).toHaveLength(1);

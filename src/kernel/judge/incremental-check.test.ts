@@ -4,7 +4,7 @@ import { defineDomain } from '../domain/define-domain.ts';
 import { pass } from '../domain/invariant-result.ts';
 import { World } from './world.ts';
 
-test('what could not be judged, and is held against nobody, is judged again when what it is judged with changes', () => {
+test('an excused check that threw is run again when its dependencies change', () => {
   const domain = defineDomain<any, any>({
     name: 'loans',
     version: '1',

@@ -49,12 +49,12 @@ describe('a slice', () => {
     expect(slice(reads)).toEqual(expected);
   });
 
-  test('has what is written as well as what is read, but no list that may only grow', () => {
+  test('has written and read paths, but no append-only list', () => {
     expect(slice(['/a'], ['/b/x', '/list/-'])).toEqual({ a: 'text', b: { x: 1 } });
     expect(slice(['/list'], ['/list/-'])).toEqual({ list: STATE.list });
   });
 
-  test('of a role bound to one person has that one', () => {
+  test('of a role bound to one person has only that person', () => {
     const world = new World(domainOf([]), structuredClone(STATE));
     expect(world.slice('self', { who: 'ada' })).toEqual({ people: { ada: { age: 2, notes: [] } } });
     expect(world.slice('self', { who: '*' })).toEqual({ people: {} });
@@ -86,7 +86,7 @@ describe('a slice', () => {
 });
 
 describe('an initial state', () => {
-  test('is a copy of what is given, else of the domain’s own', () => {
+  test('is a copy of the given state, else of the domain’s own', () => {
     const domain = domainOf([], [], { initial: STATE });
     const state = initialState(domain);
     expect(state).toEqual(STATE);

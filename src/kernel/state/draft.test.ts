@@ -32,7 +32,7 @@ function patches(state: object, statement: (state: any) => unknown): unknown[] {
   return found;
 }
 
-describe('what is put into the state is a copy', () => {
+describe('a value put into the state is a copy', () => {
   test('a part of the state, put elsewhere in it', () => {
     const state = { a: { n: 1 }, b: null as unknown };
     expect(
@@ -62,7 +62,7 @@ describe('what is put into the state is a copy', () => {
     expect(new Set([state['a'], state['twice'][0], state['twice'][1].again, state['whole'].a]).size).toBe(4);
   });
 
-  test('a value of the caller, which is frozen so that no later write to it is lost without a word', () => {
+  test('a caller’s value, frozen so that no later write to it is lost silently', () => {
     const mine = { list: [1], deep: { n: 1 } };
     const state = {} as Record<string, any>;
     change(state, (s) => {
@@ -89,7 +89,7 @@ describe('what is put into the state is a copy', () => {
     expect(state).toEqual({ parts: { a: 2 }, made: {}, around: { inner: { a: 1 }, own: {} } });
   });
 
-  test('what was cut off belongs to nobody: writing to it changes no state', () => {
+  test('a removed part is detached: writing to it changes no state', () => {
     const state = { list: [{ n: 1 }, { n: 2 }], a: { n: 1 } as { n: number } | null };
     expect(
       patches(state, (s) => {
@@ -107,7 +107,7 @@ describe('what is put into the state is a copy', () => {
     ]);
   });
 
-  test('a list method moves copies, so who held an element holds what is no longer there', () => {
+  test('a list method moves copies, so a held element is detached', () => {
     const state = { list: [{ n: 2 }, { n: 1 }] };
     change(state, (s) => {
       const held = s.list[0];
@@ -223,7 +223,7 @@ describe('lists, which RFC 6902 knows no length of', () => {
     expect(canonicalize(state)).toBe('{"list":[1,2,3]}');
   });
 
-  test('a gap in a list that was put in the place of another, or that is new, is refused', () => {
+  test('a gap in a replaced or new list is refused', () => {
     for (const statement of [
       (s: any) => {
         s.list = [1, 2, 3];
@@ -297,7 +297,7 @@ describe('values that are no JSON are refused with their place', () => {
     expect(patches({ a: 1 }, (s) => delete s[Symbol('x')])).toEqual([]);
   });
 
-  test('−0 becomes 0, so that the live state is what its text says', () => {
+  test('−0 becomes 0, so the live state equals its canonical text', () => {
     const state = { n: 1, list: [1] };
     expect(
       change(state, (s) => {
@@ -335,7 +335,7 @@ describe('names that mean something elsewhere are data', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
   });
 
-  test('constructor, toString and hasOwnProperty are absent until they are written', () => {
+  test('constructor, toString and hasOwnProperty are absent until written', () => {
     const state = {} as Record<string, unknown>;
     change(state, (s) => {
       for (const key of ['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'length']) {
@@ -359,7 +359,7 @@ describe('names that mean something elsewhere are data', () => {
 });
 
 describe('order of keys', () => {
-  test('is that of the text, however the keys came in, also after an undo moved one', () => {
+  test('matches the text for any insertion order, also after a rollback', () => {
     const state = { b: 1, a: 2, '10': 3, '9': 4 };
     const keysOf = (): unknown =>
       new Draft(state, undefined).within(EVERYTHING, (s) => {
@@ -465,7 +465,7 @@ describe('reading a draft', () => {
     expect(read(statement)).toEqual(expected);
   });
 
-  test('a part is the same object each time it is read, also after it was changed', () => {
+  test('a part is the same object on each read, also after a change', () => {
     new Draft(structuredClone(state), new WeakSet()).within(EVERYTHING, (s: any) => {
       const { o } = s;
       o.a = 2;
@@ -476,7 +476,7 @@ describe('reading a draft', () => {
     });
   });
 
-  test('what is read of a list that is made longer while it is walked is what JavaScript says', () => {
+  test('a list that grows during iteration reads as in JavaScript', () => {
     const live = { list: [1, 2] };
     change(live, (s) => {
       for (const n of s.list) if (s.list.length < 5) s.list.push(n * 10);
@@ -553,7 +553,7 @@ describe('a draft of a part', () => {
     });
   });
 
-  test('a list of which some places are in it neither shows nor takes a length, whatever it is', () => {
+  test('a list with only some indexes in it neither shows nor takes any length', () => {
     for (const length of [0, 1, 2]) {
       for (const patterns of [['/list/0'], ['/list/length'], ['/list/0', '/list/length']]) {
         expect(() => inside(patterns, (s) => (s.list.length = length))).toThrow('/list/* is outside the footprint');
@@ -571,7 +571,7 @@ describe('a draft of a part', () => {
     });
   });
 
-  test('is no promise and has no toJSON, so that returning or printing it is harmless', () => {
+  test('is no promise and has no toJSON, so returning or printing it is harmless', () => {
     expect(inside(['/a/b'], (s) => [s.then, s.toJSON])).toEqual([undefined, undefined]);
   });
 });

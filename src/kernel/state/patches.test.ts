@@ -67,7 +67,7 @@ function resultOf(state: Container, statements: readonly Mutation[]): Container 
   return model;
 }
 
-test('the operations lead to the state, and none that is not sensitive shows what is (property)', () => {
+test('operations yield the state; plain ones hide sensitive data (property)', () => {
   fc.assert(
     fc.property(places, jsonState, program, (patterns, state, statements) => {
       const expected = canonicalize(resultOf(state, statements));
@@ -81,7 +81,7 @@ test('the operations lead to the state, and none that is not sensitive shows wha
   );
 });
 
-test('a state in parts is the state again, and its plain part shows nothing sensitive (property)', () => {
+test('a split state rejoins; its plain part hides sensitive data (property)', () => {
   fc.assert(
     fc.property(places, jsonState, (patterns, state) => {
       const parted = partedState(domainWith(patterns), clone(state));
@@ -135,7 +135,7 @@ describe('of a domain', () => {
     return clone(patchesOf(ward, draft.state, changesOf(draft)));
   }
 
-  test('what holds something sensitive is written without it, and that on its own', () => {
+  test('a value is written without its sensitive part, which is written alone', () => {
     const added = patchesFor((state) => {
       state.patients.q = { name: 'Bob', age: 2, notes: [{ text: 'x' }] };
     });
@@ -146,7 +146,7 @@ describe('of a domain', () => {
     ]);
   });
 
-  test('is the same in whatever order its members were written, of a change and of a whole state', () => {
+  test('is the same for any key order, of a change and of a whole state', () => {
     const one = { age: 2, name: 'Bob', notes: [{ text: 'x' }] };
     const other = { notes: [{ text: 'x' }], name: 'Bob', age: 2 };
     const [first, second] = [one, other].map((patient) =>
@@ -173,7 +173,7 @@ describe('of a domain', () => {
     ]);
   });
 
-  test('what is removed, and what was erased, is nothing to hide', () => {
+  test('removed and erased values need no hiding', () => {
     const erased = { $erased: 'a'.repeat(64) };
     const gone = patchesFor((state) => {
       state.patients.p.name = erased;

@@ -15,7 +15,7 @@ function isAtBelowOrAbove(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
-test('is met by what is at, below or above one of its places, and by nothing else', () => {
+test('a read set overlaps only paths at, below or above one of its paths', () => {
   fc.assert(
     fc.property(fc.array(path, { minLength: 1, maxLength: 5 }), path, (places, changed) => {
       const naive = places.some((place) => isAtBelowOrAbove(toPointer(changed), toPointer(place)));

@@ -41,7 +41,7 @@ describe('a view', () => {
     expect(Reflect.preventExtensions(all)).toBe(false);
   });
 
-  test('is read like what it shows', () => {
+  test('reads like the value it shows', () => {
     const all: any = view(structuredClone(state), EVERYTHING);
     expect(JSON.parse(JSON.stringify(all))).toEqual(state);
     expect(copyJson(all)).toEqual(state);
@@ -72,7 +72,7 @@ describe('a view', () => {
     expect(JSON.stringify(part)).toBe('{"b":{"list":[{"n":1},{"n":2}]}}');
   });
 
-  test('has no part of a plain value that stands where its footprint goes on', () => {
+  test('omits a plain value if its footprint goes deeper', () => {
     const part = seen('/a/inner', '/maybe/inner', '/numbers/*/inner');
     expect(part.a).toBeUndefined();
     expect(part.maybe).toBeUndefined();
@@ -111,7 +111,7 @@ describe('a view', () => {
   });
 });
 
-test('isIndex tells the places of a list from other names', () => {
+test('isIndex tells list indexes from other names', () => {
   const yes = ['0', '1', '9', '10', '4294967295', '123456789012345'];
   const no = ['', '-', '-1', '01', '00', '1e3', '1.0', ' 1', 'length', '1234567890123456', 'x1', '٣'];
   expect([yes.every(isIndex), no.some(isIndex)]).toEqual([true, false]);

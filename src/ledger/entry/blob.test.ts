@@ -24,7 +24,7 @@ async function readBack(stored: Stored, blobs: readonly BlobRow[]): Promise<Json
   return new Replayer(new RowsReader([], blobs)).values.value(ENTRY, stored);
 }
 
-describe('what is large is stored once, under the hash of its text', () => {
+describe('a large value is stored once, under the hash of its text', () => {
   const atTheEdge: [string, Json][] = [
     ['a text', 'x'.repeat(INLINE_MAX - 2)],
     ['a text of what is escaped', '\u001f'.repeat(INLINE_MAX / 8) + 'x'.repeat(INLINE_MAX / 4 - 2)],
@@ -58,7 +58,7 @@ describe('what is large is stored once, under the hash of its text', () => {
     expect(stored.bytes).toBe(20);
   });
 
-  test('what is stored in place or not is what its canonical text says, and reads back (property)', async () => {
+  test('a value inline or not is its canonical text and reads back (property)', async () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, fc.integer({ min: 0, max: 80 }), async (value, inlineMax) => {
         const blobs: BlobRow[] = [];

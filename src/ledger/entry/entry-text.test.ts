@@ -41,7 +41,7 @@ function faultOf(row: EntryRow): { seq: number; code: FaultCode; trajectory_id: 
   throw new Error('the row was taken as sound');
 }
 
-test('a row is the canonical text of its payload under its hash, and reads back as it was', () => {
+test('a row is the canonical text of its payload under its hash and reads back', () => {
   expect(root.id).toBe(hashText(root.payload));
   expect(root.payload).toBe(canonicalize(JSON.parse(root.payload)));
   expect(checkRow(root)).toEqual({ ...root, payload: JSON.parse(root.payload) });
@@ -59,7 +59,7 @@ test('the payload is not changed by signing, and the id covers the signature', (
   });
 });
 
-describe('what is not its own canonical text, under a hash that fits', () => {
+describe('a non-canonical text under a matching hash', () => {
   const texts: [string, string][] = [
     ['a blank', root.payload.replace(':', ': ')],
     ['another order of members', root.payload.replace(/^\{"at":("[^"]*"),(.*)\}$/, '{$2,"at":$1}')],
@@ -166,7 +166,7 @@ describe('signatures', () => {
     }
   });
 
-  test('LIMIT: an entry without its signature, hashed anew, is a sound unsigned row; the next parent tells', () => {
+  test('LIMIT: a rehashed entry without signature is sound; its child reveals it', () => {
     const bare = rehashed(signedCommit, (payload) => delete payload['signature']);
     expect(checkRow(bare).payload.signature).toBeUndefined();
     expect(bare.id).not.toBe(signedCommit.id);

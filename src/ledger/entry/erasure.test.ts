@@ -30,7 +30,7 @@ test.each(cases)('$name: $verdict', async ({ ledger, verdict }) => {
   expect(verdicts.find((one) => one !== 'valid') ?? 'valid').toBe(verdict);
 });
 
-test('what is valid goes through an export as it is, and is as valid behind it', async () => {
+test('a valid ledger passes through an export unchanged and stays valid', async () => {
   const valid = cases.filter(({ verdict }) => verdict === 'valid');
   expect(valid.length).toBeGreaterThan(10);
   for (const { name, ledger } of valid) {
@@ -101,7 +101,7 @@ describe('the arguments of an erasure', () => {
   });
 });
 
-describe('lines that say what was erased', () => {
+describe('lines that record an erasure', () => {
   const blobs: BlobRow[] = [];
   const [ann, bob] = [salted('Ann', blobs), salted('Bob', blobs)];
   const writer = new ChainWriter('t');

@@ -132,7 +132,7 @@ describe.each(KINDS)('%s', (kind) => {
     expect(isPayload(payloadOf(kind))).toBe(true);
   });
 
-  test('with only what it must have it is whole', () => {
+  test('is complete with only its required fields', () => {
     const payload = payloadOf(kind);
     const must = new Set(['kind', ...COMMON, ...WHOLE[kind].required]);
     for (const name of Object.keys(payload)) if (!must.has(name)) delete payload[name];
@@ -233,7 +233,7 @@ describe('members inside members', () => {
   });
 });
 
-test('what is no object, or of no kind, is no payload', () => {
+test('a value that is not an object, or of no known kind, is not a payload', () => {
   for (const value of [
     null,
     1,

@@ -117,7 +117,7 @@ test('a part of the log is an export of its own', async () => {
   expect(await exported(other)).toBe(whole);
 });
 
-test('of a log that has lost an entry there is no export, as one of fewer would be whole', async () => {
+test('a log that lost an entry has no export: a shorter one would look whole', async () => {
   const store = await rich();
   await integrateLog(store);
   const size = await store.logSize();
@@ -149,7 +149,7 @@ test('a large export comes through in groups', async () => {
   expect(await exported(other)).toBe(text);
 });
 
-describe('what is wrong is named by its line', () => {
+describe('a fault is named by its line', () => {
   const wrong = async (text: string): Promise<unknown> => {
     try {
       for await (const _ of readExport(linesOf(text))) {
@@ -252,7 +252,7 @@ describe('what is wrong is named by its line', () => {
     expect(() => take(new ExportReader(most - 1))).toThrow('stand before one entry');
   });
 
-  test('a blob that nobody needs, a blob that is needed and gone', async () => {
+  test('an unneeded blob, and a needed blob that is missing', async () => {
     const text = await exported(await rich());
     const blob = `{"blob":"x","hash":"${hashText('"x"')}"}\n`;
     const trailer = text.lastIndexOf('{"entries"');
@@ -270,7 +270,7 @@ test('another ledger at the same places is a conflict', async () => {
   await expect(importLines(store, linesOf(text))).rejects.toMatchObject({ code: 'import_conflict' });
 });
 
-test('entries go in one by one only when what they refer to is there', async () => {
+test('entries are imported one by one only after their references are stored', async () => {
   const source = await rich();
   const text = await exported(source);
   const store = await storeOf((await source.entries('more')).slice(0, 1));
@@ -283,7 +283,7 @@ test('entries go in one by one only when what they refer to is there', async () 
   expect((await store.trajectories()).length).toBe((await source.trajectories()).length);
 });
 
-test('two imports of the same at once bring each entry once, and neither takes what the other has brought for another ledger', async () => {
+test('concurrent imports write each entry once and see no foreign ledger', async () => {
   const source = await rich();
   const text = await exported(source);
   const store = new MemoryStore();
@@ -303,7 +303,7 @@ test('two imports of the same at once bring each entry once, and neither takes w
   expect(await exported(store)).toBe(text);
 });
 
-test('a store that was changed by hand is exported as it is, and refused where it is read', async () => {
+test('a store changed by hand is exported unchanged and refused on import', async () => {
   const { privateKey: _none } = generateKeys();
   const store = await rich();
   await integrateLog(store);

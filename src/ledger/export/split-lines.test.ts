@@ -17,7 +17,7 @@ test('a line that has no end is cut off', async () => {
   await expect(linesOf(99, 'a\nb')).rejects.toMatchObject({ code: 'bad_export', evidence: { line: 2 } });
 });
 
-test('a line that does not end in time is given up, and no more of it is read', async () => {
+test('a line over the length limit is refused, and no more of it is read', async () => {
   let read = 0;
   async function* endless(): AsyncGenerator<Uint8Array> {
     for (;;) yield Buffer.from(`${++read}`.padStart(10));

@@ -33,7 +33,7 @@ test.each(cases)('$name: $verdict', async ({ ledger, verdict }) => {
   expect(Object.values(await verdictsOf(ledger))).toEqual([verdict]);
 });
 
-test('members that are not of their form are found in the entry, before anything that it refers to is read', () => {
+test('malformed fields are found in the entry before its references are read', () => {
   const formless = cases.filter(({ name }) => /^(change|key|row) with /.test(name));
   expect(formless.length).toBeGreaterThan(100);
   for (const { name, ledger } of formless) {
@@ -48,7 +48,7 @@ test('members that are not of their form are found in the entry, before anything
   }
 });
 
-test('what is valid goes through an export as it is', async () => {
+test('a valid ledger passes through an export unchanged', async () => {
   const valid = cases.filter(({ verdict }) => verdict === 'valid');
   expect(valid.length).toBeGreaterThan(5);
   for (const { name, ledger } of valid) {
@@ -65,7 +65,7 @@ test('what is valid goes through an export as it is', async () => {
   }
 });
 
-test('partitions and objects are positions of an entry, in its order, and all may be erased', () => {
+test('partitions and objects are positions of an entry in order, all erasable', () => {
   const [, , contested] = entriesOf(ledgerOf('honest'));
   const { beliefs } = (contested!.payload as { delta: { beliefs: readonly BeliefChange[] } }).delta;
   const expected = beliefs.flatMap(({ partition, insert }) => [partition, ...insert.map(({ object }) => object)]);
@@ -73,7 +73,7 @@ test('partitions and objects are positions of an entry, in its order, and all ma
   expect(erasableHashesOf(contested!.payload)).toEqual(expected.map(({ $blob }) => $blob));
 });
 
-test('what changes beliefs is in no run, because what it refers to has to be read', () => {
+test('a commit that changes facts joins no run, as its references must be read', () => {
   const [, ...entries] = entriesOf(ledgerOf('honest'));
   expect(runsOf(entries)).toEqual([]);
 });
@@ -84,13 +84,13 @@ test('a state is folded beside them, as if they were not there', async () => {
   expect(fold.state).toEqual({ n: 0 });
 });
 
-describe('what a store is to write', () => {
+describe('the memory write of an entry', () => {
   const writesOf = async (name: string): Promise<FactWrite[][]> => {
     const ledger = ledgerOf(name);
     return Promise.all(entriesOf(ledger).map((entry) => factWrites(entry, valuesOf(ledger))));
   };
 
-  test('has rows of the entry, with their texts, and is nothing for what is no commit', async () => {
+  test('has rows of the entry with their texts, and is empty for a non-commit', async () => {
     const ledger = ledgerOf('honest');
     const [root, said, contested, taken, pending, approved] = await writesOf('honest');
     expect([root, pending]).toEqual([[], []]);
@@ -125,7 +125,7 @@ describe('what a store is to write', () => {
     });
   });
 
-  test('has for what was erased what stands in its place', async () => {
+  test('has the erasure marker for an erased value', async () => {
     const [, , contested] = await writesOf('all that one commit says erased');
     for (const { partition, names, insert } of contested!) {
       const gone = `{"$erased":"${names.hash}"}`;

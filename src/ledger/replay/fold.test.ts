@@ -72,7 +72,7 @@ function naive(state: Json, patch: Patch): Json {
 const text = (state: unknown): string => canonicalize(state);
 
 describe('a fold', () => {
-  test('is what RFC 6902 says, operation for operation (property)', () => {
+  test('matches RFC 6902 for each operation (property)', () => {
     fc.assert(
       fc.property(world, fc.array(choice, { maxLength: 12 }), (start, choices) => {
         const fold = fresh(clone(start) as Json);
@@ -88,7 +88,7 @@ describe('a fold', () => {
     );
   });
 
-  test('of one state shared by many goes on in each alone, and what they share never changes (property)', () => {
+  test('of a state shared by many proceeds alone and never changes it (property)', () => {
     const step = fc.record({ who: fc.nat(3), share: fc.boolean(), choice });
     fc.assert(
       fc.property(world, fc.array(step, { maxLength: 24 }), (start, steps) => {
@@ -110,7 +110,7 @@ describe('a fold', () => {
     );
   });
 
-  test('that owns its state changes it in place; one that shares copies what it changes, once', () => {
+  test('that owns its state changes it in place; a sharing one copies parts once', () => {
     const deep = { kept: { far: [1] }, near: { list: [1, 2] } };
     const owner = fresh(deep as unknown as Json);
     applyPatches(owner, [{ op: 'add', path: '/near/list/2', value: 3 }]);

@@ -3,7 +3,7 @@ import type { ErasureCase } from '../../../tests/support/erasure-cases.ts';
 import { faultsOf, faultsOfRows, inheritedCases } from '../../../tests/support/inherited-cases.ts';
 import { ChainWriter, commitMembers, rootMembers } from '../../../tests/support/ledger-rows.ts';
 
-describe('what branches begin with', () => {
+describe('the initial memory of a branch', () => {
   test.each(inheritedCases())('$name: $verdict', async ({ ledger, verdict }) => {
     const faults = await faultsOf(ledger);
     // What branches off behind it does not begin with what that says either.
@@ -26,7 +26,7 @@ describe('what branches begin with', () => {
     },
   );
 
-  test('is nobody else’s fault, whichever entry does not verify', async () => {
+  test('adds no fault to other entries, for any entry that does not verify', async () => {
     const [{ ledger }] = inheritedCases() as [ErasureCase];
     for (const [i, broken] of ledger.rows.entries()) {
       const rows = ledger.rows.with(i, { ...broken, payload: `${broken.payload} ` });

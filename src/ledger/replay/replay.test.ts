@@ -37,7 +37,7 @@ function counting(name: string, count: number): ChainWriter {
 describe('a ledger of all kinds', () => {
   const { rows, blobs, names } = everyKind(signer);
 
-  test('is valid, folds, and says what is open and what is signed', async () => {
+  test('is valid, folds, and reports the open and the signed entries', async () => {
     const reports = await Promise.all(names.map((name) => verify(rows, name, blobs)));
     expect(reports).toMatchObject([
       { valid: true, entries: 12, open: 0, delegated: 0, signed: 1 },
@@ -72,7 +72,7 @@ describe('a ledger of all kinds', () => {
     expect(missed).toEqual([]);
   });
 
-  test('every byte of every blob, flipped, is found and an entry that names it is named', async () => {
+  test('each flipped blob byte is found, and an entry that names it is named', async () => {
     for (const [index, blob] of blobs.entries()) {
       const naming = rows.find(({ payload }) => payload.includes(blob.hash)) as EntryRow;
       for (let offset = 0; offset < Buffer.byteLength(blob.text); offset++) {
@@ -137,7 +137,7 @@ describe('a ledger of all kinds', () => {
   });
 });
 
-test('LIMIT: a suffix that was written anew with fresh ids is a valid chain; only a checkpoint outside finds it', async () => {
+test('LIMIT: a suffix rewritten with new ids verifies; only checkpoints differ', async () => {
   const honest = counting('t', 4);
   const forged = new ChainWriter('t');
   for (const row of honest.rows.slice(0, 2)) forged.push(row);
@@ -186,7 +186,7 @@ test('patches that do not apply are a fault of their entry', async () => {
   expect(Object.hasOwn(Object.prototype, 'x')).toBe(false);
 });
 
-test('a delta, a state or a reference that is none of what it should be is a fault of its entry', async () => {
+test('a malformed delta, state or reference is a fault of its entry', async () => {
   const states: unknown[] = [
     'text',
     7,
@@ -210,7 +210,7 @@ test('a delta, a state or a reference that is none of what it should be is a fau
 });
 
 describe('branches', () => {
-  test('a branch of a branch of a branch folds all of them, and no source knows of it', async () => {
+  test('a nested branch folds all its sources, and no source includes it', async () => {
     const writers = [counting('t0', 3)];
     for (let i = 1; i <= 6; i++) {
       const writer = new ChainWriter(`t${i}`);
@@ -260,7 +260,7 @@ describe('branches', () => {
     expect(report).toMatchObject({ valid: false, fault: { trajectory_id: 'b', seq: 0, code } });
   });
 
-  test('a fault of the source before the branching point is a fault of the branch; one behind it is not', async () => {
+  test('only a source fault before the branching point is a fault of the branch', async () => {
     const writer = counting('t', 4);
     const branch = new ChainWriter('b');
     branch.add('branch', { ...branchMembers(writer.rows[2] as EntryRow), at: second(100) });
@@ -278,7 +278,7 @@ describe('branches', () => {
     for (const seq of [3, 4]) expect(await verify(broken(seq), 'b')).toMatchObject({ valid: true });
   });
 
-  test('branches whose sources were forged into a circle are a fault, and verification ends', async () => {
+  test('branches forged into a cycle are a fault, and verification ends', async () => {
     // All at one instant, so no branch is older than its source.
     const at = second(0);
     const one = new ChainWriter('one');
@@ -328,7 +328,7 @@ describe('replaying', () => {
     await expect(replayer.replay('t', { until: 'd'.repeat(64) })).rejects.toThrow(LedgerFault);
   });
 
-  test('states that are asked for again are shared and stay what they were', async () => {
+  test('repeatedly requested states are shared and stay unchanged', async () => {
     const writer = counting('t', 3);
     const replayer = new Replayer(new RowsReader(writer.rows));
     const row = writer.rows[2] as EntryRow;

@@ -29,7 +29,7 @@ const chainOf = (kinds: readonly string[]): Entry[] => {
 
 const kinds = fc.array(fc.constantFrom('commit', 'rejection', 'empty', 'escaped'), { minLength: 1, maxLength: 12 });
 
-test('behind a run a chain, its fold and its costs stand where the entries would have led', () => {
+test('after a run a chain, its fold and its costs match the separate entries', () => {
   fc.assert(
     fc.property(kinds, fc.nat(11), (given, cut) => {
       const entries = chainOf(given);
@@ -78,7 +78,7 @@ test('entries that do not follow each other are in runs of their own', () => {
   ]);
 });
 
-test('what resolves something, refers to a blob, or erases one is in no run', () => {
+test('an entry that resolves, references a blob or erases one joins no run', () => {
   const entries = chainOf(['commit', 'commit', 'commit']);
   const changed = (change: (payload: any) => void): number[][] => {
     const list = structuredClone(entries);

@@ -35,7 +35,7 @@ function ledger() {
 }
 
 describe('a value', () => {
-  test('in place is itself, whatever is in it', async () => {
+  test('stored inline equals itself, with any content', async () => {
     const values = new ValueReader(new RowsReader([]));
     for (const value of [null, 1, [], { a: { $blob: 'x' } }])
       expect(await values.read(PLACE, value)).toEqual({ value });
@@ -105,7 +105,7 @@ describe('a fault names the entry that refers', () => {
   });
 });
 
-test('what an entry erases is read once, also by many at the same time', async () => {
+test('the erasures of an entry are read once, also by concurrent readers', async () => {
   const { gone, reader } = ledger();
   const store = reader();
   let asked = 0;
@@ -125,7 +125,7 @@ test('what an entry erases is read once, also by many at the same time', async (
 describe('operations', () => {
   const add = (value: unknown): Patch => ({ op: 'add', path: '/a', value }) as Patch;
 
-  test('have values in the place of references, and markers where these were erased', async () => {
+  test('have values for references, and markers for erased references', async () => {
     const { gone, kept, reader } = ledger();
     const values = new ValueReader(reader());
     const list = [
@@ -154,7 +154,7 @@ describe('operations', () => {
     await expect(other.patches(PLACE, text.reference)).rejects.toMatchObject({ code: 'bad_patch', fault: PLACE });
   });
 
-  test('what an erasure left is no reference', () => {
+  test('an erasure marker is not a reference', () => {
     expect([{ $blob: 'x' }, { $erased: 'x' }, { $erased: 'x', $blob: 'x' }, null].map(refersTo)).toEqual([
       true,
       false,

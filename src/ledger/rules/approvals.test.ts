@@ -12,7 +12,7 @@ test.each(cases)('$name: $verdict', async ({ ledger, verdict }) => {
   expect(await verdictsOf(ledger)).toEqual({ t: verdict });
 });
 
-test('what is valid goes through an export as it is', async () => {
+test('a valid ledger passes through an export unchanged', async () => {
   const valid = cases.filter(({ verdict }) => verdict === 'valid');
   expect(valid.length).toBeGreaterThan(5);
   for (const { name, ledger } of valid) {

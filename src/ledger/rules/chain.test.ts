@@ -91,7 +91,7 @@ function verify(writer: ChainWriter, said = {}): Promise<VerifyReport> {
   return verifyTrajectory(new Replayer(new RowsReader([...writer.rows, ...children, ...parent.rows])), 't');
 }
 
-describe('what keeps the rules is accepted', () => {
+describe('an entry that follows the rules is accepted', () => {
   const lawful: [string, () => ChainWriter][] = [
     ['a root', () => new ChainWriter('t')],
     ['a commit', begun],
@@ -664,7 +664,7 @@ test('an entry of another trajectory is no part of the chain', () => {
   expect(() => chain.accept(root)).toThrow(/belongs to elsewhere/);
 });
 
-test('what waited is not open after the final answer, and no run joins it', () => {
+test('a pending proposal closes at the final answer, and no run joins it', () => {
   const writer = child();
   writer.add('pending_approval', pendingMembers());
   writer.add('delegation', answer(writer));

@@ -109,7 +109,7 @@ describe('a child that was begun by', () => {
     expect(await verify('child', begun({ at: second(100) }), parent)).toMatchObject({ valid: true });
   });
 
-  test('a start that does not say what it begins with may begin with anything', async () => {
+  test('a start without a recorded initial state may start with any state', async () => {
     const free = parentOf();
     const child = new ChainWriter('child');
     child.add('root', { ...childMembers(free.head), initial_state: { n: 7 } });
@@ -164,7 +164,7 @@ describe('a conclusion', () => {
     await expectFault(verify('parent', concluding(answer)), 3, 'source_missing', /no trajectory child/);
   });
 
-  test('of a child whose beginning, or answer, was changed is at fault', async () => {
+  test('of a child with a changed root or answer is at fault', async () => {
     for (const seq of [0, 1]) {
       const row = child.rows[seq] as EntryRow;
       const changed = child.rows.with(seq, { ...row, payload: withByte(row.payload, 30, 1) });
@@ -184,7 +184,7 @@ describe('a conclusion', () => {
     }
   });
 
-  test('of a child with a name that no store has is at fault, and verification ends', async () => {
+  test('of a child with an impossible name is at fault, and verification ends', async () => {
     const odd = new ChainWriter('parent');
     odd.add('root', rootMembers());
     const from = odd.add('delegation', delegationMembers({ child_trajectory_id: 'a\0b' }));
@@ -249,7 +249,7 @@ describe('a delegation back to where it comes from', () => {
   });
 });
 
-test('a branch begins at no delegation entry, be it start, answer or conclusion', async () => {
+test('a branch starts at no delegation entry: start, answer or conclusion', async () => {
   const parent = parentOf();
   const start = parent.head;
   const child = answeredChild(start);
@@ -261,7 +261,7 @@ test('a branch begins at no delegation entry, be it start, answer or conclusion'
   }
 });
 
-test('a branch of a child goes on where the child has ended', async () => {
+test('a branch of a child continues after the child has ended', async () => {
   const parent = parentOf();
   const child = new ChainWriter('child');
   child.add('root', childMembers(parent.head));

@@ -10,7 +10,7 @@ function pending(freezes: 'world' | readonly string[], effect?: string, expires?
   return { kind: 'pending_approval', reason, freezes, proposal, expires } as never;
 }
 
-test('the first that freezes the world, and the one about an effect, are there as long as they are open', () => {
+test('the first state freeze and an effect’s approval are found while open', () => {
   const open = new OpenApprovals();
   expect([open.freezing, open.waitingFor('e')]).toEqual([undefined, undefined]);
   const about = pending([], 'e');
@@ -27,7 +27,7 @@ test('the first that freezes the world, and the one about an effect, are there a
   expect([open.freezing, open.waitingFor('e'), open.size]).toEqual([undefined, undefined, 0]);
 });
 
-test('the one that expired first is there once it has, and never after it was resolved', () => {
+test('the first expired approval is found once expired, never after resolution', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ expires: fc.option(fc.constantFrom('1', '2', '3', '4')), gone: fc.nat(20) }), {
@@ -58,7 +58,7 @@ test('the one that expired first is there once it has, and never after it was re
   );
 });
 
-test('the one that waits in the place of another is there as long as it is open', () => {
+test('the successor of another approval is found while it is open', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ resolves: fc.option(fc.nat(9)), gone: fc.nat(20) }), { maxLength: 20 }),
@@ -81,7 +81,7 @@ test('the one that waits in the place of another is there as long as it is open'
   );
 });
 
-test('who follows is told of what is open, and of what comes and goes', () => {
+test('a follower receives the open approvals, and additions and removals', () => {
   const open = new OpenApprovals().set('a', pending([])).set('b', pending([]));
   const told: string[] = [];
   open.follow({ added: (id) => told.push(`+${id}`), removed: (id) => told.push(`-${id}`) });

@@ -55,7 +55,7 @@ describe('the lattice', () => {
     }
   });
 
-  test('a level dominates another exactly when it holds every table as firmly, and the callback', () => {
+  test('a level dominates exactly if it is as strict on each table and callback', () => {
     for (const a of ALL)
       for (const b of ALL) {
         const tables = TABLES.every((table) => ISOS.indexOf(isoAt(a, table)) >= ISOS.indexOf(isoAt(b, table)));
@@ -74,7 +74,7 @@ describe('the lattice', () => {
       }
   });
 
-  test('join is associative, commutative and idempotent, and the empty one is the bottom', () => {
+  test('join is associative, commutative, idempotent; the empty join is bottom', () => {
     quickly(join()).toEqual(level('RC'));
     for (const a of ALL) {
       quickly(join(a, a)).toEqual(a);
@@ -113,13 +113,13 @@ describe('the lattice', () => {
       expect(errorOf(call)).toMatchObject({ code: 'bad_level' });
   });
 
-  test('what is no object is none either', () => {
+  test('a value that is not an object is not a level', () => {
     expect(errorOf(() => dominates(level('RC'), undefined as never))).toMatchObject({ code: 'bad_argument' });
     expect(errorOf(() => isoAt(level('RC'), 'rows' as never))).toMatchObject({ code: 'bad_level' });
   });
 });
 
-describe('what is required', () => {
+describe('the required isolation level', () => {
   const OPERATORS: readonly Strategy[] = ['lww', 'evi', 'await', 'rule'];
 
   test('Table 10: of each two operators, table by table and on the chain', () => {
@@ -140,7 +140,7 @@ describe('what is required', () => {
     ]);
   });
 
-  test('what is enforced is never less than what is declared, and excludes what the declared level admits', () => {
+  test('the enforced level covers the declared one and excludes its anomalies', () => {
     for (const operator of STRATEGIES) {
       const { declared, enforced } = requirementOf(operator);
       expect(dominates(enforced, declared)).toBe(true);

@@ -81,7 +81,7 @@ describe('tokens', () => {
     expect(errorOf(() => writeToken(1, 'x'))).toMatchObject({ code: 'bad_token' });
   });
 
-  test('what was written in an entry is its own, once the entry has an id', () => {
+  test('a write of an entry takes the entry’s id once it is known', () => {
     const inside = Polynomial.read('2*t:policy:v1*w:@0 + w:@1^2');
     expect(String(inside.placed(ENTRY))).toBe(`2*t:policy:v1*w:${ENTRY}#0 + w:${ENTRY}#1^2`);
     expect(inside.placed(ENTRY).placed('cd'.repeat(32)).equals(inside.placed(ENTRY))).toBe(true);
@@ -179,7 +179,7 @@ describe.each(CARRIERS.map((carrier) => [carrier.name, carrier] as const))('the 
     );
   });
 
-  test('has a natural order: what is added to is preceded, and precedes nothing that lacks a part of it', () => {
+  test('has a natural order: a value precedes its sums and nothing that lacks it', () => {
     fc.assert(
       fc.property(values, values, values, (a, b, c) => {
         quickly(precedes(a, plus(a, b))).toBe(true);
@@ -253,7 +253,7 @@ function power(token: Token, k: number): Polynomial {
   return k === 0 ? zero : productOf(Array.from({ length: k }, () => token));
 }
 
-test('to substitute 0 is to delete: the answer is that of the query without the write', () => {
+test('substituting 0 deletes: the answer is as of the query without the write', () => {
   fc.assert(
     fc.property(queries, fc.nat(ROWS - 1), (query, gone) => {
       const whole = answer(query, (i) => Polynomial.of(X(i)));
@@ -278,7 +278,7 @@ test('to substitute is to put a value: sums and products go through', () => {
 });
 
 describe('Theorem 11', () => {
-  test('where each product uses the row once, the shift gives the answer with one occurrence less iff its degree is 2 or more', () => {
+  test('for products that use a row once, shift is right iff the degree is >= 2', () => {
     let shown = 0;
     fc.assert(
       fc.property(linearQueries, copies, fc.nat(ROWS - 1), (query, counts, r) => {
@@ -305,14 +305,14 @@ describe('Theorem 11', () => {
     expect(String(recoverByShift(whole, X(0)))).toBe('w:@0^2');
   });
 
-  test('at one occurrence N[X,T] recovers all the same, by deletion: the degree condition is the shift’s, not the carrier’s', () => {
+  test('at one occurrence N[X,T] recovers by deletion; only shift needs a degree', () => {
     const whole = answer([[0, 1], [2]], (i) => Polynomial.of(X(i)));
     expect(recoverByShift(whole, X(0))).toBeUndefined();
     expect(String(whole.substitute(X(0), zero))).toBe('w:@2');
     expect(String(shift(whole, X(0)))).toBe('w:@1 + w:@2');
   });
 
-  test('where a row is joined with itself, powers are not copies: the degree is 2 and the shift is wrong', () => {
+  test('a row joined with itself has degree 2, not copies, and a wrong shift', () => {
     const once = answer([[0, 0]], (i) => power(X(i), 1));
     const twice = answer([[0]], (i) => power(X(i), 2));
     expect(once.equals(twice)).toBe(true);
@@ -320,7 +320,7 @@ describe('Theorem 11', () => {
     expect(String(recoverByShift(once, X(0)))).toBe('w:@0');
   });
 
-  test('multilinear and Boolean can not tell one occurrence from two, multidegree can', () => {
+  test('multidegree tells one occurrence from two; multilinear, Boolean do not', () => {
     const query: Query = [[0, 1], [2]];
     const at = (k: number): Polynomial => answer(query, (i) => power(X(i), i === 0 ? k : 1));
     for (const carrier of CARRIERS) {

@@ -72,7 +72,7 @@ test.each([
   expect([...everyWordOf(text)].join(' ')).toBe(words);
 });
 
-test('the words of a text are among every word of whatever it stands in', () => {
+test('the words of a text are among all words of any text that contains it', () => {
   const some = fc
     .array(fc.constantFrom('the', 'who', 'is', 'patients', "it's", '7', '東京', 'É', ' '))
     .map((all) => all.join(' '));
@@ -114,7 +114,7 @@ const spelling = fc.constantFrom<(word: string) => string>(
   ...UNSEEN.map((unseen) => (word: string) => [...word].join(unseen)),
 );
 
-test('a text is found by each of its words, however that is spelt, and by the word behind an elision', () => {
+test('a text is found by each word in any spelling, also after an elision', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...SPELT), spelling, spelling), { minLength: 1 }), (drawn) => {
       const object = drawn.map(([word, as]) => as(word)).join(' ');
@@ -145,7 +145,7 @@ test('a text is found by each of its words, however that is spelt, and by the wo
   );
 });
 
-test('all letters of Unicode are the same word small and capital, composed and in parts', () => {
+test('a letter of Unicode is one word in each case, composed and decomposed', () => {
   // An iota subscript follows its capital. Unicode has capitals of these nine forms, found only in
   // old prints.
   const isOther = /[\u0345\u1c80-\u1c88]/;
@@ -160,12 +160,12 @@ test('all letters of Unicode are the same word small and capital, composed and i
   expect(other).toEqual([]);
 });
 
-test('single letters are those of Han in what stands without spaces', () => {
+test('single letters are Han letters in text without spaces', () => {
   expect(lettersOf('東京タワー 茶 お茶 ひらがな ﹙株﹚ ㍿ abc 한국').join(' ')).toBe('東 京 茶 株 式 会 社');
   expect(wordsOf('茶')).toEqual(['茶']);
 });
 
-test('a word has nothing in it that means something to a query language, and is its own word again', () => {
+test('a word has no query syntax, and splits into itself again', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       for (const word of wordsOf(text)) expect(word).toMatch(/^[\p{L}\p{M}\p{N}.-]+$/u);
@@ -174,12 +174,12 @@ test('a word has nothing in it that means something to a query language, and is 
   );
 });
 
-test('of a long text the first ten thousand words count, and of a long word 64 letters', () => {
+test('ten thousand words of a long text count, and 64 letters of a long word', () => {
   expect(wordsOf('wort '.repeat(12_000))).toHaveLength(10_000);
   expect(wordsOf('é'.repeat(100))).toEqual(['e'.repeat(64)]);
 });
 
-test('of what follows an elision no more is looked at than counts, however many there are', () => {
+test('the text after many elisions is inspected only as far as it counts', () => {
   const replaced = vi.spyOn(String.prototype, 'replace');
   onTestFinished(() => replaced.mockRestore());
   const words = wordsOf("l'a".repeat(2_000));
@@ -191,7 +191,7 @@ test('of what follows an elision no more is looked at than counts, however many 
   expect(wordsOf(`l'a${'𐐨'.repeat(70)}`)).toEqual([`la${'𐐨'.repeat(62)}`, `a${'𐐨'.repeat(63)}`]);
 });
 
-test('a fact is found by its day in numbers and in words, its names and its object', () => {
+test('a fact is found by its day in numbers and words, its names and object', () => {
   const row = {
     subject: 'patient 7',
     predicate: 'takes',

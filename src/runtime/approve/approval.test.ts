@@ -45,7 +45,7 @@ async function refusal(store: FaultyStore, attempt: () => Promise<Ruling>): Prom
 }
 
 describe('an escalation', () => {
-  test('records exactly what would run, and its digest', async () => {
+  test('records exactly the change that would run, and its digest', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const [, pending] = await payloads(store, 't');
@@ -113,7 +113,7 @@ describe('an approval', () => {
     expect(await refusal(store, () => trajectory.reject(id, { ...DOCTOR, reason: 'r' }))).toBe('not_pending');
   });
 
-  test('of what is decided says what became of it, by whom, when and in which entry', async () => {
+  test('of a resolved proposal reports its result, principal, time and entry', async () => {
     const { store, clock, trajectory } = await begun();
     const ended = async (decide: (id: string) => Promise<unknown>): Promise<string> => {
       const id = await ask(trajectory);
@@ -140,7 +140,7 @@ describe('an approval', () => {
     await expect(trajectory.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(/resolved before, or never was/);
   });
 
-  test('by whom it may not be given is refused, and stays open for who may', async () => {
+  test('by an unauthorised principal is refused, and stays open for others', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     for (const principal of ['agent', 'nobody', 'clerk-1', 'md', 'constructor']) {
@@ -152,7 +152,7 @@ describe('an approval', () => {
     expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   });
 
-  test('is never given by who asked, also where they are a counselor', async () => {
+  test('is never given by the requester, even if the requester is a counselor', async () => {
     const { store, trajectory } = await begun();
     const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, doctorsOwn)));
     expect(await refusal(store, () => trajectory.approve(id, { principal: 'dr-own', method: 'test' }))).toBe(
@@ -212,7 +212,7 @@ describe('an approval', () => {
     }
   });
 
-  test('whose text is no text is refused: it would make an entry that never verifies', async () => {
+  test('with an invalid string is refused: its entry would never verify', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const bad: unknown[] = [
@@ -261,7 +261,7 @@ describe('an approval', () => {
     expect(await trajectory.reject(id, { ...DOCTOR, reason: 'too late' })).toMatchObject({ ruling: 'rejected' });
   });
 
-  test('by a domain under the same hash by which it would cost something else is refused, whatever is left', async () => {
+  test('by a domain of equal hash but other cost is refused on any balance', async () => {
     const till = writFor('agent', { trajectory: 't', budget: { usd: 10 }, require_approval: ['pay'], nonce: 'till' });
     const { pay } = footprint.actions as Record<string, ActionSpec>;
     for (const usd of [0, 1, 9]) {
@@ -278,7 +278,7 @@ describe('an approval', () => {
     }
   });
 
-  test('without the key of its root says so, and stays open for who opens it with that key', async () => {
+  test('without its root’s key reports it, and stays open for that key’s holder', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
@@ -295,7 +295,7 @@ describe('an approval', () => {
     await soundState(store, 't');
   });
 
-  test('of two counselors who race gives exactly one ruling', async () => {
+  test('of two racing counselors gives exactly one ruling', async () => {
     for (const ways of [
       ['approve', 'approve'],
       ['approve', 'reject'],
@@ -312,7 +312,7 @@ describe('an approval', () => {
     }
   });
 
-  test('that is lost on its way has resolved nothing, also for who decides meanwhile', async () => {
+  test('that is lost in flight resolves nothing, also for a concurrent decision', async () => {
     for (const way of ['approve', 'reject'] as const)
       for (const fault of ['unknown, lost', 'thrown, lost', 'none'] as const) {
         const { store, trajectory } = await begun();
@@ -440,7 +440,7 @@ describe('a replacement', () => {
     expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   });
 
-  test('under a footprint freeze stays inside what is frozen', async () => {
+  test('under a footprint freeze stays inside the frozen paths', async () => {
     const { store, trajectory } = await begun(footprint);
     const id = await ask(trajectory);
     const outside = [{ op: 'replace', path: '/n', value: 1 }] as const;
@@ -452,8 +452,8 @@ describe('a replacement', () => {
   });
 });
 
-describe('what is frozen', () => {
-  test('under an open approval of the world leaves no entry, whatever it is', async () => {
+describe('a freeze', () => {
+  test('of the whole state refuses every proposal without an entry', async () => {
     const { store, trajectory } = await begun();
     const by = await ask(trajectory);
     const before = await payloads(store, 't');
@@ -475,7 +475,7 @@ describe('what is frozen', () => {
     });
   });
 
-  test('under a footprint is what meets it; the rest goes on, and so does the approval', async () => {
+  test('of a footprint covers overlaps; other proposals and the approval proceed', async () => {
     const { store, trajectory } = await begun(footprint);
     const by = await ask(trajectory);
     expect(await trajectory.propose(intent('ask', { amount: 1 }, worker))).toMatchObject({ ruling: 'frozen', by });
@@ -495,7 +495,7 @@ describe('what is frozen', () => {
   });
 
   test.each([world, footprint])(
-    'is refused when what would run is not what was put up, also after opening anew',
+    'an approval that would run another change is refused, also reopened',
     async (domain) => {
       // A domain with another meaning of an action, under the same declaration.
       const store = new FaultyStore();

@@ -87,7 +87,7 @@ function watched(promise: Promise<FinalRuling>): { now: FinalRuling | Error | un
 }
 
 describe('awaitDecision', () => {
-  test('answers with the commit when this process makes it, without looking at the clock for it', async () => {
+  test('returns the commit of this process without polling the clock', async () => {
     const { trajectory, pauses } = await begun();
     const first = await ask(trajectory);
     const seen = watched(trajectory.awaitDecision(first));
@@ -101,7 +101,7 @@ describe('awaitDecision', () => {
     expect(pauses.resting).toBe(0);
   });
 
-  test('answers with the rejection, or the expiry that it records itself when it is due', async () => {
+  test('returns the rejection, or the expiry, which it records when due', async () => {
     const { trajectory } = await begun();
     const id = await ask(trajectory);
     const seen = watched(trajectory.awaitDecision(id));
@@ -125,7 +125,7 @@ describe('awaitDecision', () => {
     expect((await payloads(other.store, 't')).at(-1)).toMatchObject({ resolves: waits, reason: 'expired' });
   });
 
-  test('holds no more after a thousand looks than after one, and nothing when it is over', async () => {
+  test('holds no more after a thousand polls than after one, and none at the end', async () => {
     const rests = vi.spyOn(WakeSignal.prototype, 'wait');
     const stop = new AbortController();
     const most = { resting: 0, listening: 0 };
@@ -146,7 +146,7 @@ describe('awaitDecision', () => {
     rests.mockRestore();
   });
 
-  test('answers with what another process decided, when it has looked again', async () => {
+  test('returns the decision of another process after the next poll', async () => {
     const { store, clock, trajectory, pauses } = await begun();
     const first = await ask(trajectory);
     const seen = watched(trajectory.awaitDecision(first));
@@ -162,7 +162,7 @@ describe('awaitDecision', () => {
     expect(seen.now).toEqual(ruling);
   });
 
-  test('answers at once what was decided before it was asked, in a process that was not there', async () => {
+  test('immediately returns an earlier decision, also in a new process', async () => {
     const { store, clock, trajectory } = await begun();
     const first = await ask(trajectory);
     const second = await pendingOf(trajectory.approve(first, doctor('a')));
@@ -187,7 +187,7 @@ describe('awaitDecision', () => {
     expect(await Promise.all(all)).toEqual(all.map(() => ruling));
   });
 
-  test('stops when its signal says so, before or while it waits, and leaves no timer', async () => {
+  test('stops on its signal, before or during the wait, and leaves no timer', async () => {
     const { trajectory, pauses } = await begun();
     const id = await ask(trajectory);
     const reason = new Error('enough');
@@ -216,7 +216,7 @@ describe('awaitDecision', () => {
     expect(waiting.now).toMatchObject({ code: 'still_pending', evidence: { id, until }, retryable: true });
   });
 
-  test('of what never was pending is refused, whatever it is', async () => {
+  test('of an id that never was pending is refused, for any value', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const root = (await store.entries('t'))[0]?.id;
@@ -226,7 +226,7 @@ describe('awaitDecision', () => {
     }
   });
 
-  test('of what a final answer made void is told so', async () => {
+  test('reports a proposal that a final answer made void', async () => {
     const store = new MemoryStore();
     const assize = runtimeOver(store, [desk], { pause: new HandPause().pause });
     const parent = await assize.create(desk, { trajectoryId: 't', writs: [granted] });
@@ -258,7 +258,7 @@ describe('statusOf', () => {
     for (const id of [first, second]) expect(await trajectory.statusOf(id)).toEqual({ status: 'resolved', ruling });
   });
 
-  test('is of what is durable: an approval that is lost on its way has resolved nothing', async () => {
+  test('reflects durable entries: a lost approval has resolved nothing', async () => {
     const { store, trajectory } = await begun();
     const first = await ask(trajectory);
     const answer = Promise.withResolvers<void>();

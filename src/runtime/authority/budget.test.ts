@@ -60,14 +60,14 @@ describe('a budget', () => {
     expect(costs).toEqual([{ usd: 60 }, { usd: 40 }, { usd: 0 }, { usd: 0 }]);
   });
 
-  test('of a unit that is not granted is nothing, and names of the language’s own are no units', async () => {
+  test('of an ungranted unit is zero, and built-in property names are no units', async () => {
     const bare = writFor('bare');
     const { trajectory } = await begun([granted, bare]);
     expect(nameOf(await trajectory.propose(pay(1, bare)))).toBe('budget_exhausted');
     expect(nameOf(await trajectory.propose(pay(0, bare)))).toBe('committed');
   });
 
-  test('is not touched by what is refused or waits', async () => {
+  test('is not spent by rejected or pending proposals', async () => {
     const held = writFor('held', { trajectory: 't', budget: { usd: 10 }, require_approval: ['pay'] });
     const { store, trajectory } = await begun([granted, held]);
     expect(nameOf(await trajectory.propose(pay(5_000, granted)))).toBe('budget_exhausted');
@@ -105,7 +105,7 @@ describe('a budget', () => {
 });
 
 describe('children of one writ', () => {
-  test('share what it has, however much each was given', async () => {
+  test('share its budget, independent of their own grants', async () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => child(name, 60)) as [WritChain, WritChain, WritChain];
     const { store, trajectory } = await begun();
     expect(nameOf(await trajectory.propose(pay(60, a)))).toBe('committed');
@@ -117,7 +117,7 @@ describe('children of one writ', () => {
     expect(nameOf(await again.propose(pay(1, granted)))).toBe('budget_exhausted');
   });
 
-  test('stand in the ledger as blobs from their first use on, and are known by id after opening anew', async () => {
+  test('are ledger blobs from first use on, and known by id after reopening', async () => {
     const grandchild = attenuate(
       child(middle.publicKey, 50).writ,
       { subject: 'deep', nonce: 'deep', budget: { usd: 20 } },
@@ -136,7 +136,7 @@ describe('children of one writ', () => {
     expect(nameOf(await again.propose(pay(31, child(middle.publicKey, 50))))).toBe('budget_exhausted');
   });
 
-  test('whose blob is gone, or was changed, make the ledger one that does not open', async () => {
+  test('with a missing or changed blob make the ledger fail to open', async () => {
     const { store, trajectory } = await begun();
     const used = child('a', 60);
     await trajectory.propose(pay(1, used));
@@ -168,7 +168,7 @@ describe('children of one writ', () => {
     }
   });
 
-  test('never spend more than was granted, in any interleaving of two runtimes (property)', async () => {
+  test('never overspend the grant, in any order of two runtimes (property)', async () => {
     const kids = [child('a', 60), child('b', 60), child('c', 100)];
     const spend = fc.record({
       who: fc.nat(3),

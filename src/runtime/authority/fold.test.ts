@@ -136,7 +136,7 @@ describe('verification of the authority of a ledger', () => {
   });
 });
 
-test('a branch, of any depth, that spends of a budget that was its source’s is at fault', async () => {
+test('a branch of any depth that spends its source’s budget is at fault', async () => {
   const store = new FaultyStore();
   const commit = (by: Writ) => commitMembers([], { writ_id: writId(by), budget_cost: { usd: 1 } });
   const first = new ChainWriter('t');

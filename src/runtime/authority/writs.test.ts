@@ -31,7 +31,7 @@ const counter = defineDomain({
 });
 
 describe('a child writ that came with a proposal', () => {
-  test('is known by its id, with its whole chain, after the trajectory was opened anew', async () => {
+  test('is known by id with its whole chain after the trajectory is reopened', async () => {
     for (const writs of [[root], []]) {
       const store = new MemoryStore();
       const trajectory = await runtimeOver(store, [counter]).create(counter, { trajectoryId: 't', writs });
@@ -47,7 +47,7 @@ describe('a child writ that came with a proposal', () => {
     }
   });
 
-  test('is kept with the first entry that can be written, not with one that could not', async () => {
+  test('is stored with the first entry that can be written, not a failed one', async () => {
     const store = new MemoryStore();
     const trajectory = await runtimeOver(store, [counter]).create(counter, { trajectoryId: 't', writs: [root] });
     const many = Array.from({ length: 100 }, (_, i) => ({ name: `o${i}`, value: 'x'.repeat(15_000) }));
@@ -60,7 +60,7 @@ describe('a child writ that came with a proposal', () => {
   });
 });
 
-test('blobs of writs are wanted until they are said to be stored, ancestors first known or not', () => {
+test('blobs of writs are listed until stored, with ancestors known or not', () => {
   const writs = new Writs();
   const chain = { writ: child, chain: [root] as Writ[] };
   expect(writs.unstored(chain)).toEqual([]);

@@ -73,7 +73,7 @@ describe('a repetition', () => {
     }
   });
 
-  test('of a conclusion gives the same entry, with the same answer or none; with another it is a conflict', async () => {
+  test('of a conclusion returns the entry; another final answer is a conflict', async () => {
     const { store, trajectory } = await begun();
     await trajectory.delegate(task());
     const id = openOf(trajectory);
@@ -106,7 +106,7 @@ describe('a child that has answered', () => {
     return { store, clock, assize, trajectory, child, writ, row };
   }
 
-  test('takes nothing more: no proposal, no resolution; what it ruled on before it still knows', async () => {
+  test('takes no proposal and no resolution, but still knows its earlier rulings', async () => {
     const { store, child, writ } = await answered();
     for (const open of [child, await reopened(store, 'c')]) {
       expect(open.pending()).toEqual([]);
@@ -132,7 +132,7 @@ describe('a child that has answered', () => {
     expect(await refusal(store, () => child.delegate(below))).toBe('concluded');
   });
 
-  test('is concluded with what it said', async () => {
+  test('is concluded with its own answer', async () => {
     const { store, trajectory, child, row } = await answered();
     expect(await child.answer({ finalAnswer: 7 })).toEqual(row);
     expect(await refusal(store, () => child.answer({ finalAnswer: 8 }))).toBe('idempotency_conflict');
@@ -152,7 +152,7 @@ describe('a child that has answered', () => {
     await expectSound(store);
   });
 
-  test('while another process has it open and goes on: that one is told, and nothing more is spent', async () => {
+  test('refuses a process that still has it open, and spends nothing more', async () => {
     const { store, trajectory } = await begun();
     await trajectory.delegate(task());
     const elsewhere = await reopened(store, 'c');
@@ -208,7 +208,7 @@ describe('a crash', () => {
     return { store, trajectory };
   }
 
-  test('between the start and the child’s root is completed when the parent is opened', async () => {
+  test('between start and child’s root is completed by opening the parent', async () => {
     const { store } = await torn();
     const parent = await reopened(store);
     expect(parent.delegations()).toHaveLength(1);
@@ -222,7 +222,7 @@ describe('a crash', () => {
     expect(await allEntries(store, 'c')).toHaveLength(2);
   });
 
-  test('between the two is completed by many at once, and by who delegates again; the child begins once', async () => {
+  test('between the two is completed once by concurrent opens and delegations', async () => {
     const { store, trajectory } = await torn();
     const input = task({ initial: { ...desk.initial, n: 4 } });
     const others = [reopened(store), reopened(store), reopened(store)];
@@ -237,7 +237,7 @@ describe('a crash', () => {
   });
 
   test.each(['written', 'lost'] as const)(
-    'between the two is completed where the store can’t say whether the root was %s, which it is asked then',
+    'between the two is completed by asking the store if the root was %s',
     async (became) => {
       const { store, trajectory } = await torn();
       const input = task({ initial: { ...desk.initial, n: 4 } });
@@ -249,7 +249,7 @@ describe('a crash', () => {
     },
   );
 
-  test('between the two is completed by who concludes', async () => {
+  test('between the two is completed by a conclusion', async () => {
     const { store, trajectory } = await torn();
     const id = openOf(trajectory);
     await trajectory.conclude(id);
@@ -258,7 +258,7 @@ describe('a crash', () => {
     await expectSound(store);
   });
 
-  test('with a large state, or where the domain is not at hand, waits for one who has it', async () => {
+  test('with large state or a missing domain waits for a process that has it', async () => {
     const store = new TearingStore();
     const { trajectory } = await begun({}, store);
     store.tears = 1;
@@ -272,7 +272,7 @@ describe('a crash', () => {
     await expectSound(store);
   });
 
-  test('between the answer and the conclusion is completed when the parent is opened', async () => {
+  test('between answer and conclusion is completed by opening the parent', async () => {
     const store = new FaultyStore();
     const { trajectory } = await begun({}, store);
     const child = await trajectory.delegate(task());
@@ -290,7 +290,7 @@ describe('a crash', () => {
     await expectSound(store);
   });
 
-  test('that others have completed meanwhile leaves who opens the parent no turn at it', async () => {
+  test('completed by another process takes no write lock on opening the parent', async () => {
     const store = new TurningStore();
     const { trajectory } = await begun({}, store);
     await trajectory.delegate(task());
@@ -313,35 +313,32 @@ describe('a crash', () => {
 
   const FAULTS = ['conflict', 'unknown, lost', 'unknown, written', 'thrown, lost', 'thrown, written'] as const;
   const steps = FAULTS.flatMap((fault) => [1, 2, 3].map((n) => [fault, n] as const));
-  test.each(steps)(
-    '(%s, at write %d) leaves nothing lost, doubled or begun twice, whoever repeats',
-    async (fault, n) => {
-      const { store, trajectory } = await begun();
-      // 1: start and root, 2: answer, 3: conclusion.
-      store.plan = new Map([[store.commits + n, fault]]);
-      const whole = async (parent: Trajectory): Promise<void> => {
-        const child = await parent.delegate(task());
-        const id = await delegationOf(store);
-        if ((await allEntries(store, 'c')).length === 1) expect(child.length).toBe(1);
-        await parent.conclude(id, { finalAnswer: 'done' });
-      };
-      const first = await codeOf(whole(trajectory));
-      expect(first === 'answered' || first === 'commit_unknown' || first.includes('threw')).toBe(true);
-      await whole(n % 2 === 0 ? trajectory : await reopened(store));
-      await whole(trajectory);
-      expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual(['root', 'delegation', 'delegation']);
-      expect((await payloads(store, 'c')).map(({ kind }) => kind)).toEqual(['root', 'delegation']);
-      await expectLeft(trajectory, 100);
-      await expectSound(store);
-    },
-  );
+  test.each(steps)('(%s, at write %d) loses, doubles and restarts nothing, for any repeater', async (fault, n) => {
+    const { store, trajectory } = await begun();
+    // 1: start and root, 2: answer, 3: conclusion.
+    store.plan = new Map([[store.commits + n, fault]]);
+    const whole = async (parent: Trajectory): Promise<void> => {
+      const child = await parent.delegate(task());
+      const id = await delegationOf(store);
+      if ((await allEntries(store, 'c')).length === 1) expect(child.length).toBe(1);
+      await parent.conclude(id, { finalAnswer: 'done' });
+    };
+    const first = await codeOf(whole(trajectory));
+    expect(first === 'answered' || first === 'commit_unknown' || first.includes('threw')).toBe(true);
+    await whole(n % 2 === 0 ? trajectory : await reopened(store));
+    await whole(trajectory);
+    expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual(['root', 'delegation', 'delegation']);
+    expect((await payloads(store, 'c')).map(({ kind }) => kind)).toEqual(['root', 'delegation']);
+    await expectLeft(trajectory, 100);
+    await expectSound(store);
+  });
 
   async function delegationOf(store: LedgerStore): Promise<string> {
     return (await allEntries(store, 't')).find(({ kind }) => kind === 'delegation')?.id as string;
   }
 });
 
-test('two processes that delegate to one name, or of one budget, at once: both rules hold', async () => {
+test('delegations of one name or budget by two processes obey both rules', async () => {
   const { store, trajectory } = await begun();
   const other = await reopened(store);
   const codes = await Promise.all([
@@ -360,7 +357,7 @@ test('two processes that delegate to one name, or of one budget, at once: both r
   await expectSound(store);
 });
 
-test('what another process gave back is there to delegate', async () => {
+test('a budget refunded by another process is available to delegate', async () => {
   const { store, trajectory } = await begun();
   const other = await reopened(store);
   await trajectory.delegate(task({ budget: { usd: 100 } }));

@@ -88,7 +88,7 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
   for (const parent of [trajectory, await reopened(store)]) expect(parent.delegations()).toEqual([]);
 });
 
-test('the final answer is an observation of what the parent then proposes', async () => {
+test('the final answer is an observation of the parent’s next proposal', async () => {
   const { store, trajectory } = await begun();
   const child = await trajectory.delegate(task());
   await child.propose(intent('add', { by: 2 }, (await writOf(store)) as never));
@@ -106,7 +106,7 @@ test('the final answer is an observation of what the parent then proposes', asyn
   await expectSound(store);
 });
 
-test('the final answer is what it was when it was given, whatever becomes of it meanwhile', async () => {
+test('the final answer is recorded as given, despite a later mutation', async () => {
   for (const by of ['conclude', 'answer'] as const) {
     const { store, trajectory } = await begun();
     const child = await trajectory.delegate(task());
@@ -120,7 +120,7 @@ test('the final answer is what it was when it was given, whatever becomes of it 
 });
 
 describe('a budget', () => {
-  test('is set aside as long as the child may spend it, and what was not spent is given back', async () => {
+  test('is reserved while the child may spend it; the unspent rest is refunded', async () => {
     const { store, trajectory } = await begun();
     expect(nameOf(await trajectory.propose(pay(10, granted)))).toBe('committed');
     const child = await trajectory.delegate(task());
@@ -251,7 +251,7 @@ describe('a writ that was delegated', () => {
     await expectSound(store);
   });
 
-  test('is the only one of its kind: another for the same child, that nobody delegated, does not count', async () => {
+  test('is unique: an undelegated writ for the same child does not count', async () => {
     const { store, trajectory } = await begun();
     const child = await trajectory.delegate(task());
     const more = { subject: 'helper', nonce: 'more', trajectory: 'c', budget: { usd: 100 } };
@@ -385,7 +385,7 @@ describe('a writ that was delegated', () => {
   });
 });
 
-test('what can’t be concluded is an error, and nothing is recorded', async () => {
+test('an invalid conclusion is an error, and nothing is recorded', async () => {
   const { store, trajectory } = await begun();
   const child = await trajectory.delegate(task());
   const id = openOf(trajectory);
@@ -398,7 +398,7 @@ test('what can’t be concluded is an error, and nothing is recorded', async () 
   expect(await refusal(store, () => trajectory.conclude(id, { finalAnswer: () => 1 }))).not.toBe('answered');
 });
 
-test('a conclusion is never older than the answer, whatever the clock says meanwhile', async () => {
+test('a conclusion is never older than the answer, for any clock', async () => {
   const { store, clock, trajectory } = await begun();
   const child = await trajectory.delegate(task());
   clock.forward(120_000);
@@ -412,7 +412,7 @@ test('a conclusion is never older than the answer, whatever the clock says meanw
 });
 
 describe('a frozen world', () => {
-  test('delegates nothing, and concludes what was delegated', async () => {
+  test('delegates nothing, and concludes open delegations', async () => {
     const { store, trajectory } = await begun();
     const child = await trajectory.delegate(task());
     const id = openOf(trajectory);
@@ -436,7 +436,7 @@ describe('a frozen world', () => {
     await expectSound(store);
   });
 
-  test('whose approval has expired delegates again', async () => {
+  test('with an expired approval delegates again', async () => {
     const { store, clock, trajectory } = await begun({ approvalTimeoutMs: 60_000 });
     await trajectory.propose(intent('ask', { amount: 1 }, worker));
     clock.forward(60_000);
@@ -470,7 +470,7 @@ test('entries of a delegation are signed as all others are', async () => {
   ]);
 });
 
-test('a delegation, a conclusion and an answer inherit nothing to branches, of any depth', async () => {
+test('branches of any depth inherit no delegation, conclusion or answer', async () => {
   const { store, assize, trajectory } = await begun();
   await trajectory.delegate(task());
   await trajectory.propose(pay(30, granted));
@@ -538,8 +538,8 @@ describe('a commit that follows a delegation', () => {
   });
 });
 
-describe('who wrote what, in a runtime with a policy', () => {
-  test('the child’s root names the policy of the one who began it', async () => {
+describe('the authorship of entries in a runtime with a policy', () => {
+  test('the child’s root names the policy of its creator', async () => {
     const policy = {
       id: 'p',
       digest: 'e'.repeat(64),
@@ -560,7 +560,7 @@ test('names that are not given are new ones', async () => {
   await expectSound(store);
 });
 
-test('what delegations() returns is a copy', async () => {
+test('delegations() returns a copy', async () => {
   const { trajectory } = await begun();
   await trajectory.delegate(task());
   const before = structuredClone(trajectory.delegations());

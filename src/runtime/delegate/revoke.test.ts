@@ -66,7 +66,7 @@ async function* linesOf(store: MemoryStore): AsyncGenerator<string> {
 }
 
 describe('a revocation', () => {
-  test('by a holder above: nothing more under the writ nor below it; above and beside all goes on', async () => {
+  test('by an ancestor holder blocks the writ and its descendants, nothing else', async () => {
     const { store, trajectory } = await begun();
     for (const writ of [granted, asBelow, asLowest, asBeside]) expect(await payAs(trajectory, writ)).toBe('committed');
     const { ruling, propagated } = await trajectory.revoke({ writ: writId(below), reason, by: granted });
@@ -105,7 +105,7 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
-  test('by a peer is refused, whatever their root grants, and an officer’s of the peer is not', async () => {
+  test('by a peer is refused for any root grant; an officer may revoke the peer', async () => {
     const { store, trajectory } = await begun();
     const peer = writFor('peer');
     const input = { reason, by: peer };
@@ -139,7 +139,7 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
-  test('again gives the earlier entry, whoever asks', async () => {
+  test('repeated returns the earlier entry, for any caller', async () => {
     const { store, trajectory } = await begun();
     const first = await trajectory.revoke({ writ: asBelow, reason, by: granted });
     const again = { writ: writId(below), reason: 'once more', by: officer };
@@ -162,7 +162,7 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
-  test('says what it said when it was asked for', async () => {
+  test('uses its input as of the call', async () => {
     const { store, trajectory } = await begun();
     const input = { writ: asBelow, reason, by: granted };
     const answer = trajectory.revoke(input);
@@ -219,7 +219,7 @@ describe('a revocation', () => {
     await expectWhole(store);
   });
 
-  test('is asked of the policy, and what that wants a person for is denied', async () => {
+  test('is evaluated by the policy, and a demand for approval is a denial', async () => {
     const policyOf = (decision: 'deny' | 'needs_approval'): Policy => ({
       id: decision,
       digest: hashText(decision),
@@ -293,7 +293,7 @@ describe('while something waits', () => {
     await expectWhole(store);
   });
 
-  test('what waits under the revoked writ can’t be approved, and can be rejected', async () => {
+  test('a pending proposal under the revoked writ can be rejected, not approved', async () => {
     const { store, trajectory } = await begun();
     const pending = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
     await trajectory.revoke({ writ: worker, reason, by: officer });
@@ -320,7 +320,7 @@ describe('delegations', () => {
     return { ...first, child, own, grandchild, last: grandchild.delegatedFrom?.writ as Writ };
   }
 
-  test('under a revoked writ each trajectory refuses, with an entry of its own, and can still be concluded', async () => {
+  test('under a revoked writ record their refusals and can still be concluded', async () => {
     const { store, trajectory, child, own, grandchild, last } = await three();
     expect([await payAs(child, own), await payAs(grandchild, last)]).toEqual(['committed', 'committed']);
     const { ruling, propagated } = await trajectory.revoke({ writ: writId(own), reason, by: granted });
@@ -362,7 +362,7 @@ describe('delegations', () => {
     await expectWhole(store);
   });
 
-  test('a child that is frozen is reached, one that has answered is not needed to be', async () => {
+  test('a frozen child is reached, and an answered child need not be', async () => {
     const { store, trajectory, child, own } = await three();
     const pending = pendingOf(await child.propose(intent('ask', { amount: 5 }, own)));
     expect((await trajectory.revoke({ writ: granted, reason, by: officer })).propagated).toEqual([
@@ -379,36 +379,33 @@ describe('delegations', () => {
     await expectWhole(more.store);
   });
 
-  test.each(['t', 'c'])(
-    'what a crash kept from being carried from %s on is completed by who opens it',
-    async (last) => {
-      const { store, trajectory, own, last: lowestWrit } = await three();
-      // The entry there is written, and the process ends before the next.
-      store.before = ({ entries }) => {
-        if (entries[0]?.trajectory_id === (last === 't' ? 'c' : 'd')) throw new Error('the process is gone');
-      };
-      await expect(trajectory.revoke({ writ: granted, reason, by: officer })).rejects.toThrow('the process is gone');
-      store.before = () => {};
-      // The ledger has no fault; the warning concerns the trajectory that continues.
-      const untold = last === 't' ? 'c' : 'd';
-      const said = await verifyStore(store);
-      expect(said.flatMap(({ fault }) => fault ?? [])).toEqual([]);
-      expect(said.filter(({ warnings }) => warnings !== undefined)).toMatchObject([
-        {
-          trajectory_id: untold,
-          valid: true,
-          warnings: [expect.stringContaining(`${writId(granted)} was revoked in ${last}`)],
-        },
-      ]);
-      const again = runtimeOver(store, [desk, apart]);
-      await again.open(last);
-      expect((await verifyStore(store)).filter(({ warnings }) => warnings !== undefined)).toEqual([]);
-      expect((await again.open('d')).revoked()).toEqual([writId(granted)]);
-      expect(await payAs(await again.open('d'), lowestWrit)).toBe('invalid_authority');
-      if (last === 't') expect(await payAs(await again.open('c'), own)).toBe('invalid_authority');
-      await expectWhole(store);
-    },
-  );
+  test.each(['t', 'c'])('a propagation interrupted after %s is completed by the next open', async (last) => {
+    const { store, trajectory, own, last: lowestWrit } = await three();
+    // The entry there is written, and the process ends before the next.
+    store.before = ({ entries }) => {
+      if (entries[0]?.trajectory_id === (last === 't' ? 'c' : 'd')) throw new Error('the process is gone');
+    };
+    await expect(trajectory.revoke({ writ: granted, reason, by: officer })).rejects.toThrow('the process is gone');
+    store.before = () => {};
+    // The ledger has no fault; the warning concerns the trajectory that continues.
+    const untold = last === 't' ? 'c' : 'd';
+    const said = await verifyStore(store);
+    expect(said.flatMap(({ fault }) => fault ?? [])).toEqual([]);
+    expect(said.filter(({ warnings }) => warnings !== undefined)).toMatchObject([
+      {
+        trajectory_id: untold,
+        valid: true,
+        warnings: [expect.stringContaining(`${writId(granted)} was revoked in ${last}`)],
+      },
+    ]);
+    const again = runtimeOver(store, [desk, apart]);
+    await again.open(last);
+    expect((await verifyStore(store)).filter(({ warnings }) => warnings !== undefined)).toEqual([]);
+    expect((await again.open('d')).revoked()).toEqual([writId(granted)]);
+    expect(await payAs(await again.open('d'), lowestWrit)).toBe('invalid_authority');
+    if (last === 't') expect(await payAs(await again.open('c'), own)).toBe('invalid_authority');
+    await expectWhole(store);
+  });
 
   test('a child that can’t be opened is named, and revoking again reaches it', async () => {
     const { store, trajectory } = await three();
@@ -425,7 +422,7 @@ describe('delegations', () => {
     await expectWhole(store);
   });
 
-  test('a trajectory takes over only what it stands under', async () => {
+  test('a trajectory adopts only revocations of writs above its own', async () => {
     const { store, trajectory, child } = await three();
     await trajectory.revoke({ writ: asBelow, reason, by: granted });
     await trajectory.revoke({ writ: worker, reason, by: officer });
@@ -450,7 +447,7 @@ describe('branches', () => {
   const kid = attenuate(free, { subject: 'kid', nonce: 'kid' }, lead.privateKey);
   const asKid = { writ: kid, chain: [free] };
 
-  test('take over what was revoked where they begin, and no more', async () => {
+  test('inherit the revocations before their branching point, and no others', async () => {
     const { store, assize, trajectory } = await begun();
     await payAs(trajectory, asKid, 0);
     const [root] = await allEntries(store, 't');
@@ -506,7 +503,7 @@ describe('a ledger that was written by hand', () => {
     expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(faults);
   });
 
-  test('a pending of a revocation, which waits for nobody', async () => {
+  test('a pending revocation, which the rules do not allow', async () => {
     const { store, trajectory } = await begun();
     pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
     const rows = await allEntries(store, 't');
@@ -519,7 +516,7 @@ describe('a ledger that was written by hand', () => {
   });
 });
 
-test('a snapshot knows what was revoked, and by which entry', async () => {
+test('a snapshot includes revocations and their entries', async () => {
   const { store, trajectory } = await begun();
   const first = await trajectory.revoke({ writ: asBelow, reason, by: granted });
   const folded = await foldTrajectory('t', new Replayer(store), store);
@@ -531,7 +528,7 @@ test('a snapshot knows what was revoked, and by which entry', async () => {
   expect(await verifyStore(memory)).toMatchObject([{ valid: true }]);
 });
 
-test('time, budget and revocation are asked of each use, however often the writ was used before', async () => {
+test('each use checks time, budget and revocation, despite earlier uses', async () => {
   const { store, clock, trajectory } = await begun();
   const brief = attenuate(
     granted,
@@ -549,7 +546,7 @@ test('time, budget and revocation are asked of each use, however often the writ 
   await expectWhole(store);
 });
 
-test('two processes: who was not told is told by the append', async () => {
+test('of two processes the unnotified one learns of a revocation on append', async () => {
   const { store, trajectory } = await begun();
   const other = await reopened(store);
   await other.revoke({ writ: asBelow, reason, by: granted });
@@ -557,7 +554,7 @@ test('two processes: who was not told is told by the append', async () => {
   expect(trajectory.revoked()).toEqual([writId(below)]);
 });
 
-test('two processes: who does not know of a writ that the other delegated looks again before it says so', async () => {
+test('of two processes one reloads before it reports the other’s writ unknown', async () => {
   const { store, trajectory } = await begun();
   const child = await (await reopened(store)).delegate(task());
   const id = writId(child.delegatedFrom?.writ as Writ);

@@ -67,7 +67,7 @@ onEveryStore((stores) => {
   const near = nearBy(stores);
   const { kind, newPlace } = stores;
 
-  test('nothing is left of what was answered about a subject that is erased, and all else is as it was', async () => {
+  test('answers about an erased subject are gone, and all others are unchanged', async () => {
     const { store, trajectory, asked, judged, vote, unused, text } = await ward(newPlace());
     expect(foundIn(await text(), [...ANSWERS, ...ATTEMPTS, ...OTHERS])).toEqual([...ANSWERS, ...OTHERS]);
     const before = await Promise.all(OTHERS.map((name) => store.oracleGet(keyIn(asked, name))));
@@ -188,7 +188,7 @@ onEveryStore((stores) => {
     },
   );
 
-  test('what is erased is never asked and never taken in again, and who needs it is told so', async () => {
+  test('an erased answer is never asked or stored again, and its use is an error', async () => {
     const { store, trajectory, asked, vote, text } = await ward(newPlace());
     const { entry } = await committed(trajectory.erase(hers));
     const question = asked.get('observed by key') as Question;
@@ -283,7 +283,7 @@ test('where a log does not list its answers, those go that entries name', async 
   expect([await isGone(vote), await isGone(unused)]).toEqual([true, false]);
 });
 
-test('of a place, what was observed by those who wrote there', async () => {
+test('an erasure of a path covers the observations of its writers', async () => {
   const store = new MemoryStore();
   const oracle = createOracle({ store, clock: systemClock, mode: 'record' });
   const trajectory = await runtimeOver(store, [patients], { oracle: store }).create(patients, { trajectoryId: 't' });

@@ -11,7 +11,7 @@ import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';
 
-test('a child whose root was lost begins with the same salted hashes, and not with what they hide', async () => {
+test('a child with a lost root restarts with equal salted hashes, not values', async () => {
   const lead = generateKeys();
   const granted = writFor(lead.publicKey, { trajectory: 't' });
   const store = new MemoryStore();
@@ -33,8 +33,8 @@ test('a child whose root was lost begins with the same salted hashes, and not wi
     expect((await verifyStore(one)).map(({ fault }) => fault)).toEqual([undefined, undefined]);
 });
 
-describe('what was erased is forgotten', () => {
-  test('by branches, open or not, before and after, and does not come back through them', async () => {
+describe('an erased value is evicted', () => {
+  test('by branches, open or not, earlier or later, and never returns by them', async () => {
     const { store, assize, trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     const noted = await act('note', 'p1', { text: 'David fell' });
@@ -53,7 +53,7 @@ describe('what was erased is forgotten', () => {
     expect(await everything(store)).not.toContain('David');
   });
 
-  test('by a process that is behind: it reads anew, and erases what the other one wrote', async () => {
+  test('by a stale process, which reloads and erases newer writes too', async () => {
     const { store, trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     const other = await reopened(store);
@@ -94,7 +94,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 25 },
 );
 
-test('whatever is done and erased in between, nothing erased is left, nothing else is lost, and all verifies (property)', async () => {
+test('any writes and erasures lose only erased values and verify (property)', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
       const { store, trajectory, act } = await openWard();
@@ -148,7 +148,7 @@ describe('of runtimes that were given one seed of chance', () => {
     });
   const nameIn = (trajectory: Trajectory, id: string) => (trajectory.state() as any).patients[id].name;
 
-  test('each has its own text, also where it is the same: to erase one leaves the other', async () => {
+  test('each has its own blob for an equal value: erasing one keeps the other', async () => {
     const store = new MemoryStore();
     const begin = (trajectoryId: string) =>
       runtimeOver(store, [ward]).create(ward, {

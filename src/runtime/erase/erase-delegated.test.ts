@@ -54,7 +54,7 @@ async function expectSound(store: MemoryStore): Promise<void> {
 describe.each([
   ['take it', ward],
   ['do not pass without it', strict],
-])('what was erased of the beginning of a child whose rules %s', (_, domain) => {
+])('a value erased from the initial state of a child with rules that %s', (_, domain) => {
   /** A parent, the child that received a patient, and the start entry. */
   async function delegated() {
     const store = new MemoryStore();
@@ -80,7 +80,7 @@ describe.each([
     await expectSound(store);
   }
 
-  test('by its parent is gone from the child that is open, and that goes on', async () => {
+  test('by its parent disappears from the open child, which continues', async () => {
     const { store, parent, child, start } = await delegated();
     const ruling = await parent.erase({ entries: [start], reason: 'x', writ: officer });
     expect(ruling.ruling).toBe('committed');
@@ -110,7 +110,7 @@ describe.each([
   });
 });
 
-test('what a child has erased of its beginning is gone from its parent, which concludes', async () => {
+test('a child’s erasure of its initial state reaches its concluding parent', async () => {
   const store = new MemoryStore();
   const parent = await over(store).create(ward, { trajectoryId: 't', writs: [granted, officer] });
   const task = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial: INITIAL };
@@ -123,7 +123,7 @@ test('what a child has erased of its beginning is gone from its parent, which co
   await expectSound(store);
 });
 
-test('a branch that its source has erased a value of goes on, also where a rule does not pass without it', async () => {
+test('a branch continues after its source erased a value, also if a rule fails', async () => {
   const store = new MemoryStore();
   const assize = over(store);
   const source = await assize.create(strict, { trajectoryId: 't', writs: [officer], initial: INITIAL });
@@ -140,7 +140,7 @@ test('a branch that its source has erased a value of goes on, also where a rule 
   await expectSound(store);
 });
 
-test('what stood in a state of before need not pass without what was erased of it, when it is run again', async () => {
+test('on replay a former state need not pass rules without its erased value', async () => {
   const store = new MemoryStore();
   const trajectory = await over(store).create(strict, { trajectoryId: 't', writs: [officer] });
   await act(trajectory, 'admit', 'p1', { name: 'David' });

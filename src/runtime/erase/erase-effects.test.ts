@@ -99,7 +99,7 @@ async function entriesOf(store: Store, epoch: number): Promise<string[]> {
 }
 
 onEveryDatabase(({ newPlace }: Databases) => {
-  test('of a subject nothing is left of what tools were given, answered and left, however it came to nothing', async () => {
+  test('erasing a subject clears inputs, answers, residues of any aborted effect', async () => {
     const { place, store, trajectory, assize } = await stage(newPlace());
     expect(await left(place, ZOE)).toEqual(allOf(ZOE));
     const ruling = await committed(trajectory.erase(HERS));
@@ -120,7 +120,7 @@ onEveryDatabase(({ newPlace }: Databases) => {
     });
   });
 
-  test('of a place goes what was proposed for it; the rest by its entries, and by the transaction', async () => {
+  test('erasing a path clears its proposals; entries and transactions, the rest', async () => {
     const { place, store, trajectory, epochs } = await stage(newPlace());
     await committed(trajectory.erase(AT));
     expect(await left(place, ZOE)).toEqual(allOf(ZOE, UNPROPOSED));
@@ -154,7 +154,7 @@ describe('on a file', () => {
     }
   });
 
-  test('an entry alone takes what the log has of its proposal, and nothing that other proposals name', async () => {
+  test('erasing an entry clears its proposal’s log, not data of other proposals', async () => {
     const { place, store, trajectory, epochs } = await stage(newPlace(), ['rejected', 'failed']);
     const rejections = (await store.entries('t')).filter(({ payload }) => payload.includes('"invariant_rejected"'));
     await committed(trajectory.erase({ entries: [rejections[0]!.id], reason, writ }));
@@ -165,7 +165,7 @@ describe('on a file', () => {
     expect(await left(place, MAX, ['rejected', 'failed'])).toEqual(allOf(MAX, ['rejected', 'failed']));
   });
 
-  test('what a transaction at work may need stays until it has ended, and who erases is told', async () => {
+  test('data of an active transaction stays until its end, and is reported', async () => {
     const { place, store, trajectory } = await stage(newPlace(), []);
     const [given, answered] = ['given-by-her-zq', 'answered-by-her-zq'];
     const goesOn = Promise.withResolvers<void>();
@@ -192,7 +192,7 @@ describe('on a file', () => {
     await expectSound(store);
   });
 
-  test('a transaction is erased where it was made, by who may', async () => {
+  test('a transaction is erased in its own trajectory under a covering writ', async () => {
     const { trajectory, assize } = await stage(newPlace(), ['silent']);
     const [epoch] = (await assize.effects({ all: true })).map((each) => each.epoch);
     const erase = (transactions: readonly number[], by = writ) => trajectory.erase({ transactions, reason, writ: by });
@@ -211,7 +211,7 @@ describe('on a file', () => {
     await expect(erase([epoch!])).rejects.toMatchObject({ code: 'nothing_to_erase' });
   });
 
-  test('what is gone of the log, and was not erased, is found; and so is an erasure of what the log has not', async () => {
+  test('a lost log value is found, and so is an erasure of an absent one', async () => {
     const { place, store, trajectory, assize } = await stage(newPlace(), ['branch']);
     const ruling = await committed(trajectory.erase(HERS));
     const [erased] = loggedErasedBy(argsOf(ruling));
@@ -294,7 +294,7 @@ describe('on a file', () => {
     await expectSound(store);
   });
 
-  test('an export says what was erased of the log: it is sound where it is imported, and erases a copy that trusts it', async () => {
+  test('an export lists log erasures: sound on import, it erases trusting copies', async () => {
     const { place, store, trajectory } = await stage(newPlace(), ['branch', 'thrown']);
     const path = `${place.url.slice('sqlite:'.length)}.copy`;
     await place.sql(`VACUUM INTO '${path}'`);

@@ -58,7 +58,7 @@ async function openDiary(notes: Record<string, string>): Promise<{ store: Watche
   return { store, trajectory: await runtimeOver(store, [diary]).create(diary, { trajectoryId: 't', initial }) };
 }
 
-test('an erasure of more values than one entry takes is scrubbed once, after the last, and before it is answered', async () => {
+test('an erasure of several entries is scrubbed once, at the end, then returns', async () => {
   const many = Object.fromEntries(Array.from({ length: 2_001 }, (_, n) => [`n${n}`, `note ${n}`]));
   const { store, trajectory } = await openDiary(many);
   const ruling = await trajectory.erase({ at: ['/notes'], reason: 'asked for', writ: officer });
@@ -77,7 +77,7 @@ test('an erasure that a person approves is scrubbed when they do', async () => {
   expect(store.seen).toEqual(['committed', 'scrubbed']);
 });
 
-test('where bytes may be left, nobody is told that it is gone, and it is erased', async () => {
+test('if bytes may remain, success is not reported, but the value is erased', async () => {
   const { store, trajectory } = await openDiary({ other: 'a note' });
   store.fault = new StoreError('store_not_scrubbed', 'make room', { retryable: true });
   await expect(trajectory.erase({ at: ['/notes'], reason: 'asked for', writ: officer })).rejects.toBe(store.fault);

@@ -122,7 +122,7 @@ describe('an erasure is not to be bent', () => {
     });
   });
 
-  test('why is what was said when it was asked for, and under which writ', async () => {
+  test('the reason and the writ are recorded as of the call', async () => {
     const { store, trajectory, act } = await openWard();
     await act('admit', 'a', { name: 'Ada', note: 'n' });
     const input = { at: ['/patients/a'], reason: 'she asked', writ: agent };
@@ -133,7 +133,7 @@ describe('an erasure is not to be bent', () => {
     expect(JSON.parse(erasure?.payload as string)).toMatchObject({ action: { args: { reason: 'she asked' } } });
   });
 
-  test('the mark stays, whatever is added to the schema', () => {
+  test('the mark survives every addition to the schema', () => {
     const marked = sensitive(z.string());
     for (const schema of [
       marked.describe('x'),
@@ -155,7 +155,7 @@ describe('an erasure is not to be bent', () => {
     }
   });
 
-  test('a counselor’s own state makes the same entry in whatever order it was written', async () => {
+  test('a counselor’s own state makes the same entry for any key order', async () => {
     const patient = { name: 'Maria', notes: [{ text: 'fell', urgent: true }], visits: 2 };
     const { name, notes, visits } = patient;
     const heads: string[] = [];

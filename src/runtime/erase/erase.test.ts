@@ -10,7 +10,7 @@ import { agent, everything, expectSound, linesOf, openWard } from '../../../test
 import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { verifyStore } from '../inspect/verify.ts';
 
-describe('what is sensitive', () => {
+describe('a sensitive value', () => {
   test('stands in no entry, and in blobs only with a salt', async () => {
     const { store, trajectory, act } = await openWard({
       patients: { p0: { name: 'Rosalind', visits: 0, notes: [{ text: 'allergic', urgent: true }] } },
@@ -114,7 +114,7 @@ describe('an erasure', () => {
     await expectSound(store, trajectory, 7);
   });
 
-  test('reaches what an initial state had, what was refused, and what waits', async () => {
+  test('reaches the initial state, and rejected and pending proposals', async () => {
     const { store, trajectory, act } = await openWard({
       patients: { p1: { name: 'David', visits: 0, notes: [{ text: 'allergic', urgent: true }] } },
       flagged: 0,
@@ -135,7 +135,7 @@ describe('an erasure', () => {
     expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true });
   });
 
-  test('of what waits makes its approval impossible, and not its rejection', async () => {
+  test('of a pending proposal prevents its approval, and not its rejection', async () => {
     const { store, trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     await act('flag', 'p1', { text: 'look here' });
@@ -189,7 +189,7 @@ describe('an erasure', () => {
     });
   });
 
-  test('finds what is proposed at the same time, or leaves it whole', async () => {
+  test('finds concurrent proposals, or leaves them whole', async () => {
     const { store, trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     const notes = Array.from({ length: 20 }, (_, i) => act('note', 'p1', { text: `David ${i}` }));
@@ -206,7 +206,7 @@ describe('an erasure', () => {
     await expectSound(store, trajectory, (await verifyStore(store))[0]!.erased);
   });
 
-  test('of forty, one after the other, lets a proposal be ruled on, and each is made at the first try', async () => {
+  test('of forty in a row lets proposals through, and each needs one attempt', async () => {
     const { store, trajectory, act } = await openWard();
     const who = Array.from({ length: 40 }, (_, i) => `p${i}`);
     for (const id of who) await act('admit', id, { name: `David ${id}` });
@@ -231,7 +231,7 @@ describe('an erasure', () => {
     await expectSound(store, trajectory, 80);
   });
 
-  test('is not frozen by what waits for another patient, but by what waits for the same', async () => {
+  test('is frozen by a pending proposal for the same patient, and no other', async () => {
     const { store, trajectory, act } = await openWard();
     for (const id of ['p1', 'p2', 'p10']) await act('admit', id, { name: `David ${id}` });
     expect((await act('flag', 'p1', { text: 'look here' })).ruling).toBe('escalated');

@@ -147,7 +147,7 @@ describe('on one thread and on two', () => {
     expect(cut[2]).toMatchObject({ valid: true, entries: 2_499 });
   });
 
-  test('a branch whose source was changed before the branching point is not valid either', async () => {
+  test('a branch of a source changed before the branching point is also invalid', async () => {
     const reports = await verifiedAfter((db) => setPayload(db, 'b', 3_000, (text) => withByte(text, 90, 1)));
     expect(reports).toMatchObject([
       { valid: true },
@@ -157,7 +157,7 @@ describe('on one thread and on two', () => {
   });
 });
 
-test('the second thread hands over every row but those that were changed, whatever else is', async () => {
+test('the second thread hands over every row except the changed ones', async () => {
   copyFileSync(whole, changed);
   const db = new DatabaseSync(changed);
   const spoilt: { trajectory_id: string; seq: number }[] = [];
@@ -213,7 +213,7 @@ test('the second thread hands over every row but those that were changed, whatev
   await store.close();
 });
 
-test('what is appended while it is verified is not taken for checked', async () => {
+test('an entry appended during verification is not taken as checked', async () => {
   copyFileSync(whole, changed);
   const db = new DatabaseSync(changed);
   const store = await openStore(`sqlite:${changed}`);
@@ -270,7 +270,7 @@ describe('which trajectories', () => {
     return store;
   }
 
-  test('all, in order of creation, with what is signed and what is open', async () => {
+  test('all, in order of creation, with their signed and open counts', async () => {
     const reports = await verifyStore(await small());
     expect(reports).toMatchObject([
       { trajectory_id: 'first', valid: true, entries: 12, signed: 1, open: 0 },
@@ -280,7 +280,7 @@ describe('which trajectories', () => {
     ]);
   });
 
-  test('those that are asked for, in that order; one that is not there is not valid', async () => {
+  test('the requested ones, in that order; a missing one is not valid', async () => {
     const reports = await verifyStore(await small(), { trajectoryIds: ['third', 'none', 'first'] });
     expect(reports).toMatchObject([
       { trajectory_id: 'third', valid: true },

@@ -103,8 +103,8 @@ async function begun(options: Partial<AssizeOptions> = {}) {
   return { store, trajectory, memory, elsewhere, believed, propose, say, electing, asked, claimOf };
 }
 
-describe('who may answer', () => {
-  test('is a counselor of the kind that the predicate names, whoever may approve what waits', async () => {
+describe('the answering principal', () => {
+  test('is a counselor of the predicate’s channel, for any approval channel', async () => {
     const { trajectory, memory, store, believed, propose, asked, claimOf } = await begun();
     await committed(memory.assert(about('diagnosis', 'flu')));
     const { pending, channel } = await propose('admit', 'plague');
@@ -123,7 +123,7 @@ describe('who may answer', () => {
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
 
-  test('is nobody where it came to be in question after something else was put up to be chosen', async () => {
+  test('is missing for a question that arose after the submission', async () => {
     const { trajectory, memory, believed, say, electing, asked, claimOf } = await begun();
     await committed(memory.assert(about('note', 'tall')));
     const { pending } = await say(about('note', 'short'), about('diagnosis', 'plague'));
@@ -142,7 +142,7 @@ describe('who may answer', () => {
     expect([await believed('note'), await believed('diagnosis')]).toEqual([['tall'], ['flu']]);
   });
 
-  test('is no person where a judge chooses, also where the judge is in another process', async () => {
+  test('is not a human if a judge chooses, also a judge in another process', async () => {
     const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
     const shown: { request: string; members: readonly { claim: string; object: string }[] }[] = [];
     const choose: NonNullable<AssizeOptions['judge']>['choose'] = (question) => {
@@ -167,7 +167,7 @@ describe('who may answer', () => {
     expect(shown).toHaveLength(1);
   });
 
-  test('is a person where nobody judges, and the judge where there is one by then', async () => {
+  test('is a human without a judge, and the judge once one is configured', async () => {
     const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
     const { trajectory, memory, elsewhere, believed, say, electing } = await begun();
     await committed(memory.assert(about('triage', 'urgent')));
@@ -210,7 +210,7 @@ describe('answers', () => {
   test.each([
     ['says nothing', 'unseen', 'bad_intent'],
     ['contradicts nothing', 'plague', 'stale_answer'],
-  ])('to what %s are refused, and it is approved without', async (_, object, code) => {
+  ])('to a proposal that %s are refused, and it is approved without them', async (_, object, code) => {
     const { trajectory, propose } = await begun();
     const { pending } = await propose('admit', object);
     const { length } = trajectory;
@@ -225,7 +225,7 @@ describe('answers', () => {
     expect(trajectory.state()).toEqual({ beds: 1, gone: 0 });
   });
 
-  test('of which two are to one question elect nobody', async () => {
+  test('are refused if two of them are for one question', async () => {
     const { trajectory, memory, believed, say, electing } = await begun();
     await committed(memory.assert(about('diagnosis', 'flu')));
     const { pending } = await say(about('diagnosis', 'cold'));
@@ -243,7 +243,7 @@ describe('answers', () => {
     ['elects another', (answers: any[], winner: string) => Object.assign(answers[0], { winner })],
     ['is no answer any more', (answers: any[]) => answers.fill(null)],
     ['is gone', (answers: any[]) => answers.pop()],
-  ])('are what was given, also where one %s while others are waited for', async (_, change) => {
+  ])('are copied at the call, even if one %s while the approval waits', async (_, change) => {
     const { memory, elsewhere, believed, say, electing } = await begun();
     await committed(memory.assert(about('diagnosis', 'flu')));
     const { pending } = await say(about('diagnosis', 'cold'));
@@ -265,7 +265,7 @@ describe('answers', () => {
   });
 });
 
-test('a replacement is what was given, whatever becomes of it while others are waited for', async () => {
+test('a replacement is copied at the call and ignores later changes to it', async () => {
   const { elsewhere, propose } = await begun();
   const { pending } = await propose('admit', 'plague');
   const replacement = [{ op: 'replace' as const, path: '/beds', value: 3 }];

@@ -74,7 +74,7 @@ async function textOf(store: Store): Promise<string> {
 }
 
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
-  test('what is tried in a branch is not believed where it came from, and the other way round', async () => {
+  test('changes in a branch are not visible in its source, and vice versa', async () => {
     const { store, clock, assize, memory, branch } = await begun(kind);
     await committed(memory.assert(drug('aspirin')));
     clock.forward(1_000);
@@ -100,7 +100,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('what no entry holds of what a branch begins with is refused by name there, and changed where it came from', async () => {
+  test('a change of too many inherited facts is refused, but works in the source', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     const many = (from: number, count: number) =>
       Array.from({ length: count }, (_, n) => ({ subject: 'p7', predicate: 'allergy', object: `${from + n}` }));
@@ -122,7 +122,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('by words a branch finds what it sees, best first, and nothing else', async () => {
+  test('full-text search in a branch finds only visible facts, best first', async () => {
     const embedder = {
       id: 'lengths',
       dimensions: 2,
@@ -165,7 +165,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await first(assize.memory('ward', 'c'))).toBe('p4');
   });
 
-  test('a change that comes late with an earlier time is not in what a branch has taken over', async () => {
+  test('a late change with an earlier time is not in the facts a branch inherits', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     const slow = new HandClock();
     const other = await runtimeOver(store, [clinic], { clock: slow }).create(clinic, {
@@ -193,7 +193,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('what its source had changed is seen in a branch, however far ahead the clock was of who had before', async () => {
+  test('a branch sees a change of its source that followed a fast clock', async () => {
     const { store, clock, assize, memory, branch } = await begun(kind);
     const fast = new HandClock();
     fast.forward(3_600_000);
@@ -235,7 +235,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('a branch of a branch sees what its source had changed, also of what a clock far ahead had said before', async () => {
+  test('a branch of a branch sees a source change that followed a fast clock', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     const fast = new HandClock();
     fast.forward(3_600_000);
@@ -269,7 +269,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('a branch of a branch begins no earlier than what it comes from', async () => {
+  test('a branch of a branch starts no earlier than its source', async () => {
     const { store, memory, branch, trajectory } = await begun(kind);
     for (const object of ['aspirin', 'ibuprofen', 'none'])
       await committed(memory.change({ ...drug(object), from: START }));
@@ -286,7 +286,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('what a branch takes over is whole, also where its source begins to have it of its own meanwhile', async () => {
+  test('inheritance is complete even if the source gets its rows concurrently', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     await committed(memory.assert(drug('aspirin')));
     clock.forward(1_000);
@@ -310,7 +310,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('a branch takes over what its source has changed at the instant it begins, also after somebody has looked', async () => {
+  test('a branch inherits source changes of its start instant, even after a read', async () => {
     const { store, clock, assize, memory, branch } = await begun(kind);
     const elsewhere = runtimeOver(store, [clinic], { clock });
     const theirs = (await elsewhere.open('t', clinic)).memory({ space: 'ward', writ });
@@ -352,7 +352,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     ['facts', 2],
     ['branchPartitions', 0],
     ['branchPartitions', 1],
-  ] as const)('a recall sees each row once while its memories begin with something: %s %i', async (read, at) => {
+  ] as const)('a recall sees each row once during concurrent inheritance: %s %i', async (read, at) => {
     const { store, clock, memory, branch } = await begun(kind);
     await committed(memory.assert(drug('aspirin')));
     clock.forward(1_000);
@@ -385,7 +385,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('a partition that a branch begins with while many of its own are read is there', async () => {
+  test('a partition inherited while many own partitions are read is included', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     await committed(memory.assert({ ...drug('aspirin'), subject: 'z' }));
     clock.forward(1_000);
@@ -409,7 +409,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(facts).toHaveLength(1_002);
   });
 
-  test('what a branch has tried says of no other when it was said', async () => {
+  test('an assertion in a branch does not date the same assertion elsewhere', async () => {
     const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
     const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'red')!.claim;
     const judge = { oracle, choose };
@@ -425,7 +425,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(facts.find(({ object }) => object === 'red')?.valid_from).toBe(clock.now());
   });
 
-  test('who a branch delegates to says it in the branch', async () => {
+  test('a child that a branch delegated to asserts facts in the branch', async () => {
     const lead = keysOf(11);
     const { store, assize, trajectory, memory } = await begun(kind);
     await committed(memory.assert(drug('aspirin')));
@@ -454,7 +454,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('a source that was heard where a branch comes from is not heard again; one that was heard there later is', async () => {
+  test('an assertion known at the branch’s start is a duplicate, a later one not', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     const letter = { ...drug('aspirin'), valid: { from: START }, source: 'letter 1' };
     await committed(memory.assert(letter));
@@ -475,7 +475,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('a person answers what a branch asks, and a judge is asked once for all', async () => {
+  test('a human answers a branch’s question, and a judge is asked once for all', async () => {
     const questions: string[] = [];
     const store = await openStore('memory:');
     const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
@@ -510,7 +510,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(await of(tried, { predicate: 'triage' })).toEqual(['urgent']);
   });
 
-  test('what is erased where a branch comes from is gone from the branch, and nobody writes it down again', async () => {
+  test('facts erased in the source leave the branch and are not written again', async () => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
     await committed(memory.assert(drug('aspirin of hers')));
     clock.forward(1_000);
@@ -539,7 +539,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test.each([
     ['has of its source', false],
     ['has taken over', true],
-  ])('what is erased meanwhile is in no question about what a branch %s', async (_, isOwn) => {
+  ])('values erased concurrently are in no question about facts a branch %s', async (_, isOwn) => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
     await committed(memory.assert(diagnosis('flu of hers')));
@@ -574,7 +574,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test.each([
     ['has of its source', false],
     ['has taken over', true],
-  ])('no judge is shown what was erased of what a branch %s', async (_, isOwn) => {
+  ])('no judge is shown erased values of facts that a branch %s', async (_, isOwn) => {
     const shown: string[] = [];
     const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
     const choose: Judge['choose'] = ({ members }) => {
@@ -603,7 +603,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('what is erased between looking and asking is not asked about', async () => {
+  test('a fact erased between the read and the question is not asked about', async () => {
     const { store, clock, memory } = await begun(kind);
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
     await committed(memory.assert(diagnosis('flu of hers')));
@@ -626,7 +626,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('what is asked elsewhere is left by an erasure, and erased there', async () => {
+  test('an erasure leaves another trajectory’s question, which is erased there', async () => {
     const { store, clock, memory, trajectory } = await begun(kind);
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
     await committed(memory.assert(diagnosis('flu of hers')));
@@ -641,7 +641,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('an erasure in a branch leaves what it has of its source, and says so', async () => {
+  test('an erasure in a branch leaves its source’s facts and reports that', async () => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
     await committed(memory.assert({ ...drug('aspirin of hers'), valid: { from: START, to: OPEN_END } }));
     clock.forward(1_000);
@@ -671,7 +671,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(store);
   });
 
-  test('what followed from an entry is told apart where a branch says the same at the same time', async () => {
+  test('an entry’s consequences are distinct from those of an equal branch fact', async () => {
     const { assize, clock, trajectory, memory, branch } = await begun(kind);
     const { memory: tried, trajectory: b } = await branch('b');
     clock.forward(1_000);
@@ -692,7 +692,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   });
 });
 
-test('of the memories that a branch sees one that has given all is not searched again', async () => {
+test('a visible memory that has returned all its matches is not searched again', async () => {
   const { store, memory, branch } = await begun('memory');
   for (const n of [1, 2, 3]) await committed(memory.assert({ ...drug('aspirin'), subject: `p${n}` }));
   const { memory: own } = await branch('b');

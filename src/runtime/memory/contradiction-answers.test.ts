@@ -12,7 +12,7 @@ import type { Ruling } from '../records/ruling.ts';
 import type { Judge } from './index.ts';
 
 onClinics((begun) => {
-  test('where a person has to choose nothing is believed before, and what is chosen is', async () => {
+  test('a fact that a human must choose holds only after the choice', async () => {
     const { clock, trajectory, memory } = await begun();
     const diagnosis = async (): Promise<string[]> =>
       objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts);
@@ -42,7 +42,7 @@ onClinics((begun) => {
     expect((readRow(entry).payload as PendingPayload).freezes).toEqual([]);
   });
 
-  test('what another process has put up has its questions where the trajectory was open before, until it is decided', async () => {
+  test('an open trajectory has another process’s questions until the resolution', async () => {
     const { store, clock, trajectory, memory } = await begun();
     const elsewhere = await runtimeOver(store, [clinic], { clock }).open(trajectory.id, clinic);
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
@@ -57,7 +57,7 @@ onClinics((begun) => {
     await expect(elsewhere.questionsOf(pending)).rejects.toMatchObject({ code: 'not_pending' });
   });
 
-  test('an answer to what is not asked any more is refused by name, and nothing is written', async () => {
+  test('an answer to an obsolete question is refused, and nothing is written', async () => {
     const { trajectory, memory } = await begun();
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
     const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
@@ -74,7 +74,7 @@ onClinics((begun) => {
     expect(trajectory.length).toBe(length);
   });
 
-  test('what is not in question any more is approved without answers, or proposed again and asked anew', async () => {
+  test('a vanished question needs no answers; a changed one is proposed again', async () => {
     const { clock, trajectory, memory } = await begun();
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object });
     const always = { from: day('2000-01-01'), to: OPEN_END };
@@ -112,7 +112,7 @@ onClinics((begun) => {
     expect(objects(facts)).toEqual(['gout']);
   });
 
-  test('a judge is asked once for each question, and its vote is in the log before it counts', async () => {
+  test('a judge is asked once per question, and its vote is logged before use', async () => {
     const calls: string[] = [];
     const store = await openStore('memory:');
     const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
@@ -141,7 +141,7 @@ onClinics((begun) => {
     expect(await store.oracleGet(readWitness(row!).judge!)).toBeDefined();
   });
 
-  test('what a judge and a person have to choose in one proposal is the same when the person answers, and the judge is asked once', async () => {
+  test('a proposal keeps its judge and human questions; the judge is asked once', async () => {
     const clock = new HandClock();
     const asked: string[] = [];
     const oracle = createOracle({ store: await openStore('memory:'), clock, mode: 'record' });
@@ -194,7 +194,7 @@ onClinics((begun) => {
     const triage = { subject: 'p7', predicate: 'triage', valid: { from: day('2026-01-01') } };
     const urgent = ({ members }: Choosing): string => members.find(({ object }) => object === 'urgent')!.claim;
 
-    test('that throws, votes for nobody or takes too long has its attempts kept; it is asked again, and nothing was believed', async () => {
+    test('that throws, votes invalidly or times out is logged and asked again', async () => {
       const votes: ((question: Choosing) => string | Promise<string>)[] = [
         () => {
           throw new Error('the model is away');
@@ -230,7 +230,7 @@ onClinics((begun) => {
       expect(requests).toHaveLength(4);
     });
 
-    test('is asked anew about what has become of it while it thought', async () => {
+    test('is asked again about changes made during its call', async () => {
       const meanwhile: (() => Promise<unknown>)[] = [];
       const { assize, memory, log, requests, keys } = await judged(async (question) => {
         await meanwhile.shift()?.();
@@ -247,7 +247,7 @@ onClinics((begun) => {
     });
   });
 
-  test('what waits for a person expires; a late answer is refused by name, and it is asked anew where it is said again', async () => {
+  test('an expired question refuses late answers; a new assertion asks again', async () => {
     const { clock, trajectory, memory, store } = await begun({ approvalTimeoutMs: 10_000 });
     const said = { subject: 'p7', predicate: 'diagnosis', source: 'letter 3', valid: { from: day('2026-01-01') } };
     await committed(memory.assert({ ...said, object: 'flu' }));

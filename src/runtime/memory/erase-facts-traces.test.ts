@@ -31,7 +31,7 @@ import { rowOf } from './plan/plan-beliefs.ts';
 onEveryStore((stores) => {
   const near = nearBy(stores);
 
-  test('who has it in memory writes none of it down again', async () => {
+  test('a process with erased facts in its cache does not write them again', async () => {
     const ward = await begun(stores);
     const { store, clock, memory, trajectory } = ward;
     const weighed = (object: string, confidence: number) => ({ subject: WHO, predicate: 'weight', object, confidence });

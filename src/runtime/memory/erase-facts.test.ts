@@ -281,7 +281,7 @@ onEveryStore((stores) => {
   });
 });
 
-test('an action that says something else by now is known by what it said then', async () => {
+test('an action that now asserts otherwise is matched by its earlier assertion', async () => {
   let patient = WHO;
   const { declared } = clinic;
   const visit = { ...declared.actions.visit, beliefs: () => [{ ...said, subject: patient }] };

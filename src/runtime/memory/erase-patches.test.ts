@@ -111,7 +111,7 @@ async function expectSound(ward: Ward): Promise<void> {
 }
 
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
-  test('nothing is left of it in the world, in its snapshot and in the bytes of both, and all else is as it was', async () => {
+  test('erased values leave state, snapshot and stored bytes; the rest is intact', async () => {
     const ward = await begun(kind);
     const { store, trajectory, memory } = ward;
     await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq81' });
@@ -140,7 +140,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
-  test('what was overwritten, gone on with or moved since goes too, and not what others put there', async () => {
+  test('overwritten, extended or moved values are erased; other writers’ stay', async () => {
     const ward = await begun(kind);
     const { trajectory, memory } = ward;
     await did(trajectory, 'weigh', { at: 'z', patient: 'p8', weight: '70 kg' });
@@ -168,7 +168,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(ward);
   });
 
-  test.each(['predicate', 'claim'])('of a %s goes what was written by who said it', async (what) => {
+  test.each(['predicate', 'claim'])('erasing a %s erases the state written by its assertion', async (what) => {
     const ward = await begun(kind);
     const { trajectory, memory } = ward;
     await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq81' });
@@ -183,7 +183,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(ward);
   });
 
-  test('what is not marked stays, and its entries are named', async () => {
+  test('unmarked values stay, and their entries are reported', async () => {
     const ward = await begun(kind);
     const { trajectory, memory } = ward;
     const post = (at: string, shown: string | number, weight = 'zq81', patient = WHO) =>
@@ -207,7 +207,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expect(memory.erase({ subject: WHO, reason: 'again' })).rejects.toMatchObject({ code: 'nothing_to_erase' });
   });
 
-  test('a branch has it no more that had it of its source, and what it has said itself is erased there', async () => {
+  test('a branch loses inherited values with its source and erases its own ones', async () => {
     const ward = await begun(kind);
     const { store, assize, trajectory, memory } = ward;
     await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq81' });
@@ -228,7 +228,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await expectSound(ward);
   });
 
-  test('what waits loses what it was to write, and freezes an erasure of what stands where it writes', async () => {
+  test('a pending proposal loses erased values and freezes erasures of its paths', async () => {
     const ward = await begun(kind);
     const { trajectory, memory } = ward;
     const careful = { writ: writFor('careful', { require_approval: ['weigh'] }) };
@@ -252,7 +252,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   });
 });
 
-test('of more values than one entry erases all go, and what was found before the last entry is named', async () => {
+test('an erasure over several entries is complete and names earlier findings', async () => {
   const ward = await begun('memory');
   const { store, trajectory, memory } = ward;
   const { id } = await did(trajectory, 'stack', { at: 'a', patient: WHO, weight: 'zq81', cards: 2_001 });

@@ -22,7 +22,7 @@ const PLAIN = {
 };
 
 onClinics((begun) => {
-  test('of one subject and predicate a proposal asserts many, or does something else once', async () => {
+  test('a proposal makes many assertions or one other statement per partition', async () => {
     const { trajectory, memory } = await begun();
     const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
     const assert = { ...about, verb: 'assert', object: 'aspirin' };
@@ -43,7 +43,7 @@ onClinics((begun) => {
     expect(await say(change, { ...assert, subject: 'p8' })).toMatchObject({ ruling: 'committed' });
   });
 
-  test('what can’t be said is refused by name before it is proposed, with nothing written', async () => {
+  test('an invalid statement is refused before the proposal; nothing is written', async () => {
     const { store, trajectory, memory, assize } = await begun();
     const about = { subject: 'p7', predicate: 'drug' };
     const said = { ...about, object: 'aspirin' };
@@ -138,7 +138,7 @@ onClinics((begun) => {
     await assize.close();
   });
 
-  test('who gives a date as JavaScript writes it is told what makes an instant of it', async () => {
+  test('a date in JavaScript format is refused with a hint at the conversion', async () => {
     const { memory } = await begun();
     const iso = new Date().toISOString();
     const said = { subject: 'p7', predicate: 'drug', object: 'aspirin' };
@@ -154,7 +154,7 @@ onClinics((begun) => {
       });
   });
 
-  test('a name that nothing can have is refused where it is looked for, and not found to be nothing', async () => {
+  test('a query for an impossible name is refused instead of finding nothing', async () => {
     const { assize, memory, trajectory } = await begun();
     const name = 'e\u0301';
     const at = { valid: day('2026-03-01'), system: day('2026-03-01') };
@@ -179,7 +179,7 @@ onClinics((begun) => {
     await expect(memory.diff(at, at, { subject: 7 } as never)).rejects.toMatchObject({ code: 'bad_argument' });
   });
 
-  test('a name that is longer than any is found to be nothing, and not composed before', async () => {
+  test('an overlong name in a query finds nothing and is not normalized', async () => {
     const { memory } = await begun();
     const composed = vi.spyOn(String.prototype, 'normalize');
     onTestFinished(() => composed.mockRestore());
@@ -192,7 +192,7 @@ onClinics((begun) => {
     expect(composed.mock.contexts.filter((text) => String(text).length > 512)).toEqual([]);
   });
 
-  test('what can’t be said is a rejection on record where a model proposes it, or an action says it, under the same name', async () => {
+  test('a model’s or action’s invalid statement is rejected with the same code', async () => {
     const { trajectory, memory, store, clock } = await begun();
     const about = { space: 'ward', subject: 'p7', predicate: 'drug' };
     const said = { ...about, verb: 'assert', object: 'aspirin' };
@@ -254,7 +254,7 @@ onClinics((begun) => {
       });
   });
 
-  test('what no entry holds is a rejection on record, and nobody is asked; in smaller groups it is believed', async () => {
+  test('an oversized change is rejected without questions; smaller groups commit', async () => {
     const asked: unknown[] = [];
     const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
     const choose: Judge['choose'] = ({ request, members: [first] }) => {
@@ -296,7 +296,7 @@ onClinics((begun) => {
     expect(trajectory.length).toBeGreaterThan(10);
   });
 
-  test('a period that ends more than an entry holds is refused, and nothing is written; shorter ones go', async () => {
+  test('a period that ends too many facts is refused; shorter ones are committed', async () => {
     const { trajectory, memory } = await begun();
     const from = (n: number): Instant => addMicros(START, n * 1_000_000);
     const EACH = 900;
@@ -327,7 +327,7 @@ onClinics((begun) => {
     expect(await drug(memory, { valid: 'any' })).toEqual(['dose 0']);
   });
 
-  test('what no entry would hold of several keys that somebody has to choose about is refused, and nobody is asked', async () => {
+  test('oversized contradictions of several keys are refused without questions', async () => {
     const asked: unknown[] = [];
     const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
     const choose: Judge['choose'] = ({ request, members: [first] }) => {

@@ -9,7 +9,7 @@ import type { Ruling } from '../records/ruling.ts';
 import type { AskedQuestion } from './index.ts';
 
 onClinics((begun) => {
-  test('what was believed at any time of what was so at any time', async () => {
+  test('recall returns the facts of any valid time as of any system time', async () => {
     const { clock, memory } = await begun();
     await committed(
       memory.assert({ subject: 'p7', predicate: 'drug', object: 'penicillin', valid: { from: day('2026-03-01') } }),
@@ -27,7 +27,7 @@ onClinics((begun) => {
     expect(await drug(memory, { valid: 'any', system: addMicros(START, -1) })).toEqual([]);
   });
 
-  test('what is read as of an instant is read so again, also where something of then is on its way to the store', async () => {
+  test('a read as of an instant is repeatable, even with a commit in flight', async () => {
     const { clock, memory, store } = await begun();
     const said = (subject: string, object: string) => ({ subject, predicate: 'drug', object, valid: { from: START } });
     await committed(memory.assert(said('p7', 'aspirin')));
@@ -78,7 +78,7 @@ onClinics((begun) => {
     }
   });
 
-  test('no recall as of an instant waits for an erasure, which changes the past anyway and may take long', async () => {
+  test('a recall as of an instant does not wait for a slow erasure', async () => {
     const { clock, memory, store } = await begun();
     await committed(memory.assert({ subject: 'p7', predicate: 'drug', object: 'aspirin', valid: { from: START } }));
     clock.forward(1_000);
@@ -98,7 +98,7 @@ onClinics((begun) => {
     expect(await drug(memory, { valid: START, system: clock.at })).toEqual([]);
   });
 
-  test('up to the latest change of a partition nothing is read otherwise later, whatever clocks say; after it a clock that is behind may say more', async () => {
+  test('reads are stable up to a partition’s last change; slow clocks add later', async () => {
     const { clock, memory, store } = await begun();
     const behind = new HandClock();
     const other = runtimeOver(store, [clinic], { clock: behind });
@@ -119,7 +119,7 @@ onClinics((begun) => {
     expect(await drug(memory, { valid: START, system: addMicros(latest, 1) })).toEqual(['ibuprofen']);
   });
 
-  test('who lost a contradiction is kept in full, and explained down to the entries', async () => {
+  test('a losing assertion is kept in full and explained down to the entries', async () => {
     const { clock, memory } = await begun();
     const first = await committed(
       memory.assert({ subject: 'p7', predicate: 'weight', object: '81 kg', confidence: 0.6 }),
@@ -159,7 +159,7 @@ onClinics((begun) => {
     expect([objects(difference.removed), objects(difference.added)]).toEqual([['aspirin'], ['ibuprofen']]);
   });
 
-  test('many say something at once in one process: each is written, and one is believed at every instant', async () => {
+  test('concurrent assertions are all written, and one holds at every instant', async () => {
     const { memory, assize } = await begun();
     const other = await assize.create(clinic, { trajectoryId: 'u', writs: [writ] });
     const memories = [memory, other.memory({ space: 'ward', writ })];
@@ -173,7 +173,7 @@ onClinics((begun) => {
     expect(new Set(all.facts.map((row) => readWitness(row).loser)).size).toBe(23);
   });
 
-  test('the same from the same source is said once, also by a process that comes later', async () => {
+  test('the same assertion of one source is stored once, also by a later process', async () => {
     const { memory, store } = await begun();
     const said = { subject: 'p7', predicate: 'allergy', object: 'penicillin', source: 'letter 12' };
     await committed(memory.assert(said));
@@ -190,7 +190,7 @@ onClinics((begun) => {
     expect((await committed(memory.assert({ ...said, source: 'letter 13' }))).delta.beliefs).toHaveLength(1);
   });
 
-  test('the same from the same source is said once where it was merged into what was believed, too', async () => {
+  test('the same assertion of one source is stored once, also after a merge', async () => {
     const { memory, store, clock } = await begun();
     const said = (source: string, more: object = {}) => ({
       subject: 'p7',
@@ -220,7 +220,7 @@ onClinics((begun) => {
     expect((await committed(memory.assert(said('letter 6')))).delta.beliefs).toHaveLength(1);
   });
 
-  test('the same from the same source is said once however often others have said so', async () => {
+  test('the same assertion of one source is stored once, after any other sources', async () => {
     const { store, clock, assize, memory } = await begun();
     const said = (source: number) => ({
       ...{ subject: 'p7', predicate: 'drug', object: 'aspirin', source: `letter ${source}` },
@@ -240,7 +240,7 @@ onClinics((begun) => {
     expect(again.delta.beliefs).toEqual([]);
   });
 
-  test('who has lost together with another that says the same is known, too', async () => {
+  test('an assertion that lost together with an equal one is recognized, too', async () => {
     const { memory, store } = await begun();
     const weighed = (object: string, confidence: number, source: string) => ({
       subject: 'p7',
@@ -257,7 +257,7 @@ onClinics((begun) => {
     for (const said of wrong) expect((await committed(again.assert(said))).delta.beliefs).toEqual([]);
   });
 
-  test('one object in two forms of Unicode is one, kept as it was said first, and taken back by either', async () => {
+  test('Unicode forms of an object are one: first is stored, either retracts it', async () => {
     const { memory, clock } = await begun();
     const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'] as const;
     const from = day('2026-01-01');
@@ -283,7 +283,7 @@ onClinics((begun) => {
     ]);
   });
 
-  test('who says what stands in place of a text that was erased has said something', async () => {
+  test('an object that looks like an erasure marker is an ordinary assertion', async () => {
     const { memory, store } = await begun();
     const batches: Batch[] = [];
     const commit = store.commit.bind(store);
@@ -299,7 +299,7 @@ onClinics((begun) => {
     expect(lost!.repeats).toEqual([said!.insert[0]!.content.hash]);
   });
 
-  test('an action says what is believed with what it changes, in one entry', async () => {
+  test('an action’s assertions and state changes are in one entry', async () => {
     const { trajectory, memory } = await begun();
     const visit = intent('visit', { patient: 'p7', weight: '80 kg' }, writ, { role: 'nurse' } as never);
     const payload = await committed(trajectory.propose({ ...visit, role: 'nurse' }));
@@ -308,7 +308,7 @@ onClinics((begun) => {
     expect(JSON.stringify(payload)).not.toMatch(/p7|80 kg|ward/);
   });
 
-  test('what ends before it is said is ruled on, because only the commit says when that is', async () => {
+  test('a period that ended before its assertion is rejected, at the commit', async () => {
     const { memory } = await begun();
     const over = { subject: 'p7', predicate: 'drug', object: 'aspirin', valid: { to: day('2026-03-01') } };
     expect(await memory.assert(over)).toMatchObject({
@@ -322,7 +322,7 @@ onClinics((begun) => {
     expect(await memory.history()).toEqual([]);
   });
 
-  test('a claim was asserted before where it was committed from the same source, also as what another says, lost or over', async () => {
+  test('a claim counts as asserted by its source, even merged, lost or ended', async () => {
     const { assize, trajectory, memory, clock } = await begun();
     const dose = { subject: 'p7', predicate: 'drug', object: 'aspirin', valid: { to: day('2026-04-01') } };
     expect(await memory.wasAsserted({ ...dose, source: 'chart' })).toBe(false);
@@ -343,7 +343,7 @@ onClinics((begun) => {
     });
   });
 
-  test('what another process has said since is what a person is asked about, and what is taken back', async () => {
+  test('newer facts of another process are in questions, and are retracted', async () => {
     const { store, clock, trajectory, memory } = await begun();
     const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 'u', writs: [writ] });
     const theirs = other.memory({ space: 'ward', writ });
@@ -364,7 +364,7 @@ onClinics((begun) => {
     expect((await theirs.recall(allergy)).facts).toEqual([]);
   });
 
-  describe('who loses to another process in the same trajectory', () => {
+  describe('a statement that conflicts with another process in the trajectory', () => {
     const always = { from: day('2020-01-01'), to: day('2030-01-01') };
     /** The other process commits first. */
     const raced = async () => {
@@ -382,7 +382,7 @@ onClinics((begun) => {
       return { ...world, theirs, beforeCommit };
     };
 
-    test('takes back what that has said, though nothing was to be taken back before', async () => {
+    test('retracts the new facts although none existed before', async () => {
       const { memory, theirs, beforeCommit } = await raced();
       const about = { subject: 'p7', predicate: 'allergy', valid: always };
       expect((await committed(memory.retract(about))).delta.beliefs).toEqual([]);
@@ -391,7 +391,7 @@ onClinics((begun) => {
       expect((await memory.recall({ subject: 'p7' })).facts).toEqual([]);
     });
 
-    test('asks about what is believed since', async () => {
+    test('asks about the facts asserted since', async () => {
       const { clock, trajectory, memory, theirs, beforeCommit } = await raced();
       const about = { subject: 'p7', predicate: 'diagnosis' };
       await committed(memory.assert({ ...about, object: 'flu', valid: always }));

@@ -79,7 +79,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
-  test('what is asked for besides restricts first', async () => {
+  test('the other query fields restrict the rows before the search', async () => {
     const { memory, store } = await begun();
     await memory.change({ subject: 'ann', predicate: 'drug', object: 'nothing' });
     expect(subjects(await memory.recall({ text: 'aspirin' }))).toBe('dan');
@@ -95,7 +95,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
-  test('by what it means, and by both', async () => {
+  test('finds facts by embedding and by hybrid search', async () => {
     const told: string[] = [];
     const { memory, store, assize } = await begun({ embedder: embedder(told) });
     const near = await memory.recall({ text: 'painkiller', by: 'embedding', limit: 2 });
@@ -118,7 +118,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
-  test('by both it ranks those alone that stand in the relation, as it does those of a name', async () => {
+  test('hybrid search ranks only rows in the relation, as it does for a name', async () => {
     const { memory, store } = await begun({ embedder: embedder([]) });
     const now = { from: '2026-01-10T00:00:00.000000Z', to: '2026-01-20T00:00:00.000000Z' } as const;
     const later = { from: '2030-01-10T00:00:00.000000Z', to: '2030-01-20T00:00:00.000000Z' } as const;
@@ -137,7 +137,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
-  test('an embedder is never given what was erased', async () => {
+  test('an embedder never receives erased values', async () => {
     const told: string[] = [];
     const { memory, trajectory, store } = await begun({ embedder: embedder(told) });
     const asked = (await memory.recall({ text: 'does ann take aspirin daily', subject: 'nobody' })).observation;
@@ -156,7 +156,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
-  test('a query with a member that there is not, or without a value, does not recall all instead', async () => {
+  test('a query with an unknown or undefined field is refused, not widened', async () => {
     const { memory } = await begun();
     const from = { valid: START, system: START };
     for (const wrong of [{ sbject: 'ann' }, { subject: undefined }, Object.create({ predicat: 'drug' })]) {
@@ -174,7 +174,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(subjects(await memory.recall({ subject: 'ann', predicate: 'drug' }))).toBe('ann');
   });
 
-  test('a relation that is none, or to what is no period, is refused also where there is nothing to compare', async () => {
+  test('an invalid relation or period is refused even without facts to compare', async () => {
     const { memory } = await begun();
     const [early, late] = [START, '9000-01-01T00:00:00.000000Z'];
     for (const [relation, code] of [
@@ -191,7 +191,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect((await memory.recall({ subject: 'nobody', relation: whole })).facts).toEqual([]);
   });
 
-  test('what can’t be looked for is refused', async () => {
+  test('an invalid search is refused', async () => {
     const plain = await begun();
     const wrong = async (memory: Pick<Memory, 'recall'>, query: object, code: string) =>
       expect(memory.recall(query as never)).rejects.toMatchObject({ code });

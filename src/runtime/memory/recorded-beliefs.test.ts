@@ -47,7 +47,7 @@ async function rewritten(plain: MemoryStore, changes: unknown[], blobs: readonly
   return { store, commits };
 }
 
-test('beliefs are taken as recorded by a deep replay, which says so, and are none of a backtest’s business', async () => {
+test('deep replay takes and reports beliefs as recorded; backtests skip them', async () => {
   const { store } = await told();
   expect(await verifyStore(store)).toMatchObject([{ valid: true, entries: 4 }]);
   expect(await deepReplay(store, 't', { domains: [desk] })).toMatchObject({
@@ -60,7 +60,7 @@ test('beliefs are taken as recorded by a deep replay, which says so, and are non
   expect(await backtest(store, 't', { domains: [desk] })).toMatchObject({ differences: [], not_judgeable: {} });
 });
 
-test('what an entry says of beliefs is erased with the entry, and is erased to all who read it', async () => {
+test('an entry’s beliefs are erased with the entry, for every reader', async () => {
   const { store, commits } = await told();
   const [commit] = commits as [string];
   const trajectory = await runtimeOver(store, [desk]).open('t');

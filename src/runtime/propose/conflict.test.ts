@@ -102,7 +102,7 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
     expect(canonicalize(trajectory.state())).toBe(await soundState(store, 't'));
   });
 
-  test('what has a key is asked again and is there once', async () => {
+  test('a proposal with a key is retried and recorded once', async () => {
     for (const n of [1, 2, 3]) {
       const { store, trajectory } = await begun();
       store.plan = new Map([[n, fault]]);
@@ -153,7 +153,7 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
   });
 });
 
-test('what could not be written is not shown as state, and the approval is open again', async () => {
+test('a failed write is not shown as state, and the approval is pending again', async () => {
   for (const fault of ['thrown, lost', 'unknown, lost'] as const) {
     const { store, trajectory } = await begun();
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
@@ -175,7 +175,7 @@ test('a writer that always loses gives up, says so, and has written nothing', as
   expect(trajectory.state()).toMatchObject({ n: 0 });
 });
 
-test('a ledger that is damaged while it is open is not written to after a conflict', async () => {
+test('a ledger damaged while open is not written to after a conflict', async () => {
   const { store, trajectory } = await begun();
   await trajectory.propose(intent('add', { by: 1 }, worker));
   const honest = store.below.entries.bind(store.below);
@@ -191,7 +191,7 @@ test('a ledger that is damaged while it is open is not written to after a confli
   expect(await outcomeOf(trajectory.propose(intent('add', { by: 1 }, worker)), store)).toBe('committed 2');
 });
 
-describe('what is read after a conflict', () => {
+describe('the read after a conflict', () => {
   /**
    * Two processes that have met, after that many entries and three of theirs, the last by `one`;
    * with the start and length of each read. A process without contention keeps no fold, and reads
@@ -211,7 +211,7 @@ describe('what is read after a conflict', () => {
     return { store, both, reads };
   }
 
-  test('is what is new, and the entry before', async () => {
+  test('covers the new entries and the one before', async () => {
     const { store, both, reads } = await opened(100);
     const [one, two] = both as [Trajectory, Trajectory];
     expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
@@ -224,24 +224,21 @@ describe('what is read after a conflict', () => {
     expect(canonicalize(one.state())).toBe(await soundState(store, 't'));
   });
 
-  test.each([1, 12, 17])(
-    'is all of it where what was read before is not there any more, but %i others',
-    async (count) => {
-      const { store, both, reads } = await opened(10);
-      const [one] = both as [Trajectory, Trajectory];
-      const other = new FaultyStore();
-      const anew = await processOver(other, 'anew').create(desk, {
-        trajectoryId: 't',
-        writs: [worker],
-        note: 'restored',
-      });
-      for (let i = 0; i < count; i++) await anew.propose(intent('add', { by: i % 2 === 0 ? 5 : -5 }, worker));
-      Object.assign(store, { below: other.below });
-      expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
-      expect(reads).toEqual([`${Math.max(0, count - 11)} from 12`, `${count + 1} from 0`]);
-      expect(one.state()).toMatchObject({ n: count % 2 === 0 ? 1 : 6 });
-    },
-  );
+  test.each([1, 12, 17])('covers everything if the earlier entries were replaced by %i others', async (count) => {
+    const { store, both, reads } = await opened(10);
+    const [one] = both as [Trajectory, Trajectory];
+    const other = new FaultyStore();
+    const anew = await processOver(other, 'anew').create(desk, {
+      trajectoryId: 't',
+      writs: [worker],
+      note: 'restored',
+    });
+    for (let i = 0; i < count; i++) await anew.propose(intent('add', { by: i % 2 === 0 ? 5 : -5 }, worker));
+    Object.assign(store, { below: other.below });
+    expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    expect(reads).toEqual([`${Math.max(0, count - 11)} from 12`, `${count + 1} from 0`]);
+    expect(one.state()).toMatchObject({ n: count % 2 === 0 ? 1 : 6 });
+  });
 
   test('is refused where it was changed, and named', async () => {
     const { store, both } = await opened(10);
@@ -257,7 +254,7 @@ describe('what is read after a conflict', () => {
     }
   });
 
-  test('counts what was spent once, however often it is read on', async () => {
+  test('counts spending once, however often the read continues', async () => {
     const payer = writFor('payer', { trajectory: 't', budget: { usd: 10 } });
     const { both } = await opened(3);
     const told: string[] = [];
@@ -268,7 +265,7 @@ describe('what is read after a conflict', () => {
     expect(told).toEqual([...Array(10).fill('committed'), ...Array(4).fill('rejected')]);
   });
 
-  test('is all of it where reading on failed half way: nothing is counted twice or not at all', async () => {
+  test('covers everything after a partly failed read, each entry counted once', async () => {
     const payer = writFor('payer', { trajectory: 't', budget: { usd: 400 } });
     const { store, both } = await opened(3);
     const [one, two] = both as [Trajectory, Trajectory];
@@ -303,7 +300,7 @@ describe('what is read after a conflict', () => {
 });
 
 describe('two runtimes over one store', () => {
-  test('judge again on what the other one wrote', async () => {
+  test('adjudicate again on the other runtime’s entries', async () => {
     const { store, trajectory: one } = await begun();
     const two = await processOver(store, 'second').open('t');
     for (let i = 0; i < 5; i++) {
@@ -320,7 +317,7 @@ describe('two runtimes over one store', () => {
     expect(await allEntries(store, 't')).toHaveLength(12);
   });
 
-  test('judge again just what was proposed, whatever the caller has made of it by then', async () => {
+  test('adjudicate the original proposal again, ignoring later caller changes', async () => {
     const { store, trajectory: one } = await begun();
     const two = await processOver(store, 'second').open('t');
     for (let i = 0; i < 3; i++) {
@@ -339,7 +336,7 @@ describe('two runtimes over one store', () => {
     expect((await payloads(store, 't')).at(-1)).toMatchObject({ observations: [{ value: { seen: 2 } }] });
   });
 
-  test('find a writ by its id that the other one was presented with, and no other', async () => {
+  test('find a writ by its id once the other runtime was given it, and no other', async () => {
     const { store, trajectory: one } = await begun();
     const two = await processOver(store, 'second').open('t');
     const late = writFor('late');
@@ -362,7 +359,7 @@ describe('two runtimes over one store', () => {
     expect(await allEntries(store, 't')).toHaveLength(2);
   });
 
-  test('find that the other one resolved, or put up, what this one did not know of', async () => {
+  test('find resolutions and submissions that the other runtime made', async () => {
     const { store, trajectory: one } = await begun();
     const two = await processOver(store, 'second').open('t');
     const asked = await one.propose(intent('ask', { amount: 5 }, worker));
@@ -383,7 +380,7 @@ describe('two runtimes over one store', () => {
     expect(await soundState(store, 't')).toContain('"n":4');
   });
 
-  test('resolve an approval once: of two counselors who race, one is told that nothing is pending', async () => {
+  test('resolve an approval once; the slower counselor gets `not_pending`', async () => {
     for (const ways of [
       ['approve', 'approve'],
       ['approve', 'reject'],
@@ -426,7 +423,7 @@ describe('two runtimes over one store', () => {
   });
 });
 
-test('two processes on one SQLite file, all at once: serial, nothing lost, nothing doubled', async () => {
+test('two processes on a SQLite file are serial, with no lost or doubled entry', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-conflict-'));
   try {
     const path = `sqlite:${join(folder, 'a.db')}`;
@@ -467,7 +464,7 @@ const step = fc.record({
 });
 const fault = fc.tuple(fc.integer({ min: 1, max: 30 }), fc.constantFrom(...FAULTS));
 
-test('whatever interleaving, whatever the store answers: nothing doubled, nothing lost, no invariant broken (property)', async () => {
+test('no interleaving or store answer loses, doubles or breaks it (property)', async () => {
   const run = fc.asyncProperty(
     fc.boolean(),
     fc.array(step, { minLength: 4, maxLength: 24 }),
@@ -545,7 +542,7 @@ test('whatever interleaving, whatever the store answers: nothing doubled, nothin
   await fc.assert(run, { numRuns: cases(250) });
 });
 
-test('the budget of two agents, proposed in two processes in any order, never passes its cap (property)', async () => {
+test('in any order two agents in two processes keep the budget cap (property)', async () => {
   const spend = fc.record({ process: fc.nat(1), amount: fc.integer({ min: 1, max: 70_000 }), wait: fc.boolean() });
   const run = fc.asyncProperty(fc.array(spend, { minLength: 2, maxLength: 10 }), async (spends) => {
     const store = new FaultyStore();

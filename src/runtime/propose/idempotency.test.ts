@@ -60,7 +60,7 @@ describe('the same key and intent', () => {
     } else expect(await again.propose(input)).toEqual(atOnce[0]);
   });
 
-  test('where an observation is named as none may be any more: what was ruled on keeps its ruling', async () => {
+  test('with an observation name no longer allowed: the ruling is kept', async () => {
     const store = new MemoryStore();
     const clock = new HandClock();
     const runtime = () => runtimeOver(store, [desk], { oracle: store, clock });
@@ -108,7 +108,7 @@ describe('the same key and intent', () => {
 });
 
 test.each(['approve', 'reject', 'expire'] as const)(
-  'the same again while what became of it is on its way to the disk (%s): one entry for it',
+  'a repeat while its resolution is being written (%s) adds no entry',
   async (way) => {
     for (let turns = 0; turns < 24; turns++) {
       const [store, clock] = [new FaultyStore(), new HandClock()];
@@ -148,7 +148,7 @@ describe('the same key and another intent', () => {
     expect(await trajectory.propose(keyed(1))).toMatchObject({ ruling: 'committed' });
   });
 
-  test('at once: one is ruled on, the other is told', async () => {
+  test('concurrently: one is adjudicated, the other gets a conflict', async () => {
     const { store, trajectory } = await begun();
     const codes = await Promise.all([codeOf(trajectory.propose(keyed(1))), codeOf(trajectory.propose(keyed(2)))]);
     expect(codes).toEqual(['an answer', 'idempotency_conflict']);
@@ -162,7 +162,7 @@ describe('the same key and another intent', () => {
     expect(one.ruling === 'committed' && two.ruling === 'committed' && one.entry.id !== two.entry.id).toBe(true);
   });
 
-  test('is known to every runtime, also of what was refused, what waits and what became of it', async () => {
+  test('is known to every runtime, also for rejected, pending and resolved ones', async () => {
     const { store, trajectory } = await begun();
     const asked = intent('ask', { amount: 5 }, worker, { idempotencyKey: 'asked' });
     const first = [keyed(1), keyed(99, 'refused'), asked];
@@ -180,7 +180,7 @@ describe('the same key and another intent', () => {
     for (const { payload } of (await allEntries(store, 't')).slice(1)) expect(payload).not.toMatch(/"(k|refused)"/);
   });
 
-  test('in two runtimes at once: one is ruled on, the other is told', async () => {
+  test('concurrently in two runtimes: one is adjudicated, the other conflicts', async () => {
     const { store, trajectory } = await begun();
     const again = await runtimeOver(store, [desk]).open('t');
     const codes = await Promise.all([codeOf(trajectory.propose(keyed(1))), codeOf(again.propose(keyed(2)))]);
@@ -204,7 +204,7 @@ test('a key that is none is refused', async () => {
   expect(await allEntries(store, 't')).toHaveLength(1);
 });
 
-test('whatever is repeated, wherever and whenever: an entry for each key (property)', async () => {
+test('any repeats anywhere at any time give one entry per key (property)', async () => {
   const call = fc.record({ key: fc.nat(4), where: fc.nat(1), wait: fc.boolean(), reopen: fc.boolean() });
   const run = fc.asyncProperty(fc.array(call, { minLength: 2, maxLength: 20 }), async (calls) => {
     const { store, trajectory } = await begun();

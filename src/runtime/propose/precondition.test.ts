@@ -41,7 +41,7 @@ const codeOf = (answer: Promise<unknown>): Promise<string> =>
   );
 
 describe('a proposal that rests on places', () => {
-  test('is ruled as always while none was changed, and refused when one was, by which entry it says', async () => {
+  test('is adjudicated if no path changed, else refused with the changing entry', async () => {
     const { store, trajectory } = await begun();
     await keep(trajectory, { a: { b: 1 }, c: 2 });
     const since = trajectory.head;
@@ -62,7 +62,7 @@ describe('a proposal that rests on places', () => {
     expect(await soundState(store, 't')).toContain('"n":5');
   });
 
-  test('follows what is accepted until it is ruled on, and no longer', async () => {
+  test('follows accepted changes only until it is adjudicated', async () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     await addIf(trajectory, { since, paths: ['/n'] });
@@ -84,7 +84,7 @@ describe('a proposal that rests on places', () => {
     followed.mockRestore();
   });
 
-  test('is refused for what its own kind did, and for what a counselor committed; not for what was refused or waits', async () => {
+  test('conflicts with commits and approvals, but not rejected or pending ones', async () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     await trajectory.propose(intent('add', { by: 99 }, worker));
@@ -121,7 +121,7 @@ describe('a proposal that rests on places', () => {
     expect(await asked('add', { by: 1 }, narrow)).toMatchObject({ reason: 'invalid_authority' });
   });
 
-  test('is told nothing of places that its role does not wholly see', async () => {
+  test('learns nothing about paths that its role does not fully see', async () => {
     const { store, trajectory } = await begun();
     const since = trajectory.head;
     const filer = (box: string, paths: string[]): Promise<Ruling> =>
@@ -160,7 +160,7 @@ describe('a proposal that rests on places', () => {
     expect(await allEntries(store, 't')).toHaveLength(5);
   });
 
-  test('under a key has the ruling that the key has, whatever changed and whatever it rests on by then', async () => {
+  test('under a known key gets its ruling despite changes or other preconditions', async () => {
     const { store, trajectory } = await begun();
     const since = trajectory.head;
     const places = ['/data'];
@@ -192,7 +192,7 @@ describe('a proposal that rests on places', () => {
     expect(recorded).not.toContain('places');
   });
 
-  test('that waits for an approval was asked once, when it was put up', async () => {
+  test('that is pending was checked once, at its submission', async () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     const ifUnchanged = { since, paths: ['/data'] };
@@ -204,8 +204,8 @@ describe('a proposal that rests on places', () => {
   });
 });
 
-describe('what has changed since', () => {
-  test('is seen of what is on its way to the disk', async () => {
+describe('a change since the given entry', () => {
+  test('is detected while its write is in flight', async () => {
     const { trajectory } = await begun();
     await keep(trajectory, 0);
     const since = trajectory.head;
@@ -248,19 +248,19 @@ describe('what has changed since', () => {
       return { refused, by: by as string };
     }
 
-    test('of what is committed', async () => {
+    test('if it was committed', async () => {
       const { refused, by } = await overtaken(['/data'], (trajectory) => keep(trajectory, 1));
       expect(refused).toMatchObject({ reason: 'conflict', detail: expect.stringContaining(by) });
     });
 
-    test('of what a counselor approves', async () => {
+    test('if a counselor approved it', async () => {
       const { refused, by } = await overtaken(['/asked'], (trajectory) =>
         trajectory.approve(trajectory.pending()[0]?.id as string, { principal: 'dr-who', method: 'test' }),
       );
       expect(refused).toMatchObject({ reason: 'conflict', detail: expect.stringContaining(by) });
     });
 
-    test('of what another process commits, when memory has it by then', async () => {
+    test('if another process committed it and the cache has it by then', async () => {
       const { refused, by } = await overtaken(['/data'], async (trajectory, store) => {
         const changing = await keep(await processOver(store, 'two').open('t'), 1);
         await trajectory.propose(intent('add', { by: 1 }, worker));
@@ -270,7 +270,7 @@ describe('what has changed since', () => {
     });
   });
 
-  test('does not count what was not written after all', async () => {
+  test('does not count if its write failed', async () => {
     const { store, trajectory } = await begun();
     await keep(trajectory, 0);
     const since = trajectory.head;
@@ -289,7 +289,7 @@ describe('what has changed since', () => {
     expect(await soundState(store, 't')).toContain('"n":1');
   });
 
-  test('is seen of what another process has committed, and what it did not change is not', async () => {
+  test('of another process is detected, with only the paths that it changed', async () => {
     const { store, trajectory } = await begun();
     const other = await processOver(store, 'two').open('t');
     for (let i = 0; i < 3; i++) {
@@ -307,7 +307,7 @@ describe('what has changed since', () => {
     expect(await soundState(store, 't')).toContain('"n":3');
   });
 
-  test('is read from the entries since, and of them once, whatever the world holds', async () => {
+  test('is read from the entries since then, each once, for any state size', async () => {
     const { store, trajectory } = await begun();
     for (let i = 0; i < 20; i++) await keep(trajectory, i);
     const since = trajectory.head;
@@ -327,7 +327,7 @@ describe('what has changed since', () => {
     ]);
   });
 
-  test('is told by places: of lists of changes in blobs, and of what is sensitive or was erased', async () => {
+  test('is found by path: in changes in blobs, in sensitive or erased values', async () => {
     const { trajectory } = await begun();
     const since = trajectory.head;
     await keep(trajectory, { long: 'x'.repeat(40_000) });
@@ -361,7 +361,7 @@ describe('what has changed since', () => {
   });
 });
 
-describe('what can’t be said', () => {
+describe('an invalid precondition', () => {
   const good = { since: '0'.repeat(64), paths: ['/n'] };
   const wrong: [string, unknown][] = [
     ['nothing', null],
@@ -384,7 +384,7 @@ describe('what can’t be said', () => {
     expect(await allEntries(store, 't')).toHaveLength(1);
   });
 
-  test('since an entry that is not here: unknown, of another trajectory, of the source of a branch', async () => {
+  test('since a missing entry: unknown, or of another trajectory or the source', async () => {
     const { store, trajectory } = await begun();
     const there = idOf(await keep(trajectory, 1));
     const assize = processOver(store, 'two');
@@ -402,7 +402,7 @@ describe('what can’t be said', () => {
   });
 });
 
-test('a conflict is taken as recorded when the domain runs again, and the ledger verifies', async () => {
+test('deep replay takes a conflict as recorded, and the ledger verifies', async () => {
   const { store, trajectory } = await begun();
   const since = trajectory.head;
   await keep(trajectory, 1);

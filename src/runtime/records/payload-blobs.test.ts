@@ -19,7 +19,7 @@ test('salts of one seed are the same again at the same place, and at no other', 
   );
 });
 
-test('what is kept under them is two blobs, though it is one text', () => {
+test('equal values under different salts are separate blobs', () => {
   const hashes = [['t', 'h'], ['u', 'h'], ['t', 'i'], ['th']].map((place) => {
     const kept = new PayloadBlobs(positionedSalts(seededRandom('one'), ...place));
     kept.store('one text', true);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { randomHex } from './random-hex.ts';
 
-test('bytes are written as they were drawn, however many there are, and nothing is left of those before', () => {
+test('drawn bytes of any length are written as hex, without earlier bytes', () => {
   for (const length of [0, 1, 12, 64, 65, 200, 3]) {
     const bytes = Uint8Array.from({ length }, (_, i) => (i * 37 + length) & 0xff);
     expect(randomHex({ bytes: () => bytes }, 16)).toBe(Buffer.from(bytes).toString('hex'));

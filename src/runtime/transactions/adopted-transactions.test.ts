@@ -11,7 +11,7 @@ const LEASE_MS = 600_000;
 const a = readClaim('write', 'r:/a');
 const b = readClaim('write', 'r:/b');
 
-test('who takes over work before it has heard of it knows that it may have acted: older work comes too late there', async () => {
+test('an adopted unseen transaction counts as acted: older epochs are too late', async () => {
   const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
   const mine = await store.joinEffects({ leaseMs: LEASE_MS });
   const other = await store.joinEffects({ leaseMs: LEASE_MS });
@@ -33,7 +33,7 @@ test('who takes over work before it has heard of it knows that it may have acted
   await store.close();
 });
 
-test('who joins and parts beside others that say things all the time waits for none of that', async () => {
+test('joining and leaving do not wait for a continuous stream of events', async () => {
   const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
   const mine = await store.joinEffects({ leaseMs: LEASE_MS });
   let news = (): void => undefined;
@@ -55,7 +55,7 @@ test('who joins and parts beside others that say things all the time waits for n
   await store.close();
 });
 
-test('who joins reads all that is open at once, and keeps out of what it claims', async () => {
+test('a joining member reads all open work in one batch and avoids its claims', async () => {
   const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
   const { fence, release } = await store.leaseEffects();
   const claims = (place: number) => [readClaim('write', `r:/${place}`)];
@@ -98,7 +98,7 @@ test('who joins reads all that is open at once, and keeps out of what it claims'
   await store.close();
 });
 
-test('of many who find out at once that their place is lost, one joins again, and nobody is left behind', async () => {
+test('of many callers that find a lost membership one rejoins, and none leaks', async () => {
   const inner = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
   const memberships: { readonly membership: Membership; isReleased: boolean }[] = [];
   const store = new Proxy(inner, {

@@ -296,16 +296,13 @@ test.each<[string, object, Body, Partial<TransactionOptions>?]>([
       await tx.call('never', at('never'));
     },
   ],
-])(
-  'what a body and its tools make of what they get is nobody else’s, where it %s',
-  async (_, tidyOf, body, more = {}) => {
-    const tidy = await outcomeOf(() => undefined, body, more);
-    expect(tidy).toMatchObject(tidyOf);
-    expect(await outcomeOf(spoil, body, more)).toEqual(tidy);
-  },
-);
+])('changes of values by a body or tool stay local if the transaction %s', async (_, tidyOf, body, more = {}) => {
+  const tidy = await outcomeOf(() => undefined, body, more);
+  expect(tidy).toMatchObject(tidyOf);
+  expect(await outcomeOf(spoil, body, more)).toEqual(tidy);
+});
 
-test('a tool is as it was declared, where the same object serves for the next one', async () => {
+test('a tool stays as declared, even if its declaration object is reused', async () => {
   const did: string[] = [];
   const does = (what: string) => () => void did.push(what);
   const class_ = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' };

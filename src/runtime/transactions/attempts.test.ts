@@ -69,7 +69,7 @@ describe.each([1, 2, 3, 7, 30])('with %i tries', (tries) => {
     }
   });
 
-  test('what is refused for good is not tried again', async () => {
+  test('a permanent refusal is not retried', async () => {
     const at = await stage('fail_for_good', tries, { maxAttempts: tries });
     const assize = at.processOf(new Steps());
     await at.transact(assize, HELD, 'commit');
@@ -81,29 +81,26 @@ describe.each([1, 2, 3, 7, 30])('with %i tries', (tries) => {
   });
 });
 
-test.each([1, 3])(
-  'a try of %i that was lost, and of which its sink says that it did nothing, was one that failed',
-  async (tries) => {
-    const sink = new OutsideSink('queryable');
-    const made: string[] = [];
-    const fault = (of: 'do' | 'undo' | 'ask'): Fault => {
-      made.push(of);
-      return of === 'do' ? 'lose_before' : 'none';
-    };
-    const tools = [toolFor({ sink, steps: new Steps(), fault }, 'irreversible', 'buffered')];
-    const assize = runtimeOver(new MemoryStore(), [tally], { tools, maxAttempts: tries, blockTimeoutMs: HOLD_MS });
-    const trajectory = await assize.create(tally, { trajectoryId: 't' });
-    await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
-      await tx.call(HELD, { what: 'held' });
-      tx.propose({ action: 'count', role: 'counter', args: 'order' });
-    });
-    expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved' }]);
-    expect(made).toEqual(Array.from({ length: tries }, () => ['do', 'ask']).flat());
-    await assize.close();
-  },
-);
+test.each([1, 3])('with %i attempts, a lost one that the sink denies counts as failed', async (tries) => {
+  const sink = new OutsideSink('queryable');
+  const made: string[] = [];
+  const fault = (of: 'do' | 'undo' | 'ask'): Fault => {
+    made.push(of);
+    return of === 'do' ? 'lose_before' : 'none';
+  };
+  const tools = [toolFor({ sink, steps: new Steps(), fault }, 'irreversible', 'buffered')];
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools, maxAttempts: tries, blockTimeoutMs: HOLD_MS });
+  const trajectory = await assize.create(tally, { trajectoryId: 't' });
+  await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
+    await tx.call(HELD, { what: 'held' });
+    tx.propose({ action: 'count', role: 'counter', args: 'order' });
+  });
+  expect(await assize.recoverEffects()).toMatchObject([{ phase: 'unresolved' }]);
+  expect(made).toEqual(Array.from({ length: tries }, () => ['do', 'ask']).flat());
+  await assize.close();
+});
 
-test('what others have left to a person stays left, whoever would try more often; what they have begun is gone on with', async () => {
+test('unresolved effects stay so despite more attempts; started ones resume', async () => {
   const ends = new Set<string>();
   for (let endAt = 1; ; endAt++) {
     const at = await stage('fail', 3);
@@ -173,7 +170,7 @@ describe('a sink that says when to try again', () => {
     ]);
   });
 
-  test('is heard too where nobody knows whether it was done', async () => {
+  test('is heeded too if the outcome of the call is unknown', async () => {
     const unsure = (afterMs: number): Error => new NoAnswer('it is down', { why: 'down', afterMs });
     expect(await pausesAfter(2_000, 120_000, unsure)).toEqual([
       [2_000, 4_000],

@@ -75,19 +75,16 @@ async function stage(sink: Sink, asks: 'writes' | 'resolver') {
 }
 
 for (const asks of ['writes', 'resolver'] as const)
-  test.each(SINKS)(
-    `each waits for those before it, with a %s sink, where the ${asks} of one makes one`,
-    async (sink) => {
-      const { log, run, assize } = await stage(sink, asks);
-      const { value, effects } = await run(true);
-      await assize.close();
-      expect(value).toEqual(['outer', 'third', 'inner']);
-      expect(effects).toBe('settled');
-      expect(log).toEqual(['outer', 'inner', 'third'].flatMap((at) => [`${at} begins`, `${at} ends`]));
-    },
-  );
+  test.each(SINKS)(`calls run in order, with a %s sink, if the ${asks} of one makes another`, async (sink) => {
+    const { log, run, assize } = await stage(sink, asks);
+    const { value, effects } = await run(true);
+    await assize.close();
+    expect(value).toEqual(['outer', 'third', 'inner']);
+    expect(effects).toBe('settled');
+    expect(log).toEqual(['outer', 'inner', 'third'].flatMap((at) => [`${at} begins`, `${at} ends`]));
+  });
 
-test('the end waits for it, too, where nobody awaits it', async () => {
+test('the transaction end waits for that call, even if it is not awaited', async () => {
   const { log, run, assize, store } = await stage('keyed', 'writes');
   await expect(run(false)).rejects.toMatchObject({ code: 'not_awaited' });
   const then = [...log];
@@ -96,7 +93,7 @@ test('the end waits for it, too, where nobody awaits it', async () => {
   expect(log).toEqual(then);
 });
 
-test('what is read of what is held, and not allowed any more when its turn comes, is given up, and nothing else is', async () => {
+test('a staged read that is no longer authorised is released, and nothing else', async () => {
   const clock = new HandClock();
   const act = declareTool({
     name: 'act',

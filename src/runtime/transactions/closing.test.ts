@@ -61,7 +61,7 @@ onEveryStore((stores) => {
   }
 
   describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) => {
-    test('what is called before the commit is waited for, and undone', async () => {
+    test('a call before the commit is awaited and compensated', async () => {
       const { store, steps, sink, assize, transact, runtime } = await stage(sort, ['reversible', 'externalised']);
       const made = settledOf(transact('acted'));
       await steps.called;
@@ -86,7 +86,7 @@ onEveryStore((stores) => {
       expect(sink.log).toHaveLength(before);
     });
 
-    test('what is called after the commit is waited for, and done once', async () => {
+    test('a call after the commit is awaited and executed once', async () => {
       const { store, steps, sink, assize, transact, runtime } = await stage(sort, ['irreversible', 'buffered']);
       const made = transact('for good');
       await steps.called;
@@ -105,7 +105,7 @@ onEveryStore((stores) => {
     });
   });
 
-  test('nothing begins any more, whatever it waits for', async () => {
+  test('no transaction starts or continues after close', async () => {
     const { sink, assize, trajectory, transact } = await stage('keyed', ['reversible', 'buffered']);
     const { promise: never } = Promise.withResolvers<void>();
     const hanging = settledOf(trajectory.transaction(options, () => never));
@@ -122,7 +122,7 @@ onEveryStore((stores) => {
     expect(await closing).toBe('closed');
   });
 
-  test('so it may with the first that it does, and what it calls after that is not called', async () => {
+  test('a body may close in its first step; its later calls are not executed', async () => {
     const { store, steps, sink, assize, trajectory } = await stage('keyed', ['reversible', 'externalised']);
     steps.go();
     // From here on a body starts without a wait.
@@ -141,7 +141,7 @@ onEveryStore((stores) => {
     expect(await store.openEffects()).toEqual([]);
   });
 
-  test('who closes once more, where that failed, closes the rest', async () => {
+  test('a second close after a failed one closes the rest', async () => {
     const { store, steps, assize, transact } = await stage('keyed', ['reversible', 'externalised']);
     let fails = true;
     type Taken = { release(): Promise<void> };
@@ -165,7 +165,7 @@ onEveryStore((stores) => {
     await assize.close();
   });
 
-  test('who closes once more waits as long as the first', async () => {
+  test('a second close waits as long as the first', async () => {
     const { store, steps, assize, transact } = await stage('keyed', ['irreversible', 'buffered']);
     const made = transact('for good');
     await steps.called;
@@ -206,7 +206,7 @@ onEveryStore((stores) => {
     expect(sink.times('do', 'a')).toBe(1);
   });
 
-  describe('an approval of what has acted', () => {
+  describe('an approval of an executed effect', () => {
     const doctor = { principal: 'doc', method: 'test', override: true } as const;
     const approvable = { action: 'count', role: 'counter', args: 'asked' } as const;
 
@@ -246,7 +246,7 @@ onEveryStore((stores) => {
       expect(await store.openEffects()).toEqual([]);
     });
 
-    test('hears so, also where it waits for what says by which names something goes', async () => {
+    test('gets `closed`, even while it waits for a scope resolver', async () => {
       let asked: (() => void) | undefined;
       const test = (name: string): Promise<readonly string[]> | readonly string[] => {
         asked?.();
@@ -261,7 +261,7 @@ onEveryStore((stores) => {
       expect([await approved, done()]).toEqual(['closed', []]);
     });
 
-    test('does not go on when those end whom it has waited for', async () => {
+    test('does not continue when the transactions that it waited for end', async () => {
       const { store, assize, trajectory, approve, done } = await waitingForApproval();
       const { promise: never } = Promise.withResolvers<void>();
       const older = settledOf(trajectory.transaction(options, () => never));
@@ -279,7 +279,7 @@ onEveryStore((stores) => {
   });
 });
 
-test('who asks again and again after the end is told so each time in a turn of the loop, which others have too', async () => {
+test('repeated calls after close fail each time and do not starve other work', async () => {
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
   const tools = toolsOf(outside, ['irreversible', 'buffered']);
   const assize = runtimeOver(new MemoryStore(), [asking], { tools });

@@ -47,7 +47,7 @@ describe.each([true, false])('a store that can’t say whether it committed, and
     return { assize, mended, sink, trajectory: await assize.open('t') };
   }
 
-  test('what tools did is left as it is until the log is read anew, and then is done or undone', async () => {
+  test('effects are untouched until the log is reloaded, then finish or revert', async () => {
     const { assize, mended, sink, trajectory } = await forgetfulStage(tally);
     const made = trajectory.transaction({ writ, writes: ['test:**'], retries: 0 }, async (tx) => {
       await tx.call('reversible.externalised', { what: 'acted' });
@@ -62,7 +62,7 @@ describe.each([true, false])('a store that can’t say whether it committed, and
     expect(sink.times('do', 'held')).toBe(did ? 1 : 0);
   });
 
-  test('what was approved is done as soon as the log is read anew, or is still to be approved', async () => {
+  test('approved effects run once the log is reloaded, or are still pending', async () => {
     const { assize, mended, sink, trajectory } = await forgetfulStage(asking);
     const { ruling } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'held' });
@@ -83,39 +83,36 @@ describe.each([true, false])('a store that can’t say whether it committed, and
 test.each([
   ['has the store to itself', false],
   ['works beside others', true],
-])(
-  'who waits behind one of which nobody knows whether it was committed is told so, where a runtime %s',
-  async (_, shared) => {
-    const memory = new MemoryStore({ shared });
-    await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
-    const { store, mended } = forgetful(memory, true);
-    const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
-    const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'buffered')] });
-    const trajectory = await assize.open('t');
-    const go = Promise.withResolvers<void>();
-    const began = Promise.withResolvers<void>();
-    const made = (name: string, before?: Promise<void>) =>
-      trajectory.transaction({ writ, writes: ['test:**'], retries: 0, name }, async (tx) => {
-        if (name === 'other') began.resolve();
-        await before;
-        await tx.call('reversible.buffered', { what: name });
-        tx.propose(COUNT);
-      });
-    const first = codeOf(made('first', go.promise));
-    // The same name waits before its body starts, and the other one before its ruling.
-    const [same, other] = [codeOf(made('first')), codeOf(made('other'))];
-    await began.promise;
-    go.resolve();
-    expect(await first).toBe('commit_unknown');
-    mended();
-    expect(await Promise.all([same, other])).toEqual(['lease_lost', 'lease_lost']);
-    // Each caller repeats its transaction; the first one was committed.
-    const again = await Promise.all([made('first'), made('other')]);
-    expect(again.map(({ ruling }) => ruling.ruling)).toEqual(['committed', 'committed']);
-    expect(['first', 'other'].map((what) => outside.sink.times('do', what))).toEqual([1, 1]);
-    await assize.close();
-  },
-);
+])('a transaction behind an uncertain commit fails, where a runtime %s', async (_, shared) => {
+  const memory = new MemoryStore({ shared });
+  await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
+  const { store, mended } = forgetful(memory, true);
+  const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
+  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'reversible', 'buffered')] });
+  const trajectory = await assize.open('t');
+  const go = Promise.withResolvers<void>();
+  const began = Promise.withResolvers<void>();
+  const made = (name: string, before?: Promise<void>) =>
+    trajectory.transaction({ writ, writes: ['test:**'], retries: 0, name }, async (tx) => {
+      if (name === 'other') began.resolve();
+      await before;
+      await tx.call('reversible.buffered', { what: name });
+      tx.propose(COUNT);
+    });
+  const first = codeOf(made('first', go.promise));
+  // The same name waits before its body starts, and the other one before its ruling.
+  const [same, other] = [codeOf(made('first')), codeOf(made('other'))];
+  await began.promise;
+  go.resolve();
+  expect(await first).toBe('commit_unknown');
+  mended();
+  expect(await Promise.all([same, other])).toEqual(['lease_lost', 'lease_lost']);
+  // Each caller repeats its transaction; the first one was committed.
+  const again = await Promise.all([made('first'), made('other')]);
+  expect(again.map(({ ruling }) => ruling.ruling)).toEqual(['committed', 'committed']);
+  expect(['first', 'other'].map((what) => outside.sink.times('do', what))).toEqual([1, 1]);
+  await assize.close();
+});
 
 /**
  * A process that stops before its second step: a tool has acted for the first time and has not
@@ -135,42 +132,39 @@ class HeldUp extends Steps {
 test.each([
   ['has the store to itself', false],
   ['works beside others', true],
-])(
-  'who is in the middle of what is due then calls no more of it, as whoever reads the log anew does, where a runtime %s',
-  async (_, shared) => {
-    const memory = new MemoryStore({ shared });
-    await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
-    const { store, mended } = forgetful(memory, true);
-    const [sink, steps] = [new OutsideSink('queryable'), new HeldUp()];
-    const tools = [toolFor({ sink, steps }, 'reversible', 'buffered')];
-    // A commit that succeeds before the connection is lost.
-    let isLost = false;
-    const losing = new Proxy(memory, {
-      get: (_, name) => {
-        const member = Reflect.get(isLost ? store : memory, name);
-        return typeof member === 'function' ? member.bind(isLost ? store : memory) : member;
-      },
+])('after an uncertain commit due calls are left to recovery if a runtime %s', async (_, shared) => {
+  const memory = new MemoryStore({ shared });
+  await runtimeOver(memory, [tally]).create(tally, { trajectoryId: 't' });
+  const { store, mended } = forgetful(memory, true);
+  const [sink, steps] = [new OutsideSink('queryable'), new HeldUp()];
+  const tools = [toolFor({ sink, steps }, 'reversible', 'buffered')];
+  // A commit that succeeds before the connection is lost.
+  let isLost = false;
+  const losing = new Proxy(memory, {
+    get: (_, name) => {
+      const member = Reflect.get(isLost ? store : memory, name);
+      return typeof member === 'function' ? member.bind(isLost ? store : memory) : member;
+    },
+  });
+  const assize = runtimeOver(losing, [tally], { tools });
+  const trajectory = await assize.open('t');
+  const made = (at: string, whats: readonly string[]) =>
+    trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
+      for (const what of whats) await tx.call('reversible.buffered', { what, at });
+      tx.propose(COUNT);
     });
-    const assize = runtimeOver(losing, [tally], { tools });
-    const trajectory = await assize.open('t');
-    const made = (at: string, whats: readonly string[]) =>
-      trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
-        for (const what of whats) await tx.call('reversible.buffered', { what, at });
-        tx.propose(COUNT);
-      });
-    const first = codeOf(made('here', ['a', 'b', 'c']));
-    await steps.begun.promise;
-    isLost = true;
-    expect(await codeOf(made('there', ['d']))).toBe('commit_unknown');
-    mended();
-    // The log is reloaded, even if no caller asks for it.
-    await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), { timeout: 60_000 });
-    // A process that held the store exclusively for the recovery has released it.
-    if (!shared) await (await memory.leaseEffects(AbortSignal.timeout(30_000))).release();
-    steps.go.resolve();
-    const code = await first;
-    expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);
-    expect(code).toBe('lease_lost');
-    await assize.close();
-  },
-);
+  const first = codeOf(made('here', ['a', 'b', 'c']));
+  await steps.begun.promise;
+  isLost = true;
+  expect(await codeOf(made('there', ['d']))).toBe('commit_unknown');
+  mended();
+  // The log is reloaded, even if no caller asks for it.
+  await vi.waitFor(async () => expect(await memory.openEffects()).toEqual([]), { timeout: 60_000 });
+  // A process that held the store exclusively for the recovery has released it.
+  if (!shared) await (await memory.leaseEffects(AbortSignal.timeout(30_000))).release();
+  steps.go.resolve();
+  const code = await first;
+  expect(['a', 'b', 'c', 'd'].map((what) => sink.times('do', what))).toEqual([1, 1, 1, 1]);
+  expect(code).toBe('lease_lost');
+  await assize.close();
+});

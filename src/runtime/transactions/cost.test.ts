@@ -112,7 +112,7 @@ const thrown = (): never => {
   throw THROWN;
 };
 
-test('what is not covered together with undoing it is refused by name, with nothing done', async () => {
+test('a call is refused, unexecuted, if the budget lacks its compensation cost', async () => {
   const made = await world(9);
   const { bank, store } = made;
   await act(made, async (tx) => {
@@ -127,7 +127,7 @@ test('what is not covered together with undoing it is refused by name, with noth
   await expectEffectLogMatches(store, 't', []);
 });
 
-test('what a transaction has reserved is free for its own commit', async () => {
+test('a transaction’s own reservation is available to its commit', async () => {
   const made = await world(9);
   const { ruling } = await act(made, (tx) => tx.call('bank.charge', { what: 'a', undoing: 7 }), '7 signs');
   expect(ruling.ruling).toBe('committed');
@@ -142,7 +142,7 @@ test.each([
   ['nothing of a unit', () => ({ usd: null })],
   ['a promise', async () => ({ usd: 2 })],
   ['one that fails', () => Promise.reject(new Error('later'))],
-])('what is no cost is refused at the call, by the name of its tool: %s', async (_, cost: () => unknown) => {
+])('an invalid cost is refused at the call with the tool’s name: %s', async (_, cost: () => unknown) => {
   const store = new MemoryStore();
   const writ = budgeted(20);
   const spec = { input: z.strictObject({}), execute: () => null, cost: cost as never } as const;
@@ -164,7 +164,7 @@ test.each([
   expect(JSON.parse(ruling.entry.payload)).toMatchObject({ budget_cost: { usd: 1 }, delta: { effects: [] } });
 });
 
-test('what can be undone at a cost that it does not say needs what it costs itself', async () => {
+test('an undeclared compensation cost is taken to be the cost of the call', async () => {
   const [bank, store, writ] = [new Bank(), new MemoryStore(), budgeted(3)];
   const { undoCost: _, ...spec } = bank.charge.spec;
   const assize = runtimeOver(store, [costly], { tools: [declareTool(spec)] });
@@ -176,7 +176,7 @@ test('what can be undone at a cost that it does not say needs what it costs itse
   expect(bank.log).toEqual(['do a']);
 });
 
-test('what is reserved is nobody else’s, neither for tools nor for what is proposed', async () => {
+test('a reservation is unavailable to others, both tools and proposals', async () => {
   const made = await world(9);
   const { trajectory, writ } = made;
   await act(made, async (tx) => {
@@ -214,7 +214,7 @@ test('nor is it delegated', async () => {
   });
 });
 
-test('K branches reserve K times, and what was undone of those that lost is spent', async () => {
+test('K branches reserve K times, and compensations of losers are spent', async () => {
   const made = await world(20);
   const { bank, store } = made;
   const branch = (what: string) => async (tx: Transaction) => tx.call('bank.charge', { what, undoing: 5 });
@@ -234,7 +234,7 @@ test('K branches reserve K times, and what was undone of those that lost is spen
   await expectEffectLogMatches(store, 't', []);
 });
 
-test('what undoing has cost is nobody else’s before the ledger says so, either', async () => {
+test('a compensation’s cost is unavailable to others before its ledger entry', async () => {
   const made = await world(8);
   const { assize, store, trajectory, writ } = made;
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -254,7 +254,7 @@ test('what undoing has cost is nobody else’s before the ledger says so, either
   expect(await leftOf(store, writ)).toBe(0);
 });
 
-test('what undoing has cost in many transactions is booked by one entry for each writ', async () => {
+test('compensation costs of many transactions are booked in an entry per writ', async () => {
   const made = await world(1_000);
   const { assize, trajectory, store } = made;
   const other = writFor('bob', { trajectory: 't', budget: { usd: 1_000 } });
@@ -300,7 +300,7 @@ async function entries(store: MemoryStore) {
 test.each([
   ['that throws', thrown, '', 'body_failed'],
   ['that is rejected', () => undefined, 'forbidden', 'rejected'],
-])('undoing a transaction %s is booked, once, for everybody', async (_, end, args, cause) => {
+])('compensating a transaction %s is booked once, for every reader', async (_, end, args, cause) => {
   const made = await world(20);
   const { bank, store, assize, writ } = made;
   await act(
@@ -342,7 +342,7 @@ async function* linesOf(store: MemoryStore): AsyncGenerator<string> {
   for await (const line of exportLines(store)) yield line.slice(0, -1);
 }
 
-test('as long as it is not undone it stays reserved, and what stays as it is is not spent', async () => {
+test('a cost stays reserved until compensation, and is not spent without one', async () => {
   const made = await world(10);
   const { bank, trajectory, writ, assize } = made;
   const another = () =>
@@ -376,7 +376,7 @@ test.each([
   await expectEffectLogMatches(store, 't', []);
 });
 
-test('whoever takes it over knows what is reserved, and books it', async () => {
+test('an adopting process knows the reservation and books it', async () => {
   const { bank, store, assize, writ } = await world(10);
   await assize.close();
   // The transaction ends when its compensation is durable.
@@ -407,7 +407,7 @@ test('whoever takes it over knows what is reserved, and books it', async () => {
   await expectEffectLogMatches(store, 't', []);
 });
 
-test('it is booked under a writ that nothing else was done under, and that was revoked before', async () => {
+test('a cost is booked under a writ without other use that was revoked earlier', async () => {
   const { bank, store, assize, trajectory } = await world(10);
   const keys = generateKeys(new Uint8Array(32).fill(3));
   const above = writFor(keys.publicKey, { trajectory: 't', budget: { usd: 8 }, nonce: 'above' });
@@ -432,7 +432,7 @@ test('it is booked under a writ that nothing else was done under, and that was r
   expect(await listWrits(copy, 't')).toEqual(listed);
 });
 
-test('of what another process has spent meanwhile nothing is spent twice: it is booked as far as the budget goes', async () => {
+test('after foreign spending a cost is booked once, as far as the budget goes', async () => {
   const made = await world(10);
   const { store, writ } = made;
   const acted = act(made, async (tx) => {
@@ -453,27 +453,24 @@ test.each<[string, object]>([
   ['only reads', { class: 'read', writes: undefined, compensate: undefined, undoCost: undefined, reads: ['bank:a'] }],
   ['acts at once', {}],
   ['is held', { class: { reversibility: 'with_cost', delivery: 'buffered', sink: 'keyed' } }],
-])(
-  'a tool that %s is asked once for a call what that costs, so that what is charged is what is recorded',
-  async (_, change) => {
-    const asked = { cost: 0, undoCost: 0 };
-    const { spec } = new Bank().charge;
-    // Charges more on each request.
-    const cost = () => ({ usd: ++asked.cost });
-    const undoCost = () => ({ usd: ++asked.undoCost });
-    const [store, writ] = [new MemoryStore(), budgeted(10)];
-    const tools = [declareTool({ ...spec, cost, undoCost, ...change } as never)];
-    const assize = runtimeOver(store, [costly], { tools });
-    const trajectory = await assize.create(costly, { trajectoryId: 't', writs: [writ] });
-    await act({ trajectory, writ }, (tx) => tx.call('bank.charge', { what: 'a' }));
-    await assize.close();
-    expect(asked).toEqual({ cost: 1, undoCost: 'undoCost' in change ? 0 : 1 });
-    expect(await leftOf(store, writ)).toBe(9);
-    await expectEffectLogMatches(store, 't', []);
-  },
-);
+])('a tool that %s is asked for each cost once, so charge and record agree', async (_, change) => {
+  const asked = { cost: 0, undoCost: 0 };
+  const { spec } = new Bank().charge;
+  // Charges more on each request.
+  const cost = () => ({ usd: ++asked.cost });
+  const undoCost = () => ({ usd: ++asked.undoCost });
+  const [store, writ] = [new MemoryStore(), budgeted(10)];
+  const tools = [declareTool({ ...spec, cost, undoCost, ...change } as never)];
+  const assize = runtimeOver(store, [costly], { tools });
+  const trajectory = await assize.create(costly, { trajectoryId: 't', writs: [writ] });
+  await act({ trajectory, writ }, (tx) => tx.call('bank.charge', { what: 'a' }));
+  await assize.close();
+  expect(asked).toEqual({ cost: 1, undoCost: 'undoCost' in change ? 0 : 1 });
+  expect(await leftOf(store, writ)).toBe(9);
+  await expectEffectLogMatches(store, 't', []);
+});
 
-test('a declaration says what undoing costs where there is such a cost, and amounts', async () => {
+test('a declaration states the compensation cost if it has one, in valid units', async () => {
   const { spec } = new Bank().charge;
   const declared = (change: object) => () => declareTool({ ...spec, ...change } as never);
   const invalid = (what: string) =>
@@ -538,7 +535,7 @@ async function ordered(delivery: 'buffered' | 'externalised') {
 }
 
 test.each(['buffered', 'externalised'] as const)(
-  'what was committed and may yet be undone, %s, keeps what that costs, and books it',
+  'a committed call that may be compensated, %s, keeps and books that cost',
   async (delivery) => {
     const { bank, store, assize, trajectory, writ, order, spend, letGo } = await ordered(delivery);
     const made = order('a');
@@ -568,7 +565,7 @@ test('where nothing fails, it is free as soon as all is settled', async () => {
   await assize.close();
 });
 
-test('what may be undone after its commit is not committed where the budget does not cover that', async () => {
+test('a proposal with an uncovered compensation after commit is not committed', async () => {
   const { bank, assize, order, spend, letGo } = await ordered('buffered');
   letGo();
   await spend('333');
@@ -579,7 +576,7 @@ test('what may be undone after its commit is not committed where the budget does
   await assize.close();
 });
 
-test('what was put up is not approved where the budget does not cover its tools any more, and nothing changes', async () => {
+test('an approval fails without changes if its tools exceed the budget by then', async () => {
   const [bank, store, writ] = [new Bank(), new MemoryStore(), budgeted(10)];
   const letter = declareTool({
     name: 'letter',

@@ -8,7 +8,7 @@ import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
 import { unhandledIn } from '../../../tests/support/unhandled.ts';
 
-test('what is given as a tool has to be one', () => {
+test('a value given as a tool must be a tool', () => {
   const plain = { name: 'x.y', execute: () => null } as unknown as Tool;
   expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow('make it with declareTool');
 });

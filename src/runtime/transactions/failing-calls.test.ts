@@ -6,7 +6,7 @@ import type { Fault, Outside } from '../../../tests/support/effect-sink.ts';
 import { COUNT, codeOf, once, stage } from '../../../tests/support/transaction-stage.ts';
 
 describe('calls that fail', () => {
-  test('before the commit: the body is told that nothing was done, and may go on', async () => {
+  test('before the commit: the error reports no effect, and the body continues', async () => {
     const { trajectory, all, sink } = await stage({ fault: once('fail') });
     const outcome = await trajectory.transaction(all, async (tx) => {
       expect(await codeOf(tx.call('reversible.externalised', { what: 'a' }))).toBe('tool_failed');
@@ -18,7 +18,7 @@ describe('calls that fail', () => {
   });
 
   test.each([{}, { name: 'order 1' }])(
-    'or it begins anew with another epoch, after what it did was undone: %o',
+    'a retried body restarts in a new epoch after compensation: %o',
     async (named) => {
       const { trajectory, all, sink } = await stage({
         fault: (of, what) => (of === 'do' && what === 'b' && ++failed < 3 ? 'fail' : 'none'),
@@ -37,7 +37,7 @@ describe('calls that fail', () => {
     },
   );
 
-  test('the log keeps the keys of a transaction that has a name, and of no other: nobody can come with those again', async () => {
+  test('the log keeps keys of named transactions only; others cannot be reused', async () => {
     const { trajectory, all, sink, store } = await stage();
     const keysOf = async (named: Partial<TransactionOptions>) => {
       const from = sink.log.length;
@@ -56,7 +56,7 @@ describe('calls that fail', () => {
     ]);
   });
 
-  test('a refusal tells nothing of an earlier call whose answer was lost', async () => {
+  test('a refusal says nothing about an earlier call with a lost answer', async () => {
     const script =
       (faults: Fault[]): NonNullable<Outside['fault']> =>
       () =>
@@ -96,7 +96,7 @@ describe('calls that fail', () => {
     ['blind', 'lose_before', 'needs_human', 0],
     ['blind', 'hang', 'needs_human', 1],
     ['blind', 'fail', 'settled', 1],
-  ])('after it, with a %s sink whose answer is: %s', async (sort, fault, effects, times) => {
+  ])('after the commit, with a %s sink and the answer: %s', async (sort, fault, effects, times) => {
     const { trajectory, all, sink, assize } = await stage({ sort, fault: once(fault), callTimeoutMs: 20 });
     const outcome = await trajectory.transaction(all, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'a' });
@@ -107,7 +107,7 @@ describe('calls that fail', () => {
     expect(await assize.recoverEffects()).toHaveLength(effects === 'needs_human' ? 1 : 0);
   });
 
-  test('what fails again and again waits for a person, and stops nobody but who touches it', async () => {
+  test('a repeatedly failing effect needs a human and blocks only its scope', async () => {
     const { trajectory, all, sink, assize } = await stage({ fault: (_, what) => (what === 'bad' ? 'fail' : 'none') });
     const bad = await trajectory.transaction({ ...all, writes: ['test:bad'] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'bad', at: 'bad' });
@@ -127,7 +127,7 @@ describe('calls that fail', () => {
     expect(sink.standing('good')).toBe(1);
   });
 
-  test('a compensation that fails at first is tried again; one that fails for good waits for a person', async () => {
+  test('a failed compensation is retried; a permanent failure needs a human', async () => {
     for (const [times, left] of [
       [2, 0],
       [99, 1],
@@ -146,7 +146,7 @@ describe('calls that fail', () => {
     }
   });
 
-  test('a body that hangs is undone at its deadline, and whoever waited goes on', async () => {
+  test('a hung body is aborted at its deadline, and waiting transactions resume', async () => {
     const { trajectory, all, sink } = await stage();
     const hung = codeOf(
       trajectory.transaction({ ...all, deadlineMs: 30 }, async (tx) => {

@@ -10,7 +10,7 @@ import { TransactionEngines } from './engine/engines.ts';
 describe.each([
   ['one process at a time', false],
   ['several beside each other', true],
-])('of %s, who waits for the right to work', (_, shared) => {
+])('a transaction that waits for its lease, with %s', (_, shared) => {
   async function stage() {
     const store = new MemoryStore({ shared });
     const tenure = await store.leaseEffects();
@@ -30,7 +30,7 @@ describe.each([
       (error: { readonly code?: string; readonly message: string }) => error.code ?? error.message,
     );
 
-  test('waits as long as its own signal lets it, whoever came first', async () => {
+  test('waits as long as its own signal allows, in any order of arrival', async () => {
     const { tenure, assize, count } = await stage();
     const [first, second] = [new AbortController(), new AbortController()];
     const waits = [count(first.signal), count(second.signal), count()].map(code);
@@ -52,7 +52,7 @@ describe.each([
     await assize.close();
   });
 
-  test('keeps nobody out when all have given up, and may wait again', async () => {
+  test('blocks no process after all waits were aborted, and may wait again', async () => {
     const { store, tenure, assize, count } = await stage();
     const giveUp = new AbortController();
     const waits = [count(giveUp.signal), count(giveUp.signal)].map(code);
@@ -65,7 +65,7 @@ describe.each([
     await (await store.leaseEffects()).release();
   });
 
-  test('is told at once when the runtime is closed', async () => {
+  test('fails immediately when the runtime is closed', async () => {
     const { store, tenure, assize, count } = await stage();
     const waits = [count(), count(new AbortController().signal)].map(code);
     await assize.close();
@@ -76,7 +76,7 @@ describe.each([
     await (await next).release();
   });
 
-  test('lets go of what it is just given when the runtime is closed', async () => {
+  test('releases a lease that was just granted when the runtime is closed', async () => {
     const { store, tenure, assize, count } = await stage();
     const wait = code(count());
     const given = tenure.release();
@@ -87,7 +87,7 @@ describe.each([
   });
 });
 
-describe('of several who find out that their place is lost', () => {
+describe('several callers that find the membership lost', () => {
   async function stage() {
     const store = new MemoryStore({ shared: true }) as MemoryStore & SharedEffectStore;
     const memberships: Membership[] = [];
@@ -136,7 +136,7 @@ describe('of several who find out that their place is lost', () => {
     await effects.close();
   });
 
-  test('who does so when another one is held already leaves that alone', async () => {
+  test('leave an engine alone that has already rejoined', async () => {
     const { effects, first, memberships } = await stage();
     const second = await effects.engine();
     await effects.restart(first, undefined);

@@ -17,7 +17,7 @@ async function stage() {
   return { assize, trajectory: await assize.create(tally, { trajectoryId: 't' }) };
 }
 
-test('what is proposed when the body has returned is refused, and what it said before is committed', async () => {
+test('a proposal after the body returned is refused; the earlier one commits', async () => {
   const { assize, trajectory } = await stage();
   const { promise: older, resolve: goOn } = Promise.withResolvers<void>();
   const first = trajectory.transaction(ALL, async (tx) => {
@@ -44,7 +44,7 @@ test('what is proposed when the body has returned is refused, and what it said b
   await assize.close();
 });
 
-test('a transaction that is begun after the end leaves nothing at the signal of who asks', async () => {
+test('a transaction after close leaves no listener on the caller’s signal', async () => {
   const { assize, trajectory } = await stage();
   await assize.close();
   const { signal } = new AbortController();

@@ -3,33 +3,30 @@ import type { Membership } from '#ledger';
 import { MemoryStore } from '#stores';
 import { SharedCoordinator } from './coordination/shared-coordinator.ts';
 
-test.each([0, 1, 2, 3, 4])(
-  'who hears nothing more has lost its work when its lease ends, and not at its next look, however soon that is: %i',
-  async (fifths) => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'performance'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const store = new MemoryStore({ shared: true });
-    const leaseMs = 1_000;
-    const membership = await store.shareEffects!({ leaseMs });
-    let isHung = false;
-    const exchange: Membership['exchange'] = (...given) =>
-      isHung ? new Promise(() => undefined) : membership.exchange(...given);
-    const beside = await SharedCoordinator.join({
-      membership: { ...membership, exchange },
-      store,
-      leaseMs,
-      isOrdered: true,
-    });
-    await vi.advanceTimersByTimeAsync(400 + 40 * fifths);
-    await beside.begin([]);
-    isHung = true;
-    await vi.advanceTimersByTimeAsync(leaseMs - 1);
-    expect(beside.lost.aborted).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(beside.lost.reason).toMatchObject({
-      code: 'lease_lost',
-      cause: { message: 'the store has not answered for 1000 ms, which is the lease' },
-    });
-    await membership.release();
-  },
-);
+test.each([0, 1, 2, 3, 4])('without answers a member loses work at lease end, not at a poll: %i', async (fifths) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const store = new MemoryStore({ shared: true });
+  const leaseMs = 1_000;
+  const membership = await store.shareEffects!({ leaseMs });
+  let isHung = false;
+  const exchange: Membership['exchange'] = (...given) =>
+    isHung ? new Promise(() => undefined) : membership.exchange(...given);
+  const beside = await SharedCoordinator.join({
+    membership: { ...membership, exchange },
+    store,
+    leaseMs,
+    isOrdered: true,
+  });
+  await vi.advanceTimersByTimeAsync(400 + 40 * fifths);
+  await beside.begin([]);
+  isHung = true;
+  await vi.advanceTimersByTimeAsync(leaseMs - 1);
+  expect(beside.lost.aborted).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(beside.lost.reason).toMatchObject({
+    code: 'lease_lost',
+    cause: { message: 'the store has not answered for 1000 ms, which is the lease' },
+  });
+  await membership.release();
+});

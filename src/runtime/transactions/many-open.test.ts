@@ -51,7 +51,7 @@ async function left(): Promise<WatchedStore> {
   return store;
 }
 
-test('they are read in pages and looked at some at a time, and all are gone on with', async () => {
+test('open transactions are read in pages and handled in groups; all resume', async () => {
   const store = await left();
   const tool = toolFor(
     { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'none' },

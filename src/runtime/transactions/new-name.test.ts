@@ -6,7 +6,7 @@ import { tally } from '../../../tests/support/effect-sink.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 import { COUNT, writ } from '../../../tests/support/transaction-stage.ts';
 
-test('who begins under a new name waits for no commit that is on its way to the disk', async () => {
+test('a transaction with a new name does not wait for a commit in flight', async () => {
   const memory = new MemoryStore();
   const disk = Promise.withResolvers<void>();
   const sent = Promise.withResolvers<void>();

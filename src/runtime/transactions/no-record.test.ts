@@ -41,7 +41,7 @@ describe.each([
     return assize;
   }
 
-  test('nobody takes it over: it is named, and is as it was', async () => {
+  test('recovery names the transaction without a record and leaves it unchanged', async () => {
     const before = await store.openEffects();
     const assize = opened();
     await expect(assize.recoverEffects()).rejects.toMatchObject(DAMAGED);
@@ -49,7 +49,7 @@ describe.each([
     expect(await store.openEffects()).toEqual(before);
   });
 
-  test('nothing is called meanwhile, as nobody knows where it has acted', async () => {
+  test('no tool is called, as the scopes of that transaction are unknown', async () => {
     const trajectory = await opened().open('other');
     const writ = writFor('alice');
     await expect(trajectory.transaction({ writ, writes: ['test:b'] }, () => undefined)).rejects.toMatchObject(DAMAGED);

@@ -71,27 +71,24 @@ const WAYS: readonly [name: string, calls: readonly string[], begin: (tx: Transa
 ];
 
 for (const named of [{}, { name: 'order 1' }, { epoch: 'late' as const }])
-  test.each(WAYS)(
-    `%s refuses the transaction by name, which has done nothing then: ${JSON.stringify(named)}`,
-    async (_, calls, begin) => {
-      const { trajectory, options, stands } = await stage();
-      let bodies = 0;
-      const done = trajectory.transaction({ ...options, ...named }, (tx) => {
-        bodies++;
-        void begin(tx);
-        tx.propose(COUNT);
-      });
-      await expect(done).rejects.toMatchObject({
-        code: 'not_awaited',
-        evidence: { calls },
-        message: expect.stringContaining(calls[0] as string),
-      });
-      expect(bodies).toBe(1);
-      expect(await stands()).toEqual(['0']);
-    },
-  );
+  test.each(WAYS)(`%s fails the transaction without any effect: ${JSON.stringify(named)}`, async (_, calls, begin) => {
+    const { trajectory, options, stands } = await stage();
+    let bodies = 0;
+    const done = trajectory.transaction({ ...options, ...named }, (tx) => {
+      bodies++;
+      void begin(tx);
+      tx.propose(COUNT);
+    });
+    await expect(done).rejects.toMatchObject({
+      code: 'not_awaited',
+      evidence: { calls },
+      message: expect.stringContaining(calls[0] as string),
+    });
+    expect(bodies).toBe(1);
+    expect(await stands()).toEqual(['0']);
+  });
 
-test('what was done before it is undone, and the body that awaits all is committed under the same name', async () => {
+test('effects before it are compensated; a fixed body commits with that name', async () => {
   const { trajectory, options, stands } = await stage();
   const run = (isAwaited: boolean) =>
     trajectory.transaction({ ...options, name: 'order 1' }, async (tx) => {
@@ -105,7 +102,7 @@ test('what was done before it is undone, and the body that awaits all is committ
   expect(await stands()).toEqual(['first', 'second', '1']);
 });
 
-test('a part that does not await comes to nothing, and the rest goes on', async () => {
+test('a nested part that does not await is aborted, and the rest continues', async () => {
   const { trajectory, options, stands } = await stage();
   const { ruling } = await trajectory.transaction(options, async (tx) => {
     await acts(tx, 'first');
@@ -121,7 +118,7 @@ test('a part that does not await comes to nothing, and the rest goes on', async 
   expect(await stands()).toEqual(['first', '1']);
 });
 
-test('where the body throws that is what is told, and what it did not await is undone or never done', async () => {
+test('a body’s error is reported, and unawaited calls are reverted or not run', async () => {
   const { trajectory, options, stands } = await stage();
   const done = trajectory.transaction({ ...options, retries: 0 }, async (tx) => {
     await acts(tx, 'first');
@@ -133,7 +130,7 @@ test('where the body throws that is what is told, and what it did not await is u
   expect(await stands()).toEqual(['0']);
 });
 
-test('what is awaited late, or together, is in the commit', async () => {
+test('calls awaited late or together are in the commit', async () => {
   const { trajectory, options, stands } = await stage();
   const { value } = await trajectory.transaction(options, async (tx) => {
     const first = acts(tx, 'first');
@@ -147,7 +144,7 @@ test('what is awaited late, or together, is in the commit', async () => {
   expect(await stands()).toEqual(['first', 'second', 'third', '1']);
 });
 
-test.each(WAYS)('%s that is begun after the body has returned is refused to who begins it', async (_, __, begin) => {
+test.each(WAYS)('%s that starts after the body has returned is refused to its caller', async (_, __, begin) => {
   const { trajectory, options, stands } = await stage();
   let late: Promise<unknown> | undefined;
   const done = trajectory.transaction(options, (tx) => {
@@ -170,32 +167,29 @@ const REFUSED: readonly [name: string, code: string, begin: (tx: Transaction) =>
   ['in a part', 'unknown_tool', (tx) => tx.nested((part) => part.call('nope', {}))],
 ];
 
-test.each(REFUSED)(
-  'a call %s that nobody awaits refuses the transaction, and ends no process',
-  async (_, code, begin) => {
-    for (const later of [false, true]) {
-      const { trajectory, options, stands } = await stage();
-      const unhandled = await unhandledIn(async () => {
-        const done = trajectory.transaction({ ...options, reads: ['test:r'], writes: ['test:r'] }, async (tx) => {
-          void begin(tx);
-          // The call was refused long before the body returns.
-          if (later) for (let turn = 0; turn < 3; turn++) await nextTurn();
-          if (later) await acts(tx);
-          tx.propose(COUNT);
-        });
-        await expect(done).rejects.toMatchObject({ code: 'not_awaited' });
-        const { cause, evidence } = (await done.catch((error) => error)) as {
-          cause?: { code: string };
-          evidence: { calls: string[] };
-        };
-        expect(evidence.calls).toHaveLength(1);
-        if (later) expect(cause?.code).toBe(code);
+test.each(REFUSED)('a call %s that is not awaited fails the transaction, not the process', async (_, code, begin) => {
+  for (const later of [false, true]) {
+    const { trajectory, options, stands } = await stage();
+    const unhandled = await unhandledIn(async () => {
+      const done = trajectory.transaction({ ...options, reads: ['test:r'], writes: ['test:r'] }, async (tx) => {
+        void begin(tx);
+        // The call was refused long before the body returns.
+        if (later) for (let turn = 0; turn < 3; turn++) await nextTurn();
+        if (later) await acts(tx);
+        tx.propose(COUNT);
       });
-      expect(unhandled).toEqual([]);
-      expect(await stands()).toEqual(['0']);
-    }
-  },
-);
+      await expect(done).rejects.toMatchObject({ code: 'not_awaited' });
+      const { cause, evidence } = (await done.catch((error) => error)) as {
+        cause?: { code: string };
+        evidence: { calls: string[] };
+      };
+      expect(evidence.calls).toHaveLength(1);
+      if (later) expect(cause?.code).toBe(code);
+    });
+    expect(unhandled).toEqual([]);
+    expect(await stands()).toEqual(['0']);
+  }
+});
 
 /** Resolves every name, to the same name. */
 const RESOLVERS = { test: async (name: string) => [name] };
@@ -232,7 +226,7 @@ const SEEN: readonly [name: string, see: (refused: Promise<unknown>) => Promise<
   ['with finally', (refused) => refused.finally(() => undefined).catch(() => undefined)],
 ];
 
-test.each(SEEN)('what was refused and is seen, %s, leaves the transaction be', async (_, see) => {
+test.each(SEEN)('a refused call that is handled, %s, does not fail the transaction', async (_, see) => {
   const { trajectory, options, stands } = await stage();
   const unhandled = await unhandledIn(async () => {
     const { ruling } = await trajectory.transaction(options, async (tx) => {
@@ -254,7 +248,7 @@ const AGAIN: readonly [name: string, again: (tx: Transaction) => Promise<unknown
   ['a part that fails', (tx) => tx.nested(() => Promise.reject(new Error('no')))],
 ];
 
-test.each(AGAIN)('who tries %s again and again keeps nothing else from coming', async (_, again) => {
+test.each(AGAIN)('repeated attempts at %s do not starve other work', async (_, again) => {
   const { trajectory, options, stands } = await stage();
   let tries = 0;
   const { ruling } = await trajectory.transaction({ ...options, writes: ['test:r'] }, async (tx) => {

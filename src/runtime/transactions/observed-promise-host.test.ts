@@ -25,13 +25,13 @@ async function askedAfter(said: unknown) {
 }
 
 test.each([[undefined], [null], [{}], [{ happend: true }], [{ happened: 'no' }]])(
-  'a sink that is asked and says %j has said nothing, and nothing is done twice',
+  'a sink’s answer %j to a query means nothing, and nothing is done twice',
   async (said) => {
     const { times, left } = await askedAfter(said);
     expect([times, left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
   },
 );
 
-test('what has happened and has answered nothing need not say so', async () => {
+test('an effect that happened without an answer need not report one', async () => {
   expect(await askedAfter({ happened: true })).toEqual({ times: 1, left: [] });
 });

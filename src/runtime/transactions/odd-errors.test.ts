@@ -90,24 +90,27 @@ const PLACES: readonly (readonly [string, object, Body])[] = [
 ];
 
 describe.each(ODD)('where %s is thrown', (_, thrown) => {
-  test.each(PLACES)('%s, it is an error, all is undone, and who comes next goes on', async (_place, error, body) => {
-    const resolvers = { named: () => throwing(thrown) };
-    const { sink, trajectory, all } = await stage({ tools: toolsThrowing(thrown), around: { resolvers } });
-    const made = trajectory.transaction(all, async (tx) => {
-      await tx.call('reversible.externalised', { what: 'a' });
-      await body(tx, thrown);
-      tx.propose(COUNT);
-    });
-    await expect(made).rejects.toMatchObject(error);
-    expect(sink.standing('a')).toBe(0);
-    // On another scope: an effect that a tool has lost needs a human decision.
-    const next = await trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
-      await tx.call('reversible.buffered', { what: 'b' });
-      tx.propose(COUNT);
-    });
-    expect(next).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
-    expect(sink.standing('b')).toBe(1);
-  });
+  test.each(PLACES)(
+    '%s, it is an error, all is compensated, and the next one continues',
+    async (_place, error, body) => {
+      const resolvers = { named: () => throwing(thrown) };
+      const { sink, trajectory, all } = await stage({ tools: toolsThrowing(thrown), around: { resolvers } });
+      const made = trajectory.transaction(all, async (tx) => {
+        await tx.call('reversible.externalised', { what: 'a' });
+        await body(tx, thrown);
+        tx.propose(COUNT);
+      });
+      await expect(made).rejects.toMatchObject(error);
+      expect(sink.standing('a')).toBe(0);
+      // On another scope: an effect that a tool has lost needs a human decision.
+      const next = await trajectory.transaction({ ...all, writes: ['test:r'] }, async (tx) => {
+        await tx.call('reversible.buffered', { what: 'b' });
+        tx.propose(COUNT);
+      });
+      expect(next).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
+      expect(sink.standing('b')).toBe(1);
+    },
+  );
 
   test.each([['fails.later'], ['fails.undo']])('by %s, it is an answer that was lost', async (name) => {
     const { assize, trajectory, all } = await stage({ tools: toolsThrowing(thrown) });

@@ -43,11 +43,11 @@ async function said(
   return writes;
 }
 
-test('what came of a call goes into the log with the commit that follows in the same turn', async () => {
+test('a call’s result is logged with the commit of the same turn', async () => {
   expect((await said(() => undefined)).slice(0, 2)).toEqual([['intended'], ['executed', 'committed']]);
 });
 
-test('a body that rests has what came of its call in the log before', async () => {
+test('an idle body has its call’s result in the log before the commit', async () => {
   const writes = await said(async () => {
     await turn();
     await turn();
@@ -55,6 +55,6 @@ test('a body that rests has what came of its call in the log before', async () =
   expect(writes.slice(0, 3)).toEqual([['intended'], ['executed'], ['committed']]);
 });
 
-test('what came of a call is in the log with why it is undone, where nothing is committed', async () => {
+test('without a commit a call’s result is logged with the abort reason', async () => {
   expect((await said(() => undefined, 'throws')).slice(0, 2)).toEqual([['intended'], ['executed', 'aborting']]);
 });

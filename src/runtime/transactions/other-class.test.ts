@@ -40,7 +40,7 @@ test.each<[Sink, Delivery, isDone: boolean]>([
   ['queryable', 'buffered', true],
   ['queryable', 'externalised', true],
   ['queryable', 'externalised', false],
-])('what was lost at a keyed sink that is %s by now, %s, is not done twice (%s)', async (now, delivery, isDone) => {
+])('a call lost at a keyed sink, now %s, %s, is not executed twice (%s)', async (now, delivery, isDone) => {
   const phases = new Set<string>();
   for (let endAt = 1; ; endAt++) {
     const outside = new OutsideSink('blind');

@@ -5,7 +5,7 @@ import { declareTool } from '#effects';
 import { COUNT, codeOf, stage, writ } from '../../../tests/support/transaction-stage.ts';
 
 describe('transactions that meet', () => {
-  test('act in the order of their epochs, whoever is first to its gate; others do not wait', async () => {
+  test('act in the order of their epochs, not of their gates; others do not wait', async () => {
     const { trajectory, sink, all } = await stage();
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const one = (what: string, at: string, gate: Promise<void>) =>
@@ -24,7 +24,7 @@ describe('transactions that meet', () => {
     expect(sink.log.map(({ what }) => what)).toEqual(['other', 'first', 'second']);
   });
 
-  test('lose no update, where each reads what it writes', async () => {
+  test('lose no update if each reads the value that it writes', async () => {
     const cell = { value: 0 };
     const get = declareTool({
       name: 'cell.get',
@@ -57,7 +57,7 @@ describe('transactions that meet', () => {
     expect(cell.value).toBe(50);
   });
 
-  test('one that claims more where a younger one has acted is stale, and begins anew', async () => {
+  test('a transaction that expands after a younger one acted restarts as stale', async () => {
     const { trajectory, sink, all } = await stage();
     const acted = Promise.withResolvers<void>();
     let epochs: number[] = [];
@@ -91,7 +91,7 @@ describe('transactions that meet', () => {
     expect(trajectory.state()).toEqual({ done: { order: 1 } });
   });
 
-  test('of one name read each attempt before them once, however many calls it made', async () => {
+  test('of one name read each earlier attempt once, for any number of calls', async () => {
     const { trajectory, sink, store, all } = await stage();
     const read: number[] = [];
     const effectsOf = store.effectsOf.bind(store);

@@ -152,7 +152,7 @@ const both = async (tx: Transaction): Promise<void> => {
 const CALLED_AND_UNDONE = ['do a', 'do b', 'undo b', 'undo a'];
 
 test.each<Sink>(['keyed', 'queryable', 'blind'])(
-  'while it waits nothing of it stands; approved, it is called again under other keys, and stays: %s',
+  'pending, no effect stands; approved, it runs again under new keys: %s',
   async (sort) => {
     const { sink, did, assize, trajectory, putUp, verified, payloads } = await stage({ sort });
     const { id, ids, effects } = await putUp(both);
@@ -204,7 +204,7 @@ test.each(['reject', 'expire'] as const)('where it comes to %s, nothing is calle
   await verified();
 });
 
-test('who may not approve it has nothing called', async () => {
+test('an unauthorised approver causes no call', async () => {
   const { did, trajectory, putUp, verified } = await stage();
   const { id } = await putUp(both);
   await expect(trajectory.approve(id, { ...doctor, principal: 'eve' })).rejects.toMatchObject({
@@ -229,14 +229,14 @@ test('where it takes two, it is called again with the second', async () => {
   await verified();
 });
 
-describe('what does otherwise when it is called again', () => {
+describe('a repeated call with another outcome', () => {
   const body = async (tx: Transaction): Promise<void> => {
     await tx.call(ACTS, { what: 'a' });
     await tx.call('odd', {});
     await tx.call(HELD, { what: 'held' });
   };
 
-  test('what has answered too much is held, as nothing rests on its answer', async () => {
+  test('an effect with an oversized answer is kept, as nothing depends on it', async () => {
     const { sink, odd, trajectory, putUp } = await stage();
     odd.answer = 'x'.repeat(2 ** 20 + 1);
     const { id } = await putUp(async (tx) => {
@@ -272,7 +272,7 @@ describe('what does otherwise when it is called again', () => {
 test.each([
   ['answers another thing', { answer: 'second' }],
   ['does nothing', { refuses: true }],
-])('while others write: what %s is never committed', async (_, change) => {
+])('during other writes: a call that %s is never committed', async (_, change) => {
   const { sink, odd, store, assize, trajectory, putUp } = await stage({ domain: footprint, shared: true });
   const { id } = await putUp((tx) => tx.call('odd', {}));
   const other = runtimeOver(store, [footprint], { random: seededRandom('other') });
@@ -290,7 +290,7 @@ test.each([
   expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 1 });
 });
 
-test('what was undone in its body waits for nobody', async () => {
+test('an effect compensated in its body does not wait for the approval', async () => {
   const { did, transact } = await stage();
   const { ruling, effects } = await transact(async (tx) => {
     const part = tx.nested(async (inner) => {
@@ -304,7 +304,7 @@ test('what was undone in its body waits for nobody', async () => {
 
 const ANEW = /\. Reject it and let it be proposed again, under another name or idempotency key where it has one\.$/;
 
-test('what nobody can tell of is named with what to say of it, and what is left to do about what waits', async () => {
+test('an effect in doubt is named with the next steps for it and the proposal', async () => {
   const { odd, assize, trajectory, putUp, verified } = await stage();
   const { id } = await putUp(async (tx) => {
     await tx.call(ACTS, { what: 'a' });
@@ -328,7 +328,7 @@ test('what nobody can tell of is named with what to say of it, and what is left 
   await verified();
 });
 
-test('what can’t be approved any more is proposed again under another name: the same one was rejected', async () => {
+test('an unapprovable proposal needs a new name; the old one stays rejected', async () => {
   const { odd, trajectory, transact, putUp, verified } = await stage();
   const odds = (tx: Transaction) => tx.call('odd', {});
   const { id } = await putUp(odds, { name: 'order-1' });
@@ -351,7 +351,7 @@ test.each<[string, (tools: readonly Tool[]) => Tool[], string]>([
     (tools) => tools.map((tool) => (tool.name === 'unseen' ? reversedHeld(tool) : tool)),
     'stale',
   ],
-])('where %s, nothing is called before that is found, and it can be approved still', async (_, change, code) => {
+])('if %s, the approval fails before any call and stays possible', async (_, change, code) => {
   const { sink, store, tools, assize, putUp } = await stage();
   const { id } = await putUp(async (tx) => {
     await tx.call(ACTS, { what: 'a' });
@@ -381,7 +381,7 @@ test('the same name again is the same proposal, and nothing is called for it', a
   await verified();
 });
 
-test('of processes that approve it at once one does, and it is called again once', async () => {
+test('of concurrent approving processes one succeeds and calls the tool once', async () => {
   const sink = new OutsideSink('keyed');
   const tools = [toolFor({ sink, steps: new Steps() }, 'reversible', 'externalised')];
   const store = new MemoryStore({ shared: true });
@@ -403,7 +403,7 @@ test('of processes that approve it at once one does, and it is called again once
   expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 0 });
 });
 
-test('of branches only what was chosen is called again, with what was called beside them, in that order', async () => {
+test('only the chosen branch and the outer calls run again, in their order', async () => {
   const { sink, did, trajectory, putUp, verified } = await stage();
   const { id } = await putUp(async (tx) => {
     await tx.call(ACTS, { what: 'first', at: 'one' });
@@ -423,7 +423,7 @@ test('of branches only what was chosen is called again, with what was called bes
   await verified();
 });
 
-test('what can be neither undone nor held comes after what is called again', async () => {
+test('a pivot follows the repeated calls', async () => {
   const { did, trajectory, putUp, verified } = await stage();
   const { id } = await putUp(async (tx) => {
     await tx.call(PIVOT, { what: 'pivot' });
@@ -435,14 +435,14 @@ test('what can be neither undone nor held comes after what is called again', asy
   await verified();
 });
 
-describe('what it costs', () => {
+describe('the cost of a pending effect', () => {
   const budget = (usd: number): Partial<TransactionOptions> => ({
     writ: writFor('alice', { trajectory: 't', budget: { usd } }),
   });
   const left = async ({ store }: { store: MemoryStore }): Promise<unknown> =>
     (await listWrits(store, 't')).find(({ left }) => left['usd'] !== undefined)?.left['usd'];
 
-  test('to be undone is spent when it is, and what it does again costs what was put up', async () => {
+  test('is spent for the compensation, and for the repeated call as submitted', async () => {
     const made = await stage();
     const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(20));
     expect(await left(made)).toBe(18);
@@ -464,7 +464,7 @@ describe('what it costs', () => {
     expect(await approved).toBe(end);
   });
 
-  test('has to be there when it is called, whatever was spent since it was asked for', async () => {
+  test('must be available at the call, despite spending since the submission', async () => {
     const made = await stage();
     const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(18));
     const { effectKey } = made.store;
@@ -485,7 +485,7 @@ describe('what it costs', () => {
     expect(await left(made)).toBe(1);
   });
 
-  test('is asked for before it is called again, with what undoing it would cost', async () => {
+  test('is required before the repeated call, including its compensation', async () => {
     const made = await stage();
     // 2 are spent for the compensation: the rest covers the call, and not a second compensation.
     const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(8));
@@ -499,7 +499,7 @@ describe('what it costs', () => {
     await made.verified();
   });
 
-  test('is put up with what was read for it, and is that when it is approved', async () => {
+  test('is submitted with its reads, and stays unchanged at the approval', async () => {
     const made = await stage();
     const { id } = await made.putUp(async (tx) => {
       await tx.call('look', {});
@@ -510,7 +510,7 @@ describe('what it costs', () => {
     expect(await left(made)).toBe(17);
   });
 
-  test('of what was read and called is asked for once', async () => {
+  test('of reads and calls is required once', async () => {
     const made = await stage();
     // 3 for the look, 5 for the charge, and 2 for each of two compensations.
     const { id } = await made.putUp(async (tx) => {

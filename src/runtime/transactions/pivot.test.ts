@@ -116,7 +116,7 @@ async function settlementOf(store: MemoryStore) {
   return { settled: (payload.action.args as unknown as SettlementArgs).settled, observations: payload.observations };
 }
 
-test('nothing of it runs before a counselor has committed it; then it is called once, after all else, and observed', async () => {
+test('a pivot is called once, after approval and all else, and is observed', async () => {
   const { sink, store, assize, trajectory, putUp, verified } = await stage();
   const { id, pending, effects } = await putUp(async (tx) => {
     expect(await tx.call(PIVOT, { what: 'pivot' })).toBe(null);
@@ -175,7 +175,7 @@ test.each(['reject', 'expire', 'throw'] as const)('where it comes to %s, it is n
   await verified();
 });
 
-describe('a person is asked, whoever asks too', () => {
+describe('a human is asked, independent of other demands', () => {
   test.each<[string, { own?: object; around?: object; intent?: object; channel?: string }, object]>([
     ['nobody', {}, { channel: 'any' }],
     ['its tool', { channel: 'doctor' }, { channel: 'doctor' }],
@@ -205,7 +205,7 @@ describe('a person is asked, whoever asks too', () => {
     await at.verified();
   });
 
-  test('not where the domain has nobody who could approve it', async () => {
+  test('a pivot is refused if the domain has no eligible approver', async () => {
     const nobody = await stage({ domain: tally as typeof asking });
     expect(await codeOf(nobody.transact((tx) => tx.call(PIVOT, { what: 'a' })))).toBe('no_counselor');
     const other = await stage({ tool: { channel: 'lawyer' } });
@@ -259,7 +259,7 @@ describe('a second one is refused', () => {
     await verified();
   });
 
-  test('but each branch may have one: that of the winner is put up, and no other', async () => {
+  test('each branch may have a pivot, but only the winner’s is submitted', async () => {
     const { sink, trajectory, putUp, verified } = await stage();
     const { id, pending } = await putUp(async (tx) => {
       const branches = ['a', 'b', 'c', 'd'].map((what) => (one: Transaction) => call(one, what));
@@ -289,7 +289,7 @@ describe('a second one is refused', () => {
 });
 
 describe('after the commit', () => {
-  test('it waits for what a person has to look at first, and follows the decision', async () => {
+  test('the pivot waits for unresolved effects and follows their decision', async () => {
     const { sink, assize, store, trajectory, putUp, verified } = await stage({
       sort: 'blind',
       fault: (_, what) => (what === 'held' ? 'lose' : 'none'),
@@ -311,7 +311,7 @@ describe('after the commit', () => {
     await verified();
   });
 
-  test('whoever repeats it by its name is told what became of it', async () => {
+  test('a repetition by name receives its outcome', async () => {
     const { assize, trajectory, transact, putUp, verified } = await stage({ sort: 'blind', fault: () => 'lose' });
     const named = [(tx: Transaction) => tx.call(PIVOT, { what: 'pivot' }), { name: 'order 1' }] as const;
     const { id } = await putUp(...named);
@@ -325,7 +325,7 @@ describe('after the commit', () => {
     await verified();
   });
 
-  test('it has a key of its own, also where an attempt before it acted in its place', async () => {
+  test('a pivot has its own key, even if an earlier attempt acted at its index', async () => {
     const { sink, trajectory, transact, putUp, verified } = await stage();
     const first = transact(
       async (tx) => {
@@ -341,7 +341,7 @@ describe('after the commit', () => {
     await verified();
   });
 
-  test('what a person says of it stands in the place of an answer', async () => {
+  test('an operator’s statement replaces the answer', async () => {
     const { assize, trajectory, putUp, verified } = await stage({ sort: 'blind', fault: () => 'lose' });
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }));
     const ruling = await trajectory.approve(id, doctor);
@@ -355,7 +355,7 @@ describe('after the commit', () => {
     await verified();
   });
 
-  test('what it answers is waited for, as long as that takes', async () => {
+  test('the pivot’s answer is awaited, for any duration', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const execute = async ({ what }: { what: string }, _: CallContext) => ({ did: what, got: await promise });
     const { assize, trajectory, putUp, transact } = await stage({
@@ -408,7 +408,7 @@ test.each<[string, object, string]>([
   expect(() => declareTool(spec as never)).toThrow(why);
 });
 
-test('the effect log has names of transactions, scopes and codes in place, and nothing of what was said to tools or by them', async () => {
+test('the effect log has transaction names, scopes and codes, but no tool data', async () => {
   const secret = 'Zelda has the flu';
   const { store, transact, putUp, trajectory, verified } = await stage({
     fault: (of, what) => (of === 'do' && what.endsWith('!') ? 'fail_for_good' : 'none'),

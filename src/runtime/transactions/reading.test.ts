@@ -99,7 +99,7 @@ describe('a nested part', () => {
     expect(stands).toEqual([1, 0, 0, 1]);
   });
 
-  test('is tried again where a tool did nothing, at the same place, and is of the whole when it succeeds', async () => {
+  test('is retried at its index if a tool did nothing, and joins the transaction', async () => {
     let failures = 2;
     const { trajectory, sink, all } = await stage((of, what) =>
       of === 'do' && what === 'shaky' && failures-- > 0 ? 'fail' : 'none',
@@ -120,7 +120,7 @@ describe('a nested part', () => {
     expect(new Set(sink.log.filter(({ what }) => what === 'first').map(({ key }) => key)).size).toBe(3);
   });
 
-  test('is not tried again for what will not change, nor more often than said', async () => {
+  test('is not retried for permanent errors, nor more often than configured', async () => {
     const { trajectory, sink, all } = await stage((_, what) =>
       what === 'never' ? 'fail_for_good' : what === 'shaky' ? 'fail' : 'none',
     );
@@ -160,9 +160,9 @@ describe('a nested part', () => {
   });
 });
 
-describe('a claim that is given up', () => {
+describe('a released claim', () => {
   test.each([{ reading: 'optimistic' }, { epoch: 'late' }] as const)(
-    'is not, where what was read there did not wait, and is read again at the gate: %o',
+    'is kept if an optimistic read there is validated at the gate: %o',
     async (how) => {
       const { trajectory, all } = await stage();
       const codes: unknown[] = [];
@@ -198,7 +198,7 @@ describe('a claim that is given up', () => {
     });
   });
 
-  test('lets those go on who wait there, before the transaction ends', async () => {
+  test('lets waiting transactions continue before the transaction ends', async () => {
     const { trajectory, all } = await stage();
     const order: string[] = [];
     const old = trajectory.transaction(all, async (tx) => {
@@ -216,7 +216,7 @@ describe('a claim that is given up', () => {
     expect(order).toEqual(['young', 'old']);
   });
 
-  test('is whoever’s to give up who has the transaction in hand, which advances the frontier there and nowhere else', async () => {
+  test('is released by any holder of `tx`, advancing the frontier only there', async () => {
     const { trajectory, cells, all } = await stage();
     const inHand = Promise.withResolvers<Transaction>();
     const { promise: over, resolve: end } = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ describe('a claim that is given up', () => {
     expect([...cells.keys()]).toEqual(['x', 'y']);
   });
 
-  test('is claimed again by who recovers it, since the log has what was claimed: nothing younger is undone by that', async () => {
+  test('is reclaimed in recovery from the log, and aborts no younger transaction', async () => {
     const { store, sink, trajectory, cells, all, runtime, assize } = await stage();
     const { promise: over, reject: fail } = Promise.withResolvers<void>();
     const given = Promise.withResolvers<void>();
@@ -298,8 +298,8 @@ describe('a claim that is given up', () => {
   });
 });
 
-describe('what is read without waiting', () => {
-  test('is read again at the gate: what has changed has it begin anew, and no update is lost', async () => {
+describe('an optimistic read', () => {
+  test('is validated at the gate: a change restarts the body, no update is lost', async () => {
     const { trajectory, cells, all } = await stage();
     const bodies = { count: 0 };
     const add = (options: Partial<TransactionOptions>): Promise<unknown> =>
@@ -375,7 +375,7 @@ describe('what is read without waiting', () => {
     expect(bodies).toBeGreaterThan(4);
   });
 
-  test('waits, before that is acted on, for who is older wherever it has read', async () => {
+  test('waits before acting for older transactions in every scope that it read', async () => {
     const { trajectory, cells, all } = await stage();
     const { promise: go, resolve: goOn } = Promise.withResolvers<void>();
     const seen: number[] = [];
@@ -413,7 +413,7 @@ describe('what is read without waiting', () => {
     await expect(read).rejects.toMatchObject({ code: 'stale' });
   });
 
-  test('is stale where nobody begins it anew', async () => {
+  test('is stale if the body is not restarted', async () => {
     const { trajectory, cells, all } = await stage();
     const late = trajectory.transaction({ ...all, epoch: 'late' }, async (tx) => {
       await tx.call('cell.get', { name: 'x' });
@@ -426,7 +426,7 @@ describe('what is read without waiting', () => {
 });
 
 describe('an epoch that is taken at the gate', () => {
-  test('is no one’s before, and holds nobody up until then', async () => {
+  test('is not set before, and blocks no transaction until then', async () => {
     const { trajectory, all } = await stage();
     const hold = Promise.withResolvers<void>();
     const late = trajectory.transaction({ ...all, epoch: 'late' }, async (tx) => {
@@ -445,7 +445,7 @@ describe('an epoch that is taken at the gate', () => {
     expect((await late).value?.epoch).toBe(2);
   });
 
-  test('is for what is held: what acts at once is refused, and branches are not', async () => {
+  test('is for buffered effects: immediate ones are refused, branches allowed', async () => {
     const { trajectory, sink, all } = await stage();
     const { ruling } = await trajectory.transaction({ ...all, writes: ['test:a'], epoch: 'late' }, async (tx) => {
       await expect(tx.call('reversible.externalised', { what: 'now', at: 'a' })).rejects.toMatchObject({
@@ -488,7 +488,7 @@ describe('an epoch that is taken at the gate', () => {
   });
 });
 
-test('who was stale begins anew with all that it had come to claim', async () => {
+test('a stale transaction restarts with all claims that it had acquired', async () => {
   const { trajectory, all } = await stage();
   const acted = Promise.withResolvers<void>();
   const claimed: string[][] = [];
@@ -507,7 +507,7 @@ test('who was stale begins anew with all that it had come to claim', async () =>
   expect(claimed).toEqual([['test:mine'], ['test:mine', 'test:r']]);
 });
 
-test('an option that there is not is told which there are', async () => {
+test('an unknown option is refused with the list of options', async () => {
   const { trajectory, all } = await stage();
   await expect(trajectory.transaction({ ...all, write: [] } as never, () => undefined)).rejects.toMatchObject({
     message: expect.stringMatching(/no option write; there are .*\bwrites\b/),
@@ -524,7 +524,7 @@ test.each([{ epoch: 'soon' }, { reading: 'fast' }, { epoch: 'late', reading: 'or
   },
 );
 
-test('a tool that did nothing for certain says so to who tries it in a part', async () => {
+test('a tool that certainly did nothing reports it to a nested part’s caller', async () => {
   const { trajectory, all } = await stage((_, what) => (what === 'no' ? 'fail' : 'none'));
   await trajectory.transaction(all, async (tx) => {
     const part = tx.nested((inner) => inner.call('reversible.externalised', { what: 'no' }));

@@ -50,7 +50,7 @@ async function leave(store: MemoryStore, sink: OutsideSink, at: string): Promise
   }
 }
 
-test('what can not be read is told, once for each reason, and gone on with when it can be', async () => {
+test('unreadable work is reported once per reason and resumed once readable', async () => {
   const { store, runtime, reads } = await left(3);
   const told: RuntimeError[] = [];
   const assize = runtime({ onRecoveryFailed: (error) => told.push(error) });
@@ -73,7 +73,7 @@ test('what can not be read is told, once for each reason, and gone on with when 
   expect(told).toHaveLength(2);
 });
 
-test('nobody who listens: the process warns', async () => {
+test('without a listener the process warns', async () => {
   const { runtime, reads } = await left(1);
   const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
   const assize = runtime({});
@@ -83,7 +83,7 @@ test('nobody who listens: the process warns', async () => {
   await assize.close();
 });
 
-test('who closes meanwhile is told nothing, as nothing is to be gone on with any more', async () => {
+test('a concurrent close reports nothing, as no work is to be resumed', async () => {
   const { runtime, reads } = await left(1);
   const told: RuntimeError[] = [];
   const assize = runtime({ onRecoveryFailed: (error) => told.push(error) });

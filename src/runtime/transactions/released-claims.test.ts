@@ -84,22 +84,19 @@ const branching = (tx: Transaction, turns: number): Promise<unknown> =>
   });
 const CASES = SINKS.flatMap((sort) => [0, 1, 5, 15].map((turns) => [sort, turns] as const));
 
-test.each(CASES)(
-  'a transaction that is given up while a branch acts undoes that once (%s, %i)',
-  async (sort, turns) => {
-    const { sink, trajectory, atWork, goOn, check } = await stage(sort);
-    const controller = new AbortController();
-    const made = trajectory.transaction({ ...options, signal: controller.signal }, (tx) => branching(tx, turns));
-    await atWork(1);
-    controller.abort();
-    await goOn(made);
-    await expect(made).rejects.toMatchObject({ code: 'deadline' });
-    await check();
-    expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
-  },
-);
+test.each(CASES)('a transaction aborted while a branch acts compensates once (%s, %i)', async (sort, turns) => {
+  const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+  const controller = new AbortController();
+  const made = trajectory.transaction({ ...options, signal: controller.signal }, (tx) => branching(tx, turns));
+  await atWork(1);
+  controller.abort();
+  await goOn(made);
+  await expect(made).rejects.toMatchObject({ code: 'deadline' });
+  await check();
+  expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+});
 
-test.each(CASES)('and one whose body does not wait for its branch (%s, %i)', async (sort, turns) => {
+test.each(CASES)('a transaction with a body that leaves a branch compensates once (%s, %i)', async (sort, turns) => {
   const { sink, trajectory, atWork, goOn, check } = await stage(sort);
   const made = trajectory.transaction(options, async (tx) => {
     void branching(tx, turns).catch(() => undefined);
@@ -113,28 +110,25 @@ test.each(CASES)('and one whose body does not wait for its branch (%s, %i)', asy
   expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
 });
 
-test.each(CASES)(
-  'what a part does that its failed part did not wait for is undone before the commit (%s, %i)',
-  async (sort, turns) => {
-    const { sink, trajectory, atWork, goOn, check } = await stage(sort);
-    const made = trajectory.transaction(options, async (tx) => {
-      const part = tx.nested(async (outer) => {
-        void branching(outer, turns).catch(() => undefined);
-        await atWork(1);
-        throw new Error('it has seen enough');
-      });
-      await expect(part).rejects.toThrow('it has seen enough');
-      tx.propose(COUNT);
+test.each(CASES)('effects not awaited by a failed part are reverted before commit (%s, %i)', async (sort, turns) => {
+  const { sink, trajectory, atWork, goOn, check } = await stage(sort);
+  const made = trajectory.transaction(options, async (tx) => {
+    const part = tx.nested(async (outer) => {
+      void branching(outer, turns).catch(() => undefined);
+      await atWork(1);
+      throw new Error('it has seen enough');
     });
-    await atWork(1);
-    await goOn(made);
-    expect((await made).ruling.ruling).toBe('committed');
-    await check();
-    expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
-  },
-);
+    await expect(part).rejects.toThrow('it has seen enough');
+    tx.propose(COUNT);
+  });
+  await atWork(1);
+  await goOn(made);
+  expect((await made).ruling.ruling).toBe('committed');
+  await check();
+  expect(sink.log.map(({ did }) => did)).toEqual(['do', 'undo']);
+});
 
-test('what is in doubt in a part that came to nothing is undone where a person finds it there', async () => {
+test('an effect in doubt in an aborted part is compensated once confirmed', async () => {
   const sink = new OutsideSink('blind');
   const fault = (of: string) => (of === 'do' ? 'lose' : 'none') as Fault;
   const tool = toolFor({ sink, steps: new Steps(), fault }, 'reversible', 'externalised');

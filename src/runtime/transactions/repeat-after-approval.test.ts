@@ -57,7 +57,7 @@ async function world() {
 const ROUNDS = [0, 1, RETRIES].flatMap((first) => [0, 1, RETRIES].map((second) => [first, second] as const));
 
 test.each<Where>(['in the part', 'after the part'])(
-  'what nobody knows of is not called once more, %s',
+  'an effect of unknown outcome is not called again, %s',
   async (where) => {
     for (const [first, second] of ROUNDS) {
       const { sink, assize, run } = await world();
@@ -84,7 +84,7 @@ test('a call has its key however often the part before it did nothing', async ()
   }
 });
 
-test('what a part has done and undone is done under another key, also where the transaction has no name', async () => {
+test('a part repeats compensated effects under new keys, even without a name', async () => {
   for (const options of [OPTIONS, NAMELESS]) {
     const { sink, assize, trajectory, faults } = await world();
     faults.shaky = RETRIES;
@@ -103,7 +103,7 @@ test('what a part has done and undone is done under another key, also where the 
   }
 });
 
-test('what is held in a part that is begun anew has no key of what had acted there', async () => {
+test('a buffered effect in a restarted part does not reuse an executed key', async () => {
   const { sink, assize, trajectory, faults } = await world();
   faults.shaky = 1;
   // With a name, the store would refuse that key, and the whole transaction would restart.
@@ -122,7 +122,7 @@ test('what is held in a part that is begun anew has no key of what had acted the
   await assize.close();
 });
 
-test('what did nothing is called under another key when its transaction is repeated: a sink may answer an old one as it did', async () => {
+test('a call that did nothing gets a new key when its transaction is repeated', async () => {
   const answers = new Map<string, boolean>();
   let isDown = true;
   const pay = declareTool({
@@ -158,7 +158,7 @@ test('what did nothing is called under another key when its transaction is repea
   await assize.close();
 });
 
-test('the same call by the same name is another one in another store, at one sink', async () => {
+test('the same call and name in another store is a different call to a sink', async () => {
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
   const clock = new HandClock();
   for (const what of ['in the first store', 'in the second store']) {

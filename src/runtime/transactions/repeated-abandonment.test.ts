@@ -158,7 +158,7 @@ describe('close with recover: false', () => {
     expect(sink.log).toEqual([]);
   });
 
-  test('what this process itself has committed is done before it returns', async () => {
+  test('effects committed by this process finish before it returns', async () => {
     const { sink, runtime } = await left(0);
     const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
     const assize = runtime(() => 'none', {}, gate);
@@ -176,7 +176,7 @@ describe('close with recover: false', () => {
     expect(sink.log.map(({ what }) => what)).toEqual(['a', 'b']);
   });
 
-  test('what was approved here is committed, and left: nobody waits for another try of it', async () => {
+  test('approved effects are committed and left, without waiting for a retry', async () => {
     const { store, sink, runtime } = await left(0, new MemoryStore(), orders);
     const waits = Promise.withResolvers<void>();
     const pause: AssizeOptions['pause'] = (_, __, signal) =>
@@ -206,7 +206,7 @@ describe('close with recover: false', () => {
     expect(sink.times('do', 'a')).toBe(1);
   });
 
-  test('beside others what is left is theirs, and who waits there waits on: nobody is told that a person has to look at it', async () => {
+  test('in shared mode others adopt the rest; waiters see no unresolved effect', async () => {
     const { sink, runtime, endsWithNext } = await left(1, new MemoryStore({ shared: true }));
     const { promise: gate, resolve: answer } = Promise.withResolvers<void>();
     const leaving = runtime(() => 'none', {}, gate);

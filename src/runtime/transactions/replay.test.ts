@@ -6,7 +6,7 @@ import { Steps, toolFor } from '../../../tests/support/effect-sink.ts';
 import { asking, ledgerWithEffects } from '../../../tests/support/effects-ledger.ts';
 import { runtimeOver } from '../../../tests/support/runtime.ts';
 
-test('what tools did is in the ledger, which verifies and is replayed without calling a tool', async () => {
+test('effects are in the ledger, which verifies and replays without tool calls', async () => {
   const { store, sink } = await ledgerWithEffects();
   expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked']);
   expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 1 });
@@ -16,7 +16,7 @@ test('what tools did is in the ledger, which verifies and is replayed without ca
   expect(sink.log).toHaveLength(2);
 });
 
-test('an export has what the effects are, so that it can be approved elsewhere', async () => {
+test('an export contains the effects, so it can be approved in another store', async () => {
   const { store, sink } = await ledgerWithEffects();
   const copy = new MemoryStore();
   await importLines(copy, linesOf(store));

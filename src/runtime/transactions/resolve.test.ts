@@ -204,7 +204,7 @@ describe.each(SITUATIONS)('an effect %s', (_, situation) => {
   );
 });
 
-describe.each<Sink>(['keyed', 'queryable'])('what nobody can tell to be undone, with a %s sink', (sort) => {
+describe.each<Sink>(['keyed', 'queryable'])('an effect with its compensation in doubt, with a %s sink', (sort) => {
   test.each(WHEN)('is undone when it is tried again, and never done again, %s', async (_when, again) => {
     const at = await site(sort);
     at.fault = (of) => (of === 'do' ? 'none' : 'lose');
@@ -221,7 +221,7 @@ describe.each<Sink>(['keyed', 'queryable'])('what nobody can tell to be undone, 
   });
 });
 
-describe('what was resolved', () => {
+describe('the resolution of an effect', () => {
   const doubt = async (): Promise<{ at: Site; left: UnresolvedEffect }> => {
     const at = await site('blind');
     at.fault = (_, what) => (what === 'a' ? 'lose_before' : 'none');
@@ -232,7 +232,7 @@ describe('what was resolved', () => {
   const recordsOf = async ({ store }: Site, epoch: number): Promise<readonly string[]> =>
     (await store.effectsOf(epoch))!.records;
 
-  test('says by whom, and why by a salted hash', async () => {
+  test('records its author, and its evidence by a salted hash', async () => {
     const { at, left } = await doubt();
     await at.assize.resolveEffect({ ...FOUND, epoch: left.epoch, n: left.n, as: 'residue' });
     const [listed] = await at.assize.effects({ epoch: left.epoch });
@@ -271,7 +271,7 @@ describe('what was resolved', () => {
     expect(await at.assize.recoverEffects()).toHaveLength(1);
   });
 
-  test('is nothing, where it waits for nobody', async () => {
+  test('is refused if the effect needs no decision', async () => {
     const at = await site('blind');
     await at.transact('irreversible.buffered', 'a', 'r');
     const done = at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
@@ -334,7 +334,7 @@ describe('what was resolved', () => {
     expect(at.sink.times('do', 'a')).toBe(1);
   });
 
-  test('waits for its tool where that is not here, and is gone on with where it is', async () => {
+  test('waits for its tool if that is missing, and resumes where it exists', async () => {
     const at = await site('blind');
     at.fault = (of) => (of === 'undo' ? 'lose_before' : 'none');
     const { epoch, n } = await at.left('reversible.externalised', 'throws');
@@ -360,7 +360,7 @@ describe('what was resolved', () => {
     expect(await codeOf(at.transact('irreversible.buffered', 'c', 'r'))).toBe('done');
   });
 
-  test('is not, where another process has taken over; doing it again takes the tenure again', async () => {
+  test('fails if another process took over; a repeat acquires the lease again', async () => {
     const at = await site('blind');
     const hold = at.store.leaseEffects.bind(at.store);
     const tenures: Awaited<ReturnType<typeof hold>>[] = [];
@@ -382,7 +382,7 @@ describe('what was resolved', () => {
   test.each<[Decision, string, number]>([
     ['undone', 'done', 1],
     ['residue', 'key_collision', 0],
-  ])('as %s: who repeats the transaction by its name is %s', async (as, code, times) => {
+  ])('as %s: a repetition of the transaction by its name is %s', async (as, code, times) => {
     const at = await site('blind');
     at.fault = (of) => (of === 'do' ? 'lose_before' : 'none');
     const { epoch, n } = await at.left('reversible.externalised', 'throws', { name: 'order-1' });
@@ -393,7 +393,7 @@ describe('what was resolved', () => {
   });
 });
 
-test('who waited for one that left something in doubt does not act there', async () => {
+test('a transaction that waited behind an effect in doubt does not act there', async () => {
   const at = await site('blind');
   at.fault = (_, what) => (what === 'first' ? 'lose' : 'none');
   const trajectory = await at.assize.open('t');
@@ -417,7 +417,7 @@ test('who waited for one that left something in doubt does not act there', async
   expect(at.sink.log.map(({ what }) => what)).toEqual(['first']);
 });
 
-test('what was decided is gone on with by itself where the log could not be written in between', async () => {
+test('a decision is resumed automatically if a log write failed in between', async () => {
   const at = await site('blind');
   at.fault = () => 'lose_before';
   const { epoch, n } = await at.left('irreversible.buffered', 'commits');

@@ -90,7 +90,7 @@ function withMembers(store: MemoryStore, members: { readonly [name: string]: (..
   });
 }
 
-test('who only opened has the effects no longer than it takes: another process goes on while it is there', async () => {
+test('an opener keeps the lease only while it works; another process continues', async () => {
   const { world, store, opener, isAllDone } = await stage();
   await opener.open('t');
   await isAllDone();
@@ -105,7 +105,7 @@ test('who only opened has the effects no longer than it takes: another process g
   await opener.close();
 });
 
-test('and keeps them where somebody here has asked for them meanwhile', async () => {
+test('an opener keeps the lease if another caller here has requested it', async () => {
   const { promise: undo, resolve: goOn } = Promise.withResolvers<void>();
   const { opener, isFree, isAllDone } = await stage({ undo });
   await opener.open('t');
@@ -118,7 +118,7 @@ test('and keeps them where somebody here has asked for them meanwhile', async ()
   expect(await isFree()).toBe(true);
 });
 
-test('what it was given up for is told, and it is taken again by who asks', async () => {
+test('the abort reason is recorded, and the lease is acquired again on demand', async () => {
   const { world, store, opener, isFree, isAllDone } = await stage();
   await opener.open('t');
   await isAllDone();
@@ -130,7 +130,7 @@ test('what it was given up for is told, and it is taken again by who asks', asyn
   await opener.close();
 });
 
-test('a wait that came to nothing before keeps no later opening from going on with it', async () => {
+test('an earlier failed wait does not keep a later opening from resuming', async () => {
   let isBroken = true;
   const { opener, isAllDone } = await stage({
     through: (store) =>
@@ -146,7 +146,7 @@ test('a wait that came to nothing before keeps no later opening from going on wi
   await opener.close();
 });
 
-test('and neither does one that was given up', async () => {
+test('an aborted wait does not keep a later opening from resuming', async () => {
   const { store, opener, isAllDone } = await stage();
   const other = await store.leaseEffects();
   const enough = new AbortController();
@@ -175,7 +175,7 @@ async function slow() {
   return { ...(await stage({ isLeft: false, through })), goOn, seen };
 }
 
-test('no opening waits for the log, which is read once for all that are opened together', async () => {
+test('no opening waits for the log, which is read once for joint openings', async () => {
   const { store, opener, goOn, seen } = await slow();
   const setup = runtimeOver(store, [tally]);
   const names = Array.from({ length: 20 }, (_, i) => `t${i}`);
@@ -188,7 +188,7 @@ test('no opening waits for the log, which is read once for all that are opened t
   expect(seen).toEqual({ begun: 1, over: 1 });
 });
 
-test('who closes waits for what is read, and reads no more', async () => {
+test('close waits for the current read and starts no other', async () => {
   const { opener, goOn, seen } = await slow();
   await opener.open('t');
   for (let turn = 0; turn < 5; turn++) await nextTurn();
@@ -198,7 +198,7 @@ test('who closes waits for what is read, and reads no more', async () => {
   expect(await closing).toEqual({ begun: 1, over: 1 });
 });
 
-test('what was left after the log was read is gone on with by who is opened then', async () => {
+test('work left after the log was read is resumed by the next opening', async () => {
   const { promise: answer, resolve: goOn } = Promise.withResolvers<void>();
   const { world, store, opener, isAllDone } = await stage({
     isLeft: false,
@@ -221,7 +221,7 @@ test('what was left after the log was read is gone on with by who is opened then
   await opener.close();
 });
 
-test('what can not be read is in the way of no opening, and of no close', async () => {
+test('an unreadable log blocks neither opening nor close', async () => {
   const { opener, store } = await stage({
     through: (below) => withMembers(below, { openEffects: () => Promise.reject(new Error('the disk is gone')) }),
   });
@@ -231,7 +231,7 @@ test('what can not be read is in the way of no opening, and of no close', async 
   expect(await store.openEffects()).toHaveLength(1);
 });
 
-test('after it was closed nobody is given the effects any more, and nothing keeps them', async () => {
+test('after close the lease is neither granted nor kept any more', async () => {
   const { opener, isFree, world } = await stage();
   const trajectory = await opener.open('t');
   await opener.close();

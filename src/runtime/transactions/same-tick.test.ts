@@ -157,26 +157,26 @@ const ofLength = (length: number): Step[][] =>
   length === 0 ? [[]] : ofLength(length - 1).flatMap((before) => STEPS.map((step) => [...before, step]));
 
 describe.each(['itself', 'a branch'] as const)('called by %s', (by) => {
-  test('what was given up before is not touched, and two do not act there at once', async () => {
+  test('a released scope is not accessed, and two never act there concurrently', async () => {
     const { seen, inOneTick } = await stage();
     expect(await inOneTick(['release', 'act'], true, by)).toEqual(['done', 'scope_exceeded']);
     expect(seen.most).toBe(1);
   });
 
-  test('what was claimed before may be touched', async () => {
+  test('a scope claimed before may be accessed', async () => {
     const { inOneTick } = await stage();
     for (const call of ['act', 'hold', 'read'] as const)
       expect(await inOneTick(['expand', call], false, by)).toEqual(['done', 'done']);
   });
 
-  test('what a call needs is not given up after it, and two do not act there at once', async () => {
+  test('a needed scope is not released after a call; two never act concurrently', async () => {
     const { seen, inOneTick } = await stage();
     for (const call of ['act', 'hold'] as const)
       expect(await inOneTick([call, 'release'], true, by)).toEqual(['done', 'scope_exceeded']);
     expect(seen.most).toBe(1);
   });
 
-  test('up to three come to what they would one after the other', async () => {
+  test('up to three steps have their sequential outcome', async () => {
     const { seen, inOneTick } = await stage();
     for (const steps of [...ofLength(1), ...ofLength(2), ...ofLength(3)])
       for (const isClaimed of [true, false])
@@ -189,8 +189,8 @@ describe.each(['itself', 'a branch'] as const)('called by %s', (by) => {
   });
 });
 
-describe('what a call needed that came to nothing before it touched that', () => {
-  test('is given up where its plan threw, and not what another one needs', async () => {
+describe('the claim of a call that failed before it accessed the scope', () => {
+  test('is released if its plan threw, but not if another call needs it', async () => {
     const { run } = await stage();
     await run(PLACE.writes, async (tx) => {
       await expect(tx.call('hold', { fails: true })).rejects.toThrow('there is no plan');
@@ -206,7 +206,7 @@ describe('what a call needed that came to nothing before it touched that', () =>
 
 // A release takes effect some time after its call.
 test.each(['awaited', 'at once', 'after a call'] as const)(
-  'beside other processes nothing acts by a claim that is given up: %s',
+  'in shared mode nothing acts under a released claim: %s',
   async (order) => {
     const { seen, run } = await stage({ shared: true });
     const old = run(PLACE.writes, async (tx) => {
@@ -238,62 +238,51 @@ test.each([
   { shared: true, names: false },
   { shared: false, names: true },
   { shared: true, names: true },
-])(
-  'at two places each comes to what it would one after the other: shared $shared, names asked for $names',
-  async ({ shared, names }) => {
-    const { seen, inOneTick } = await stage({ shared, names });
-    await fc.assert(
-      fc.asyncProperty(
-        stepsAt,
-        fc.boolean(),
-        fc.constantFrom<By>('itself', 'a branch'),
-        async (steps, isClaimed, by) => {
-          const expected = new Map<StepAt, string>();
-          for (const at of ['r', 's'] as const) {
-            const there = steps.filter((each) => each.at === at);
-            const outcomes = inOrder(
-              there.map(({ step }) => step),
-              isClaimed,
-            );
-            for (const [n, each] of there.entries()) expected.set(each, outcomes[n]!);
-          }
-          expect(await inOneTick(steps, isClaimed, by, isClaimed)).toEqual(steps.map((each) => expected.get(each)));
-        },
-      ),
-      { numRuns: 60 },
-    );
-    expect(seen.most).toBe(1);
-  },
-);
+])('on two scopes outcomes are sequential: shared $shared, aliases $names', async ({ shared, names }) => {
+  const { seen, inOneTick } = await stage({ shared, names });
+  await fc.assert(
+    fc.asyncProperty(stepsAt, fc.boolean(), fc.constantFrom<By>('itself', 'a branch'), async (steps, isClaimed, by) => {
+      const expected = new Map<StepAt, string>();
+      for (const at of ['r', 's'] as const) {
+        const there = steps.filter((each) => each.at === at);
+        const outcomes = inOrder(
+          there.map(({ step }) => step),
+          isClaimed,
+        );
+        for (const [n, each] of there.entries()) expected.set(each, outcomes[n]!);
+      }
+      expect(await inOneTick(steps, isClaimed, by, isClaimed)).toEqual(steps.map((each) => expected.get(each)));
+    }),
+    { numRuns: 60 },
+  );
+  expect(seen.most).toBe(1);
+});
 
 const WHILE = ['in its tick', 'while it is made', 'while it waits for its turn'] as const;
 
-describe.each([false, true])(
-  'what is read before its place is given up is read before whatever comes then: shared %s',
-  (shared) => {
-    test.each(WHILE)('given up %s', async (when) => {
-      const { log, run } = await stage({ shared });
-      const others =
-        when === 'while it waits for its turn' ? [run(PLACE.writes, (tx) => tx.call('act', { by: 'old' }))] : [];
-      const own = run(PLACE.writes, async (tx) => {
-        const read = tx.call('read', { by: 'own' });
-        if (when === 'while it is made') while (!log.includes('own begins')) await nextTurn();
-        await Promise.all([read, tx.release(PLACE)]);
-        log.push('given up');
-        await young;
-      });
-      const young: Promise<unknown> = run(PLACE.writes, (tx) => tx.call('act', { by: 'young' }));
-      await Promise.all([...others, own, young]);
-      const before = others.length === 0 ? [] : ['old begins', 'old ends'];
-      expect(log).toEqual([...before, 'own begins', 'own ends', 'given up', 'young begins', 'young ends']);
+describe.each([false, true])('a read before a release precedes all later access: shared %s', (shared) => {
+  test.each(WHILE)('released %s', async (when) => {
+    const { log, run } = await stage({ shared });
+    const others =
+      when === 'while it waits for its turn' ? [run(PLACE.writes, (tx) => tx.call('act', { by: 'old' }))] : [];
+    const own = run(PLACE.writes, async (tx) => {
+      const read = tx.call('read', { by: 'own' });
+      if (when === 'while it is made') while (!log.includes('own begins')) await nextTurn();
+      await Promise.all([read, tx.release(PLACE)]);
+      log.push('given up');
+      await young;
     });
-  },
-);
+    const young: Promise<unknown> = run(PLACE.writes, (tx) => tx.call('act', { by: 'young' }));
+    await Promise.all([...others, own, young]);
+    const before = others.length === 0 ? [] : ['old begins', 'old ends'];
+    expect(log).toEqual([...before, 'own begins', 'own ends', 'given up', 'young begins', 'young ends']);
+  });
+});
 
 /** Long compared with the steps of a test, and short compared with its timeout. */
 const SOON_MS = 300;
 
-describe.each([false, true])('nobody waits for what waits for them: shared %s', (shared) => {
+describe.each([false, true])('no deadlock between waiters: shared %s', (shared) => {
   test('a tool that claims more while another call waits for its turn', async () => {
     const { log, hooks, run } = await stage({ shared });
     await run(PLACE.writes, async (tx) => {
@@ -304,7 +293,7 @@ describe.each([false, true])('nobody waits for what waits for them: shared %s', 
     expect(log).toEqual(['first begins', 'first ends', 'second begins', 'second ends']);
   });
 
-  test('a body that claims more before it lets a call go on, beside one that waits for its turn', async () => {
+  test('a body that expands before it lets a call go on, next to a queued call', async () => {
     const { hooks, run } = await stage({ shared });
     await run(PLACE.writes, async (tx) => {
       const go = Promise.withResolvers<void>();
@@ -316,7 +305,7 @@ describe.each([false, true])('nobody waits for what waits for them: shared %s', 
     });
   });
 
-  test('what is given up by a branch that ends meanwhile is given up', async () => {
+  test('a release by a branch that ends during the release takes effect', async () => {
     const { hooks, run } = await stage({ shared });
     const go = Promise.withResolvers<void>();
     hooks['slow'] = () => go.promise;
@@ -339,7 +328,7 @@ describe.each([false, true])('nobody waits for what waits for them: shared %s', 
     await young;
   });
 
-  test('what is given up waits for no read of what another one gives up', async () => {
+  test('a release does not wait for reads of another release', async () => {
     const { log, hooks, run } = await stage({ shared });
     await run([...PLACE.writes, ...ELSEWHERE.writes], async (tx) => {
       const go = Promise.withResolvers<void>();
@@ -355,7 +344,7 @@ describe.each([false, true])('nobody waits for what waits for them: shared %s', 
   });
 });
 
-test('what waits for a claim of which nobody hears ends with its deadline', async () => {
+test('a wait for a claim without an answer ends at its deadline', async () => {
   const store = new MemoryStore({ shared: true });
   const share = store.shareEffects!;
   let isDead = false;
@@ -383,7 +372,7 @@ test('what waits for a claim of which nobody hears ends with its deadline', asyn
   await expect(made).rejects.toMatchObject({ code: 'deadline' });
 });
 
-test('what is claimed and given up is what was said then, whatever its list is used for next', async () => {
+test('claims and releases copy their scope list at the call', async () => {
   const { run } = await stage();
   const has: string[] = [];
   await run(PLACE.writes, async (tx) => {

@@ -92,7 +92,7 @@ describe('speculation', () => {
     expect(await codeOf(made)).toBe('no_branch');
   });
 
-  test('branches do not see what others are about to do, and may branch themselves', async () => {
+  test('branches do not see each other’s buffered effects, and may be nested', async () => {
     const { trajectory, sink } = await stage();
     const outcome = await trajectory.transaction(all, (tx) =>
       tx.speculate(
@@ -118,7 +118,7 @@ describe('speculation', () => {
     expect(['a', 'b', 'c'].map((what) => second.sink.standing(`${what} acted`))).toEqual([1, 0, 0]);
   });
 
-  test('a branch sees what was planned before it, and the body afterwards what was planned in the one that was chosen', async () => {
+  test('a branch sees effects buffered before; the body also the chosen branch’s', async () => {
     const seen = declareTool({
       name: 'planned.seen',
       input: z.strictObject({}),
@@ -139,7 +139,7 @@ describe('speculation', () => {
     });
   });
 
-  test('what was planned beside branches while they ran stays, and so does what the chosen one has planned', async () => {
+  test('effects buffered during branches stay, as do those of the chosen branch', async () => {
     const seen = declareTool({
       name: 'planned.seen',
       input: z.strictObject({}),
@@ -184,7 +184,7 @@ describe('speculation', () => {
     expect([sink.standing('a'), sink.times('do', 'b')]).toEqual([1, 0]);
   });
 
-  test('a list of what came of branches that is changed is refused, so that the one that is committed is the one that was meant', async () => {
+  test('a changed list of results is refused, so the intended branch commits', async () => {
     const { trajectory, sink } = await stage();
     const outcome = await trajectory.transaction(all, async (tx) => {
       const sorted = tx.speculate([branch('a'), branch('b')], (tried) => {
@@ -260,7 +260,7 @@ describe('speculation', () => {
     const looks = (tx: any) => tx.call('shelf.look', { at: 'x' });
     const holds = (what: string) => (tx: any) => tx.call('irreversible.buffered', { what, at: 'x' });
 
-    test('nothing else acts: what undoes it would take that with it', async () => {
+    test('no other effect runs: the compensation would revert it too', async () => {
       const { places, tools } = shelf();
       const { trajectory } = await stage(undefined, 'keyed', tools);
       await trajectory.transaction(all, async (tx) => {
@@ -274,7 +274,7 @@ describe('speculation', () => {
       expect(places.get('x')).toBe('mine');
     });
 
-    test('nothing acts either where it could not be undone: a person may have that done later', async () => {
+    test('no effect runs after a failed compensation, which may be retried later', async () => {
       const { places, tools } = shelf();
       places.set('x', 'stuck');
       const { trajectory, assize } = await stage(undefined, 'keyed', tools);
@@ -293,7 +293,7 @@ describe('speculation', () => {
       await assize.close();
     });
 
-    test('what of it was undone is free, also where something else was not', async () => {
+    test('a compensated scope is free, even if another was not compensated', async () => {
       const { places, tools } = shelf();
       places.set('x', 'stuck');
       const { trajectory, assize } = await stage(undefined, 'keyed', tools);
@@ -313,7 +313,7 @@ describe('speculation', () => {
       await assize.close();
     });
 
-    test('what was refused there has not acted, and others look and act', async () => {
+    test('a refused effect has not run, and other branches read and act', async () => {
       const { places, tools } = shelf();
       const { trajectory, sink } = await stage((_, what) => (what === 'a' ? 'fail_for_good' : 'none'), 'keyed', tools);
       await trajectory.transaction(all, async (tx) => {
@@ -338,7 +338,7 @@ describe('speculation', () => {
       expect([sink.log, places.get('x')]).toEqual([[], 'b']);
     });
 
-    test('what is refused for that costs nothing', async () => {
+    test('a call refused for that reason costs nothing', async () => {
       const { places, tools } = shelf({ cost: () => ({ usd: 3 }) });
       places.set('x', 'stuck');
       const dear = declareTool({
@@ -369,7 +369,7 @@ describe('speculation', () => {
       await assize.close();
     });
 
-    test('what was held there before is not done either', async () => {
+    test('an effect buffered there before does not run either', async () => {
       const { places, tools } = shelf();
       places.set('x', 'stuck');
       const { trajectory, sink, assize } = await stage(undefined, 'keyed', tools);
@@ -417,7 +417,7 @@ describe('speculation', () => {
     test.each([
       ['another branch', 'b'],
       ['what it is a branch of', 'outer'],
-    ])('%s does not look either where what is read is read again', async (_, who) => {
+    ])('%s does not read there either if reads are validated at the gate', async (_, who) => {
       const { tools } = shelf();
       const { trajectory } = await stage(undefined, 'keyed', tools);
       const { ruling } = await trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
@@ -448,7 +448,7 @@ describe('speculation', () => {
     });
 
     test.each(['ordered', 'optimistic'] as const)(
-      'what was looked at while it acted, and was undone since, was not seen: %s',
+      'a read during an effect that is then compensated is refused: %s',
       async (reading) => {
         const { tools, looks: answers } = shelf();
         const { trajectory } = await stage(undefined, 'keyed', tools);
@@ -469,7 +469,7 @@ describe('speculation', () => {
       },
     );
 
-    test('nothing is done there either where nobody else sees it, nor looked at beside that', async () => {
+    test('no other branch stages a write or reads a staged one there either', async () => {
       const { places, tools } = shelf();
       const at = {};
       const found = async (_: unknown, { input }: { input: { at: string } }) => places.get(input.at) ?? null;
@@ -523,7 +523,7 @@ describe('speculation', () => {
       });
     });
 
-    test('what a part has read without waiting before another one acted there is as it was', async () => {
+    test('an optimistic read stays valid if another branch acts there afterwards', async () => {
       const { places, tools } = shelf();
       const { trajectory } = await stage(undefined, 'keyed', tools);
       const { ruling } = await trajectory.transaction({ ...all, reading: 'optimistic' }, async (tx) => {
@@ -560,7 +560,7 @@ describe('speculation', () => {
     });
   });
 
-  test('a loser that can’t be undone waits for a person, and the winner is committed', async () => {
+  test('a loser that can’t be compensated is unresolved, and the winner commits', async () => {
     let isBroken = true;
     const { trajectory, sink, assize } = await stage((of, what) =>
       isBroken && of === 'undo' && what === 'a acted' ? 'fail' : 'none',

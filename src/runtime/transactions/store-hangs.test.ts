@@ -52,21 +52,18 @@ async function stage() {
 test.each([
   ['begins', {}],
   ['begins late', { epoch: 'late' }],
-])(
-  'who %s while the store hangs waits no longer than its deadline, and keeps nobody out after that',
-  async (_, more) => {
-    const { assize, count, hang, goOn } = await stage();
-    hang();
-    expect(await count(50, more)).toBe('deadline');
-    const next = count(60_000);
-    goOn();
-    expect(await next).toBe('settled');
-    expect(await count(60_000, more)).toBe('settled');
-    await assize.close();
-  },
-);
+])('a transaction that %s in a store hang meets its deadline, blocking none', async (_, more) => {
+  const { assize, count, hang, goOn } = await stage();
+  hang();
+  expect(await count(50, more)).toBe('deadline');
+  const next = count(60_000);
+  goOn();
+  expect(await next).toBe('settled');
+  expect(await count(60_000, more)).toBe('settled');
+  await assize.close();
+});
 
-test('who claims more while the store hangs waits no longer than its deadline, and keeps nobody out after that', async () => {
+test('a claim expansion in a store hang meets its deadline, blocking none', async () => {
   const { assize, count, hang, goOn } = await stage();
   const more = { writes: ['r:/b'] };
   const hangs = (tx: Transaction) => {

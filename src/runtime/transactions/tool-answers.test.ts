@@ -4,7 +4,7 @@ import { declareTool, readTransaction, type Sink, type Tool } from '#effects';
 import { codeOf, stage } from '../../../tests/support/transaction-stage.ts';
 import { readSalted } from './settle/quarantine.ts';
 
-describe('what a tool answers', () => {
+describe('the answer of a tool', () => {
   const odd = (execute: () => unknown, compensate: () => unknown = () => ({ undone: 'all' })): Tool =>
     declareTool({
       name: 'odd.tool',
@@ -16,7 +16,7 @@ describe('what a tool answers', () => {
     });
 
   test.each([[() => new Date(0)], [() => Number.NaN], [() => ({ at: undefined, of: () => 1 })]])(
-    'that is no JSON is none: it is called as often as any whose answer is lost, and left: %s',
+    'that is not JSON counts as a lost answer: retried, then in doubt: %s',
     async (execute) => {
       let calls = 0;
       const counting = () => {
@@ -37,7 +37,7 @@ describe('what a tool answers', () => {
     [{ undone: 'some' }],
     [{ undone: 'partly' }],
     [{ undone: 'partly', residue: 1n }],
-  ])('about what it has undone has to say it: %o is no answer', async (said) => {
+  ])('to a compensation must state its result: %o is not valid', async (said) => {
     const { trajectory, all, assize } = await stage({
       tools: [
         odd(
@@ -55,7 +55,7 @@ describe('what a tool answers', () => {
   });
 });
 
-describe('what a compensation leaves is mitigated', () => {
+describe('the residue of a compensation is mitigated', () => {
   const refund = (sink: Sink, mitigate: (residue: string) => unknown, log: string[]): Tool =>
     declareTool({
       name: 'booking.make',
@@ -89,7 +89,7 @@ describe('what a compensation leaves is mitigated', () => {
     return { log, left, residue };
   }
 
-  test.each<Sink>(['keyed', 'queryable', 'blind'])('and what came of that is kept with it: %s', async (sink) => {
+  test.each<Sink>(['keyed', 'queryable', 'blind'])('and the result is stored with the residue: %s', async (sink) => {
     const { log, left, residue } = await undone(sink, (residue) => ({ mailed: `about ${residue}` }));
     expect([log, left]).toEqual([['cancel', 'mail under its key'], []]);
     expect(residue).toEqual({ mitigated: { mailed: 'about the fee' }, residue: 'the fee' });

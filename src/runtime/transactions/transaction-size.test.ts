@@ -70,7 +70,7 @@ async function staged() {
   return { called, store, run, book: (tx: Transaction, n: number) => tx.call(booking.name, { n }) };
 }
 
-test('a body that calls on for ever is refused by name, and what it did is undone and told', async () => {
+test('a body of endless calls is refused, its effects compensated and recorded', async () => {
   const { called, store, run, book } = await staged();
   const said = new Set<unknown>();
   const made = run(async (tx) => {
@@ -85,7 +85,7 @@ test('a body that calls on for ever is refused by name, and what it did is undon
   expect(abandonedArgs(readRow(rows.at(-1)!).payload)?.effects.length).toBe(CALLS_MAX);
 });
 
-test('what is held counts, in whichever branch, and what only reads does not', async () => {
+test('buffered effects count in every branch, and reads do not', async () => {
   const { store, run, book } = await staged();
   const made = run(async (tx) => {
     const half = async (branch: Transaction): Promise<void> => {
@@ -100,7 +100,7 @@ test('what is held counts, in whichever branch, and what only reads does not', a
   expect((await store.listEffects({ limit: 1 })).length).toBe(1);
 });
 
-test('more answers than an entry has room for undo it, and the error says what to do', async () => {
+test('answers too large for an entry abort the body; the error states a remedy', async () => {
   const { called, store, run, book } = await staged();
   const made = run(async (tx) => {
     await book(tx, 1);

@@ -83,7 +83,7 @@ async function stage(
 const options = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) => {
-  test('who recovers at once what could not be undone undoes nothing once more', async () => {
+  test('recovery right after a failed compensation repeats no compensation', async () => {
     const { sink, calls, failures, assize, trajectory } = await stage(sort, (of, what) =>
       of === 'undo' && what === 'second' ? 'fail_for_good' : 'none',
     );
@@ -100,7 +100,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     await assize.close();
   });
 
-  test('who decides at once what could not be done has nothing else done once more', async () => {
+  test('a decision right after a failed effect repeats no other effect', async () => {
     let refuses = true;
     const { sink, calls, failures, assize, trajectory } = await stage(sort, (of, what) =>
       of === 'do' && what === 'first' && refuses ? 'fail_for_good' : 'none',
@@ -120,7 +120,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     await assize.close();
   });
 
-  test('what could not be written of it is told, and what it claims is nobody else’s until it is', async () => {
+  test('a failed outcome write is reported and blocks the scopes until written', async () => {
     const { sink, failures, assize, trajectory } = await stage(
       sort,
       (of, what) => (of === 'undo' && what === 'second' ? 'fail_for_good' : 'none'),
@@ -149,7 +149,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     await assize.close();
   });
 
-  test('nor is what a decision leads to, which stands all the same', async () => {
+  test('a failed write after a decision blocks them too, and the decision stands', async () => {
     let refuses = true;
     const { sink, failures, assize, trajectory } = await stage(
       sort,
@@ -179,7 +179,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     await assize.close();
   });
 
-  test('what was undone before something that can’t be undone here is not undone once more by who can', async () => {
+  test('a compensation is not repeated by a later process that has all tools', async () => {
     const store = new MemoryStore();
     const undone: string[] = [];
     const fault = (of: 'do' | 'undo' | 'ask', what: string): Fault => {

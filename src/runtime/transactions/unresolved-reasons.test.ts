@@ -65,7 +65,7 @@ const ERRORS: [string, unknown, string | undefined][] = [
 ];
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('at a %s sink', (sink) => {
-  test.each(ERRORS)('%s is told to who asks this process, and only its word to others', async (_, error, why) => {
+  test.each(ERRORS)('%s is reported in this process, and only its reason code elsewhere', async (_, error, why) => {
     const tool = throwing(error, sink, 'buffered');
     const { store, assize } = await ordered(tool);
     const [left] = await assize.recoverEffects();
@@ -85,7 +85,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('at a %s sink', (sink) => {
     expect(await textOf(store)).not.toMatch(/4111|secret/);
   });
 
-  test('what acts at once tells its body what was thrown', async () => {
+  test('an immediate effect passes the thrown error to its body', async () => {
     const error = new NoAnswer(SECRET, KEPT);
     const { assize, store, told } = await ordered(throwing(error, sink, 'externalised'));
     expect(told).toBeInstanceOf(EffectError);
@@ -101,7 +101,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('at a %s sink', (sink) => {
   });
 });
 
-test('what does not answer in time is too slow', async () => {
+test('a call that does not answer in time has the reason `too_slow`', async () => {
   const hanging = declareTool({
     ...throwing(undefined, 'blind', 'externalised').spec,
     execute: () => new Promise(() => undefined),
@@ -116,7 +116,7 @@ test('what does not answer in time is too slow', async () => {
   await assize.close();
 });
 
-test('what says that it has not begun as soon as it is told that its time is over is done once, at a blind sink too', async () => {
+test('a call that reports no start at its timeout runs once, even if blind', async () => {
   let begun = 0;
   let waited = 0;
   const inLine = declareTool({
@@ -137,7 +137,7 @@ test('what says that it has not begun as soon as it is told that its time is ove
   await assize.close();
 });
 
-test('what was called by a process that has ended has lost its answer with it', async () => {
+test('a call of an ended process has lost its answer', async () => {
   const sink = new OutsideSink('blind');
   const outside = { sink, steps: new Steps(), fault: (): Fault => 'none' };
   for (let endAt = 1; ; endAt++) {
@@ -162,7 +162,7 @@ test('what was called by a process that has ended has lost its answer with it', 
   }
 });
 
-test('a word is that of an error of any copy, and never that of what is none', () => {
+test('a reason code is that of an error of any package copy, and no other’s', () => {
   const copy = Object.defineProperty(new Error('no'), Symbol.for('assize.why'), { get: () => 'http_500' });
   expect([copy, { ...KEPT }, null, 'http_500'].map(whyOf)).toEqual(['http_500', undefined, undefined, undefined]);
 });

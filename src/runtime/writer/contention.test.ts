@@ -54,7 +54,7 @@ describe('a writer', () => {
     expect(log).toEqual([]);
   });
 
-  test('that lost to another has its turn before it reads again, and writes on as long as that lasts', async () => {
+  test('that lost a conflict takes the write lock before reloading, and keeps it', async () => {
     const company = among();
     await lose(company);
     expect(log).toEqual(['take t']);
@@ -69,7 +69,7 @@ describe('a writer', () => {
     expect(log).toEqual(['take t', 'end', 'take t']);
   });
 
-  test('whose reading took long has a longer turn, within limits', async () => {
+  test('with a slow reload holds the write lock longer, within limits', async () => {
     for (const [reading, lasts] of [
       [0, 20],
       [10, 40],
@@ -87,7 +87,7 @@ describe('a writer', () => {
     }
   });
 
-  test('that has nothing to write gives its turn back, and asks for another one later', async () => {
+  test('with nothing to write releases the write lock and takes it again later', async () => {
     const company = among();
     await lose(company);
     await append(company);
@@ -97,7 +97,7 @@ describe('a writer', () => {
     expect(company.isOthersTurn).toBe(true);
   });
 
-  test('whose callers go on keeps its turn, and one that waits for the disk too', async () => {
+  test('with active callers, or waiting for the disk, keeps the write lock', async () => {
     const company = among();
     await lose(company);
     company.sent();
@@ -135,7 +135,7 @@ describe('a writer', () => {
     expect(log).toEqual(['take t', 'end', 'take t']);
   });
 
-  test('that meets nobody for a few turns asks for none any more, until it meets somebody', async () => {
+  test('without contention for a few turns takes no write lock until a conflict', async () => {
     const company = among();
     await lose(company);
     for (let n = 0; n < 50; n++) {
@@ -151,7 +151,7 @@ describe('a writer', () => {
     expect(company.isOthersTurn).toBe(true);
   });
 
-  test('that can have no turn goes on without, for as long as one lasts', async () => {
+  test('that can’t get the write lock writes without it for one lock period', async () => {
     const company = among(turns(false));
     await lose(company);
     await append(company);
@@ -162,8 +162,8 @@ describe('a writer', () => {
   });
 });
 
-describe('whoever has opened a trajectory', () => {
-  test('and has lost all that it had to write to others keeps no turn, and asks for none', async () => {
+describe('a writer that has opened a trajectory', () => {
+  test('and has lost all its appends keeps no write lock and takes none', async () => {
     const company = among();
     await lose(company);
     company.opened();
@@ -193,7 +193,7 @@ describe('whoever has opened a trajectory', () => {
 describe('where the store gives no turns, a writer', () => {
   const alone = (): WriteContention => new WriteContention({}, 't', pause, () => ms);
 
-  test('pauses when it has lost, longer each time, and begins anew after an append', async () => {
+  test('pauses longer after each conflict, and starts over after an append', async () => {
     const company = alone();
     for (let n = 0; n < 8; n++) await lose(company);
     await append(company);

@@ -32,7 +32,7 @@ const desk = defineDomain<any, any>({
 const writ = writFor('alice');
 const as = (name: string, params: Record<string, string> = {}): object => ({ role: { name, params } });
 
-test('while something waits, an intent that does not compile is told so in an entry, and freezes or breaks nothing', async () => {
+test('during a freeze an uncompilable intent is rejected and freezes nothing', async () => {
   const trajectory = await runtimeOver(new MemoryStore(), [desk]).create(desk, { trajectoryId: 't' });
   await trajectory.propose(intent('set', 9, writ, as('worker', { who: 'a' })));
   const propose = (action: string, role: object): Promise<unknown> => trajectory.propose(intent(action, 1, writ, role));
@@ -54,7 +54,7 @@ test('while something waits, an intent that does not compile is told so in an en
   expect(trajectory.state()).toEqual({ mine: { a: 9, b: 1 }, other: 0 });
 });
 
-describe('whatever waits', () => {
+describe('pending proposals', () => {
   const anyone = (who: string) => ({ action: 'set', role: { name: 'worker', params: { who } }, args: 1 });
   const guest = { action: 'go', role: { name: 'guest', params: {} }, args: 1 };
   const waiting = (n: number, freezes: 'world' | readonly string[], who: string, approval: object[] = []): never => {
@@ -68,7 +68,7 @@ describe('whatever waits', () => {
     } as never;
   };
 
-  test('the oldest that stops somebody is who does, as if all had been gone through', () => {
+  test('the oldest conflicting proposal freezes, as a scan of all of them finds', () => {
     const place = fc.constantFrom('/mine/a', '/mine/b', '/mine/*', '/mine', '/other', '');
     const freezes = fc.oneof(
       { weight: 1, arbitrary: fc.constant('world' as const) },
@@ -118,7 +118,7 @@ describe('whatever waits', () => {
     );
   });
 
-  test('what it touches is found out once, however often the chain is read on', () => {
+  test('a footprint is computed once, however often new entries are loaded', () => {
     const bind = vi.fn(desk.bind.bind(desk));
     const counting = { ...desk, bind } as never;
     const chain = new Chain('t');
@@ -134,7 +134,7 @@ describe('whatever waits', () => {
     expect(bind.mock.calls.length - first).toBe(2);
   });
 
-  test('nobody who proposes or approves has all of it gone through', () => {
+  test('no proposal or approval scans all pending proposals', () => {
     const chain = new Chain('t');
     const { open } = chain;
     const rule = (): unknown[] => [
@@ -155,7 +155,7 @@ describe('whatever waits', () => {
   });
 });
 
-describe('what a proposal changes beside its footprint', () => {
+describe('a path that a proposal changes outside its footprint', () => {
   /**
    * A strike marks its approval at a path that no rule reads, and a first strike creates the
    * account's book.
@@ -219,7 +219,7 @@ describe('what a proposal changes beside its footprint', () => {
     expect(trajectory.state()).toEqual({ strikes: { b: { 1: 1 } }, seen: {} });
   });
 
-  test('and nobody reads with their process what it would change', async () => {
+  test('and freezes each process that reads it', async () => {
     const { propose } = await asked();
     expect(await propose('look', 1, 'b', '1')).toMatchObject({
       ruling: 'frozen',
@@ -268,7 +268,7 @@ function ratesOf(approvals: number) {
   });
 }
 
-describe('while two wait whose freezes meet', () => {
+describe('while two pending proposals have overlapping freezes', () => {
   async function waiting(approvals = 1) {
     const rates = ratesOf(approvals);
     const store = new MemoryStore();
@@ -278,7 +278,7 @@ describe('while two wait whose freezes meet', () => {
     return { store, trajectory, x: await ask('x'), y: await ask('y') };
   }
 
-  test('neither approval changes what the other freezes: it is refused, names the other, and is taken after it', async () => {
+  test('neither approval changes a path frozen by the other, until that resolves', async () => {
     const { trajectory, x, y } = await waiting();
     expect(await codeOf(trajectory, () => trajectory.approve(y, doctor('b')))).toBe('frozen');
     await expect(trajectory.approve(y, doctor('b'))).rejects.toMatchObject({ evidence: { by: x, path: '/rate' } });
@@ -302,13 +302,13 @@ describe('while two wait whose freezes meet', () => {
     expect(trajectory.pending().map(({ id }) => id)).toEqual([y]);
   });
 
-  test('it goes on when the other one is rejected', async () => {
+  test('the approval proceeds when the other proposal is rejected', async () => {
     const { trajectory, x, y } = await waiting();
     await trajectory.reject(x, doctor('a', { reason: 'no' }) as never);
     expect(await trajectory.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
   });
 
-  test('of several who approve, each sees the same', async () => {
+  test('each of several approvers is refused in the same way', async () => {
     const { trajectory, x, y } = await waiting(2);
     const half = await pendingOf(trajectory.approve(x, doctor('a')));
     // Also before the last approval: a proposal that could not be committed gets no approval.

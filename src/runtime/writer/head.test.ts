@@ -42,7 +42,7 @@ test('each head is branched from and read at as soon as it is there', async () =
   expect((await rulings).map(({ ruling }) => ruling)).toEqual(Array(3).fill('committed'));
 });
 
-test('what is no entry is none, also while others are on their way', async () => {
+test('branching from an unknown entry is refused while commits are in flight', async () => {
   const { assize, rulings, arrive } = await underWay();
   const branched = assize.branch('t', 'f'.repeat(64), { note: 'n' });
   arrive();
@@ -50,7 +50,7 @@ test('what is no entry is none, also while others are on their way', async () =>
   await rulings;
 });
 
-test('what is durable is read at and branched from, also while a later commit is held up', async () => {
+test('a durable entry can be read and branched while a later commit is delayed', async () => {
   const store = new FaultyStore();
   const assize = runtimeOver(store, [desk]);
   const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });

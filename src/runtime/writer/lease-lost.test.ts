@@ -124,8 +124,8 @@ describe.each([
     ['loses its place', ['lease_lost'], taken],
     // A closed store also ends memberships.
     ['loses its store', ['store_closed', 'lease_lost'], async (store) => void store.close()],
-  ])('who %s at any write', (_, codes, loses) => {
-    test.each(BODIES)('and %s is told, and the process goes on', async (_, does) => {
+  ])('a process that %s at any write', (_, codes, loses) => {
+    test.each(BODIES)('and %s receives the error, and continues', async (_, does) => {
       const told = new Set<unknown>();
       for (let at = 1; ; at++) {
         const store = new MemoryStore({ shared }) as Store;

@@ -37,8 +37,8 @@ async function begun(options: Partial<AssizeOptions> = {}, domain = two) {
 
 const ask = intent('ask', { amount: 5 }, worker);
 
-describe('who is to be told', () => {
-  test('hears of what waits once it is durable, and of what was decided, each once', async () => {
+describe('a listener', () => {
+  test('is notified once of each durable pending proposal and each resolution', async () => {
     const { store, trajectory, told, resolved } = await begun();
     const durable = Promise.withResolvers<void>();
     store.before = () => durable.promise;
@@ -75,7 +75,7 @@ describe('who is to be told', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('hears of rejections and expiries, and of nothing that waits for nobody', async () => {
+  test('is notified of rejections and expiries, and of no immediate ruling', async () => {
     const { clock, trajectory, told, resolved } = await begun();
     for (const amount of [1, 2])
       await pendingOf(trajectory.propose(intent('ask', { amount }, worker))).then(
@@ -91,7 +91,7 @@ describe('who is to be told', () => {
     expect(told).toHaveLength(2);
   });
 
-  test('is given what nobody else has: changing it changes nothing', async () => {
+  test('receives its own copy: changing the copy changes nothing', async () => {
     const { store, trajectory } = await begun({
       onPending: ({ proposal }) => Object.assign(proposal.action, { args: { amount: 9 } }),
     });
@@ -143,7 +143,7 @@ describe('who is to be told', () => {
     expect(resolved).toHaveLength(1);
   });
 
-  test('hears nothing where it is not written, or nobody can tell; and once where it is found out', async () => {
+  test('is notified once of a write that is found durable, never of a lost one', async () => {
     for (const [fault, times] of [
       ['conflict', 1],
       ['unknown, written', 1],
@@ -158,7 +158,7 @@ describe('who is to be told', () => {
     }
   });
 
-  test('hears nothing of what is opened, replayed, or was written by another process', async () => {
+  test('is not notified of entries that are opened, replayed or foreign', async () => {
     const { store, trajectory } = await begun();
     const told: unknown[] = [];
     const listeners = {
@@ -178,14 +178,14 @@ describe('who is to be told', () => {
   });
 });
 
-describe('what waits in a store', () => {
+describe('the pending proposals of a store', () => {
   async function all(found: AsyncIterable<OpenPending>): Promise<OpenPending[]> {
     const list = [];
     for await (const pending of found) list.push(pending);
     return list;
   }
 
-  test('is found by who was not there, by trajectory and channel, without its domain', async () => {
+  test('are found by a new runtime without the domain, by trajectory and channel', async () => {
     const { store, assize } = await begun({}, apart);
     const ids: [string, string, string][] = [];
     for (const name of ['u', 'v']) {
@@ -208,7 +208,7 @@ describe('what waits in a store', () => {
     await expect(all(stranger.pending({ trajectoryId: 'none' }))).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('is read one trajectory at a time, as far as anybody asks', async () => {
+  test('are read one trajectory at a time, as far as the caller iterates', async () => {
     const below = new MemoryStore();
     const assize = runtimeOver(below, [one]);
     for (const name of ['a', 'b', 'c']) {

@@ -7,7 +7,7 @@ const pattern = fc
   .array(fc.constantFrom('a', 'b', '*'), { maxLength: 4 })
   .map((segments) => patternFromText(segments.map((segment) => `/${segment}`).join('')));
 
-test('finds what overlaps, among what was added and not removed', () => {
+test('the index finds overlapping patterns among those added and not removed', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(pattern, fc.nat(30))), fc.array(pattern, { minLength: 1 }), (added, asked) => {
       const index = new PlaceIndex<number>();

@@ -9,7 +9,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ unfollow: fc.nat(3) }) },
 );
 
-test('each sees what was accepted since it follows, and no more is kept than twice what one of them has yet to see', () => {
+test('each follower sees new commits; storage is at most twice one’s backlog', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120, size: 'max' }), (steps) => {
       const log = new RecentCommits();

@@ -10,7 +10,7 @@ const added = fc.array(
   ),
 );
 
-test('says what was added last, also after it was written down, and over others (property)', () => {
+test('the index returns the last seq added, if saved or layered too (property)', () => {
   fc.assert(
     fc.property(added, added, (first, second) => {
       const below = new RequestIndex();
@@ -38,7 +38,7 @@ test('says what was added last, also after it was written down, and over others 
   );
 });
 
-test('takes no more of a snapshot than 51 letters each, with all seqs that there can be', () => {
+test('the index takes at most 51 characters of a snapshot per id, for any seq', () => {
   const ruled = new RequestIndex();
   for (let n = 0; n < 300; n++) ruled.add(hashText(String(n)), 2 ** 48 - 1 - n);
   expect(ruled.state().length).toBeLessThanOrEqual(300 * 51);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
 import { WakeSignal } from './signal.ts';
 
-test('wakes everybody who has not left, once, and forgets them', () =>
+test('wakes each remaining waiter once, and then forgets the waiters', () =>
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constant('wake' as const), fc.constant('rest' as const), fc.nat(9))), (steps) => {
       const wakers = new WakeSignal();
@@ -31,7 +31,7 @@ test('wakes everybody who has not left, once, and forgets them', () =>
     { numRuns: cases(300) },
   ));
 
-test('who rests again while being woken is woken the next time', () => {
+test('a waiter that waits again while being woken is woken the next time', () => {
   const wakers = new WakeSignal();
   const woken: string[] = [];
   wakers.wait(() => {

@@ -42,7 +42,7 @@ describe('a subscriber', () => {
     expect(all.seen).toEqual([{ n: 1, asked: 0, data: null }]);
   });
 
-  test('gets nothing for what was refused, frozen or put up for approval, and what the approval changed', async () => {
+  test('gets no rejected, frozen or pending proposal, only an approved change', async () => {
     const { trajectory } = await begun();
     const { seen } = watch(trajectory, 'worker');
     await trajectory.propose(add(99));
@@ -59,7 +59,7 @@ describe('a subscriber', () => {
     expect(seen).toEqual([{ n: 0, asked: 5, data: null }]);
   });
 
-  test('hears of a change when the disk has it, not before, and of no later one that the disk has not', async () => {
+  test('is notified of a change once it is durable, and of no later one before', async () => {
     const { store, trajectory } = await begun();
     const seen: { slice: unknown; durable: number }[] = [];
     let durable = 1;
@@ -83,7 +83,7 @@ describe('a subscriber', () => {
     ]);
   });
 
-  test('never hears of what was not written', async () => {
+  test('is never notified of an unwritten change', async () => {
     for (const fault of ['thrown, lost', 'unknown, lost'] as const) {
       const { store, trajectory } = await begun();
       const { seen } = watch(trajectory, 'worker');
@@ -95,7 +95,7 @@ describe('a subscriber', () => {
     }
   });
 
-  test('hears of what the store could not tell and turned out to have', async () => {
+  test('is notified of a commit in doubt that is found in the store', async () => {
     const { store, trajectory } = await begun();
     const { seen } = watch(trajectory, 'worker');
     store.plan = new Map([[1, 'unknown, written']]);
@@ -104,7 +104,7 @@ describe('a subscriber', () => {
     expect(seen).toContainEqual({ n: 5, asked: 0, data: null });
   });
 
-  test('hears of what another writer did when this one comes to know of it', async () => {
+  test('is notified of another writer’s change when this writer loads it', async () => {
     const { store, trajectory } = await begun();
     const { seen } = watch(trajectory, 'worker');
     const other = await runtimeOver(store, [desk]).open('t');
@@ -114,7 +114,7 @@ describe('a subscriber', () => {
     expect(seen.at(-1)).toEqual({ n: 7, asked: 0, data: null });
   });
 
-  test('that has stopped hears nothing more, not even what was under way', async () => {
+  test('that has stopped is notified no more, not even of in-flight changes', async () => {
     const { trajectory } = await begun();
     const { seen, stop } = watch(trajectory, 'worker');
     const answer = trajectory.propose(add());
@@ -165,7 +165,7 @@ describe('a listener that throws', () => {
     vi.restoreAllMocks();
   });
 
-  test('fails by itself: who proposed and the other listeners do not notice', async () => {
+  test('fails alone: the requester and the other listeners are not affected', async () => {
     const { trajectory } = await begun();
     trajectory.subscribe('worker', {}, () => {
       throw new Error('my own fault');

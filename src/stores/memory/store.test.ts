@@ -23,7 +23,7 @@ ledgerStoreSuite({
   ].map((test) => ({ test, reason })),
 });
 
-test('a row that can be read no more when its turn comes fails its own commit, and nobody else waits for ever', async () => {
+test('a row that becomes unreadable fails its own commit and blocks no other', async () => {
   const store = new MemoryStore();
   const row = entryAfter(undefined, 'a');
   const broken = Object.defineProperty({ ...row }, 'parent', {

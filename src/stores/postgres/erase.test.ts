@@ -11,7 +11,7 @@ import { tablesOf } from '../../../tests/support/stores.ts';
 import { openPostgres } from './index.ts';
 
 withPostgres('erasing', (postgres) => {
-  test('no table has anything of what was believed and is erased', async () => {
+  test('no table contains anything of an erased fact', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     const clock = new HandClock();
@@ -44,7 +44,7 @@ withPostgres('erasing', (postgres) => {
     await expectFewAttempts(store);
     await store.close();
   });
-  test('no table has anything of what was answered about it', async () => {
+  test('no table contains an oracle answer about an erased fact', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     const { trajectory, asked, vote } = await answered(store);

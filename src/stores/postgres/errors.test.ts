@@ -49,7 +49,7 @@ const CODES: readonly (readonly [string, string, StoreErrorCode, boolean])[] = [
   ['', 'something else', 'store_failed', false],
 ];
 
-describe('every error says what to do, and has a code of its own kind', () => {
+describe('every error states a remedy, and has a code of its own kind', () => {
   test.each(STATES)('SQLSTATE %s is %s', (state, code, retryable, says) => {
     const cause = coded(state);
     const error = storeError(cause, PATH, 'Writing to');
@@ -66,7 +66,7 @@ describe('every error says what to do, and has a code of its own kind', () => {
   });
 });
 
-test('a function from under which its types were taken says that the store has changed; any other inner error is its own', () => {
+test('a missing type means a changed store; other internal errors stay as is', () => {
   const [taken, other] = ['cache lookup failed for type 17686', 'unexpected state'].map((message) =>
     storeError(coded('XX000', message), PATH, 'Writing to'),
   );
@@ -90,7 +90,7 @@ test('a lost connection can be tried again', () => {
   expect(error).toMatchObject({ code: 'store_unreachable', retryable: true });
 });
 
-test('only a transaction that another one was in the way of is sent again as it is', () => {
+test('only a serialization failure is retried unchanged', () => {
   expect(['40001', '40P01', '23P01', '55P03', '23505', ''].map((code) => isSerializationFailure(coded(code)))).toEqual([
     true,
     true,

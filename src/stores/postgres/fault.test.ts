@@ -58,7 +58,7 @@ withPostgres(
       while ((await postgres.query(text)).length < count);
     }
 
-    describe('a commit whose connection is lost is unknown, and resolve tells whether it is there', () => {
+    describe('a commit with a lost connection is unknown; resolve finds its outcome', () => {
       test.each<[Loss, boolean]>([
         ['before', false],
         ['torn', false],
@@ -83,7 +83,7 @@ withPostgres(
         expect(await store.entries('t')).toEqual([head, row]);
       });
 
-      test('under way: resolve sees to it that the server does not carry it out after all', async () => {
+      test('under way: resolve ensures that the server does not apply it later', async () => {
         const { store, url } = await newStore();
         const head = (await store.head('t'))!;
         const row = entryAfter(head, 't');
@@ -101,7 +101,7 @@ withPostgres(
         expect(await store.entries('t')).toEqual([head, rival]);
       });
 
-      test('silence: a server that does not answer in time is given up', async () => {
+      test('silence: a server that does not answer in time is abandoned', async () => {
         const { store } = await newStore({ statementTimeoutMs: 1_000 });
         const row = entryAfter((await store.head('t'))!, 't');
         void relay.lose('silence');
@@ -124,7 +124,7 @@ withPostgres(
       });
     });
 
-    describe('what is harmless to repeat is repeated', () => {
+    describe('calls that are safe to repeat are repeated', () => {
       test.each<Loss>(['before', 'torn', 'answered'])('answers of the oracle, %s', async (loss) => {
         const { store } = await newStore();
         const row = { key: 'a'.repeat(64), answer: '1', at: 'now' };
@@ -141,7 +141,7 @@ withPostgres(
         expect(await store.blob(blob.hash)).toBe(blob.text);
       });
 
-      test('what was not sent yet, where the next connection is lost as soon as it is made', async () => {
+      test('an unsent commit, if the next connection is lost immediately', async () => {
         const { store } = await newStore();
         relay.cut();
         const row = entryAfter((await store.head('t'))!, 't');
@@ -165,7 +165,7 @@ withPostgres(
     });
 
     describe('a server that goes away', () => {
-      test('connections that broke while nothing was sent are replaced, and nothing is unknown', async () => {
+      test('connections that broke while idle are replaced, and nothing is unknown', async () => {
         const { store } = await newStore();
         for (const row of chainOf('u', 5)) {
           relay.cut();
@@ -204,7 +204,7 @@ withPostgres(
         expect(await store.entries('u')).toEqual(chain);
       });
 
-      test('what comes while it restarts waits for it', async () => {
+      test('calls during its restart wait for it', async () => {
         const { store } = await newStore();
         const chain = chainOf('u', 3);
         await postgres.server.stop();
@@ -215,7 +215,7 @@ withPostgres(
         expect(await head).toMatchObject({ seq: 0 });
       });
 
-      test('one that stays away: everything that waits fails, nothing is written, and the store goes on when it is back', async () => {
+      test('a long absence fails waiting calls unwritten, and the store recovers', async () => {
         const { store } = await newStore({ connectAttempts: 2, readers: 2 });
         const chain = chainOf('u', 3);
         await postgres.server.stop();
@@ -284,7 +284,7 @@ withPostgres(
       });
     });
 
-    describe('what the server refuses', () => {
+    describe('refusals of the server', () => {
       /** Makes inserts of entries fail. With `first`, only that number of inserts fails. */
       async function refuse(
         url: string,
@@ -309,7 +309,7 @@ withPostgres(
         ['42501', 'store_denied', false],
         ['XX001', 'store_corrupt', false],
         ['22000', 'store_failed', false],
-      ])('%s fails with nothing written, and the store goes on', async (state, code, retryable) => {
+      ])('%s fails with nothing written, and the store continues', async (state, code, retryable) => {
         const { store, url } = await newStore();
         const [row, blob] = [entryAfter(await store.head('t'), 't'), blobOf(state)];
         const allow = await refuse(url, state);
@@ -330,7 +330,7 @@ withPostgres(
         expect(await store.commit(batchOf(row))).toEqual({ status: 'committed' });
       });
 
-      test('something that someone else holds for too long', async () => {
+      test('a table that another client locks for too long', async () => {
         const { store, url } = await newStore({ lockTimeoutMs: 100 });
         const row = entryAfter(await store.head('t'), 't');
         const release = await holding(url, 'LOCK TABLE entry');

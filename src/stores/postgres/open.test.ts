@@ -45,7 +45,7 @@ withPostgres('opening', (postgres) => {
       expect(await postgres.query('SELECT FROM pg_namespace WHERE nspname = $1', [postgres.schemaOf(url)])).toEqual([]);
     });
 
-    test('mode create makes one, and only what is in its schema', async () => {
+    test('mode create makes a store, and only within its schema', async () => {
       const around = (): Promise<unknown> =>
         postgres.query("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace");
       const before = await around();
@@ -84,7 +84,7 @@ withPostgres('opening', (postgres) => {
     });
   });
 
-  describe('what is not ours is refused and left as it was', () => {
+  describe('a schema of another program is refused and left unchanged', () => {
     const things: Readonly<Record<string, string>> = {
       'a table': 'CREATE TABLE cats (name text)',
       'a table with our name': 'CREATE TABLE entry (name text)',
@@ -183,7 +183,7 @@ withPostgres('opening', (postgres) => {
       expect(await snapshot(url)).toEqual(before);
     });
 
-    test('an open store whose schema another program has migrated since writes no more once it has reconnected', async () => {
+    test('an open store writes nothing after a foreign migration and a reconnect', async () => {
       const url = await newStore();
       const store = await openPostgres({ url, applicationName: 'older' });
       const next = entryAfter(await store.head('t'), 't');
@@ -215,7 +215,7 @@ withPostgres('opening', (postgres) => {
       expect(await snapshot(url)).toEqual(before);
     });
 
-    test('sees what a writer commits while it is open', async () => {
+    test('sees a writer’s commits while it is open', async () => {
       const url = await newStore();
       const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
       const next = entryAfter((await writer.head('t'))!, 't');
@@ -225,7 +225,7 @@ withPostgres('opening', (postgres) => {
       await writer.close();
     });
 
-    test('a user who may only read reads, and is told that it may not write', async () => {
+    test('a user with read rights can read, and its write is reported as denied', async () => {
       const url = await newStore();
       const schema = postgres.schemaOf(url);
       const user = `${schema}_user`;
@@ -244,7 +244,7 @@ withPostgres('opening', (postgres) => {
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
 
-    test('a user who may neither change nor delete rows can do all that a writer does', async () => {
+    test('a user that can’t update or delete rows can perform every writer call', async () => {
       const url = postgres.url();
       await (await openPostgres({ url })).close();
       const schema = postgres.schemaOf(url);
@@ -344,7 +344,7 @@ withPostgres('opening', (postgres) => {
       await reader.close();
     });
 
-    test('no other store loads the driver, and without it the error says what to install', () => {
+    test('no other store loads the driver; without it the error names the package', () => {
       const script = `
         import { registerHooks } from 'node:module';
         let asked = 0;

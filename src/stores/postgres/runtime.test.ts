@@ -65,7 +65,7 @@ withPostgres('the runtime', (postgres) => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('facts that the command makes anew are the same rows, and it finds one that is not', async () => {
+  test('the command rebuilds facts as the same rows, and finds one that differs', async () => {
     const url = postgres.url();
     const folder = mkdtempSync(join(tmpdir(), 'assize-rebuild-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -33,7 +33,7 @@ withPostgres(
       while ((await postgres.query(`SHOW ${name}`))[0]![name] !== value);
     }
 
-    describe('who and what is let in', () => {
+    describe('accepted and refused connections and databases', () => {
       const at = (rest: string): string => `postgres://${rest}`;
       const local = (): string => `127.0.0.1:${postgres.server.port}`;
 

@@ -48,7 +48,7 @@ withPostgres(
     sharedEffectStoreSuite(suite);
     factStoreSuite(suite);
 
-    test('nobody is sent away who says nothing for long, as a member and whoever reads at one moment do', async () => {
+    test('no idle group member or read snapshot is disconnected by a timeout', async () => {
       const timeouts = ['idle_session_timeout', 'idle_in_transaction_session_timeout'];
       for (const name of timeouts) await postgres.query(`ALTER DATABASE postgres SET ${name} = '1s'`);
       const store = await openPostgres({ url: postgres.url() });

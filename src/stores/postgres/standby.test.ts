@@ -77,7 +77,7 @@ withPostgres(
       return row;
     }
 
-    test('a commit that waits for it is neither there nor not there when its connection is lost, and waits on', async () => {
+    test('a commit waiting for the standby stays undecided after a lost connection', async () => {
       const { store, other } = await newStore();
       await away();
       const row = await lostCommit(store);
@@ -90,7 +90,7 @@ withPostgres(
       expect(await store.resolve(row.id)).toEqual(row);
     });
 
-    test('a commit of which a server that has crashed knows is there when the standby has it', async () => {
+    test('a commit known to a crashed server is found once the standby has it', async () => {
       const { store } = await newStore();
       await away();
       const row = await lostCommit(store);

@@ -76,7 +76,7 @@ function wordsOf(kind: keyof typeof BEGINNINGS, count: number, below: (bound: nu
   return Array.from({ length: count }, () => `${beginnings[below(beginnings.length)]}${below(1e6)}`).join(' ');
 }
 
-test.each([3, 4])('no byte is left of what many rows said that were among others: seed %i', async (seed) => {
+test.each([3, 4])('no byte of many erased rows is left among other rows: seed %i', async (seed) => {
   const below = seededNumbers(seed);
   const often = 1 + below(9);
   const path = newPath();
@@ -148,7 +148,7 @@ async function withSecret(path: string): Promise<{ store: SqliteStore; hash: str
   return { store, hash: blob.hash };
 }
 
-test('what somebody reads in the WAL stays until they have ended, and no longer; the writer goes on', async () => {
+test('bytes that a reader uses stay in the WAL until it ends; writes continue', async () => {
   const path = newPath();
   const { store, hash } = await withSecret(path);
   const reader = new DatabaseSync(path, { readOnly: true });
@@ -167,7 +167,7 @@ test('what somebody reads in the WAL stays until they have ended, and no longer;
   await store.close();
 });
 
-test('what somebody read in the WAL goes with a store that is closed before its time', async () => {
+test('bytes that a reader used in the WAL go when the store is closed early', async () => {
   const path = newPath();
   const { store, hash } = await withSecret(path);
   const reader = new DatabaseSync(path, { readOnly: true });
@@ -191,7 +191,7 @@ async function checked(path: string): Promise<string[]> {
   }
 }
 
-test('an erasure whose process ended, at whichever statement, is gone on with by the next one that may write', async () => {
+test('an erasure ended at any statement is resumed by the next writable store', async () => {
   const path = newPath();
   const { store, hash } = await withSecret(path);
   await erase(store, [hash]);
@@ -219,7 +219,7 @@ test('an erasure whose process ended, at whichever statement, is gone on with by
   }
 });
 
-test('the file is written anew once for all who wait, and not for who comes when nothing is due', async () => {
+test('the file is rewritten once for all callers, and not if nothing is due', async () => {
   const path = newPath();
   const { store, hash } = await withSecret(path);
   let times = 0;
@@ -267,42 +267,39 @@ test.each([
   ['VACUUM', 13],
   ['VACUUM', 14],
   ["INSERT INTO fact_words (fact_words) VALUES ('rebuild')", 13],
-])(
-  'where %s finds no room, the erasure holds and the store goes on, and so does the next: code %i',
-  async (sql, errcode) => {
-    const path = newPath();
-    const { store, hash } = await withSecret(path);
-    await erase(store, [hash]);
-    interceptSql((text, proceed) => {
-      if (text === sql) throw sqliteError(errcode);
-      return proceed();
-    });
-    await expect(store.scrub()).rejects.toMatchObject({
-      code: 'store_not_scrubbed',
-      retryable: true,
-      evidence: { path, sqlite: errcode },
-      message: expect.stringMatching(/as much free space as the file has.*open the store for writing.*assize fsck/),
-    });
-    expect([await store.blob(hash), await store.erasedBy(hash)]).toEqual([undefined, BY]);
-    expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
-    await store.close();
-    // A store without disk space for the erasure still opens.
-    const next = await openSqlite({ path });
-    expect(await next.selfCheck()).toHaveLength(1);
-    vi.restoreAllMocks();
-    await next.scrub();
-    expect(await next.selfCheck()).toEqual([]);
-    expect(isThere(path)).toBe(false);
-    await next.close();
-  },
-);
+])('without space for %s the erasure holds, and every store works: code %i', async (sql, errcode) => {
+  const path = newPath();
+  const { store, hash } = await withSecret(path);
+  await erase(store, [hash]);
+  interceptSql((text, proceed) => {
+    if (text === sql) throw sqliteError(errcode);
+    return proceed();
+  });
+  await expect(store.scrub()).rejects.toMatchObject({
+    code: 'store_not_scrubbed',
+    retryable: true,
+    evidence: { path, sqlite: errcode },
+    message: expect.stringMatching(/as much free space as the file has.*open the store for writing.*assize fsck/),
+  });
+  expect([await store.blob(hash), await store.erasedBy(hash)]).toEqual([undefined, BY]);
+  expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
+  await store.close();
+  // A store without disk space for the erasure still opens.
+  const next = await openSqlite({ path });
+  expect(await next.selfCheck()).toHaveLength(1);
+  vi.restoreAllMocks();
+  await next.scrub();
+  expect(await next.selfCheck()).toEqual([]);
+  expect(isThere(path)).toBe(false);
+  await next.close();
+});
 
 const SHORTEN = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
 test.each([
   ['the file is to be written anew', ['VACUUM', SHORTEN]],
   ['the WAL is to be cut', [SHORTEN]],
-])('where there is not even room to shorten the WAL after it, when %s, the store goes on', async (_, without) => {
+])('without space to truncate the WAL either, when %s, the store continues', async (_, without) => {
   const path = newPath();
   const { store, hash } = await withSecret(path);
   await erase(store, [hash]);

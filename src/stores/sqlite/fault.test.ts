@@ -118,7 +118,7 @@ async function expectChain(store: SqliteStore, name: string): Promise<void> {
   expect(rows.map(shape)).toEqual(rows.map((_, seq) => ({ seq, parent: seq === 0 ? null : rows[seq - 1]!.id })));
 }
 
-describe('a statement that fails poisons the handle, and a store opened anew tells what was written', () => {
+describe('a failed statement poisons the handle; a reopened store has the writes', () => {
   const IOERR_FSYNC = 10 | (4 << 8);
   const FULL = 13;
   const faults = [
@@ -172,7 +172,7 @@ async function expectPoisoned(store: SqliteStore): Promise<void> {
   }
 }
 
-test('a poisoned handle has let go of the file at once', async () => {
+test('a poisoned handle has released the file immediately', async () => {
   const path = join(folder, 'released.db');
   const store = await openSqlite({ path });
   inject({ at: 3, when: 'before', errcode: 10 });
@@ -195,7 +195,7 @@ test('a failed read does not poison', async () => {
   await store.close();
 });
 
-test('a checkpoint that fails poisons, after the commits before it are answered, and whether or not anybody waits', async () => {
+test('a failed checkpoint poisons, with any waiters, after earlier answers', async () => {
   const path = join(folder, 'checkpoint.db');
   const store = await openSqlite({ path });
   interceptSql((sql, proceed) => {
@@ -217,7 +217,7 @@ test('a checkpoint that fails poisons, after the commits before it are answered,
   await reopened.close();
 });
 
-test('a checkpoint without room on the disk is put off, and done when there is room', async () => {
+test('a checkpoint without disk space is postponed until there is space', async () => {
   const FULL = 13;
   const path = join(folder, 'no-room-for-a-checkpoint.db');
   const store = await openSqlite({ path });
@@ -251,7 +251,7 @@ test('a checkpoint without room on the disk is put off, and done when there is r
   await reopened.close();
 });
 
-test('a write that fails while more waits to be indexed: closing ends all the same', async () => {
+test('a write that fails while more is queued for the index: closing ends', async () => {
   const store = await openSqlite({ path: join(folder, 'indexing.db') });
   // Commits of the batch, of one full part of its indexing, and of the next part.
   let commits = 0;
@@ -285,7 +285,7 @@ test('a close that fails says so, and nothing is lost', async () => {
   await reopened.close();
 });
 
-test('a disk that is full says what to do, at opening and at a write', async () => {
+test('a full disk is reported with a remedy, at opening and at a write', async () => {
   const FULL = 13;
   const path = join(folder, 'no-room.db');
   const store = await openSqlite({ path });

@@ -20,44 +20,41 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
 
-test.each([1, 700])(
-  'no byte of what was erased stays in the index of words, among vectors, or of what waits: %i texts',
-  async (texts) => {
-    const path = join(folder, `words-${texts}.db`);
-    const store = await openSqlite({ path });
-    const change = (n: number, object: string) =>
-      changeOf({ ...ALICE, subject: `Quintessa${n}` }, 1, 10, [{ fact_id: `${n}`, object }]);
-    const secrets = Array.from({ length: texts }, (_, n) => change(n, `sesquipedalian${n} Words`));
-    const kept = Array.from({ length: 20 }, (_, n) =>
-      changeOf({ ...ALICE, subject: `kept ${n}` }, 1, 10, [{ fact_id: `k${n}`, object: 'sesame' }]),
-    );
-    for (const facts of [secrets, kept]) await store.commit({ ...batchOf([]), facts });
-    const given = await store.textsToEmbed('m', ALICE.space, 2_000);
-    const vector = new Float32Array([0.1234567, 0.7654321]);
-    await store.putVectors(
-      'm',
-      given.map(({ id }) => ({ id, vector })),
-    );
-    const late = change(-1, 'sesquipedalian waits');
-    await store.commit({ ...batchOf([]), facts: [late] });
-    const said = () => [path, `${path}-wal`].some((file) => /_(sesqui|quintess)/i.test(readFileSync(file, 'latin1')));
-    expect(said()).toBe(true);
-    const hashes = [...secrets, late].flatMap(({ names, insert }) => [names.hash, insert[0]!.content.hash]);
-    await store.commit({ ...batchOf([]), erased: hashes.map((hash) => ({ hash, by: blobOf('by').hash })) });
-    await store.scrub();
-    expect(said()).toBe(false);
-    expect((await store.factsByText({ space: ALICE.space, text: 'sesame' })).length).toBe(20);
-    expect(await store.factsByText({ space: ALICE.space, text: 'sesquipedalian0 quintessa words' })).toEqual([]);
-    expect(await store.selfCheck()).toEqual([]);
-    await store.close();
-    const db = new DatabaseSync(path);
-    expect(db.prepare('SELECT count(*) AS n FROM fact_vector').get()).toEqual({ n: 20 });
-    db.close();
-  },
-);
+test.each([1, 700])('no erased byte stays in the word index, vectors or the queue: %i texts', async (texts) => {
+  const path = join(folder, `words-${texts}.db`);
+  const store = await openSqlite({ path });
+  const change = (n: number, object: string) =>
+    changeOf({ ...ALICE, subject: `Quintessa${n}` }, 1, 10, [{ fact_id: `${n}`, object }]);
+  const secrets = Array.from({ length: texts }, (_, n) => change(n, `sesquipedalian${n} Words`));
+  const kept = Array.from({ length: 20 }, (_, n) =>
+    changeOf({ ...ALICE, subject: `kept ${n}` }, 1, 10, [{ fact_id: `k${n}`, object: 'sesame' }]),
+  );
+  for (const facts of [secrets, kept]) await store.commit({ ...batchOf([]), facts });
+  const given = await store.textsToEmbed('m', ALICE.space, 2_000);
+  const vector = new Float32Array([0.1234567, 0.7654321]);
+  await store.putVectors(
+    'm',
+    given.map(({ id }) => ({ id, vector })),
+  );
+  const late = change(-1, 'sesquipedalian waits');
+  await store.commit({ ...batchOf([]), facts: [late] });
+  const said = () => [path, `${path}-wal`].some((file) => /_(sesqui|quintess)/i.test(readFileSync(file, 'latin1')));
+  expect(said()).toBe(true);
+  const hashes = [...secrets, late].flatMap(({ names, insert }) => [names.hash, insert[0]!.content.hash]);
+  await store.commit({ ...batchOf([]), erased: hashes.map((hash) => ({ hash, by: blobOf('by').hash })) });
+  await store.scrub();
+  expect(said()).toBe(false);
+  expect((await store.factsByText({ space: ALICE.space, text: 'sesame' })).length).toBe(20);
+  expect(await store.factsByText({ space: ALICE.space, text: 'sesquipedalian0 quintessa words' })).toEqual([]);
+  expect(await store.selfCheck()).toEqual([]);
+  await store.close();
+  const db = new DatabaseSync(path);
+  expect(db.prepare('SELECT count(*) AS n FROM fact_vector').get()).toEqual({ n: 20 });
+  db.close();
+});
 
 test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
-  'what waits to be indexed is in memory as it is in the file: after %s',
+  'the index queue in memory equals the queue in the file: after %s',
   async (event) => {
     const path = join(folder, `waits after ${event}.db`);
     const [store, other] = [await openSqlite({ path }), await openSqlite({ path })];
@@ -99,7 +96,7 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
   },
 );
 
-test('of what waits to be indexed, what indexing needs is in memory, and no more of it than has room', async () => {
+test('the index queue caches the data that indexing needs, up to a limit', async () => {
   const store = await openSqlite({ path: join(folder, 'room.db'), durability: 'off' });
   let n = 0;
   /** The number of partitions whose queued changes had to be read again. */
@@ -133,7 +130,7 @@ test('of what waits to be indexed, what indexing needs is in memory, and no more
   await store.close();
 });
 
-test('what waits to be indexed holds no row, of which there may be more than is indexed', async () => {
+test('the index queue keeps no rows alive, which may outnumber indexed ones', async () => {
   const db = new DatabaseSync(':memory:');
   migrate(db);
   const writer = new TextWriter(db);
@@ -215,7 +212,7 @@ test.each(['in memory', 'read again'])(
   },
 );
 
-test('each word of what waits is looked up once among those that are looked for, however many these are', async () => {
+test('each queued word is looked up once in the search words, however many', async () => {
   const store = await openSqlite({ path: join(folder, 'long-search.db') });
   const object = Array.from({ length: 3_000 }, (_, n) => `x${n}`).join(' ');
   await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a', object }])] });
@@ -263,7 +260,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
     await close();
   });
 
-  test('nor do a few that have many texts, where somebody searches', async () => {
+  test('nor do a few changes with many texts, during a search', async () => {
     const { store, put, close, waiting } = await opened('large');
     const found = async (text: string) => (await store.factsByText({ space: ALICE.space, text })).length;
     const said = (texts: number) =>
@@ -277,7 +274,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
     await close();
   });
 
-  test('where branches take over what was said at many times', async () => {
+  test('if branches inherit facts with many valid times', async () => {
     const { store, close, fewWait } = await opened('branches');
     const times = 20;
     const rows = Array.from({ length: times }, (_, time) => {
@@ -295,7 +292,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
     await close();
   });
 
-  test('also after it has failed, which is not tried again before the next commit', async () => {
+  test('also after a failure, which is not retried before the next commit', async () => {
     const { db, put, close, waiting, fewWait } = await opened('locked');
     expect(await put(PART)).toEqual(COMMITTED);
     // The flush now waits for the lock, after the callers were answered.
@@ -317,7 +314,7 @@ describe('of many changes no more wait to be indexed than are indexed at once', 
   });
 });
 
-test('texts of a store that is only read are found, also those that nobody has indexed', async () => {
+test('a read-only store finds its texts, including those not indexed yet', async () => {
   const path = join(folder, 'read-texts.db');
   const store = await openSqlite({ path });
   const facts = Array.from({ length: 200 }, (_, n) =>

@@ -80,7 +80,7 @@ describe('a file that is not ours is refused and left as it was', () => {
     });
   }
 
-  test("another program's database whose WAL a crash left behind", async () => {
+  test("another program's database with a WAL that a crash left behind", async () => {
     const folder = newFolder();
     const path = join(folder, 'ledger.db');
     foreignDatabase(path, 'PRAGMA journal_mode = WAL;');
@@ -114,7 +114,7 @@ describe('where there is no file', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('mode create makes one that says whose it is, and leaves nothing else', async () => {
+  test('mode create makes a file with the store’s mark, and leaves no other file', async () => {
     const folder = newFolder();
     const path = join(folder, 'ledger.db');
     await (await openSqlite({ path })).close();
@@ -205,7 +205,7 @@ describe('schemas', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test('a newer one that only the WAL tells of is refused', async () => {
+  test('a newer schema that is only in the WAL is refused', async () => {
     const path = await newStore();
     const other = new DatabaseSync(path);
     other.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
@@ -214,7 +214,7 @@ describe('schemas', () => {
     other.close();
   });
 
-  test('whoever has it open when a newer one migrates it writes nothing more, and says why', async () => {
+  test('an open store writes nothing after a newer migration, and reports why', async () => {
     const path = await newStore();
     const store = await openSqlite({ path });
     const root = entryAfter(undefined, 'late');
@@ -279,7 +279,7 @@ describe('schemas', () => {
   });
 });
 
-test.each<Durability>(['full', 'normal', 'off'])('durability %s is what SQLite is told', async (durability) => {
+test.each<Durability>(['full', 'normal', 'off'])('durability %s is passed to SQLite', async (durability) => {
   const told: string[] = [];
   interceptSql((sql, proceed) => {
     told.push(sql);
@@ -328,7 +328,7 @@ describe('damaged files', () => {
     },
   );
 
-  test('a store whose pages are overwritten', async () => {
+  test('a store with overwritten pages', async () => {
     const path = await newStore();
     const file = readFileSync(path);
     writeFileSync(path, file.fill(0xaa, 100));
@@ -342,7 +342,7 @@ describe('damaged files', () => {
     await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_corrupt' });
   });
 
-  test('a store that a crash left in the middle of a checkpoint opens, and has all', async () => {
+  test('a store that crashed during a checkpoint opens, and is complete', async () => {
     // The first page contains the final size of the file. A checkpoint writes the first page before
     // the last pages, which are still in the WAL.
     const path = await newStore();
@@ -377,7 +377,7 @@ describe('readonly', () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test('sees what a writer commits while it is open', async () => {
+  test('sees a writer’s commits while it is open', async () => {
     const path = await newStore();
     const writer = await openSqlite({ path });
     const reader = await openSqlite({ path, mode: 'readonly' });
@@ -397,13 +397,13 @@ describe('readonly', () => {
     await reader.close();
   });
 
-  test.skipIf(process.platform !== 'linux')('a folder that takes no files, whoever asks', async () => {
+  test.skipIf(process.platform !== 'linux')('a folder that accepts no files from any user', async () => {
     await expect(openSqlite({ path: '/proc/ledger.db' })).rejects.toMatchObject({ code: 'store_readonly' });
   });
 });
 
 describe('locks', () => {
-  test('a file that someone holds for too long', async () => {
+  test('a file that another process locks for too long', async () => {
     const path = await newStore();
     const holder = new DatabaseSync(path);
     holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
@@ -419,7 +419,7 @@ describe('locks', () => {
     await store.close();
   });
 
-  test('a commit that waits too long fails with nothing written, and the store goes on', async () => {
+  test('a commit that waits too long fails unwritten, and the store continues', async () => {
     const path = await newStore();
     const store = await openSqlite({ path, lockTimeoutMs: 50 });
     const holder = new DatabaseSync(path);
@@ -435,7 +435,7 @@ describe('locks', () => {
     await store.close();
   });
 
-  test('a commit waits for a lock that is freed in time, and close waits for the commit', async () => {
+  test('a commit waits for a lock freed in time, and close waits for the commit', async () => {
     const path = await newStore();
     const store = await openSqlite({ path });
     const holder = new DatabaseSync(path);

@@ -109,7 +109,7 @@ function planOf(
   return db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as unknown as ReturnType<typeof planOf>;
 }
 
-test('one of many values that began at once is ended without a look at the others', async () => {
+test('one of many values with one start is closed without reading the others', async () => {
   const path = join(folder, 'many.db');
   const store = await openSqlite({ path });
   const ids = ['a'.repeat(64), 'b'.repeat(64), `${'b'.repeat(63)}c`];
@@ -137,7 +137,7 @@ test('one of many values that began at once is ended without a look at the other
   db.close();
 });
 
-test('facts that are there twice, and facts, versions and long objects without each other are found', async () => {
+test('duplicate facts and unmatched facts, versions and long objects are found', async () => {
   const path = join(folder, 'twice.db');
   const store = await openSqlite({ path });
   const long = 'much to say, '.repeat(30);
@@ -169,7 +169,7 @@ test('facts that are there twice, and facts, versions and long objects without e
   await store.close();
 });
 
-test('facts that are not found by when they end, and ends of no fact, are found', async () => {
+test('facts missing from the index of ends, and ends without a fact, are found', async () => {
   const path = join(folder, 'ends.db');
   const store = await openSqlite({ path });
   const subjects = ['whole', 'no end', 'two ends', 'no fact', 'of another', 'from another time'];
@@ -191,7 +191,7 @@ test('facts that are not found by when they end, and ends of no fact, are found'
   await store.close();
 });
 
-test('a self-check compares no table with all of another, nor texts with all of their partition', async () => {
+test('a self-check compares no whole tables, nor texts with a whole partition', async () => {
   const path = join(folder, 'plans.db');
   const store = await openSqlite({ path });
   const asked: string[] = [];

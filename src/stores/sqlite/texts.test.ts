@@ -74,7 +74,7 @@ test.each<[string, Omit<FactTextQuery, 'space' | 'text'>]>([
   ['one subject', { subject: 'it' }],
   ['one claim', { lineage: '77' }],
   ['nothing', { kind: 'audit' }],
-])('where most texts of a word are not wanted, those that are wanted are ranked: %s', async (_what, query) => {
+])('if most texts of a word are excluded, the others are ranked: %s', async (_what, query) => {
   for (const text of ['common', 'rare', 'common rare', 'filler common']) {
     const asked = { space, text, limit: 100, ...query };
     const expected = rankedByText(model, asked);
@@ -85,14 +85,14 @@ test.each<[string, Omit<FactTextQuery, 'space' | 'text'>]>([
   }
 });
 
-test('what waits to be indexed is among those that are wanted', async () => {
+test('texts queued for the index are among the matches', async () => {
   const late = changeOf({ ...ALICE, subject: 'late' }, 1, 30, [{ fact_id: 'late', object: 'common common' }]);
   await commit([late]);
   const found = await store.factsByText({ space, text: 'common', system: 'now' });
   expect(found.map(({ fact }) => fact.fact_id).sort()).toEqual([...KEPT.map(String), 'late'].sort());
 });
 
-test('a branch that has said nothing is answered without a look at what others say', async () => {
+test('a branch without statements is answered without reading other branches', async () => {
   const count = await looked(async () => {
     expect(await store.factsByText({ space, branch: 'try', text: 'common' })).toEqual([]);
   });
@@ -108,7 +108,7 @@ test('a branch that has said little costs no more than that', async () => {
   expect(count).toBeLessThanOrEqual(RANKED_MAX + 10);
 });
 
-test('by many words what is found is ranked a few times, and not once for each of them', async () => {
+test('a search for many words ranks its matches a few times, not once per word', async () => {
   const many = 'many';
   const first = Array.from({ length: 200 }, (_, n) =>
     changeOf({ ...ALICE, space: many, subject: `s ${n}` }, 1, 10, [

@@ -49,7 +49,7 @@ function crowd(count: number, dimensions: number, next: () => number): Float32Ar
 }
 
 test.each([1, 3, 64, 1_536])(
-  'by sqlite-vec the same facts are found as by comparing all, in the same order and with the same scores: %i dimensions',
+  'sqlite-vec finds equal facts, order and scores as exact: %i dimensions',
   async (dimensions) => {
     await fc.assert(
       fc.asyncProperty(generatedBatches, generatedQueries, fc.nat(), async (batches, queries, seed) => {
@@ -79,7 +79,7 @@ test.each([1, 3, 64, 1_536])(
   },
 );
 
-test('what sqlite-vec can’t tell apart is scored again, however much of it there is', async () => {
+test('vectors that sqlite-vec can’t distinguish are rescored, however many', async () => {
   const path = newPath();
   const store = await openSqlite({ path, vectors: 'sqlite-vec' });
   const exact = await openSqlite({ path });
@@ -112,7 +112,7 @@ test('what sqlite-vec can’t tell apart is scored again, however much of it the
   for (const each of [store, exact]) await each.close();
 });
 
-test('vectors are compared by the extension where that is asked for, and nowhere else', async () => {
+test('the extension compares vectors if requested, and not otherwise', async () => {
   const ran: string[] = [];
   interceptSql((sql, proceed) => {
     ran.push(sql);
@@ -164,7 +164,7 @@ test('without it a connection allows no extension at all', async () => {
   await store.close();
 });
 
-test('a library that can’t be loaded is told before the file is touched, and what to do', async () => {
+test('an unloadable library is reported with a remedy before opening the file', async () => {
   vi.spyOn(DatabaseSync.prototype, 'loadExtension').mockImplementation(() => {
     throw new Error('of another machine');
   });
@@ -176,7 +176,7 @@ test('a library that can’t be loaded is told before the file is touched, and w
   expect(existsSync(path)).toBe(false);
 });
 
-test('nothing asks for the package but who wants it, and without it is told what to install', () => {
+test('only a store that needs the package loads it; the error has its name', () => {
   const script = `
     import { registerHooks } from 'node:module';
     let asked = 0;

@@ -114,14 +114,14 @@ describe('an action that', () => {
     ],
     ['differs', (args) => ({ action: 'spend', args: { ...args, amount: (++calls % 3) + 1 } }), 'impure action spend'],
   ];
-  test.each(said)('says what is done where its effects fail, which %s', (_, onFailure, finds) => {
+  test.each(said)('declares a failure action, which %s', (_, onFailure, finds) => {
     const actions = { spend: { process: 'spending', args, apply: spend, onFailure } };
     const found = errorsOf(checkDomain(zoo(spend, [cap], { actions }), { runs: 60 }));
     // A promise is also noticed at its call.
     expect(found.filter((each) => !each.startsWith('asynchronous'))).toEqual(finds === '' ? [] : [finds]);
   });
 
-  test('refuses with a sentence does what it should', () => {
+  test('refuses with a sentence passes the check', () => {
     class Closed extends Error {}
     for (const error of [new Error('the desk is closed'), new Closed('the desk is closed')]) {
       const apply: Apply = (s, a, c) => {
@@ -132,7 +132,7 @@ describe('an action that', () => {
     }
   });
 
-  test('uses dates that it is given does what it should', () => {
+  test('uses dates from its input passes the check', () => {
     const apply: Apply = (s, a, c) => spend(s, { ...a, amount: new Date(c.at).getUTCDate() }, c);
     expect(errorsOf(checkDomain(zoo(apply), { runs: 60 }))).toEqual([]);
   });
@@ -234,7 +234,7 @@ describe('an invariant that', () => {
     expect(errorsOf(report)).toEqual([`${kind} invariant ${rule.id}`]);
   });
 
-  test('asks for an approval that makes it pass does what it should', () => {
+  test('requests an approval that satisfies it passes the check', () => {
     const marks = escalating((s, { counselor, keys: [key = ''] }) => {
       (s.orders[key] as { approved?: string }).approved = counselor;
     });
@@ -243,7 +243,7 @@ describe('an invariant that', () => {
     expect(report.proposals.escalated).toBeGreaterThan(10);
   });
 
-  test('nobody may approve is a warning, until somebody is named', () => {
+  test('has no possible approver is a warning, until a counselor is named', () => {
     const marks = escalating((s, { counselor, keys: [key = ''] }) => {
       (s.orders[key] as { approved?: string }).approved = counselor;
     });
@@ -254,7 +254,7 @@ describe('an invariant that', () => {
     expect(warningsOf(named)).not.toContain('no_counselor invariant APPROVED');
   });
 
-  test('nobody could choose between what contradicts is a warning', () => {
+  test('leaves contradictions without a possible counselor is a warning', () => {
     const predicate = (strategy: string) => ({ cardinality: 'single-valued', strategy });
     const memory = { predicates: { dose: predicate('await'), weight: predicate('lww') } };
     const warnings = (more: object) => warningsOf(checkDomain(zoo(spend, [cap], { memory, ...more }), { runs: 20 }));
@@ -287,7 +287,7 @@ describe('an invariant that', () => {
 });
 
 describe('a domain', () => {
-  test('that defineDomain refuses is a report, whatever it is', () => {
+  test('that defineDomain refuses yields a report, for any value', () => {
     const sees = { spender: { params: ['agent'], processes: ['spending'], sees: ['/cap', '/log'] } };
     for (const spec of [
       zoo(spend, [cap], { roles: sees }),
@@ -306,7 +306,7 @@ describe('a domain', () => {
     );
   });
 
-  test('whose processes are of no use is warned of', () => {
+  test('with unused processes is reported with warnings', () => {
     const report = checkDomain(
       zoo(spend, [cap], {
         processes: {
@@ -339,7 +339,7 @@ describe('a domain', () => {
     ).toEqual([]);
   });
 
-  test('whose state takes anything is warned of', () => {
+  test('with a state that accepts any value is reported with a warning', () => {
     const report = checkDomain(
       zoo(spend, [cap], {
         state: state.extend({ any: z.unknown() }),
@@ -395,7 +395,7 @@ test.each<[string, object, RegExp]>([
     { counselors: { bos: 'Grace' } },
     /options\.counselors\.bos is no kind of counselor of zoo; there is boss;/,
   ],
-])('%s that there is not is told, with what there is, and nothing is run', (_, options, said) => {
+])('%s that does not exist is reported with the valid names; nothing runs', (_, options, said) => {
   let ran = false;
   const apply: Apply = () => {
     ran = true;
@@ -406,7 +406,7 @@ test.each<[string, object, RegExp]>([
   expect(ran).toBe(false);
 });
 
-test('what it puts in the place of clock and chance is put back', () => {
+test('the replaced clock and randomness are restored', () => {
   const before = [Date, Math.random, process.env, crypto.randomUUID, performance.now, setTimeout];
   checkDomain(
     zoo((s, a, c) => spend(s, { ...a, amount: boom() }, c)),
@@ -416,7 +416,7 @@ test('what it puts in the place of clock and chance is put back', () => {
   expect(Object.hasOwn(performance, 'now')).toBe(false);
 });
 
-test('the report says what is wrong, and the smallest case of it', () => {
+test('the report states each problem and its smallest case', () => {
   const takes: Apply = (state, { amount }, { role }) => {
     spend(state, { amount: amount > 10 ? -amount : amount, tags: [] }, { role, at: '' });
     if (amount > 5 && amount < 10) state.log.push('much');
@@ -479,7 +479,7 @@ test.each<[string, () => DomainReport, string]>([
    state   {"cap":0,"log":[],"orders":{},"spent":{}}
    says    the invariant can't be judged, /log is outside the footprint`,
   ],
-])('%s is told in words', (_, check, told) => {
+])('%s is reported in words', (_, check, told) => {
   const [first] = check().formatReport().split('\n\n').slice(1);
   expect(first).toBe(told);
 });

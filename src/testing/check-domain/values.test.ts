@@ -26,12 +26,12 @@ describe('the values of a schema fit it', () => {
   });
 });
 
-test('what may be left out because there is a default, sometimes is', () => {
+test('a field with a default is sometimes omitted', () => {
   const drawn = fc.sample(valuesOf(z.object({ a: z.string().default('x') }), 'input'), { seed: 1, numRuns: 50 });
   expect(new Set(drawn.map((value) => Object.keys(value as object).length))).toEqual(new Set([0, 1]));
 });
 
-test('what stands in the state is drawn again, but not the names that its schema gives', () => {
+test('values in the state are drawn again, but not the names from its schema', () => {
   const schema = z.object({ users: z.record(z.string(), z.object({ limit: z.int() })) });
   const pool = poolOf({ users: { grace: { limit: 1_234 } } }, fixedNames(schema));
   expect(pool).toEqual({ texts: ['grace'], numbers: [1_234] });

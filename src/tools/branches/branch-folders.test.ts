@@ -62,58 +62,55 @@ const errorOf = (made: Promise<unknown>): Promise<any> =>
   );
 
 describe('branches that work in copies', () => {
-  test.each([2, 4, 8, 16])(
-    'of %i the files of one are there with the commit, and the others leave nothing',
-    async (k) => {
-      put(root, 'a', 'old');
-      put(root, 'd/gone', 'x', 0o600);
-      put(root, 'same', 's', 0o755);
-      const before = listing(root);
-      const { folders, transact } = await stage();
-      const winner = k - 1;
-      const outcome = await transact((tx) =>
-        folders.speculate(
-          tx,
-          Array.from({ length: k }, (_, i) => async (_branch: any, folder: any) => {
-            await folder.write('a', `new ${i}`);
-            expect((await folder.run(['/bin/sh', '-c', `rm d/gone; printf %s ${i} > made; chmod 750 made`])).code).toBe(
-              0,
-            );
-            await folder.write(`e/f/${i}`, new Uint8Array([0xff, i]));
-            return i;
-          }),
-          (tried) => {
-            expect(listing(root)).toEqual(before);
-            expect(copies()).toHaveLength(k);
-            for (const [i, each] of tried.entries()) {
-              const { value, changes } = (each as any).value;
-              expect(value).toBe(i);
-              expect(changes.map(({ does, path }: any) => `${does} ${path}`)).toEqual([
-                'delete d/gone',
-                'write a',
-                `write e/f/${i}`,
-                'write made',
-              ]);
-            }
-            return winner;
-          },
-        ),
-      );
-      expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: winner, effects: 'settled' });
-      expect(listing(root)).toEqual({
-        a: `644 new ${winner}`,
-        'd/': '',
-        'e/': '',
-        'e/f/': '',
-        [`e/f/${winner}`]: `644 \xff${String.fromCharCode(winner)}`,
-        made: `750 ${winner}`,
-        same: '755 s',
-      });
-      expect(copies()).toEqual([]);
-      const { observations } = JSON.parse((outcome.ruling as any).entry.payload);
-      expect(observations.map(({ name }: any) => name.replace(/#.*/, ''))).toEqual(['files.copy', 'files.run']);
-    },
-  );
+  test.each([2, 4, 8, 16])('of %i one has its files in the commit, and the others leave nothing', async (k) => {
+    put(root, 'a', 'old');
+    put(root, 'd/gone', 'x', 0o600);
+    put(root, 'same', 's', 0o755);
+    const before = listing(root);
+    const { folders, transact } = await stage();
+    const winner = k - 1;
+    const outcome = await transact((tx) =>
+      folders.speculate(
+        tx,
+        Array.from({ length: k }, (_, i) => async (_branch: any, folder: any) => {
+          await folder.write('a', `new ${i}`);
+          expect((await folder.run(['/bin/sh', '-c', `rm d/gone; printf %s ${i} > made; chmod 750 made`])).code).toBe(
+            0,
+          );
+          await folder.write(`e/f/${i}`, new Uint8Array([0xff, i]));
+          return i;
+        }),
+        (tried) => {
+          expect(listing(root)).toEqual(before);
+          expect(copies()).toHaveLength(k);
+          for (const [i, each] of tried.entries()) {
+            const { value, changes } = (each as any).value;
+            expect(value).toBe(i);
+            expect(changes.map(({ does, path }: any) => `${does} ${path}`)).toEqual([
+              'delete d/gone',
+              'write a',
+              `write e/f/${i}`,
+              'write made',
+            ]);
+          }
+          return winner;
+        },
+      ),
+    );
+    expect(outcome).toMatchObject({ ruling: { ruling: 'committed' }, value: winner, effects: 'settled' });
+    expect(listing(root)).toEqual({
+      a: `644 new ${winner}`,
+      'd/': '',
+      'e/': '',
+      'e/f/': '',
+      [`e/f/${winner}`]: `644 \xff${String.fromCharCode(winner)}`,
+      made: `750 ${winner}`,
+      same: '755 s',
+    });
+    expect(copies()).toEqual([]);
+    const { observations } = JSON.parse((outcome.ruling as any).entry.payload);
+    expect(observations.map(({ name }: any) => name.replace(/#.*/, ''))).toEqual(['files.copy', 'files.run']);
+  });
 
   test('a file that is larger than a call may be is not taken over, and is named', async () => {
     const { folders, transact } = await stage();
@@ -132,7 +129,7 @@ describe('branches that work in copies', () => {
     expect(copies()).toEqual([]);
   });
 
-  test('begin with what the transaction has planned, and one another', async () => {
+  test('start with the changes planned in the transaction and in each other', async () => {
     put(root, 'a', 'old');
     put(root, 'gone', 'x');
     const { folders, transact } = await stage();
@@ -233,7 +230,7 @@ describe('branches that work in copies', () => {
     expect([listing(root), copies()]).toEqual([{ a: '644 x' }, []]);
   });
 
-  test('whatever they did, the folder is what the files of one make of it', async () => {
+  test('leave the folder as the chosen branch’s files make it, for any changes', async () => {
     const path = fc.constantFrom('a', 'b', 'd/a', 'd/e/b');
     const edit = fc.record({ path, text: fc.option(fc.constantFrom('', 'x', 'y\u0000\u00ff'), { nil: undefined }) });
     await fc.assert(
@@ -282,7 +279,7 @@ async function fillDisk(): Promise<void> {
   });
 }
 
-describe('what could not be written into a copy', () => {
+describe('content that could not be written into a copy', () => {
   afterEach(() => vi.restoreAllMocks());
 
   test.each<[string, (folder: any) => Promise<unknown>, string]>([
@@ -360,7 +357,7 @@ describe('a copy', () => {
     expect(readFileSync(join(dirname(root), 'outside'), 'utf8')).toBe('x');
   });
 
-  test('is not made of what leads out, unless that is left out', async () => {
+  test('is not made of links that lead out, unless they are excluded', async () => {
     put(root, 'a', 'x');
     symlinkSync('/etc', join(root, 'out'));
     const refused = await stage();
@@ -410,7 +407,7 @@ describe('a copy', () => {
     expect(existsSync(join(dirname(root), 'a'))).toBe(false);
   });
 
-  test('stands where nobody else gets at it', async () => {
+  test('is accessible to its owner only', async () => {
     const { folders, transact } = await stage();
     await transact((tx) =>
       folders.speculate(
@@ -447,7 +444,7 @@ describe('a copy', () => {
     await folders.sweep();
   });
 
-  test('goes when its process has ended, also where another one has its number by now; what nobody can tell of stays', async () => {
+  test('goes after its process ended, also with a reused pid; unknown ones stay', async () => {
     const { folders, transact } = await stage();
     let id = '';
     await transact((tx) =>
@@ -495,7 +492,7 @@ const writes = (path: string, text: string) => async (_: unknown, folder: any) =
   return text;
 };
 
-describe('several who branch one folder in one process', () => {
+describe('several callers that branch one folder in one process', () => {
   test('have copies of their own: none takes away another’s', async () => {
     put(root, 'a', 'old');
     const [one, two] = [await stage(), await stage()];
@@ -525,7 +522,7 @@ describe('where reads are asked again at the gate', () => {
   const tried = async (_: unknown, folder: any): Promise<string> =>
     (await folder.run(['/bin/sh', '-c', 'echo new > a; echo ran'])).stdout;
 
-  test.each(ways)('%s: it commits with what was tried, and no copy is left', async (_, rest) => {
+  test.each(ways)('%s: the transaction commits with the tried changes and leaves no copy', async (_, rest) => {
     put(root, 'a', 'old');
     const { folders, transact } = await stage();
     const nested = (tx: any, folder: any) => folder.speculate(tx, [tried, tried], () => 1);
@@ -552,7 +549,7 @@ describe('where reads are asked again at the gate', () => {
   });
 });
 
-test('what is planned where nothing is copied stays planned, and is in no copy', async () => {
+test('changes planned in a path that is not copied stay planned, in no copy', async () => {
   for (const name of ['edited', 'deleted', 'moved']) put(root, `vendor/${name}`, 'old');
   const { folders, transact } = await stage({ exclude: ['vendor'] });
   await transact(async (tx) => {
@@ -573,7 +570,7 @@ test('what is planned where nothing is copied stays planned, and is in no copy',
   expect(listing(root)).toEqual({ a: '644 old and more', 'vendor/': '', 'vendor/edited': '644 new' });
 });
 
-test('a folder with a name that is no UTF-8 is not copied, and the name is told', async () => {
+test('a folder with a name that is not UTF-8 is not copied; the error has it', async () => {
   writeFileSync(oddName(root), '');
   const { folders, transact } = await stage();
   const error = await errorOf(transact((tx) => folders.speculate(tx, [() => 0], () => 0)));
@@ -599,7 +596,7 @@ describe('copies are taken away', () => {
     onTestFinished(() => kill.mockRestore());
   }
 
-  test('also with what nobody may write to, whatever its names are', async () => {
+  test('also with unwritable folders, for any names', async () => {
     asNobody();
     const { folders, transact } = await stage();
     const shut = (_: unknown, { path }: { readonly path: string }): void => {
@@ -628,7 +625,7 @@ describe('copies are taken away', () => {
     expect(copies()).toEqual([left]);
   });
 
-  test('whatever else ends in .process there: no process of another is ended', async () => {
+  test('also with other .process files, and no foreign process is ended', async () => {
     const kill = vi.spyOn(process, 'kill').mockReturnValue(true);
     onTestFinished(() => kill.mockRestore());
     const { folders, transact } = await stage();
@@ -640,7 +637,7 @@ describe('copies are taken away', () => {
     expect([kill.mock.calls.filter(([, signal]) => signal !== 0), copies()]).toEqual([[], []]);
   });
 
-  test('of a process that has ended, all but those that can’t be, which keep nobody from branching', async () => {
+  test('of an ended process, except unremovable ones, which block no branching', async () => {
     const { folders, transact } = await stage();
     let id = '';
     const body = (_: unknown, { path }: { readonly path: string }): void => {
@@ -664,7 +661,7 @@ describe('copies are taken away', () => {
   });
 });
 
-test('a file that somebody else changed meanwhile is not written over', async () => {
+test('a file that another program changed in the meantime is not overwritten', async () => {
   put(root, 'a', 'x');
   const { folders, transact } = await stage();
   const error = await errorOf(
@@ -680,7 +677,7 @@ test('a file that somebody else changed meanwhile is not written over', async ()
 });
 
 test.each(['buffered', 'externalised'] as const)(
-  'what can’t be taken over whole is not taken over in part: %s',
+  'changes that can’t be applied as a whole are not applied in part: %s',
   async (delivery) => {
     put(root, 'a', 'x');
     put(root, 'b', 'x');

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { newFolder, put } from '../../../tests/support/files-stage.ts';
 import { copyOpened, namesAt, withOpened } from './opened-path.ts';
 
-test('what stands at a path is what was opened there, whoever puts a link in its place', async () => {
+test('an opened path gives the opened file, even if a link replaces it', async () => {
   const around = realpathSync(newFolder());
   onTestFinished(() => rmSync(around, { recursive: true }));
   const root = join(around, 'root');

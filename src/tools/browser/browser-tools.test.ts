@@ -90,7 +90,7 @@ withChromium('a browser', (browser) => {
     ['submit', { fields: [{ field: { css: '#i' }, value: 'x' }], button: { css: 'button' } }],
     ['read', { clicks: [{ css: 'button' }], of: { css: 'p' } }],
     ['goto', { clicks: [{ css: 'button' }] }],
-  ])('a page whose script has no end is left: %s', async (tool, input) => {
+  ])('a page with an endless script is abandoned: %s', async (tool, input) => {
     const hangs = 'setTimeout(() => { for (;;); }, 0)';
     const site = await siteOf({
       '/': `<input id=i oninput="${hangs}"><input id=j><button onclick="${hangs}">go on</button><p>here</p>`,
@@ -115,7 +115,7 @@ withChromium('a browser', (browser) => {
     expect(error).toMatchObject({ code: 'tool_failed' });
   });
 
-  test('elements are read as they stand, also by what a model might think up', async () => {
+  test('elements are read as they are, also by selectors that a model may invent', async () => {
     const shop = await shopOf();
     const url = `${shop.origin}/form`;
     const read = async (of: object, what = 'text') => (await looked(shop, 'browser.read', { url, of, what })).answer;
@@ -128,7 +128,7 @@ withChromium('a browser', (browser) => {
       expect((await looked(shop, 'browser.read', { url, of: { css } })).error).toMatchObject({ code: 'bad_input' });
   });
 
-  test('what is filled in is seen by one’s own looks, and leaves no request behind', async () => {
+  test('filled fields are visible to the caller’s own reads, and send nothing', async () => {
     const shop = await shopOf();
     const url = `${shop.origin}/form`;
     const seen: unknown[] = [];
@@ -179,7 +179,7 @@ withChromium('a browser', (browser) => {
     expect(shop.orders).toEqual([]);
   });
 
-  test('a page that is filled in may not tell anybody', async () => {
+  test('a page can’t report its filled fields to a server', async () => {
     const shop = await shopOf();
     const url = `${shop.origin}/autosave`;
     await transact(
@@ -218,7 +218,7 @@ withChromium('a browser', (browser) => {
     expect(shop.asked('/orders')).toEqual(['POST']);
   });
 
-  test('what is sent is what was filled in', async () => {
+  test('submit sends the values that were filled in', async () => {
     const shop = await shopOf();
     const url = `${shop.origin}/form`;
     const { error } = await transact(
@@ -271,7 +271,7 @@ withChromium('a browser', (browser) => {
     expect(other.requests).toEqual([]);
   });
 
-  test('a click before a look may open what is to be read, and do nothing', async () => {
+  test('a click before a read may open content, and has no other effect', async () => {
     const shop = await shopOf();
     const { answer } = await looked(shop, 'browser.goto', {
       url: shop.origin,
@@ -315,7 +315,7 @@ withChromium('a browser', (browser) => {
     expect(shop.requests).toEqual([]);
   });
 
-  test('a field that is not there, or there twice, is told', async () => {
+  test('a missing or ambiguous field is reported', async () => {
     const shop = await shopOf();
     const url = `${shop.origin}/form`;
     const filled = async (at: object) =>
@@ -370,7 +370,7 @@ withChromium('a page that looks for a way out', (browser) => {
       `<script>const w = new SharedWorker('/worker.js')</script><button onclick="w.port.postMessage(1)">Order</button>`,
     ],
     ['what is put off', `<button onclick="fetchLater('/order', { method: 'POST' })">Order</button>`],
-  ])('has sent nothing when it was pressed, and that is what is told: %s', async (_, page) => {
+  ])('has sent nothing when its button is pressed, and reports that: %s', async (_, page) => {
     const site = await siteOf({ '/': page, '/worker.js': WORKER });
     const tool = submitTool({
       name: 'shop.order',
@@ -396,7 +396,7 @@ withChromium('a page that looks for a way out', (browser) => {
       'a frame',
       `f.onload = () => { got.textContent = f.contentDocument?.body.innerText ?? 'nothing'; }; f.src = '/r';`,
     ],
-  ])('reads nothing of another origin, also where its own leads on to that: by %s', async (_, steal) => {
+  ])('reads nothing of another origin, even by its own redirects: by %s', async (_, steal) => {
     const headers: IncomingHttpHeaders[] = [];
     const bank = await siteOf({
       '/login': answerWith('in', { headers: { 'set-cookie': 'sid=s3cret; HttpOnly; SameSite=Strict' } }),
@@ -423,7 +423,7 @@ withChromium('a page that looks for a way out', (browser) => {
     expect(gone.answer).toMatchObject({ url: `${bank.alias}/account`, text: 'sid=s3cret has 1000' });
   });
 
-  test('reads of another origin what anybody may read, and of its own what is told to who is signed in', async () => {
+  test('reads public data of another origin, and signed-in data of its own', async () => {
     const account: Pages[string] = (request, response) =>
       answerWith(request.headers.cookie || 'nobody', { headers: { 'access-control-allow-origin': '*' } })(
         request,
@@ -496,7 +496,7 @@ withChromium('a page that looks for a way out', (browser) => {
       expect(elsewhere.asked).toEqual([]);
     });
 
-    test('by what a browser sends of its own accord, where it was started for some origins only', async () => {
+    test('by automatic requests of a browser started for some origins only', async () => {
       const elsewhere = await siteOf({});
       const rules = JSON.stringify({ prefetch: [{ source: 'list', urls: [elsewhere.alias], eagerness: 'immediate' }] });
       const hidden = `<p><template shadowrootmode=closed><script type=speculationrules>${rules}</script></template>here</p>`;

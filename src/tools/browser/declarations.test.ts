@@ -25,7 +25,7 @@ test('a context of the library is one of ours', () => {
   expect(isOne).toBeTypeOf('function');
 });
 
-describe('what the tools are', () => {
+describe('the declared tools', () => {
   test('looking only reads, filling in is held, sending is for good', () => {
     const tools = browserTools(site);
     expect(tools.map(({ name, class: sort }) => [name, sort && Object.values(sort)])).toEqual([
@@ -37,7 +37,7 @@ describe('what the tools are', () => {
     expect(browserTools({ ...site, name: 'shop' })[0]!.name).toBe('shop.goto');
   });
 
-  test('a page is claimed by its address, without what asks it', () => {
+  test('a page is claimed by its address, without the query', () => {
     const [goto, , fill] = browserTools(site);
     const input = goto!.parse({ url: 'HTTPS://Shop.example:443/a/./b%41?q=1#x' });
     expect(goto!.claims(input).map(({ access, scope }) => [access, scope.text])).toEqual([
@@ -48,7 +48,7 @@ describe('what the tools are', () => {
     expect(webScope('http://127.0.0.1:8080/')).toBe('web:127.0.0.1:8080:/~');
   });
 
-  test('a form is what its declaration says, and otherwise the most careful', () => {
+  test('a form has its declared class, and otherwise the most careful one', () => {
     expect(submitTool(form).class).toEqual({ reversibility: 'irreversible', delivery: 'externalised', sink: 'blind' });
     const reconcile = { url: 'https://shop.example/effects/{key}', find: () => undefined };
     expect(submitTool({ ...form, reconcile }).class).toMatchObject({ sink: 'queryable' });
@@ -126,7 +126,7 @@ describe('without a browser', () => {
       message: expect.stringContaining('/nowhere/chromium could not be started'),
     });
   });
-  test('one is not started for what is no origin', async () => {
+  test('no browser is started for an invalid origin', async () => {
     const options = { executablePath: '/nowhere/chromium', allow: ['shop.example'] };
     const error = await launchBrowser(options).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining('which is no origin') });

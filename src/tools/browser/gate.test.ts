@@ -75,7 +75,7 @@ const step = fc.oneof(
 );
 
 describe('a gate', () => {
-  test('lets nothing out but to where it may, nothing but reads before it acts, and nothing when it is closed', async () => {
+  test('passes allowed origins only, reads only before it acts, none once closed', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 8 }), async (steps) => {
         const one = gate();
@@ -105,7 +105,7 @@ describe('a gate', () => {
     );
   });
 
-  test('tells who waits what answered, and where it leads on', async () => {
+  test('gives the waiting caller the response and its redirect target', async () => {
     const one = gate();
     const asked = (method: string, ...answers: Answer[]) => {
       const answered = one.answered();
@@ -124,7 +124,7 @@ describe('a gate', () => {
     expect(await asked('POST', { status: 307, to: '/b' })).toBe(`${SHOP}/a wants the request repeated at ${SHOP}/b`);
   });
 
-  test('follows what a script sends to what is to be looked at, and repeats it nowhere', async () => {
+  test('follows a script’s request to a page to read, and repeats it nowhere', async () => {
     const one = gate();
     one.act();
     const load = async (status: number): Promise<FakeRoute> => {
@@ -170,7 +170,7 @@ describe('a context', () => {
     return { context, routes, sockets, listeners };
   }
 
-  test('is guarded once, and what has no gate sends nothing', async () => {
+  test('is guarded once, and a page without a gate sends nothing', async () => {
     const { context, routes, sockets } = fakeContext();
     const [gates, again] = [await Gates.in(context), await Gates.in(context)];
     expect([again === gates, routes.length, sockets.length]).toEqual([true, 1, 1]);
@@ -189,7 +189,7 @@ describe('a context', () => {
     expect(closed).toBe(1);
   });
 
-  test('closes the pages that nobody asked for', async () => {
+  test('closes the pages that no caller requested', async () => {
     const { context, listeners } = fakeContext();
     const gates = await Gates.in(context);
     let closed = 0;

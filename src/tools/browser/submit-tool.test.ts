@@ -65,7 +65,7 @@ withChromium('a form in a browser', (browser) => {
   const sent = (tool: ReturnType<typeof submitTool>, input: object = LAMP, callTimeoutMs = 20_000) =>
     transact([tool], (tx) => tx.call('shop.order', input), { callTimeoutMs });
 
-  test('is filled in and sent after the commit, and what answers is the result', async () => {
+  test('is filled in and sent after the commit, and the response is the result', async () => {
     const shop = await shopOf();
     const { isCommitted, left, outcome } = await sent(declared(shop));
     expect([isCommitted, left, outcome?.effects]).toEqual([true, [], 'settled']);
@@ -73,7 +73,7 @@ withChromium('a form in a browser', (browser) => {
     expect(shop.asked('/orders')).toEqual(['POST']);
   });
 
-  test('is called in the body where it can be undone, and undone where nothing comes of it', async () => {
+  test('is called in the body if it can be compensated, and compensated on abort', async () => {
     const shop = await shopOf();
     let answer: unknown;
     await transact(
@@ -89,7 +89,7 @@ withChromium('a form in a browser', (browser) => {
     expect([shop.orders, shop.asked('/cancel')]).toEqual([[], ['GET', 'POST']]);
   });
 
-  describe('what the shop has, by sink and fault', () => {
+  describe('the orders of the shop, by sink and fault', () => {
     // Fault, orders and what is left for a person: a blind sink, and one that can be asked.
     test.each<[OrderFault, [number, string[]], [number, string[]]]>([
       ['none', [1, []], [1, []]],
@@ -131,7 +131,7 @@ withChromium('a form in a browser', (browser) => {
       expect([shop.orders.length, left.map(({ phase }) => phase)]).toEqual([orders, phases]);
     });
 
-    test('one that is there before tells nothing, so nothing is sent', async () => {
+    test('a mark that is already there proves nothing, so nothing is sent', async () => {
       const shop = await shopOf();
       const { left } = await sent(declared(shop, { done: { css: 'form' } }));
       expect([shop.orders, left.map(({ phase }) => phase)]).toEqual([[], ['unresolved']]);
@@ -152,7 +152,7 @@ withChromium('a form in a browser', (browser) => {
     expect([shop.orders, shop.asked('/orders'), left.map(({ phase }) => phase)]).toEqual([[], [], ['unresolved']]);
   });
 
-  test('a refusal tells nothing of what was sent before', async () => {
+  test('a refusal proves nothing about an earlier request', async () => {
     const shop = await shopOf('silent', 422);
     const { left } = await sent(declared(shop, { url: `${shop.origin}/double` }));
     expect([shop.orders.length, shop.asked('/orders').length, left.map(({ phase }) => phase)]).toEqual([
@@ -182,14 +182,14 @@ withChromium('a form in a browser', (browser) => {
       return left.map(({ phase }) => phase);
     };
 
-    test('a page that is not there tells nothing of a deed that a script has done before', async () => {
+    test('a missing page proves nothing about an earlier effect of a script', async () => {
       const sends = `fetch('/order', { method: 'POST' }).then(() => { location = '/gone'; })`;
       await using site = await SmallSite.open({ '/': `<button onclick="${sends}">Order</button>`, '/order': 'done' });
       expect(await phasesAt(site)).toEqual(['in_doubt']);
       expect(site.asked).toEqual(['GET /', 'POST /order', 'GET /gone']);
     });
 
-    test('a refusal is one, also where the page changes its address before it is there', async () => {
+    test('a refusal counts, even if the page changes its address before it loads', async () => {
       const moves = `history.pushState({}, '', '/pay')`;
       await using site = await SmallSite.open({
         '/': `<form method=post action=/pay onsubmit="${moves}"><button>Order</button></form>`,
@@ -229,7 +229,7 @@ withChromium('a form in a browser', (browser) => {
     expect([shop.orders.length, left]).toEqual([1, []]);
   });
 
-  test('who takes too long is stopped, and sends nothing afterwards', async () => {
+  test('a call that takes too long is stopped, and sends nothing afterwards', async () => {
     const shop = await shopOf('hang');
     const { left } = await sent(declared(shop, { timeoutMs: 60_000 }), LAMP, 1_500);
     expect([shop.orders.length, left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);

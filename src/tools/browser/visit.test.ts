@@ -26,7 +26,7 @@ function contextWith(hanging: Partial<BrowserPage>): BrowserContext {
 test.each<[string, Partial<BrowserPage>]>([
   ['tells its title', { title: never }],
   ['closes', { close: never }],
-])('a page that never %s is not waited for, also by who is told to stop', async (_, hanging) => {
+])('a page that never %s is not waited for, even by an aborted caller', async (_, hanging) => {
   const site = {
     context: async () => contextWith(hanging),
     origins: new Origins('browser', ['https://shop.example']),

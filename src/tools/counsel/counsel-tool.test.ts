@@ -39,8 +39,8 @@ const asked = {
   ],
 };
 
-describe('a person who chooses a branch', () => {
-  test('is asked with what came of each, and stands in the commit with what they said', async () => {
+describe('a counselor choosing a branch', () => {
+  test('receives the result of each branch, and is recorded with the decision', async () => {
     const desk = new CounselDesk();
     const { choose } = await stage(desk.ask);
     const done = choose();
@@ -96,13 +96,13 @@ describe('a person who chooses a branch', () => {
     while (desk.open().length > 0) await new Promise(setImmediate);
   });
 
-  test('is asked only by who has a writ to ask', async () => {
+  test('is asked only by a caller with a writ to ask', async () => {
     const { choose } = await stage(() => ({ chosen: 0, by: 'human:ada' }));
     expect(await codeOf(choose({ writ: writFor('alice', { actions: ['count'] }) }))).toBe('not_authorised');
   });
 });
 
-test('a desk refuses what chooses nothing, and the question waits on', async () => {
+test('a desk refuses an invalid choice, and the question stays open', async () => {
   const desk = new CounselDesk();
   const done = desk.ask(asked as never, new AbortController().signal);
   const [{ id } = { id: '' }] = desk.open();

@@ -59,7 +59,7 @@ function isRefused(one: string, other: string): boolean {
   }
 }
 
-test('tools are refused where calls of two effects may have one key, and only there', () => {
+test('tools are refused exactly if calls of two effects may have one key', () => {
   const short = ['', ...'a41%/'].flatMap((one) => ['', ...'a41%/'].map((other) => one + other));
   const values = [...new Set([...short, 'é', ...HASHES, `a${HASHES[1]}`])];
   const keysOf = (template: string, key: string): ReadonlySet<string> => {

@@ -52,7 +52,7 @@ function shop(sink = new OutsideSink('keyed')) {
 const GIVEN = { what: 'a', shop: 'x/y' };
 
 describe('a declared tool', () => {
-  test('calls what it names, with a key of its own form', async () => {
+  test('calls its named function, with a key of its own form', async () => {
     const { sink, callables } = shop();
     const { isCommitted } = await transact([declaredTool(ORDER, callables)], async (tx) => {
       expect(await tx.call('shop.order', GIVEN)).toEqual({ id: 'a' });
@@ -70,7 +70,7 @@ describe('a declared tool', () => {
     expect([sink.standing('a'), args]).toEqual([0, [{ order: 'a', at: ['x/y'], why: 'undone' }]]);
   });
 
-  test('waits for a person where what undoes it can’t be called', async () => {
+  test('is unresolved if its compensation can’t be called', async () => {
     const { sink, args, callables } = shop();
     const lost = {
       ...callables,
@@ -109,7 +109,7 @@ describe('a declared tool', () => {
     expect([unfit.left.map(({ phase }) => phase), sink.log.length]).toEqual([['unresolved'], 1]);
   });
 
-  test('refuses an input with which one of its calls could not be made, before anything is done', async () => {
+  test('refuses an input that prevents one of its calls, before any effect', async () => {
     const { compensate: _, ...held } = { ...ORDER, class: { ...(ORDER.class as object), delivery: 'buffered' } };
     const keyed = { ...held, uncompensated: 'it may stay', key: 'order/{count}/{key}' } as ToolDeclaration;
     const args = { what: { $from: '/input/what' }, list: [{ count: { $from: '/input/count' } }] };
@@ -146,7 +146,7 @@ describe('a declared tool', () => {
   });
 });
 
-test('what a template of keys makes of different calls is different', () => {
+test('a key template gives different keys to different calls', () => {
   const members = new Set(['a', 'b']);
   const template = fc
     .array(fc.constantFrom('{a}', '{b}', '{key}', ':', '-', 'a', '%', 'a:'), { minLength: 1, maxLength: 6 })
@@ -167,7 +167,7 @@ test('what a template of keys makes of different calls is different', () => {
   expect(tried).toBeGreaterThan(0);
 });
 
-test('what a call costs and what undoing it does is said by amounts', () => {
+test('the costs of a call and of its compensation are declared as amounts', () => {
   const declaration = { ...ORDER, class: { ...(ORDER.class as object), reversibility: 'with_cost' } };
   const { spec } = declaredTool({ ...declaration, cost: { usd: 3 }, undoCost: { usd: 1 } } as never, shop().callables);
   expect([spec.cost?.(GIVEN), spec.undoCost?.(GIVEN)]).toEqual([{ usd: 3 }, { usd: 1 }]);
@@ -244,7 +244,7 @@ describe('a declaration is refused', () => {
     });
   });
 
-  test('whose mitigation comes from where nothing is left', () => {
+  test('with a mitigation that has no residue to read', () => {
     const mitigate = { call: 'cancel', args: { $from: '/result/id' } };
     expect(errorOf(() => declaredTool({ ...ORDER, mitigate }, shop().callables))).toMatchObject({
       code: 'invalid_tool',
@@ -255,7 +255,7 @@ describe('a declaration is refused', () => {
     expect(errorOf(() => declaredTool(alone, shop().callables))).toMatchObject({ code: 'invalid_tool' });
   });
 
-  test('whose keys may be those of another, or whose name is', () => {
+  test('with possible keys of another declaration, or with its name', () => {
     const { compensate: _, ...rest } = ORDER;
     const one = { ...rest, class: keyed, key: 'order:{shop}' } as ToolDeclaration;
     const of = (other: object) => declaredTools([one, { ...one, ...other }], shop().callables);
@@ -349,7 +349,7 @@ describe('of two tools that call one function', () => {
     ).toMatchObject(refusal);
   });
 
-  test('also to undo what they did, or to ask about it', () => {
+  test('also to compensate their effects, or to query them', () => {
     const sort = { reversibility: 'reversible', delivery: 'externalised', sink: 'queryable' } as const;
     const call = (call: string) => ({ call });
     const all = { class: sort, execute: call('f'), compensate: call('take'), reconcile: call('find') };
@@ -364,7 +364,7 @@ describe('of two tools that call one function', () => {
 });
 
 test.each([[{ happened: true, result: 1, at: 'noon' }], [{ happened: 'yes' }], [null]])(
-  'what is asked whether it happened, and answers %j, has not said it',
+  'a reconciliation that answers %j leaves the outcome unknown',
   async (said) => {
     const sort = { ...(ORDER.class as object), sink: 'queryable' };
     const declaration = { ...ORDER, class: sort, reconcile: { call: 'find' } } as ToolDeclaration;
@@ -379,7 +379,7 @@ test.each([[{ happened: true, result: 1, at: 'noon' }], [{ happened: 'yes' }], [
   },
 );
 
-describe('what undoes it answers', () => {
+describe('a compensation answers', () => {
   const answered = (said: unknown, declaration: object = {}, callables: object = {}) =>
     declaredTool({ ...ORDER, ...declaration } as never, { ...shop().callables, cancel: () => said, ...callables });
 
@@ -402,7 +402,7 @@ describe('what undoes it answers', () => {
 
   const costs = { class: { ...(ORDER.class as object), reversibility: 'with_cost' } };
 
-  test('what is left, which is kept in the effect log', async () => {
+  test('with a residue, which is stored in the effect log', async () => {
     expect(await leftBy(answered({ undone: 'partly', residue: { fee: 5 } }, costs))).toEqual({
       residue: { fee: 5 },
       left: [],
@@ -417,13 +417,13 @@ describe('what undoes it answers', () => {
   );
 
   test.each([[{ undone: 'partly' }], [{ undone: 'some', residue: 1 }], [{ undone: true }]])(
-    'what is none, and a person looks: %j',
+    'without a valid result, and the effect needs a human decision: %j',
     async (said) => {
       expect(await leftBy(answered(said))).toEqual({ residue: undefined, left: ['in_doubt'] });
     },
   );
 
-  test('what another tool is called to mitigate, by a key of its own', async () => {
+  test('with a residue, which another tool mitigates under its own key', async () => {
     const keys: string[] = [];
     const args = { about: { $from: '/input/what' }, fee: { $from: '/residue/fee' } };
     const complain = (given: unknown, { key }: CallContext) => {
@@ -440,7 +440,7 @@ describe('what undoes it answers', () => {
   });
 
   test.each(['keyed', 'queryable', 'blind'] as const)(
-    'what was mitigated is mitigated once, though the answer to that was lost: by what is %s',
+    'with a residue, mitigated once despite a lost answer: by a %s tool',
     async (sink) => {
       const log = new OutsideSink(sink);
       const letter = declareTool({

@@ -175,7 +175,7 @@ test('a default that fits is taken', () => {
 });
 
 test.each<[choice: string]>([['anyOf'], ['oneOf']])(
-  'scopes and keys name the members that each of %s has and requires, and no other',
+  'scopes and keys name only fields that each of %s has and requires',
   (choice) => {
     const one = (more: string) => ({
       type: 'object',

@@ -35,7 +35,7 @@ function somebodyElse(): [uid: number, gid: number] {
   return uid === 0 ? [12_345, 12_345] : [uid, process.getgroups!().find((each) => each !== gid) ?? gid];
 }
 
-describe('what was done at once', () => {
+describe('an effect that was executed immediately', () => {
   const WRITE = { path: 'sub/a.txt', content: 'new' };
 
   test('is undone to the byte and the mode, and the folders made for it go', async () => {
@@ -68,7 +68,7 @@ describe('what was done at once', () => {
     ['write', WRITE, 'sub/a.txt'],
     ['delete', { path: 'c' }, 'c'],
     ['move', { from: 'c', to: 'sub/c' }, 'sub/c'],
-  ])('%s stays where somebody has changed it since, who is told of', async (name, input, path) => {
+  ])('%s stays if the file was changed since, and this is reported', async (name, input, path) => {
     const root = folder({ c: 'c' });
     const { run, undo } = calling(root);
     await run(name, input);
@@ -81,7 +81,7 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual(before);
   });
 
-  test('many times at one path looks into the journal as often as the first times, and then makes room for a later one', async () => {
+  test('many times at one path has constant journal reads, and is pruned later', async () => {
     const root = folder();
     const looked: number[] = [];
     const counting = (disk: Disk): Disk => ({
@@ -103,7 +103,7 @@ describe('what was done at once', () => {
     expect(kept(root)).toEqual(['later.before', 'later.json']);
   });
 
-  test('was not done where a crash came while the journal was written, and nothing is left of that', async () => {
+  test('was not done if a crash cut its journal write, and leaves nothing of it', async () => {
     const root = folder({ 'a.txt': 'old' });
     const input = { path: 'a.txt', content: 'new' };
     const first = calling(
@@ -126,7 +126,7 @@ describe('what was done at once', () => {
     expect(await undo('write', WRITE)).toMatchObject({ undone: 'partly' });
   });
 
-  test('was not done where only what was staged for it is put away', async () => {
+  test('was not done if only its staged file is removed', async () => {
     const root = folder({ 'a.txt': 'old' });
     const input = { path: 'a.txt', content: 'new' };
     const isStaged = (path: string): boolean => path.endsWith('.staged');
@@ -149,7 +149,7 @@ describe('what was done at once', () => {
   test.each([
     ['once', 1],
     ['for good', Number.POSITIVE_INFINITY],
-  ])('was not done where a disk could %s not keep the name of what the journal says', async (_, times) => {
+  ])('was not done if a disk could %s not keep the name of its journal file', async (_, times) => {
     const root = folder({ 'a.txt': 'old' });
     const input = { path: 'a.txt', content: 'new' };
     let refused = 0;
@@ -196,7 +196,7 @@ describe('what was done at once', () => {
     ['move', { from: 'c', to: 'd' }, 'write', { path: 'd', content: 'next' }],
     ['move', { from: 'c', to: 'd' }, 'delete', { path: 'd' }],
     ['move', { from: 'c', to: 'd' }, 'move', { from: 'd', to: 'c' }],
-  ])('%s %j is known for done, whatever %s %j does there next', async (name, input, next, then) => {
+  ])('%s %j is known as done, even if %s %j follows there', async (name, input, next, then) => {
     const root = folder({ c: 'c' });
     const { run, ask } = calling(root);
     const result = await run(name, input, 'first');
@@ -221,7 +221,7 @@ describe('what was done at once', () => {
     expect(await ask('delete', { path: 'c' })).toMatchObject({ happened: true });
   });
 
-  test('is not told for sure where nobody can', async () => {
+  test('is not reported as certain if its outcome is unknown', async () => {
     const root = folder({ c: 'c' });
     const first = calling(
       root,
@@ -273,7 +273,7 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual({ c: '644 c' });
   });
 
-  describe('and of which somebody took away what was staged', () => {
+  describe('and with a staged file that another program removed', () => {
     const input = { path: 'a', content: 'new' };
     async function cleanedAway(files: Readonly<Record<string, string>>): Promise<string> {
       const root = folder(files);
@@ -293,7 +293,7 @@ describe('what was done at once', () => {
       expect(listing(root)).toEqual({ a: '644 new' });
     });
 
-    test('is not told for sure where somebody has changed the file', async () => {
+    test('is not reported as certain if the file was changed', async () => {
       const root = await cleanedAway({ a: 'old' });
       put(root, 'a', 'theirs');
       const { ask, undo } = calling(root);
@@ -313,7 +313,7 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual({ a: '755 new', b: '711 c' });
   });
 
-  test('stays whose it was, and is so again when that is undone', async () => {
+  test('keeps the owner of its file, also when it is compensated', async () => {
     const root = folder();
     put(root, 'a', 'old', 0o640);
     put(root, 'b', 'old', 0o4711);
@@ -341,33 +341,30 @@ describe('what was done at once', () => {
   test.each([
     ['write', { path: 'a', content: 'new' }],
     ['delete', { path: 'a' }],
-  ])(
-    '%s is undone without the bits by which a file acts for its owner, where that was another one',
-    async (name, input) => {
-      const root = folder();
-      put(root, 'a', 'old', 0o4755);
-      const theirs = (disk: Disk): Disk => ({
-        ...disk,
-        // Nobody but root may give a file away.
-        write: (path, bytes, mode) => disk.write(path, bytes, mode),
-        look: async (path) => {
-          const seen = await disk.look(path);
-          return seen.is === 'file' && seen.mode === 0o4755 ? { ...seen, owner: '12345:12345' } : seen;
-        },
-      });
-      const { run, undo } = calling(root, 'externalised', theirs);
-      await run(name, input);
-      for (let again = 0; again < 2; again++) expect(await undo(name, input)).toEqual({ undone: 'all' });
-      expect(listing(root)).toEqual({ a: '755 old' });
-    },
-  );
+  ])('%s is compensated without set-id bits, if the file had another owner', async (name, input) => {
+    const root = folder();
+    put(root, 'a', 'old', 0o4755);
+    const theirs = (disk: Disk): Disk => ({
+      ...disk,
+      // Nobody but root may give a file away.
+      write: (path, bytes, mode) => disk.write(path, bytes, mode),
+      look: async (path) => {
+        const seen = await disk.look(path);
+        return seen.is === 'file' && seen.mode === 0o4755 ? { ...seen, owner: '12345:12345' } : seen;
+      },
+    });
+    const { run, undo } = calling(root, 'externalised', theirs);
+    await run(name, input);
+    for (let again = 0; again < 2; again++) expect(await undo(name, input)).toEqual({ undone: 'all' });
+    expect(listing(root)).toEqual({ a: '755 old' });
+  });
 
   test.each([
     ['write', { path: 'sub/new', content: 'new' }],
     ['write', { path: 'c', content: 'new' }],
     ['delete', { path: 'c' }],
     ['move', { from: 'c', to: 'sub/c' }],
-  ])('%s is known for what it is, wherever a call stood still while another took over: %j', async (name, input) => {
+  ])('%s has a certain outcome, at any step of a call that another adopted: %j', async (name, input) => {
     /**
      * What is done once the lease of the one that stands still is over; what the last of it says.
      */
@@ -493,7 +490,7 @@ describe('what was done at once', () => {
     expect(listing(root)).toEqual({});
   });
 
-  test('no more folders are made for a call whose time is over', async () => {
+  test('a call after its deadline creates no more folders', async () => {
     const root = folder();
     const stop = new AbortController();
     const made: string[] = [];

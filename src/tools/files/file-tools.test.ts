@@ -23,7 +23,7 @@ async function transacting(root: string, body: (tx: any) => unknown, args = 'ord
 }
 
 describe('in a transaction', () => {
-  test('nothing is on the disk before the commit, and reads see what is planned', async () => {
+  test('nothing is on disk before the commit, and reads see the planned changes', async () => {
     const root = folder({ 'a.txt': 'one two', 'gone.txt': 'x', 'from.txt': 'moved' });
     const before = listing(root);
     const { value, effects } = await transacting(root, async (tx) => {
@@ -96,7 +96,7 @@ describe('in a transaction', () => {
     expect(listing(root)).toEqual(before);
   });
 
-  test('what is larger than a call may be is refused by its path, or what it is given', async () => {
+  test('a file or input above the size of a call is refused, with its name', async () => {
     const root = folder({ 'large.txt': '\n'.repeat(600_000) });
     const assize = runtimeOver(new MemoryStore(), [tally], { tools: fileTools({ root }) });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
@@ -123,7 +123,7 @@ describe('in a transaction', () => {
     expect((value as any).entries.length).toBeGreaterThan(200);
   });
 
-  test('two that plan at once on one file come one after the other, and none after its commit too late', async () => {
+  test('concurrent plans for a file are serial, and none fails after its commit', async () => {
     const root = folder({ 'a.txt': 'old' });
     const assize = runtimeOver(new MemoryStore(), [tally], { tools: fileTools({ root }) });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
@@ -222,7 +222,7 @@ describe('a path', () => {
     expect(listing(root)).toMatchObject({ 'dir/a': '644 a' });
   });
 
-  test('folds what its file system takes for one name', () => {
+  test('folds names that its file system takes for one name', () => {
     const root: Root = { path: '/Root', foldsCase: true, foldsForm: true };
     const exact: Root = { ...root, foldsCase: false, foldsForm: false };
     expect(identity(root, '/Root/A/e\u0301')).toBe(identity(root, '/Root/a/\u00c9'));
@@ -272,7 +272,7 @@ test('a list of very many names is cut', async () => {
   ]);
 });
 
-test('what could not be put back is given to mitigate', async () => {
+test('content that can’t be restored is passed to mitigate', async () => {
   const root = folder({ a: 'old' });
   const asked: unknown[] = [];
   const mitigate = (input: any, residue: unknown) => {
@@ -313,7 +313,7 @@ test('a root that can not be used is refused by name', () => {
   expect(() => fileScope(root, '../x')).toThrow(expect.objectContaining({ code: 'bad_input' }));
 });
 
-test('when nothing is open, nobody asks for what is in the own folder any more', async () => {
+test('with nothing open, the contents of the tools’ own folder are not needed', async () => {
   const root = folder({ a: '0' });
   const store = new MemoryStore();
   const inProcess = async (times: number) => {

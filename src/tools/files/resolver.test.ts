@@ -67,7 +67,7 @@ describe('the names of a file', () => {
     expect(() => resolved(scope)).toThrow();
   });
 
-  test('are those that the file tools claim, and names of themselves, wherever links lead', () => {
+  test('are the scopes of the file tools, and names of themselves, by any link', () => {
     const name = fc.constantFrom('a', 'b', 'd', 'd/a', 'd/b', 'd/e');
     const target = fc.constantFrom('a', 'b', 'd', '../a', '../d', './d/./a', 'd/..', 'e');
     fc.assert(

@@ -42,7 +42,7 @@ test('a pipe in a root that was given so is not opened', () => {
   }
 });
 
-test('a root whose own folder is a link is refused, wherever that leads', () => {
+test('a root with a link as its own folder is refused, for any link target', () => {
   for (const target of ['..', 'inside', 'nowhere']) {
     const root = rootBeside('precious');
     mkdirSync(join(root, 'inside'));
@@ -53,7 +53,7 @@ test('a root whose own folder is a link is refused, wherever that leads', () => 
   }
 });
 
-test('a root is looked at without a trace, whatever another process looks at it with', () => {
+test('a root is probed without a trace, even during another process’s probe', () => {
   const root = rootBeside('precious');
   mkdirSync(join(root, '.assize'));
   writeFileSync(join(root, '.assize', 'probe-\u00e9'), '');

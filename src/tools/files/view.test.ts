@@ -18,7 +18,7 @@ const planned = fc.oneof(
 
 const said = (made: Promise<unknown>): Promise<unknown> => made.catch((error: Error) => error.message);
 
-test('what is seen of some paths is what is seen with all that is planned', async () => {
+test('a view of some paths equals the view with all planned changes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(planned, { maxLength: 12 }), async (given) => {
       const root = folder({ 'a/b/c': 'c', e: 'e' });

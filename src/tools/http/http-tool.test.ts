@@ -48,7 +48,7 @@ const held = (sink: HttpSink, callTimeoutMs = 2_000) =>
     callTimeoutMs,
   });
 
-describe('what arrives, by class and fault', () => {
+describe('the requests that arrive, by class and fault', () => {
   // Fault, times done and what is left for a person: keyed, queryable, blind.
   test.each<[RequestFault, [number, number], [number, number], [number, number]]>([
     ['none', [1, 0], [1, 0], [1, 0]],
@@ -76,13 +76,13 @@ describe('what arrives, by class and fault', () => {
     ['keyed', 0],
     ['queryable', 0],
     ['blind', 1],
-  ])('hanging, at a %s sink: the request is ended, and goes on from there', async (sort, left) => {
+  ])('hanging, at a %s sink: the request is ended, and the call is resumed', async (sort, left) => {
     const sink = await sinkOf(sort, ['hang']);
     const ended = await held(sink, 100);
     expect([sink.sink.times('do', 'a'), ended.left.length]).toEqual([1, left]);
   });
 
-  test('a refusal for good is not sent again, and a passing one until it is given up', async () => {
+  test('a permanent refusal is not resent; a temporary one is, up to the limit', async () => {
     for (const [status, times] of [
       [422, 1],
       [307, 1],
@@ -140,7 +140,7 @@ describe('what arrives, by class and fault', () => {
     ['lose_before', 'connection_lost'],
     ['garbage', 'not_json'],
     ['unread', 'answer_too_long'],
-  ])('why it waits for a person is said by a word that has nothing of the answer: %s', async (fault, why) => {
+  ])('the reason of an unresolved effect has nothing of the answer: %s', async (fault, why) => {
     const isUnread = fault === 'unread';
     const sink = await sinkOf('keyed', isUnread ? [] : Array(9).fill(fault));
     const tool = order(sink, 'irreversible', 'buffered', isUnread ? { bytesMax: 1 } : {});
@@ -154,30 +154,27 @@ describe('what arrives, by class and fault', () => {
     ['as far as it comes', 'unended', 422, 'unended'],
     ['where nobody knows what was done', 'out of order', 500, 'out of order'],
     ['nothing', ' ', 404, undefined],
-  ])(
-    'what a server says with a refusal is for who has called, and in no message: %s',
-    async (sort, text, status, said) => {
-      const server = createHttpServer((_request, response) => {
-        response.writeHead(status).write(text);
-        if (text !== 'unended') response.end();
-      }).listen(0, '127.0.0.1');
-      onTestFinished(() => {
-        server.closeAllConnections();
-        server.close();
-      });
-      await once(server, 'listening');
-      const shop = { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, sink: { sort: 'blind' } as never };
-      const tool = (rest: object) => order(shop, 'reversible', 'externalised', rest);
-      const errorWith = async (rest: object) => {
-        const { error } = await transact([tool(rest)], (tx) => tx.call('reversible.externalised', { what: 'a' }));
-        return error as Error & { cause: Error & { cause?: Error } };
-      };
-      const error = await errorWith({});
-      expect([sort, error.cause.cause?.message]).toEqual([sort, said]);
-      expect(error.message + error.cause.message).not.toContain(text.trim() || '\n');
-      expect((await errorWith({ answer: 'none' })).cause.cause).toBeUndefined();
-    },
-  );
+  ])('a server’s text with a refusal is for the caller, and in no message: %s', async (sort, text, status, said) => {
+    const server = createHttpServer((_request, response) => {
+      response.writeHead(status).write(text);
+      if (text !== 'unended') response.end();
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await once(server, 'listening');
+    const shop = { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, sink: { sort: 'blind' } as never };
+    const tool = (rest: object) => order(shop, 'reversible', 'externalised', rest);
+    const errorWith = async (rest: object) => {
+      const { error } = await transact([tool(rest)], (tx) => tx.call('reversible.externalised', { what: 'a' }));
+      return error as Error & { cause: Error & { cause?: Error } };
+    };
+    const error = await errorWith({});
+    expect([sort, error.cause.cause?.message]).toEqual([sort, said]);
+    expect(error.message + error.cause.message).not.toContain(text.trim() || '\n');
+    expect((await errorWith({ answer: 'none' })).cause.cause).toBeUndefined();
+  });
 
   test('a port that is not for HTTP is sent nothing, and that is certain', async () => {
     const shop = { host: '127.0.0.1:1', sink: { sort: 'blind' } as never };
@@ -200,7 +197,7 @@ describe('what arrives, by class and fault', () => {
     expect(left.map(({ phase }) => phase)).toEqual(['unresolved']);
   });
 
-  test('a refusal tells nothing of an earlier request whose answer was lost', async () => {
+  test('a refusal proves nothing about an earlier request with a lost answer', async () => {
     const sink = await sinkOf('keyed', ['lose', 401, 401, 401]);
     const { error, left } = await transact([order(sink, 'reversible', 'externalised')], (tx) =>
       tx.call('reversible.externalised', { what: 'a' }),
@@ -209,7 +206,7 @@ describe('what arrives, by class and fault', () => {
     expect([sink.sink.standing('a'), left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
   });
 
-  test('a host where nobody listens was sent nothing', async () => {
+  test('a host without a listener was sent nothing', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
@@ -245,7 +242,7 @@ describe('compensation', () => {
   });
 });
 
-test('why nobody waits any more may be a connection that was not had, and says nothing of the request', async () => {
+test('an abort by a failed connection proves nothing about the request', async () => {
   const { promise: hasArrived, resolve: arrived } = Promise.withResolvers<void>();
   const server = createHttpServer(() => arrived()).listen(0, '127.0.0.1');
   onTestFinished(() => {
@@ -263,7 +260,7 @@ test('why nobody waits any more may be a connection that was not had, and says n
   expect(await failed).toMatchObject({ name: 'NoAnswer', why: 'connection_lost' });
 });
 
-describe('what undoes a deed', () => {
+describe('the compensation of a request', () => {
   const typed = z.strictObject({ shop: z.string(), id: z.string(), note: z.string() });
   const post = { input: typed, method: 'POST', url: '/shops/{shop}/orders' } as const;
 
@@ -305,11 +302,11 @@ describe('what undoes a deed', () => {
     ['of the input, named so', {}, '/notes/{input.note}/{id}', '{"id":5,"note":"m"}', ['DELETE /notes/n/5'], []],
     ['of no input of that name by chance', {}, '/shops/{shop}/orders/{id}', '', [], ['unresolved']],
     ['of no input of that name by chance, either', {}, '/shops/{shop}/orders/{id}', '{"id":null}', [], ['unresolved']],
-  ])('is sent to what is %s', async (_, options, compensate, answer, asked, left) => {
+  ])('is sent to a URL with a part %s', async (_, options, compensate, answer, asked, left) => {
     expect(await undoneAt(options, compensate, answer)).toEqual([asked, left]);
   });
 
-  test('is told how what is of the input is named, also where nobody knows what the URL of the deed is made of', async () => {
+  test('gets an error that names input fields, also for a computed effect URL', async () => {
     const { spec } = httpTool({
       ...post,
       name: 'shop.order',
@@ -326,7 +323,7 @@ describe('what undoes a deed', () => {
   test.each([
     ['compensate.url', { compensate: { url: 'http://a.example/{input.no}' } }],
     ['url', { url: 'http://a.example/{input.note}', uncompensated: 'it may stay' }],
-  ])('can’t be named in %s by what no input has', (part, rest) => {
+  ])('can’t name a field in %s that no input has', (part, rest) => {
     const tool = () =>
       httpTool({
         ...post,
@@ -379,25 +376,22 @@ async function openDocument(
   return { document, write, tool, [Symbol.asyncDispose]: async () => void server.close() };
 }
 
-describe('what somebody else writes, who does not use Assize', () => {
+describe('a write of a client that does not use Assize', () => {
   const etag = '"1"';
 
-  test.each([false, true])(
-    'is not written over, nor does what it meets stand there: before it %s',
-    async (isBefore) => {
-      await using at = await openDocument();
-      const { left, error } = await transact([at.tool], async (tx) => {
-        if (isBefore) at.write('theirs');
-        await tx.call('document.set', { text: 'ours', etag });
-        at.write('theirs');
-        throw new Error('no');
-      });
-      expect(at.document).toEqual({ text: 'theirs', version: isBefore ? 2 : 3 });
-      expect([(error as { code?: string }).code, left.map(({ phase }) => phase)]).toEqual(
-        isBefore ? ['tool_failed', []] : [undefined, ['unresolved']],
-      );
-    },
-  );
+  test.each([false, true])('is not overwritten, and its conflict is reported: before it %s', async (isBefore) => {
+    await using at = await openDocument();
+    const { left, error } = await transact([at.tool], async (tx) => {
+      if (isBefore) at.write('theirs');
+      await tx.call('document.set', { text: 'ours', etag });
+      at.write('theirs');
+      throw new Error('no');
+    });
+    expect(at.document).toEqual({ text: 'theirs', version: isBefore ? 2 : 3 });
+    expect([(error as { code?: string }).code, left.map(({ phase }) => phase)]).toEqual(
+      isBefore ? ['tool_failed', []] : [undefined, ['unresolved']],
+    );
+  });
 
   const wrong: [string, unknown][] = [
     ['a promise', Promise.resolve({ 'if-match': etag })],
@@ -452,7 +446,7 @@ describe('what somebody else writes, who does not use Assize', () => {
     },
   );
 
-  test('is nothing where nobody does', async () => {
+  test('is absent, and the effect is compensated', async () => {
     await using at = await openDocument();
     const { left } = await transact([at.tool], async (tx) => {
       expect(await tx.call('document.set', { text: 'ours', etag })).toEqual({ etag: '"2"' });
@@ -517,7 +511,7 @@ describe('a request', () => {
     return error ?? value;
   };
 
-  test('has the key, the body as canonical JSON, and headers that are made when it is sent', async () => {
+  test('has the key, a canonical JSON body, and headers made when it is sent', async () => {
     const sink = await sinkOf('keyed');
     let asked = 0;
     const tool = httpTool({
@@ -580,7 +574,7 @@ describe('a request', () => {
     expect(left).toMatchObject([{ phase: 'in_doubt', why: 'connection_lost' }]);
   });
 
-  test('tells nothing of what a header was to have, where it can’t', async () => {
+  test('reveals nothing of the intended value of an invalid header', async () => {
     const sink = await sinkOf('blind');
     const headers = { authorization: () => 'Bearer\ns3cret' };
     const { spec } = order(sink, 'irreversible', 'externalised', { headers });

@@ -50,7 +50,7 @@ describe('the name of a resource of an API', () => {
     );
   });
 
-  test('is a scope, and a name of itself, whatever it was made of', () => {
+  test('is a scope, and the name of itself, for any parts', () => {
     const part = fc.string({ unit: 'binary' }).map(segment);
     fc.assert(
       fc.property(fc.array(part, { minLength: 1 }), (parts) => {

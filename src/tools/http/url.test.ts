@@ -112,7 +112,7 @@ describe('a declaration is refused', () => {
     [{ url: 'https://ada:hunter2@h.example/' }, 'its URL'],
     [{ url: 'h.example/orders?key=hunter2' }, 'its URL'],
     [{ allow: ['ada:hunter2@h.example'] }, 'allow has'],
-  ])('without its secret in what is said of it: %j', (change, what) => {
+  ])('without its secret in the error: %j', (change, what) => {
     const { message } = errorOf(() => httpTool({ ...sound, ...change } as never)) as Error;
     expect(message).toContain(what);
     expect(message).not.toContain('hunter2');

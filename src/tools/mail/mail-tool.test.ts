@@ -31,7 +31,7 @@ const queryable = (sink: MailSink) => outbox(sink, { sent: (id) => sink.has(id) 
 const sent = (tool: ReturnType<typeof mailTool>, given: object = letter, callTimeoutMs = 5_000) =>
   transact([tool], (tx) => tx.call('mail.send', given), { callTimeoutMs });
 
-describe('what arrives, by sink and fault', () => {
+describe('the messages that arrive, by sink and fault', () => {
   // Fault, times taken and what is left for a person: a blind sink, and one that can be asked.
   test.each<[MailFault, [number, string[]], [number, string[]]]>([
     ['none', [1, []], [1, []]],
@@ -72,7 +72,7 @@ describe('what arrives, by sink and fault', () => {
     }
   });
 
-  test('nobody listens: nothing was sent', async () => {
+  test('no listener: nothing was sent', async () => {
     const sink = await MailSink.open();
     const tool = outbox(sink);
     await sink[Symbol.asyncDispose]();
@@ -96,7 +96,7 @@ describe('a message', () => {
     expect(sink.delivered.length).toBe(1);
   });
 
-  test('has what it was given, and a Message-ID of its key', async () => {
+  test('has its given content, and a Message-ID of its key', async () => {
     const sink = await sinkOf();
     await sent(outbox(sink, { from: { name: 'The Shop', address: 'shop@Shop.example' } }), {
       ...letter,
@@ -113,7 +113,7 @@ describe('a message', () => {
     expect(text).not.toContain('eve@');
   });
 
-  test('goes to those who are taken, and says who was not', async () => {
+  test('goes to the accepted recipients, and reports the rejected ones', async () => {
     const sink = await sinkOf();
     const tool = outbox(sink);
     const call = { key: 'k', signal: AbortSignal.timeout(300_000) };
@@ -177,7 +177,7 @@ async function scripted(script: Script) {
   return { server, tool, said, letters };
 }
 
-test('a server that never answers when it is taken leave of is left all the same', async () => {
+test('a server that never answers QUIT is disconnected anyway', async () => {
   const { server, tool, said } = await scripted(polite);
   const left = once(server, 'connection').then(([socket]) => once(socket as Socket, 'close'));
   expect((await sent(tool)).left).toEqual([]);
@@ -217,7 +217,7 @@ describe('a reply to a message', () => {
     ['another', { ...bye, '.': '451 wait\r\n250 taken' }],
     ['another when it is taken leave of', { ...bye, '.': '451 wait', QUIT: '250 taken\r\n221 bye' }],
     ['silence', { ...polite, '.': '451 wait' }],
-  ])('that refuses and is followed by %s counts for nothing: it may be none to the end of it', async (_, script) => {
+  ])('that refuses and is followed by %s is ignored: it may not be final', async (_, script) => {
     const { tool, letters } = await scripted(script);
     const { left } = await sent(tool);
     expect([letters(), left.map(({ phase }) => phase)]).toEqual([1, ['in_doubt']]);
@@ -226,7 +226,7 @@ describe('a reply to a message', () => {
   test.each([
     ['refuses', 552],
     ['takes', 250],
-  ])('that comes while it is on its way %s nothing, and nothing is said in the midst of it', async (_, code) => {
+  ])('that arrives during the transfer %s nothing, and nothing interrupts that', async (_, code) => {
     const early = (socket: Socket) => {
       socket.pause();
       socket.write('354 go on\r\n');
@@ -316,7 +316,7 @@ test.each<[string, unknown, string]>([
   ['a URL of something else', 'http://sesame@h', '/transport: smtp://user:password@host:port'],
   ['a password that is not escaped', 'smtp://u:sesame%zz@h', '% is %25'],
   ['a port that is none', { host: 'h', port: 'sesame' }, '/transport/port'],
-])('a transport that gives %s is told what is wrong with it', async (_, given, why) => {
+])('a transport that gives %s gets an error that names the problem', async (_, given, why) => {
   const tool = mailTool({ name: 'mail.send', from: 'shop@shop.example', transport: () => given as never });
   const call = { key: 'k', signal: AbortSignal.timeout(300_000) };
   const error = await Promise.resolve(tool.spec.execute(tool.parse(letter), call, [])).catch((thrown) => thrown);

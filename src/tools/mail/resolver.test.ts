@@ -16,7 +16,7 @@ test.each([
   expect(resolved(scope)).toBe(name);
 });
 
-test('what a message claims is canonical, however its addresses are written', () => {
+test('the scope of a message is canonical, for any form of its addresses', () => {
   const address = fc.emailAddress().filter((text) => message.safeParse({ to: text, subject: '', text: '' }).success);
   fc.assert(
     fc.property(address, fc.boolean(), (to, isLoud) => {

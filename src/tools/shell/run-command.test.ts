@@ -19,7 +19,7 @@ const commandOf = (script: string): Command => ({
 
 const NOT_ENDED = { name: 'NoAnswer', why: 'not_ended', message: expect.stringContaining('EPERM') };
 
-test('of a command that can’t be ended when its time is over, nobody knows', async () => {
+test('a command that can’t be killed at its timeout has an unknown outcome', async () => {
   const stop = new AbortController();
   let group = 0;
   const onStart = async (pid: number): Promise<void> => {
@@ -33,12 +33,12 @@ test('of a command that can’t be ended when its time is over, nobody knows', a
   await expect(running).rejects.toMatchObject(NOT_ENDED);
 });
 
-test('of a command that has left what can’t be ended, nobody knows', async () => {
+test('a command that leaves an unkillable process has an unknown outcome', async () => {
   refuseToKill();
   await expect(runCommand(commandOf('true'), new AbortController().signal)).rejects.toMatchObject(NOT_ENDED);
 });
 
-test('of a command that is held open by what can’t be ended, nobody knows', async () => {
+test('a command held open by an unkillable process has an unknown outcome', async () => {
   refuseToKill();
   const held = runCommand(commandOf('sleep 3 & exit 0'), new AbortController().signal);
   await expect(held).rejects.toMatchObject(NOT_ENDED);

@@ -80,7 +80,7 @@ describe('a command', () => {
     expect(await run(tool, { text })).toEqual({ code: 0, stdout: `a ${text}|${text}`, stderr: '', isCut: false });
   });
 
-  test('says by a word why it did nothing, or nobody can tell', async () => {
+  test('gives a reason code for doing nothing, and for an unknown outcome', async () => {
     const root = folder();
     const cases: [Tool, string][] = [
       [shellTool({ ...READ, input: z.strictObject({}), command: ['/nowhere/x'] }), 'spawn_enoent'],
@@ -167,7 +167,7 @@ describe('a command', () => {
     expect(snapshotsOf(root)).toEqual([]);
   });
 
-  test('has no environment but what is declared', async () => {
+  test('has the declared environment only', async () => {
     const bare = await run(shellTool({ ...READ, command: ['env'] }), { text: '' });
     expect(bare.stdout.trim().split('\n').sort()).toEqual(['LANG=C.UTF-8', 'PATH=/usr/local/bin:/usr/bin:/bin']);
     const own = await run(shellTool({ ...READ, command: ['/usr/bin/env'], env: { A: '1' } }), { text: '' });
@@ -190,7 +190,7 @@ describe('a command', () => {
     expect(await run(tool, { text: 'abc' })).toMatchObject({ stdout: 'abc', isCut: false });
   });
 
-  test('that is not there, or was told to stop before, has done nothing', async () => {
+  test('that is missing, or was aborted before its start, has done nothing', async () => {
     const none = run(shellTool({ ...READ, command: ['no-such-program'] }), { text: '' });
     await expect(none).rejects.toMatchObject({ name: 'DidNothing', isFinal: true });
     const nowhere = run(shellTool({ ...READ, cwd: import.meta.filename, command: ['true'] }), { text: '' });
@@ -231,7 +231,7 @@ describe('a command that leaves something running', () => {
     }
   });
 
-  test('is told to have been ended when its time is over', async () => {
+  test('is reported as killed when its time is over', async () => {
     const root = folder();
     const stop = new AbortController();
     const tool = shellTool({ ...READ, cwd: root, command: `mkfifo pipe; ${LEFT} echo go > pipe; sleep 1000` });
@@ -246,7 +246,7 @@ describe('a command that leaves something running', () => {
   });
 });
 
-describe('a command whose folder is kept', () => {
+describe('a command with a copy of its folder', () => {
   test('is undone by putting the folder back', async () => {
     const root = folder();
     const before = listing(root);
@@ -291,7 +291,7 @@ describe('a command whose folder is kept', () => {
     expect(readdirSync(root, 'buffer')).toHaveLength(5);
   });
 
-  test('is not begun where its folder takes too long to copy, and that is certain', async () => {
+  test('is certainly not started if its folder takes too long to copy', async () => {
     const root = folder();
     const before = listing(root);
     const stop = new AbortController();
@@ -322,7 +322,7 @@ describe('a command whose folder is kept', () => {
     expect(listing(root)).toEqual({ ...before, theirs: '644 ' });
   });
 
-  test('is left where somebody has changed the folder since', async () => {
+  test('is not reverted if the folder was changed since', async () => {
     const root = folder();
     const tool = changing(root, CHANGE);
     await run(tool);
@@ -346,17 +346,14 @@ describe('a command whose folder is kept', () => {
     ['echo on stdout; exit 4', /put back$/, 'on stdout\n'],
     ['echo $(seq 999); echo first >&2; echo $(seq 999) >&2; echo last >&2; exit 4', /put back: .*999\nlast$/s, 'first'],
     ['exit 4', /put back$/, undefined],
-  ])(
-    'says why it failed, by the end of stderr, and by all of its outputs to who has called: %s',
-    async (script, message, all) => {
-      const error = await run(changing(folder(), script)).then(undefined, (thrown) => thrown as Error);
-      expect(error!.message).toMatch(message);
-      expect(error!.message).not.toContain('first');
-      const said = (error!.cause as Error | undefined)?.message;
-      if (all === undefined) expect(said).toBeUndefined();
-      else expect(said).toContain(all);
-    },
-  );
+  ])('reports why it failed: the end of stderr, all outputs to the caller: %s', async (script, message, all) => {
+    const error = await run(changing(folder(), script)).then(undefined, (thrown) => thrown as Error);
+    expect(error!.message).toMatch(message);
+    expect(error!.message).not.toContain('first');
+    const said = (error!.cause as Error | undefined)?.message;
+    if (all === undefined) expect(said).toBeUndefined();
+    else expect(said).toContain(all);
+  });
 
   test('is not said to be put back where its copy is gone', async () => {
     const root = folder();
@@ -365,7 +362,7 @@ describe('a command whose folder is kept', () => {
     expect(listing(root)).toMatchObject({ 'a.txt': '640 new\n' });
   });
 
-  test('is put back by one at a time, whoever is late and whoever took over', async () => {
+  test('is restored by one process at a time, of a late and an adopting one', async () => {
     const root = folder();
     for (let n = 0; n < 500; n++) put(root, `many/${n}.txt`, `${n}`);
     const before = listing(root);
@@ -396,7 +393,7 @@ describe('a command whose folder is kept', () => {
     expect(await then).toMatchObject({ happened: true, result: { code: 0 } });
   });
 
-  test('that is at work when its process ends is ended by who comes next, and put back', async () => {
+  test('is stopped and restored by the next process if its process ends', async () => {
     const root = folder();
     const before = listing(root);
     const script = 'mkfifo pipe; echo half > a.txt; (echo $$ > pipe; sleep 1000) & sleep 1000';
@@ -419,7 +416,7 @@ describe('a command whose folder is kept', () => {
     ['a link to another folder', 'ln -s "$PWD/../elsewhere" "$PWD"', (root, to) => symlinkSync(to, root)],
     ['a file', 'echo mine > "$PWD"', (root) => writeFileSync(root, 'mine')],
     ['nothing', 'true', () => undefined],
-  ])('is put back by who comes next also where it had left %s in its place', async (_, script, leave) => {
+  ])('is restored by the next process even with %s in place of its folder', async (_, script, leave) => {
     const root = folder();
     const before = listing(root);
     const elsewhere = join(dirname(root), 'elsewhere');
@@ -447,7 +444,7 @@ describe('a command whose folder is kept', () => {
     expect(snapshotsOf(root)).toEqual(['k3', 'k3.json']);
   });
 
-  test('is copied where nobody else can read it, also where an earlier version has made the place', async () => {
+  test('is copied to a private folder, also to one that an earlier version made', async () => {
     const root = folder();
     chmodSync(root, 0o700);
     const around = join(dirname(root), '.assize-snapshots');
@@ -476,7 +473,7 @@ describe('a command whose folder is kept', () => {
     expect([modeOf(root), listing(root)]).toEqual([was, before]);
   });
 
-  test('is left where somebody has changed its mode since', async () => {
+  test('is not reverted if the folder’s mode was changed since', async () => {
     const root = folder();
     const tool = changing(root, CHANGE);
     await run(tool);
@@ -534,7 +531,7 @@ describe('a command whose folder is kept', () => {
       ).toEqual([scope]);
   });
 
-  test('has what else goes with its class', () => {
+  test('accepts the other options of its class', () => {
     const parts = { sensitive: true, plan: () => 'planned', mitigate: () => 'told', cost: () => ({}) } as const;
     expect(changing(folder(), 'true', parts).spec).toMatchObject(parts);
     const sort = { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' } as const;

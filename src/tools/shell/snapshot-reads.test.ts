@@ -10,7 +10,7 @@ vi.mock(import('node:fs/promises'), async (original) => {
   return { ...real, readFile: vi.fn(real.readFile) as never };
 });
 
-test('a run reads as little of the others of its transaction as the first ones, and makes room for a later one', async () => {
+test('runs of a transaction read equally little; a later one deletes copies', async () => {
   const place = mkdtempSync(join(tmpdir(), 'assize-snapshot-'));
   onTestFinished(() => rmSync(place, { recursive: true }));
   const root = join(place, 'repo');

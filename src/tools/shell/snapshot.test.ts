@@ -92,7 +92,7 @@ test('a folder that the command has shut altogether is put back', async () => {
 });
 
 test.each(['emptied', 'removed', 'given away'])(
-  'a folder that the command has %s is whose it was, with all in it',
+  'a folder that the command has %s regains its owner and its contents',
   async (how) => {
     const { root, snapshots } = stage();
     // Root gives a file to anybody, others to the groups that they are in.
@@ -118,36 +118,39 @@ test.each(['emptied', 'removed', 'given away'])(
   },
 );
 
-test.runIf(process.geteuid?.() === 0)('a file that acts for its owner does not so for who puts it back', async () => {
-  const { root, snapshots } = stage();
-  for (const [name, gid] of [
-    ['theirs', 12_345],
-    // Whoever acts as nobody is in the groups of this process still.
-    ['mine', process.getegid!()],
-  ] as const) {
-    writeFileSync(join(root, name), name);
-    chownSync(join(root, name), name === 'mine' ? NOBODY : 12_345, gid);
-    chmodSync(join(root, name), 0o6755);
-  }
-  await asUnprivilegedUser(async () => {
-    for (const key of ['undone', 'cut off']) {
-      await snapshots.take(key, 1);
-      await rm(join(root, 'theirs'));
-      if (key === 'undone') {
-        await snapshots.ended(key, null);
-        expect(await snapshots.undo(key)).toEqual({ undone: 'all' });
-      } else expect(await snapshots.settle(key)).toEqual({ happened: false });
+test.runIf(process.geteuid?.() === 0)(
+  'a file that acts for its owner does not do so for the restoring user',
+  async () => {
+    const { root, snapshots } = stage();
+    for (const [name, gid] of [
+      ['theirs', 12_345],
+      // Whoever acts as nobody is in the groups of this process still.
+      ['mine', process.getegid!()],
+    ] as const) {
+      writeFileSync(join(root, name), name);
+      chownSync(join(root, name), name === 'mine' ? NOBODY : 12_345, gid);
+      chmodSync(join(root, name), 0o6755);
     }
-  });
-  const seen = ['theirs', 'mine'].map((name) => {
-    const { uid, mode } = statSync(join(root, name));
-    return [readFileSync(join(root, name), 'utf8'), uid, mode & 0o7777];
-  });
-  expect(seen).toEqual([
-    ['theirs', NOBODY, 0o755],
-    ['mine', NOBODY, 0o6755],
-  ]);
-});
+    await asUnprivilegedUser(async () => {
+      for (const key of ['undone', 'cut off']) {
+        await snapshots.take(key, 1);
+        await rm(join(root, 'theirs'));
+        if (key === 'undone') {
+          await snapshots.ended(key, null);
+          expect(await snapshots.undo(key)).toEqual({ undone: 'all' });
+        } else expect(await snapshots.settle(key)).toEqual({ happened: false });
+      }
+    });
+    const seen = ['theirs', 'mine'].map((name) => {
+      const { uid, mode } = statSync(join(root, name));
+      return [readFileSync(join(root, name), 'utf8'), uid, mode & 0o7777];
+    });
+    expect(seen).toEqual([
+      ['theirs', NOBODY, 0o755],
+      ['mine', NOBODY, 0o6755],
+    ]);
+  },
+);
 
 /** What is read of a file or folder that may have gone. */
 function orNone<T>(read: () => T): T | undefined {
@@ -175,7 +178,7 @@ test('a folder is left as it is where the copy of it is not whole any more', asy
   expect(standing(root)).toEqual(left);
 });
 
-test('what a crash has left of an entry goes with it: of the first that was written', async () => {
+test('crash leftovers of an entry are deleted with it: of its first write', async () => {
   const { snapshots, place } = stage();
   const home = join(place, '.assize-snapshots/repo');
   await snapshots.take('k', 1);
@@ -184,7 +187,7 @@ test('what a crash has left of an entry goes with it: of the first that was writ
   expect(listing(home)).toEqual({});
 });
 
-test('what a crash has left of an entry goes with it: of a later one, with a later transaction', async () => {
+test('crash leftovers of an entry are deleted with it: by a later transaction', async () => {
   const { snapshots, place } = stage();
   const home = join(place, '.assize-snapshots/repo');
   await snapshots.take('k', 1);
@@ -194,7 +197,7 @@ test('what a crash has left of an entry goes with it: of a later one, with a lat
   expect(listing(home)).toEqual({});
 });
 
-test('what a crash has left of a copy that was not finished goes with the next run', async () => {
+test('crash leftovers of an unfinished copy are deleted by the next run', async () => {
   const { snapshots, place } = stage();
   const home = join(place, '.assize-snapshots/repo');
   await snapshots.take('k', 2);
@@ -203,7 +206,7 @@ test('what a crash has left of a copy that was not finished goes with the next r
   expect(readdirSync(home).sort()).toEqual(['k', 'k.json', 'l', 'l.json']);
 });
 
-test('a copy that comes too late is not written down: a crash would have it put back when others are at work there', async () => {
+test('a copy that ends too late is not recorded, so no crash restores it', async () => {
   const { root, snapshots, place } = stage();
   rmSync(root, { recursive: true });
   mkdirSync(root);
@@ -269,7 +272,7 @@ test.each<[string, (root: string, elsewhere: string) => void]>([
   }
 });
 
-test('what goes while it is looked for hides nothing that is kept beside it', async () => {
+test('an entry that vanishes during the search does not hide other entries', async () => {
   const { root, snapshots, place } = stage();
   expect(Snapshots.keptOf(root)).toBe(false);
   await snapshots.take('k', 1);
@@ -303,7 +306,7 @@ test.each([
   await expect(snapshots.take('k', 1)).rejects.toThrow(/no UTF-8; rename/);
 });
 
-test('only what is the tools’ own by its whole name is left when a folder is put back', async () => {
+test('a restore skips only files with exactly the tools’ own names', async () => {
   const { root, snapshots } = stage();
   const books = ['.assize', '.assize-branches', '.assize-snapshots'];
   for (const own of books) mkdirSync(join(root, own));
@@ -328,7 +331,7 @@ test('a file that is too large to be read at once is read all the same', async (
   expect(await snapshots.settle('k')).toEqual({ happened: true, result: 'done' });
 });
 
-test('what the command has left too far down for any path is taken away', async () => {
+test('files that the command nested too deep for any path are deleted', async () => {
   const { root, snapshots } = stage();
   const before = standing(root);
   await snapshots.take('k', 1);

@@ -58,14 +58,14 @@ test.each([
   ['db.look', 'buffered'],
   ['db.look', 'externalised'],
   ['db.put', 'externalised'],
-] as const)('what is too long for an answer is told by the tool’s name: %s, %s', async (name, when) => {
+] as const)('an answer that is too long is reported with the tool’s name: %s, %s', async (name, when) => {
   const { trajectory, all, assize, file } = await staged(when);
   const made = trajectory.transaction({ ...all, reads: ['test:**'] }, (tx) => tx.call(name, {}));
   await expect(made).rejects.toMatchObject({ message: expect.stringMatching(WHY) });
   expect([file.prepare('SELECT * FROM note').all(), await assize.recoverEffects()]).toEqual([[], []]);
 });
 
-test('after the commit it is done once, taken back, and for a person, who is told why', async () => {
+test('after the commit the effect runs once, is reverted, and has a reason', async () => {
   const { trajectory, all, assize, file, times } = await staged('buffered');
   await trajectory.transaction(all, async (tx) => {
     await tx.call('db.put', {});

@@ -13,7 +13,7 @@ withPostgres('a server', (postgres) => {
 
   // As where the first one was taken for lost, and its commit was only slow; or another process has
   // taken over.
-  test('what is told to be undone again while it is being undone is undone once', async () => {
+  test('concurrent repeated compensations compensate an effect once', async () => {
     const write = (what: string) => [{ text: 'INSERT INTO log (what, size) VALUES ($1, 0)', values: [what] }];
     const { spec } = sqlTool({
       name: 'note',

@@ -116,7 +116,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
     return { ended, refused, tries, seen, keys: (await stage.look()).keys };
   }
 
-  test('who holds longer than it may is let go, begins anew, and both are done', async () => {
+  test('a transaction staged for too long is released, restarts, and both commit', async () => {
     const { ended, refused, tries, seen, keys } = await cross(SHORT, LONG, 9);
     expect(ended.map((each) => each.status === 'fulfilled' && each.value.effects)).toEqual(['settled', 'settled']);
     for (const each of refused)
@@ -130,7 +130,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
     expect(keys).toBe(4);
   });
 
-  test('where the server finds it before, one is refused by it and comes to nothing, and the other one is done', async () => {
+  test('if the server detects the deadlock first, one aborts, the other commits', async () => {
     const { ended, refused, seen, keys } = await cross(LONG, SHORT, 0);
     expect(refused).toHaveLength(1);
     expect(refused[0]!.error).toMatchObject({ code: 'tool_failed', retryable: true });

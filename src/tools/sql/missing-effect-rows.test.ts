@@ -29,7 +29,7 @@ async function takeRowsAway(): Promise<void> {
   for (const name of NAMES) await databases[name].run('DELETE FROM assize_effects');
 }
 
-test('when nothing is open, nobody asks for them any more, wherever a process has ended', async () => {
+test('effect rows are not needed if nothing is open, at any crash point', async () => {
   const ends = new Set<boolean>();
   for (let endAt = 1; ; endAt++) {
     const world = await World.over(databases);
@@ -47,7 +47,7 @@ test('when nothing is open, nobody asks for them any more, wherever a process ha
   expect(ends).toEqual(new Set([true, false]));
 });
 
-test('as long as something is open, they are all that keeps it from being done twice', async () => {
+test('while a transaction is open, only effect rows prevent a second execution', async () => {
   const twice = new Set<string>();
   for (let endAt = 1; ; endAt++) {
     const world = await World.over(databases);

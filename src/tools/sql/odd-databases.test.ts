@@ -52,7 +52,7 @@ class Log {
   }
 }
 
-test('what was taken back is not seen by the next one, and what others write on the connection stays', async () => {
+test('later calls see no rolled back rows, foreign rows on the connection stay', async () => {
   const log = new Log({ stagedTimeoutMs: 10_000 });
   const look = sqlReader({
     ...{ name: 'a.look', input: z.strictObject({}), reads: ['db:a'], database: log.database },
@@ -103,7 +103,7 @@ test('an undoing that ends its transaction is not done anew', async () => {
 test.each([
   ['order', 'order'],
   ['count', 'asked'],
-] as const)('what was ended while it was held stands once, and a person is asked: %s %s', async (action, args) => {
+] as const)('a commit during staging takes effect once and needs a human: %s %s', async (action, args) => {
   const log = new Log({ stagedTimeoutMs: 10_000 });
   // Twice the same would be refused, and not be seen.
   const put = log.put({
@@ -135,7 +135,7 @@ test('a table that was dropped is made again', async () => {
 });
 
 test.each(['buffered', 'externalised'] as const)(
-  'where what tells of an error fails itself it is certain all the same that nothing was done: %s',
+  'if `isTransient` throws, it is still certain that nothing was done: %s',
   async (delivery) => {
     const connect = (): never => {
       throw 'the pool is exhausted';
@@ -147,7 +147,7 @@ test.each(['buffered', 'externalised'] as const)(
   },
 );
 
-test('what keeps a connection from being had is not what the tool calls an error for good', async () => {
+test('a failed connect is retried even if `isTransient` returns false', async () => {
   const log = new Log();
   let tries = 0;
   const connect = (): SqlConnection => {
@@ -160,7 +160,7 @@ test('what keeps a connection from being had is not what the tool calls an error
   expect([left, log.lines]).toEqual([[], ['1']]);
 });
 
-test('a connection that can\u2019t be given back makes no doubt of what is certain', async () => {
+test('a connection that fails to close leaves a certain outcome certain', async () => {
   const log = new Log();
   const close = (): never => {
     throw new Error('it was given back already');
@@ -173,7 +173,7 @@ test('a connection that can\u2019t be given back makes no doubt of what is certa
   expect(left.map(({ phase }) => phase)).toEqual(['unresolved']);
 });
 
-test('an error by which a database takes back all is told as what it is', async () => {
+test('an error that rolls back the whole transaction is reported unchanged', async () => {
   const log = new Log({ stagedTimeoutMs: 10_000 });
   let error: { readonly message?: string; readonly retryable?: boolean } = {};
   const { left } = await transact([log.put({ isTransient: () => false }, 'OR ROLLBACK')], async (tx) => {

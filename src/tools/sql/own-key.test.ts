@@ -108,7 +108,7 @@ withPostgres('keys on a server', (postgres) => {
     ['its key deleted', () => 'DELETE FROM assize_effects'],
   ];
   describe.each([undefined, 60_000])('held for %s ms', (stagedTimeoutMs) => {
-    test.each(CHANGES)('what has not its key in the end is not committed: %s', async (_, change) => {
+    test.each(CHANGES)('a call without its key at the end is not committed: %s', async (_, change) => {
       const [app, tenant] = [await schema(), await schema()];
       const database = pool(app, { ...(stagedTimeoutMs !== undefined && { stagedTimeoutMs }), losesAnswer: true });
       const tool = put(database, { statements: ({ what }) => [{ text: change(tenant) }, insert(what)] });
@@ -116,7 +116,7 @@ withPostgres('keys on a server', (postgres) => {
       expect([left.map(({ phase }) => phase), await logOf(app, tenant)]).toEqual([['unresolved'], []]);
     });
 
-    test('several who come first make the table once', async () => {
+    test('concurrent first calls create the table once', async () => {
       for (let round = 0; round < 4; round++) {
         const name = await schema(false);
         const tool = put(pool(name, { ...(stagedTimeoutMs !== undefined && { stagedTimeoutMs }) }));
@@ -136,7 +136,7 @@ withPostgres('keys on a server', (postgres) => {
     });
   });
 
-  test('where it can\u2019t be told that it was undone it is not said to be', async () => {
+  test('a compensation that cannot be confirmed is not reported as done', async () => {
     const [app, tenant] = [await schema(), await schema()];
     const set = { text: `SET LOCAL search_path = ${tenant}` };
     const tool = put(pool(app), {
@@ -161,7 +161,7 @@ withPostgres('keys on a server', (postgres) => {
     expect([left.length, await logOf(app)]).toEqual([1, ['1']]);
   });
 
-  test('who may make no table needs none that is there', async () => {
+  test('a role that cannot create tables uses the existing table', async () => {
     const [name, role] = [await schema(), `own_key_${process.pid}`];
     await admin.query(`CREATE ROLE ${role} NOLOGIN; GRANT USAGE ON SCHEMA ${name} TO ${role};
       GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA ${name} TO ${role};
@@ -171,7 +171,7 @@ withPostgres('keys on a server', (postgres) => {
     expect([left, await logOf(name)]).toEqual([[], ['1']]);
   });
 
-  test('a connection that the server ends is no statement that has ended its transaction: what was held is done again', async () => {
+  test('a connection ended by the server is not in doubt: staged calls run again', async () => {
     const name = await schema();
     let releases = 0;
     const on = async (text: string, client: Client): Promise<void> => {
@@ -208,7 +208,7 @@ withPostgres('keys on a server', (postgres) => {
       'is in an encoding that one before has set',
       ["SET client_encoding = 'GBK'", `INSERT INTO log (what) VALUES (E'stolen\u20ac\\'); ${ENDS} --')`],
     ],
-  ])('a text that %s ends no transaction: what is rejected leaves nothing', async (_, texts) => {
+  ])('a text that %s ends no transaction: a rejection leaves no rows', async (_, texts) => {
     const name = await schema();
     const tool = sqlTool({
       ...{ name: 'a.sql', input: z.strictObject({ sql: z.string() }), writes: ['db:a'] },

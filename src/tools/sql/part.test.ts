@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SqlPart } from './part.ts';
 import type { SqlRow, SqlValue } from './port.ts';
 
-test('what makes its statements may change what it is given: they are the same when they are made again', async () => {
+test('tool functions may mutate their arguments: repeated statements are equal', async () => {
   const asked: SqlValue[][] = [];
   const connection = {
     query: (text: string, values: readonly SqlValue[]): readonly SqlRow[] => {

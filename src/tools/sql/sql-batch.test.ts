@@ -34,7 +34,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     for (const name of NAMES) await databases[name][Symbol.asyncDispose]();
   });
 
-  test('all that is held for a database is seen there at once, in the order of the calls', async () => {
+  test('calls staged for a database appear there atomically, in call order', async () => {
     const world = await World.over(databases);
     const { value } = await world.transact(mixed);
     expect(value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
@@ -42,7 +42,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect(world.sink.log).toMatchObject([{ did: 'do', what: '3' }]);
   });
 
-  test('a crash at any step leaves all of it or nothing, once, and nobody outside ever sees a part', async () => {
+  test('a crash at any step leaves all calls once or none, never a visible part', async () => {
     const ends = new Set<string>();
     for (let endAt = 1; ; endAt += every) {
       const world = await World.over(databases);
@@ -61,7 +61,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect(ends.size).toBe(2);
   });
 
-  test('a commit whose answer is lost is found by its keys, all of them', async () => {
+  test('a commit with a lost answer is found by all of its keys', async () => {
     const world = await World.over(databases);
     world.databases.a.commits.push('lose');
     const { value } = await world.transact(mixed);
@@ -69,7 +69,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     for (const name of NAMES) expect([...world.seen[name]]).toEqual([NOTHING, DONE[name]]);
   });
 
-  test('where one is refused for good, nothing of that database is done; it waits for a person, and the others with it', async () => {
+  test('a permanently refused call blocks its database’s batch for a human', async () => {
     const world = await World.over(databases);
     const { value } = await world.transact(async (tx) => {
       await tx.call('a.note', { what: '1' });
@@ -95,7 +95,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     await expectEffectLogMatches(world.store, 't', await world.recovered());
   });
 
-  test('what is undone since another one has failed is undone at once, the last first, at any crash', async () => {
+  test('compensation after a failure is one batch, in reverse, at any crash', async () => {
     const body = async (tx: Transaction): Promise<void> => {
       await tx.call('a.note', { what: '1' });
       await tx.call('a.note', { what: '2' });
@@ -167,7 +167,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual([NOTHING, '1 2 / 2']);
   });
 
-  test('nor does one that has not the tool of the one that waits for a person call the others', async () => {
+  test('a process without the unresolved call’s tool does not call the others', async () => {
     const world = await World.over(databases);
     await world.transact(async (tx) => {
       await tx.call('a.note', { what: '1', size: -1 });
@@ -179,7 +179,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect(await world.recovered()).toMatchObject([{ n: 0, phase: 'unresolved' }]);
   });
 
-  test('what a branch that was not chosen holds is never there, and the winner’s is one with the rest', async () => {
+  test('an unchosen branch is never visible, the chosen one joins the batch', async () => {
     const world = await World.over(databases);
     await world.transact(async (tx) => {
       await tx.call('a.note', { what: '1' });
@@ -192,7 +192,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual([NOTHING, '1 y 2 / 3']);
   });
 
-  test('any transaction ends as a plain model says, and no part of it is ever seen', async () => {
+  test('any transaction ends as the model predicts, with no part ever visible', async () => {
     await fc.assert(
       fc.asyncProperty(transactions, async (wanted) => {
         const world = await World.over(databases);

@@ -138,7 +138,7 @@ describe('statements', () => {
     expect([bank.cents(), bank.bookings('undo')]).toEqual([[100, 0], 1]);
   });
 
-  test('that the database refuses are told by its code, and not by its words', async () => {
+  test('that the database refuses are reported by its code, not by its message', async () => {
     await using bank = new Bank();
     const { left } = await transact([pay(bank)], (tx) => tx.call('bank.pay', { ...GIVEN, cents: 101 }));
     // SQLITE_CONSTRAINT_CHECK, https://sqlite.org/rescode.html
@@ -154,7 +154,7 @@ describe('statements', () => {
     [{ code: 'the value ada is no number' }, undefined],
     [{ code: 23_514 }, undefined],
     [{}, undefined],
-  ])('are told by what may be a code alone: %j', (error, why) => {
+  ])('are reported only by a value that can be nothing but a code: %j', (error, why) => {
     expect(refusal(Object.assign(new Error('no'), error))).toBe(why);
   });
 
@@ -191,7 +191,7 @@ describe('statements', () => {
     }
   });
 
-  test('that end it all the same leave it in doubt, whether they act at once or not, and are not done twice', async () => {
+  test('that still end it leave it in doubt, for any delivery, and run once', async () => {
     for (const [delivery, stagedTimeoutMs] of [['buffered'], ['buffered', 10_000], ['externalised']] as const) {
       await using bank = new Bank();
       // As a procedure may, which does so in a word of its own.
@@ -213,7 +213,7 @@ describe('statements', () => {
     }
   });
 
-  test('that end it while it is held are not done anew by a body that goes on', async () => {
+  test('that end it while it is staged are not repeated by a continuing body', async () => {
     await using bank = new Bank();
     const query = (text: string, values: readonly SqlValue[]) =>
       bank.connect().query(text === 'CALL tidy()' ? 'COMMIT' : text, values);
@@ -255,7 +255,7 @@ describe('a commit that', () => {
     expect([left, bank.cents(), bank.broken]).toEqual([[], [70, 30], [false, false]]);
   });
 
-  test('fails for good waits for a person, and was nothing', async () => {
+  test('fails permanently is unresolved and changed nothing', async () => {
     await using bank = new Bank(['fail', 'fail', 'fail']);
     const { left } = await transact([pay(bank)], (tx) => tx.call('bank.pay', GIVEN));
     expect([left.map(({ phase }) => phase), bank.cents()]).toEqual([['unresolved'], [100, 0]]);
@@ -268,7 +268,7 @@ describe('a commit that', () => {
     expect(bank.broken).toEqual([true, false]);
   });
 
-  test('was lost, and can’t be rolled back, is believed on another connection only', async () => {
+  test('was lost and cannot roll back is checked on another connection only', async () => {
     await using bank = new Bank(['torn']);
     const { left } = await transact([pay(bank)], (tx) => tx.call('bank.pay', GIVEN));
     expect([left, bank.cents(), bank.bookings('pay')]).toEqual([[], [70, 30], 1]);

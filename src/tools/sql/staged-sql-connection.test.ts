@@ -51,7 +51,7 @@ function tests(open: () => Promise<StagedDatabase>): void {
     return (await stage.run('SELECT n FROM cell ORDER BY name')).map(({ n }) => n).join(' ');
   };
 
-  test('what it does at once is done beside what it holds', async () => {
+  test('immediate calls are executed next to staged calls', async () => {
     const body = async (tx: Transaction) => {
       await tx.call('held', { row: 'p', by: 1 });
       await tx.call('at_once', { row: 'q', by: 10 });
@@ -60,7 +60,7 @@ function tests(open: () => Promise<StagedDatabase>): void {
     expect(await made(body)).toBe('3 10');
   });
 
-  test('a part that comes to nothing is undone, and what is held beside it stands', async () => {
+  test('an aborted nested part is reverted, calls staged next to it remain', async () => {
     const body = async (tx: Transaction) => {
       await tx.call('held', { row: 'q', by: 100 });
       const part = tx.nested(async (inner) => {
@@ -74,7 +74,7 @@ function tests(open: () => Promise<StagedDatabase>): void {
     expect(await made(body)).toBe('10 100');
   });
 
-  test('a branch that is not chosen is undone, and what is held for the other one stands', async () => {
+  test('an unchosen branch is reverted, calls staged for the other one remain', async () => {
     const body = (tx: Transaction) =>
       tx.speculate(
         [
@@ -138,7 +138,7 @@ describe('SQLite', () => {
       },
       ['other'],
     ],
-  ])('what answers otherwise is not committed: %s', async (_, body, log) => {
+  ])('a staged call with a changed answer is not committed: %s', async (_, body, log) => {
     await using stage = new SqliteStage();
     const { error, left } = await transact(numbering(stage.of(undefined, LONG)), async (tx) => {
       expect(await tx.call('held', {})).toBe(1);
@@ -148,7 +148,7 @@ describe('SQLite', () => {
     expect((await stage.look()).log).toEqual(log);
   });
 
-  test('what was read before anything was held is read again on the connection that holds by then', async () => {
+  test('a read before staging is repeated on the staging connection', async () => {
     await using stage = new SqliteStage();
     const database = stage.of(undefined, LONG);
     const look = sqlReader({
@@ -170,7 +170,7 @@ describe('SQLite', () => {
     expect((await stage.look()).log).toEqual(['held']);
   });
 
-  test('what was let go for something that failed is held again, so that nobody comes between', async () => {
+  test('calls released for a failed call are staged again before other writers', async () => {
     await using stage = new SqliteStage();
     const { error, left, isCommitted } = await transact(numbering(stage.of(undefined, LONG)), async (tx) => {
       expect(await tx.call('held', {})).toBe(1);

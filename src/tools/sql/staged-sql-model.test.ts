@@ -277,7 +277,7 @@ function tests(open: () => Promise<StagedDatabase>, atOnce: boolean, usual: numb
   });
   afterAll(() => stage[Symbol.asyncDispose]());
 
-  test('any bodies are told what they would be one after the other, and so is what stands in the end', async () => {
+  test('the answers and final state of any bodies equal a serial execution', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(wanted, { minLength: 1, maxLength: 4 }), faults, async (all, commits) => {
         await stage.reset();

@@ -91,7 +91,7 @@ const workOf = (what: string): SqlWork => ({
 });
 
 describe.each([false, true])('a connection that can be closed: %s', (isClosable) => {
-  test('what is under way when it ends is nobody else’s, and is not committed by who comes next', async () => {
+  test('a call in flight at the end is not committed by the next transaction', async () => {
     const list = new Listed(isClosable);
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const held = new StagedSql(list.database);
@@ -113,7 +113,7 @@ describe.each([false, true])('a connection that can be closed: %s', (isClosable)
     if (isClosable) expect(list.closed).toContain(true);
   });
 
-  test('what begins while it ends is taken back', async () => {
+  test('a call that starts during the end is rolled back', async () => {
     const list = new Listed(isClosable);
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     list.at = (text) => (text === 'BEGIN' ? gate : undefined);
@@ -138,7 +138,7 @@ describe.each([false, true])('a connection that can be closed: %s', (isClosable)
   });
 });
 
-test('what is held too long is so also where it is cut off between a statement and its answer, and is done again', async () => {
+test('a call cut off by the staging timeout before its answer can be repeated', async () => {
   const list = new Listed(true);
   const held = new StagedSql(list.database);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
@@ -156,7 +156,7 @@ test('what is held too long is so also where it is cut off between a statement a
   expect(list.committed).toEqual(['put first']);
 });
 
-test('where a rollback is never answered, the connection is cut off, and nobody waits for it any more', async () => {
+test('if a rollback never answers, the connection is closed and waiting ends', async () => {
   const list = new Listed(true);
   const held = new StagedSql(list.database);
   await held.execute([], callOf('first'));
@@ -176,27 +176,30 @@ test('where a rollback is never answered, the connection is cut off, and nobody 
   expect(list.committed).toEqual(['put other']);
 });
 
-test.each(['put first', 'COMMIT'])('a commit that hangs at %s is cut off when nobody waits for it', async (hangs) => {
-  const list = new Listed(true);
-  const held = new StagedSql(list.database);
-  await held.execute([], callOf('first'));
-  // Another one has been there, so that the first is done again.
-  await held.execute([], callOf('other branch'));
-  list.at = (text) => (text === hangs ? never() : undefined);
-  const stop = new AbortController();
-  const hung = held.commit([{ ...callOf('first', stop.signal), reported: null }]);
-  hung.catch(() => undefined);
-  await vi.advanceTimersByTimeAsync(1);
-  const next = transact(list.database, [workOf('next')]);
-  await vi.advanceTimersByTimeAsync(1);
-  expect(list.committed).toEqual([]);
-  list.at = () => undefined;
-  stop.abort(new Error('it took too long'));
-  await next;
-  expect([list.committed, list.closed[0]]).toEqual([['put next'], true]);
-});
+test.each(['put first', 'COMMIT'])(
+  'a commit that hangs at %s is cut off when its caller stops waiting',
+  async (hangs) => {
+    const list = new Listed(true);
+    const held = new StagedSql(list.database);
+    await held.execute([], callOf('first'));
+    // Another one has been there, so that the first is done again.
+    await held.execute([], callOf('other branch'));
+    list.at = (text) => (text === hangs ? never() : undefined);
+    const stop = new AbortController();
+    const hung = held.commit([{ ...callOf('first', stop.signal), reported: null }]);
+    hung.catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1);
+    const next = transact(list.database, [workOf('next')]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(list.committed).toEqual([]);
+    list.at = () => undefined;
+    stop.abort(new Error('it took too long'));
+    await next;
+    expect([list.committed, list.closed[0]]).toEqual([['put next'], true]);
+  },
+);
 
-test('who waits for a turn longer than it may leaves the line, and has done nothing', async () => {
+test('a call that waits too long for its turn leaves the queue without effect', async () => {
   const list = new Listed(false);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   list.at = (text) => (text === 'put one' ? gate : undefined);
@@ -219,7 +222,7 @@ test('who waits for a turn longer than it may leaves the line, and has done noth
   expect(list.committed).toEqual(['put one', 'put three']);
 });
 
-test('who leaves the line of a connection that others use gives it back when those are done', async () => {
+test('a call that leaves a shared connection’s queue closes it after its users', async () => {
   const list = new Listed(false);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   list.at = (text) => (text === 'put one' ? gate : undefined);
@@ -238,7 +241,7 @@ test('who leaves the line of a connection that others use gives it back when tho
   expect(whenClosed).toEqual([['put one'], ['put one'], ['put one', 'put three']]);
 });
 
-test('what is ruled on and hangs is cut off when nobody waits for it, and the next one has its turn', async () => {
+test('a hung call after its ruling is cut off on abort, and the next one runs', async () => {
   const list = new Listed(true);
   list.at = (text) => (text === 'put one' ? never() : undefined);
   const stop = new AbortController();
@@ -302,7 +305,7 @@ test.each(['connect', 'close', 'rollback'] as const)('a %s that never answers ke
   expect(list.committed).toEqual(['put next']);
 });
 
-test('a connection that comes when nobody waits any more is cut off where it can’t roll back', async () => {
+test('a connection that arrives after the abort is closed if ROLLBACK hangs', async () => {
   const list = new Listed(true);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const stop = new AbortController();
@@ -319,7 +322,7 @@ test('a connection that comes when nobody waits any more is cut off where it can
   expect(list.committed).toEqual(['put next']);
 });
 
-test('what reads and hangs is cut off when nobody waits for it', async () => {
+test('a hung read is cut off when its caller stops waiting', async () => {
   vi.useRealTimers();
   const list = new Listed(true);
   list.at = (text) => (text === 'look' ? never() : undefined);

@@ -34,7 +34,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     await vi.waitFor(() => expect(databases[name].rollbacks).toBeGreaterThan(before), { interval: 5, timeout: LONG });
   };
 
-  test('the body is told what the statements answer, and sees it; nobody else does, and then all of it', async () => {
+  test('only the body sees staged answers; the commit shows all of them at once', async () => {
     const world = await opened();
     await meanwhile('a', 'first');
     const { value } = await world.transact(async (tx) => {
@@ -80,7 +80,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     });
   }
 
-  test('a statement that is refused is told, and the rest goes on', async () => {
+  test('a refused statement is reported, and the transaction continues', async () => {
     const world = await opened();
     await world.transact(async (tx) => {
       await tx.call('a.note', { what: '1' });
@@ -93,7 +93,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual([NOTHING, '1 2 / 2']);
   });
 
-  test('branches see what was before them and nothing of each other; what was chosen stands', async () => {
+  test('branches see earlier calls, not each other; the chosen branch remains', async () => {
     const world = await opened();
     const saw: string[] = [];
     await world.transact(async (tx) => {
@@ -132,7 +132,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual([NOTHING, '1 / 1']);
   });
 
-  test('a crash at any step leaves all of it or nothing, once, and nobody outside ever sees a part', async () => {
+  test('a crash at any step leaves all calls once or none, never a visible part', async () => {
     const DONE = { a: '1 3 / 2', b: '2 / 1' };
     const ends = new Set<boolean>();
     for (let endAt = 1; ; endAt += every) {
@@ -162,7 +162,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect(ends.size).toBe(2);
   });
 
-  test('a commit whose answer is lost is found by its keys', async () => {
+  test('a commit with a lost answer is found by its keys', async () => {
     const world = await opened();
     databases.a.commits.push('lose');
     const { value } = await world.transact(async (tx) => {
@@ -172,7 +172,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual([NOTHING, '1 2 / 2']);
   });
 
-  test('what is held too long is let go; where it would answer otherwise then, nothing is done, and a person is shown both answers', async () => {
+  test('a changed answer after a staging timeout does nothing; a human sees both', async () => {
     const world = await opened(SHORT);
     const { value } = await world.transact(async (tx) => {
       expect(await tx.call('a.note', { what: '1' })).toEqual({ n: 1 });
@@ -187,7 +187,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect(JSON.parse(text!).value.answer).not.toEqual({ n: 1 });
   });
 
-  test('what is held too long is done again where more is called, and begins anew where that answers otherwise', async () => {
+  test('after a staging timeout the next call repeats it, or restarts if changed', async () => {
     const world = await opened(SHORT);
     let times = 0;
     await world.transact(
@@ -207,7 +207,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     expect([...world.seen.a]).toEqual(every === 1 ? [NOTHING, 'other / 0', 'other 1 2 / 2'] : [NOTHING, 'other / 0']);
   });
 
-  test('transactions that hold the same databases in other orders come to their ends', async () => {
+  test('transactions that stage on the same databases in other orders all end', async () => {
     const world = await opened(10 * SHORT);
     const { value } = await world.process(undefined, (assize) =>
       Promise.all(

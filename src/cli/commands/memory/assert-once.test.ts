@@ -39,7 +39,7 @@ test('under the same writ both get the same ruling', async () => {
   expect(trajectories[1].pending()).toHaveLength(1);
 });
 
-test('under another writ who comes second is told that it waits', async () => {
+test('under another writ the second caller finds the proposal pending', async () => {
   const { one, other, trajectories } = await two(['one', 'other']);
   const rulings = await Promise.all([one(CLAIMS, 1), other(CLAIMS, 1)]);
   expect(rulings.filter((ruling) => ruling !== undefined)).toMatchObject([{ ruling: 'escalated' }]);
@@ -49,7 +49,7 @@ test('under another writ who comes second is told that it waits', async () => {
 test.each([
   ['the same', 'same'],
   ['another', 'other'],
-])('what was decided before is put up anew under %s writ, and so is what another line says', async (_, nonce) => {
+])('a resolved claim is resubmitted under %s writ, and so is another line’s', async (_, nonce) => {
   const { one, trajectories, again } = await two(['same', nonce]);
   const first = await one(CLAIMS, 1);
   if (first?.ruling !== 'escalated') throw new Error(first?.ruling);
@@ -61,7 +61,7 @@ test.each([
   expect(await later(CLAIMS, 2)).not.toEqual(second);
 });
 
-test('no key tells what was said to who lacks that of the store', async () => {
+test('a proposal key reveals its claims only with the store key', async () => {
   const keyUnder = async (byte: number): Promise<string> => {
     const { one, trajectories } = await two(['same', 'same'], new Uint8Array(32).fill(byte));
     await one(CLAIMS, 1);

@@ -42,7 +42,7 @@ async function opened() {
   return { below, trajectory, putUp, reads, look: pendingByName(store, trajectory, nameOf) };
 }
 
-test('what was put up is read once, and what is looked at then is what one finds who looks for the first time', async () => {
+test('a submitted proposal is read once; later lookups equal a first lookup', async () => {
   const { below, trajectory, putUp, reads, look } = await opened();
   const cost: number[] = [];
   for (let n = 0; n < 12; n++) {
@@ -60,7 +60,7 @@ test('what was put up is read once, and what is looked at then is what one finds
   expect(cost).toEqual(Array(12).fill(cost[0]));
 });
 
-test('of what waits a copy is made once, however often it is looked at and whatever else waits beside it', async () => {
+test('a pending proposal is copied once, for any lookups and other proposals', async () => {
   const { trajectory, putUp, look } = await opened();
   const copies = vi.spyOn(globalThis, 'structuredClone');
   const made: number[] = [];
@@ -80,7 +80,7 @@ test('of what waits a copy is made once, however often it is looked at and whate
   copies.mockRestore();
 });
 
-test('what is decided is named no more, and named again where it is put up again', async () => {
+test('a resolved claim is no longer listed, and is listed again if resubmitted', async () => {
   const { trajectory, putUp, look } = await opened();
   await putUp('p0', 'p1');
   const { id } = trajectory.pending()[0]!;

@@ -72,7 +72,7 @@ async function tried(options: Partial<BacktestOptions>): Promise<BacktestReport>
 }
 
 describe('another policy', () => {
-  test('is asked for every proposal that comes so far; a rule that rejects wins over its asking a person', async () => {
+  test('is queried for each proposal that reaches it; reject beats escalation', async () => {
     const policy = table(
       { effect: 'needs_approval', actions: ['add'] },
       { effect: 'deny', actions: ['ask'], because: 'No.' },
@@ -109,7 +109,7 @@ describe('another policy', () => {
     expect(report.differences[3]).toMatchObject({ resolved: { seq: 7, ruling: 'rejected' } });
   });
 
-  test('lets through what the recorded one denied, to whatever the rest says of it', async () => {
+  test('lets recorded denials through to all remaining checks', async () => {
     const { store } = await story({ policy: table({ effect: 'deny', actions: ['add', 'stir'] }) });
     const report = await backtest(store, 't', { domains: [desk], policy: table() });
     expect(found(report)).toEqual([
@@ -136,7 +136,7 @@ describe('another policy', () => {
     });
   });
 
-  test('has the recorded question: who, under which writ, when', async () => {
+  test('receives the recorded query: principal, writ and time', async () => {
     const { clock, store, propose } = await begun();
     clock.forward(5_000);
     await propose('add', { by: 1 });
@@ -205,7 +205,7 @@ describe('another domain', () => {
     expect(report.policy).toBeUndefined();
   });
 
-  test('that knows a tool which was unknown: that its writ grants it is assumed, and said', async () => {
+  test('that knows a formerly unknown tool assumes its grant and reports this', async () => {
     const stirring = changed((declared) => ({
       actions: { ...declared.actions, stir: { process: 'counting', args: z.object({}), apply: () => {} } },
     }));
@@ -222,7 +222,7 @@ describe('another domain', () => {
     expect(report.assumed).toBe(1);
   });
 
-  test('whose actions do something else is judged on what was done, not on what it would have done', async () => {
+  test('with changed actions is checked on the recorded changes, not on its own', async () => {
     const doubling = changed((declared) => ({
       actions: {
         ...declared.actions,
@@ -244,14 +244,14 @@ describe('another domain', () => {
     expect(found(await backtest(store, 't', { domains: [], instead: [most(0)] }))).toEqual([]);
   });
 
-  test('judges trajectories of its name only; the recorded one must be there for the others', async () => {
+  test('adjudicates trajectories of its name; others need the recorded domain', async () => {
     await expect(tried({ domains: [] })).rejects.toMatchObject({ code: 'domain_mismatch' });
     await expect(tried({ domains: [], instead: [ward] })).rejects.toMatchObject({ code: 'domain_mismatch' });
     expect(found(await tried({ instead: [ward] }))).toEqual([]);
   });
 });
 
-describe('who must approve', () => {
+describe('the required approvers', () => {
   const DOCTORS = { channel: 'md', approvals: 1 };
   async function asked(domain: Domain) {
     const store = new MemoryStore();
@@ -260,7 +260,7 @@ describe('who must approve', () => {
     return store;
   }
 
-  test('more people, or others, is another ruling; with that they are asked all the same', async () => {
+  test('more or other approvers make another ruling; resolutions still apply', async () => {
     const one = severalOf(1);
     const store = await asked(one);
     expect((await backtest(store, 't', { domains: [one] })).differences).toEqual([]);
@@ -278,7 +278,7 @@ describe('who must approve', () => {
     expect(elsewhere.differences).toMatchObject([{ recorded: DOCTORS, now: { channel: 'nurse', approvals: 1 } }]);
   });
 
-  test('is said where nobody was asked, or nobody is any more', async () => {
+  test('are reported if an approval became necessary or unnecessary', async () => {
     const report = await tried({ policy: table({ effect: 'needs_approval', actions: ['add'] }) });
     expect(report.differences[0]).toMatchObject({
       recorded: { ruling: 'committed' },
@@ -332,7 +332,7 @@ describe('a revocation', () => {
     }
   });
 
-  test('waits for nobody: a policy that wants an approval refuses it, as one that denies it does', async () => {
+  test('is never pending: a policy’s demand for approval refuses it, as a denial', async () => {
     const { store } = await revoked();
     for (const effect of ['deny', 'needs_approval'] as const) {
       const report = await backtest(store, 't', { domains: [desk], policy: onRevoking(effect) });
@@ -368,7 +368,7 @@ describe('a revocation', () => {
 });
 
 describe('budgets', () => {
-  test('are what the entries before left, with delegations set aside and given back', async () => {
+  test('are the balance of earlier entries, with delegations and their refunds', async () => {
     const store = new MemoryStore();
     const denied = table({ effect: 'deny', actions: ['pay'], where: [{ path: '/usd', min: 50, max: 60 }] });
     const assize = runtimeOver(store, [desk], { policy: denied });
@@ -409,7 +409,7 @@ describe('budgets', () => {
   });
 });
 
-describe('what can’t be judged', () => {
+describe('entries that can not be adjudicated', () => {
   test('observations that are missing', async () => {
     const { store } = await begun();
     const log = new MemoryStore();
@@ -432,7 +432,7 @@ describe('what can’t be judged', () => {
     expect(whole).toMatchObject({ judged: 2, not_judgeable: {}, changes: { committed_to_rejected: 2 } });
   });
 
-  test('what was erased, the erasure itself, and differences on values that were not erased yet', async () => {
+  test('erased values, the erasure, and differences on values not erased then', async () => {
     const store = new MemoryStore();
     const t = await runtimeOver(store, [ward]).create(ward, { trajectoryId: 't', writs: [worker] });
     const nurse = (action: string, args: object, id = 'p1') =>
@@ -448,7 +448,7 @@ describe('what can’t be judged', () => {
     expect((await backtest(store, 't', { domains: [ward] })).differences).toEqual([]);
   });
 
-  test('an erasure that was refused, that waited, or that an agent tried by its name', async () => {
+  test('an erasure that was refused, was pending, or was proposed by an agent', async () => {
     const store = new MemoryStore();
     const careful = writFor('careful', { require_approval: ['assize.erase'] });
     const denied = table({ effect: 'deny', actions: ['assize.erase'], principals: ['agent'] });
@@ -467,7 +467,7 @@ describe('what can’t be judged', () => {
     }
   });
 
-  test('who asked under a writ that is not in the ledger', async () => {
+  test('a requester under a writ that is not in the ledger', async () => {
     const { store, t } = await begun();
     await t.propose(intent('add', { by: 'much' }, writFor('stranger')));
     const lenient = changed((declared) => ({

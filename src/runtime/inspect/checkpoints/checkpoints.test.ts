@@ -93,7 +93,7 @@ const cut = (count: number): string[] => [
 describe('the file of the last checkpoint', () => {
   const signedAt = (size: number, by = signer): string => signCheckpoint({ size, root: new Uint8Array(32) }, by);
 
-  test('keeps one of more entries, which somebody else has made meanwhile', async () => {
+  test('keeps a larger checkpoint that another process made in the meantime', async () => {
     const file = join(folder, `${++files}.checkpoint`);
     const sink = fileSink(file);
     for (const size of [2, 3, 3]) await sink.put(signedAt(size));
@@ -104,7 +104,7 @@ describe('the file of the last checkpoint', () => {
     expect(readFileSync(file, 'utf8')).toBe(signedAt(1, other));
   });
 
-  test('is one of those that came at once, and no draft of any is left, or of one that could not be kept', async () => {
+  test('is one of several concurrent ones; no draft is left, also on failure', async () => {
     const place = mkdtempSync(join(folder, 'place-'));
     const sink = fileSink(join(place, 'last'));
     await Promise.allSettled([1, 2, 3, 4].map((size) => sink.put(signedAt(size))));
@@ -169,7 +169,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     }
   });
 
-  test('one that has lost hashes above the leaves is opened, audited and goes on; one that has lost a leaf is not', async () => {
+  test('one without upper hashes opens, is audited and grows; without a leaf not', async () => {
     const place = await made();
     const old = await checkpointed(place);
     sql(place, 'DELETE FROM log_node WHERE level > 1');
@@ -193,7 +193,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     });
   });
 
-  test('what goes on from it is opened, and so is what was committed since', async () => {
+  test('a continuation of it is opened, and also later commits', async () => {
     const place = await made();
     await checkpointed(place);
     const more = new ChainWriter('c');
@@ -206,7 +206,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
 });
 
 describe('making one', () => {
-  test('never signs what does not go on from the last', async () => {
+  test('never signs a log that does not continue the last checkpoint', async () => {
     const [place, other] = [await made(), await made('another')];
     const signed = await checkpointed(place);
     const make = (last: string): Promise<unknown> =>
@@ -229,7 +229,7 @@ describe('making one', () => {
 });
 
 describe('a proof file', () => {
-  test('shows every entry to who has only the entry and the public key', async () => {
+  test('proves every entry from only the entry and the public key', async () => {
     const place = await made();
     const signed = await checkpointed(place);
     const trust = {
@@ -264,7 +264,7 @@ describe('a proof file', () => {
   });
 });
 
-test('what was written anew since it was logged is not proven', async () => {
+test('an entry rewritten after logging is not proven', async () => {
   const place = await made();
   const signed = await checkpointed(place);
   const { id } = place.rows[3]!;
@@ -283,7 +283,7 @@ test('what was written anew since it was logged is not proven', async () => {
 });
 
 describe('an audit', () => {
-  test('tells growth from forks, and sees what the store lost', async () => {
+  test('tells growth from forks, and detects entries that the store lost', async () => {
     const place = await made();
     const old = await checkpointed(place);
     const more = new ChainWriter('c');
@@ -315,7 +315,7 @@ describe('an audit', () => {
   });
 });
 
-describe('an audit of a store whose log has the right hashes', () => {
+describe('an audit of a store with the right log hashes', () => {
   const audited = async (...statements: string[]) => {
     const place = await made();
     const old = await checkpointed(place);
@@ -421,7 +421,7 @@ describe('fsck', () => {
     expect(report.faults).toContainEqual(expect.objectContaining(fault));
   });
 
-  test('a node that the root of the checkpoint would be made of is gone: it is named, and the checkpoint is compared', async () => {
+  test('a missing node below the root is named, and the checkpoint is compared', async () => {
     const place = await made();
     await checkpointed(place);
     const more = new ChainWriter('c');
@@ -512,7 +512,7 @@ describe('a witness', () => {
     });
   });
 
-  test('one that another process was faster with has nothing missing, and what is missing is said to be', async () => {
+  test('ahead by a faster process demands a retry; missing entries are reported', async () => {
     const place = await made();
     const { url } = await served();
     const grow = (name: string): Promise<unknown> => {
@@ -558,7 +558,7 @@ describe('a witness', () => {
     expect(roots.size).toBe(1);
   });
 
-  test('shows the latest checkpoint to monitors, and refuses what is none of its business', async () => {
+  test('shows the latest checkpoint to monitors, and refuses other requests', async () => {
     const place = await made();
     const { url } = await served();
     const signed = await witnessed(place, url);

@@ -130,7 +130,7 @@ function placesOf({ differences }: DeepReplayReport): string[] {
   return differences.map(({ seq, what }) => `${seq} ${what}`);
 }
 
-test('the domain itself makes the story as it is, with what a counselor put in a proposal’s place', async () => {
+test('the domain itself reproduces the ledger, with a counselor’s replacement', async () => {
   expect(await found(BOOK)).toMatchObject({
     same: true,
     preserved: true,
@@ -192,7 +192,7 @@ describe('a changed action', () => {
     ]);
   });
 
-  test('that was put up for approval: delta, mark and digest, at the pending; the decision stands on it', async () => {
+  test('that was escalated differs at pending: delta, mark, digest; not after it', async () => {
     const more = action('ask', {
       apply: (state: State, { n }) => {
         state.asked += n + 1;
@@ -224,7 +224,7 @@ describe('a changed invariant', () => {
     ],
   });
 
-  test('that is stricter is named where it refuses, with what it breaks; and holds up nothing that comes after', async () => {
+  test('that is stricter is named with its violation, and stops no later entry', async () => {
     const report = await found(changed(stricter(5)));
     expect(report.differences).toMatchObject([
       {
@@ -296,7 +296,7 @@ describe('a changed invariant', () => {
     expect(await found(worded)).toMatchObject({ same: true, reworded: 4, differences: [] });
   });
 
-  test('that marks an approval otherwise, asks somebody else, or knows its counselors no more', async () => {
+  test('with another approval mark, another channel, or without its counselors', async () => {
     const rule = (options: object): Partial<Spec> => ({
       invariants: (rules) => [
         rules.each('TEN', '/sums/*', {}, (sum) => (sum <= 10 ? pass : reject(`${sum} is more than ten`))),
@@ -343,7 +343,7 @@ describe('a changed schema', () => {
     });
   });
 
-  test('of the state is named at the beginning, and where what is changed does not fit', async () => {
+  test('of the state is named at the root, and where a change does not fit', async () => {
     const more = changed({ state: state.extend({ more: z.number() }) as never, initial: undefined as never });
     const report = await found(more, { changedDomains: true });
     expect(placesOf(report)).toEqual(['0 state']);
@@ -365,7 +365,7 @@ describe('a changed schema', () => {
     expect(less.differences[0]?.now).toMatchObject({ reason: 'type_mismatch' });
   });
 
-  test('has another hash, and runs only when that is asked for, under its own name in the report', async () => {
+  test('has another hash, and runs only on request, under its own name', async () => {
     const other = changed({ version: '2' });
     const store = await story();
     await expect(deepReplay(store, 't', { domains: [other] })).rejects.toMatchObject({
@@ -425,7 +425,7 @@ describe('a domain that is not pure', () => {
     expect(placesOf(report)[0]).toBe(first);
   });
 
-  test('in a rule that changes its mind is found out, also where nothing touched what it reads', async () => {
+  test('with an unstable rule is detected, even if its read set is unchanged', async () => {
     let strict = false;
     const moody = changed({
       invariants: (rules) => [
@@ -464,7 +464,7 @@ describe('a domain that is not pure', () => {
 
 let called = 0;
 
-test('a difference shows what was recorded then, whatever became of it later', async () => {
+test('a difference shows the recorded value, despite later changes of it', async () => {
   const boxes = (first: string) =>
     defineDomain({
       name: 'boxes',
@@ -499,7 +499,7 @@ test('a difference shows what was recorded then, whatever became of it later', a
   });
 });
 
-test('a counselor’s commit that does not fit any more is followed, and can be worked on', async () => {
+test('a counselor’s commit that no longer fits is applied, and work continues', async () => {
   const boxes = (longest: number) =>
     defineDomain({
       name: 'boxes',

@@ -90,7 +90,7 @@ describe('a trajectory', () => {
     });
   });
 
-  test('of more entries than a page has is gone through to its end, and says how far it is', async () => {
+  test('of more than one page is replayed to its end, and reports progress', async () => {
     const { store, trajectory } = await begun();
     await Promise.all(Array.from({ length: 1_100 }, (_, i) => add(trajectory, i % 2 === 0 ? 1 : -1)));
     const said: [number, number][] = [];
@@ -136,7 +136,7 @@ describe('a trajectory', () => {
     expect(await deepReplay(store, 't', { domains: [desk] })).toMatchObject({ ...ALIKE, compared: 6 });
   });
 
-  test('whose arguments were parsed into something that does not parse again', async () => {
+  test('with arguments parsed into a value that does not parse again', async () => {
     const parsing = defineDomain({
       name: 'parsing',
       version: '1',
@@ -244,7 +244,7 @@ describe('a branch', () => {
     return { store, assize };
   }
 
-  test('of a branch is run again with its sources, up to where it begins, or alone', async () => {
+  test('of a branch is replayed with its sources, up to its start, or alone', async () => {
     const { store } = await family();
     // Three of the root's four entries, two of the child's, three of its own.
     expect(await deepReplay(store, 'grandchild', { domains: [desk] })).toMatchObject({ ...ALIKE, entries: 8 });
@@ -252,7 +252,7 @@ describe('a branch', () => {
     expect(alone).toMatchObject({ ...ALIKE, trajectory_id: 'grandchild', entries: 3, compared: 3 });
   });
 
-  test('in a whole store is run again once, with the source where that is not asked for', async () => {
+  test('in a whole store is replayed once, with its source if not requested', async () => {
     const { store } = await family();
     const said: [number, number][] = [];
     const all = await deepReplayStore(store, { domains: [desk], onProgress: (...how) => said.push(how) });
@@ -270,7 +270,7 @@ describe('a branch', () => {
     expect(some.map(({ entries }) => entries)).toEqual([8, 4]);
   });
 
-  test('whose source is gone, or is younger, is an error', async () => {
+  test('with a missing or younger source is an error', async () => {
     const { store } = await family();
     const without = { ...readOnly(store), resolve: async () => undefined };
     await expect(deepReplay(without, 'child', { domains: [desk] })).rejects.toMatchObject({
@@ -284,7 +284,7 @@ describe('a branch', () => {
     });
   });
 
-  test('of itself, of no commit, of something younger, or of what is not in its place, is an error', async () => {
+  test('of itself, a non-commit, a younger or a misplaced entry is an error', async () => {
     const a = new ChainWriter('a');
     a.add('root', rootMembers({ n: 0 }));
     a.add('rejection', rejectionMembers());
@@ -363,7 +363,7 @@ describe('an observation by oracle key', () => {
     expect(asked.length).toBe(4);
   });
 
-  test('that is missing where a counselor overrode: what they broke is theirs all the same', async () => {
+  test('missing at an override leaves the violation with the counselor', async () => {
     const { store, log, oracle_key } = await observed();
     const open = await runtimeOver(store, [desk], { oracle: log }).open('t');
     const careful = writFor('careful', { require_approval: ['add'] });
@@ -380,7 +380,7 @@ describe('an observation by oracle key', () => {
     ]);
   });
 
-  test('that is missing, or was given another answer, is said; the rest is run again all the same', async () => {
+  test('missing or answered differently is reported; the rest is replayed', async () => {
     const { store, oracle_key } = await observed();
     const other = { oracleGet: async () => ({ key: oracle_key, answer: '"rain"', at: START }) };
     for (const [oracle, saying] of [

@@ -50,7 +50,7 @@ function named(version = '1'): Domain {
   }) as unknown as Domain;
 }
 
-describe('what was done on a value that is erased since is taken as recorded', () => {
+describe('an entry on a value erased since is taken as recorded', () => {
   const domain = named();
   let store: MemoryStore;
   let trajectory: Trajectory;
@@ -102,13 +102,13 @@ describe('what was done on a value that is erased since is taken as recorded', (
     await expectSame();
   });
 
-  test('what waited, and was rejected', async () => {
+  test('a pending proposal that was rejected', async () => {
     await trajectory.reject(await waiting('p1'), { ...DOCTOR, reason: 'no' });
     await erased();
     await expectSame();
   });
 
-  test('what waited, and its approval', async () => {
+  test('a pending proposal and its approval', async () => {
     const ruling = await trajectory.approve(await waiting('p1'), DOCTOR);
     expect(ruling.ruling).toBe('committed');
     await erased();
@@ -125,14 +125,14 @@ describe('what was done on a value that is erased since is taken as recorded', (
     await expectSame();
   });
 
-  test('and nothing else is: what a changed domain does with others is still seen', async () => {
+  test('and no other: a changed domain’s effect on other values is still found', async () => {
     for (const id of ['p1', 'p2']) expect((await act('visit', id, { times: 1 })).ruling).toBe('committed');
     await erased();
     const report = await deepReplay(store, 't', { domains: [named('2')], changedDomains: true });
     expect(report.differences).toMatchObject([{ seq: 4, what: 'delta' }]);
   });
 
-  test('an approval of something else, whose vector has all rules', async () => {
+  test('an approval of another proposal, with all rules in its vector', async () => {
     expect((await trajectory.approve(await waiting('p2'), DOCTOR)).ruling).toBe('committed');
     await erased();
     await expectSame();

@@ -93,7 +93,7 @@ describe('a refusal', () => {
     expect(again).toMatchObject({ ...ALIKE, taken_as_recorded: others });
   });
 
-  test('for effects, and of a footprint, are told from those of writs by what they say', async () => {
+  test('of effects or of a footprint differs from a writ’s refusal by its detail', async () => {
     const { store, trajectory } = await begun();
     const words = [
       'The writ does not grant the action add.',
@@ -131,7 +131,7 @@ describe('a policy', () => {
       otherwise: 'allow',
     });
 
-  test('that holds something back is taken as recorded, with what an invariant says beside it', async () => {
+  test('that demands approval is taken as recorded, with any invariant result', async () => {
     const { store, trajectory } = await begun({ policy: asking('agent') });
     await trajectory.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, worker))), DOCTOR);
     expect(await trajectory.propose(intent('add', { by: 30 }, worker))).toMatchObject({ invariantId: 'TEN_AT_MOST' });
@@ -153,7 +153,7 @@ describe('a policy', () => {
     });
   });
 
-  test('that answers otherwise under the same digest is named; another one is not asked', async () => {
+  test('that answers differently under one digest is named; another is not asked', async () => {
     const { store, trajectory } = await begun({ policy: asking('nobody') });
     await trajectory.propose(intent('add', { by: 3 }, worker));
     const { digest } = asking('nobody');
@@ -170,7 +170,7 @@ describe('a policy', () => {
     expect(other).toMatchObject({ ...ALIKE, taken_as_recorded: { policy: 1 } });
   });
 
-  test('is asked about who holds the writ, at the time of the proposal', async () => {
+  test('is queried about the writ holder, at the time of the proposal', async () => {
     const queries: unknown[] = [];
     const { digest } = asking('agent');
     const policy: Policy = {
@@ -211,7 +211,7 @@ describe('a writ', () => {
     expect(await replayed(store)).toMatchObject({ ...ALIKE, compared: 5, taken_as_recorded: {} });
   });
 
-  test('that held back what no approval can be written for is read for that, too', async () => {
+  test('that demands approval is also recognized by a failing mark', async () => {
     const strange = defineDomain({
       name: 'strange',
       version: '1',
@@ -258,7 +258,7 @@ describe('a writ', () => {
     await expect(replayed(failing)).rejects.toThrow('the disk is gone');
   });
 
-  test('of a child that came with its proposal is found with its ancestors, for who may not decide', async () => {
+  test('of a child in a proposal is found with its ancestors, barred to resolve', async () => {
     const holder = generateKeys(new Uint8Array(32).fill(41));
     const held = writFor(holder.publicKey, { require_approval: ['add'] });
     const child = attenuate(held, { subject: 'child', nonce: 'c' }, holder.privateKey);
@@ -283,7 +283,7 @@ describe('a writ', () => {
 });
 
 describe('a person', () => {
-  test('who rejects, or is not there in time, is taken as recorded', async () => {
+  test('that rejects, or misses the deadline, is taken as recorded', async () => {
     const { store, clock, trajectory } = await begun({ approvalTimeoutMs: 60_000 });
     await trajectory.reject(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), {
       ...DOCTOR,
@@ -300,7 +300,7 @@ describe('a person', () => {
     });
   });
 
-  test('who overrides: what they broke is held against what follows, and is no broken promise', async () => {
+  test('that overrides leaves a violation to later entries, not a broken rule', async () => {
     const world = deskOf();
     const store = new MemoryStore();
     const t = await runtimeOver(store, [world]).create(world, { trajectoryId: 't', writs: [worker] });
@@ -321,7 +321,7 @@ describe('a person', () => {
     });
   });
 
-  test('who is said to have overridden nothing, or to have seen another vector, is found out', async () => {
+  test('with a forged override or vector is detected', async () => {
     const { store, trajectory } = await begun();
     await trajectory.approve(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), DOCTOR);
     const rows = await store.entries('t');

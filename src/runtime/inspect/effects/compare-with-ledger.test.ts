@@ -37,7 +37,7 @@ function compared(entries: readonly Entry[], records: readonly LogRecord[] | und
 const APPLIED: LogRecord = { is: 'applied', n: 0 };
 const ENDED: LogRecord = { is: 'settled' };
 
-test('what is as it can be is no difference', () => {
+test('a possible state is not a difference', () => {
   for (const { found } of [
     compared([], undefined),
     compared([commit], [COMMITTED]),
@@ -54,7 +54,7 @@ test('what is as it can be is no difference', () => {
     expect(found).toEqual([]);
 });
 
-test('what is otherwise is one, with its entry', () => {
+test('an impossible state is one difference, with its entry', () => {
   const told = (...args: Parameters<typeof compared>) =>
     compared(...args).found.map(({ seq, detail }) => [seq, detail]);
   expect(told([commit], undefined)).toEqual([

@@ -24,7 +24,7 @@ async function stage() {
   return { store, worker, reader: runtimeOver(store, [tally]) };
 }
 
-test('what has not ended is listed by who has no tools, while another holds them', async () => {
+test('open transactions are listed without tools, under another lease', async () => {
   const { reader, store } = await stage();
   const listed = await reader.effects();
   expect(listed.map(({ epoch }) => epoch)).toEqual([1, 2]);
@@ -53,7 +53,7 @@ test('what has not ended is listed by who has no tools, while another holds them
   expect(await reader.effects({ trajectoryId: 'three' })).toEqual([]);
 });
 
-test('what has ended is listed where its epoch is asked for', async () => {
+test('an ended transaction is listed if its epoch is requested', async () => {
   const { reader, worker } = await stage();
   await worker.resolveEffect({ epoch: 1, n: 0, as: 'undone', by: 'ops', evidence: 'it is not there' });
   expect((await reader.effects()).map(({ epoch }) => epoch)).toEqual([2]);
@@ -114,7 +114,7 @@ test('a store without an effect log is refused, and so is a query that is none',
     await expect(reader.effects(query as never)).rejects.toMatchObject({ code: 'bad_argument' });
 });
 
-test('what a branch has called is listed with which one that was, and what was called beside branches is not', async () => {
+test('a call is listed with its branch, a call outside branches without one', async () => {
   const store = new MemoryStore();
   const act = toolFor({ sink: new OutsideSink('keyed'), steps: new Steps() }, 'reversible', 'externalised');
   const trajectory = await runtimeOver(store, [tally], { tools: [act] }).create(tally);

@@ -128,7 +128,7 @@ const RUNS = { memory: 40, sqlite: 5, postgres: 2 } as const;
 onEveryStore(({ kind, newPlace }) => {
   const opened = async (): Promise<Facts> => (await newPlace().open()) as Facts;
 
-  test('what is made anew is what was there, row by row; also in another store', async () => {
+  test('a rebuild restores every row, also in another store', async () => {
     await fc.assert(
       fc.asyncProperty(deeds, async (all) => {
         const store = await opened();
@@ -150,7 +150,7 @@ onEveryStore(({ kind, newPlace }) => {
     );
   });
 
-  test('an import has entries and no facts until they are made, and that is found', async () => {
+  test('an import has entries but no facts until a rebuild, and a check finds it', async () => {
     const [store, copy] = [await opened(), await opened()];
     await told(store, SOME);
     expect(await importLines(copy, linesOf(store))).toMatchObject({ beliefs: 4 });
@@ -166,7 +166,7 @@ onEveryStore(({ kind, newPlace }) => {
     await copy.close();
   });
 
-  test('an import that was cut off has no facts, and says so where it is asked to; what was believed before stays', async () => {
+  test('an aborted import has no facts and marks that on request; others stay', async () => {
     const [store, copy, other] = [await opened(), await opened(), await opened()];
     await told(store, SOME);
     const cut = (): AsyncIterable<string> => withoutLast(linesOf(store));
@@ -222,7 +222,7 @@ const FORGOTTEN: Deed[] = [
   { where: 1, verb: 'assert', subject: 'p1', predicate: 'drug', object: 'y', from: 0, days: 4 },
 ];
 
-test('whatever is changed in the database is found, and where', async () => {
+test('every change in the database is found and located', async () => {
   const store = await opened('sqlite');
   const path = join(folder, `${files}.db`);
   await told(store, SOME);
@@ -266,7 +266,7 @@ test('whatever is changed in the database is found, and where', async () => {
 });
 
 describe.each(NAMES)('where %s does not verify', (broken) => {
-  test('what it has not changed is compared all the same, and nothing is said of what it has', async () => {
+  test('unaffected facts are still compared, and affected ones are not reported', async () => {
     const store = await opened('sqlite');
     const path = join(folder, `${files}.db`);
     await told(store, SOME);
@@ -297,7 +297,7 @@ describe.each(NAMES)('where %s does not verify', (broken) => {
   });
 });
 
-test('a ledger that can’t be made into facts is refused by name, and what was believed stays', async () => {
+test('a ledger that cannot become facts is refused, and existing facts stay', async () => {
   const [store, other] = [await opened('memory'), await opened('memory')];
   await told(store, SOME);
   const before = await exported(store);
@@ -317,7 +317,7 @@ test('a ledger that can’t be made into facts is refused by name, and what was 
   expect(await fsck(store)).toMatchObject({ valid: false, faults: [{ code: 'facts_differ' }] });
 });
 
-test('a version that is missing is named, and what is there twice', async () => {
+test('missing and duplicate versions are named', async () => {
   const [store, part] = [await opened('memory'), await opened('memory')];
   await told(store, SOME);
   const blobs = new Map<string, string>();
@@ -339,7 +339,7 @@ test('a version that is missing is named, and what is there twice', async () => 
   });
 });
 
-test('who writes while it is compared finds no difference', async () => {
+test('a concurrent write during the check causes no difference', async () => {
   const store = await opened('memory');
   await told(store, SOME);
   const clock = new HandClock();

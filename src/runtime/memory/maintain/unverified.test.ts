@@ -21,7 +21,7 @@ const history = fc.record({
   inherited: fc.option(fc.nat(3), { nil: undefined }),
 });
 
-test('what entries made is explained, and more than they can have made is not', async () => {
+test('facts from entries are explained; more facts than entries allow are not', async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.integer({ min: 1, max: 3 }), async ({ read, legible, inherited }, ahead) => {
       const from = (inherited ?? 0) + 1;

@@ -35,7 +35,7 @@ test('claims are read once, and again only where others went on', async () => {
   expect(facts.mock.calls.map(([{ after }]) => [after?.fact_id, after?.object])).toEqual([['c', '']]);
 });
 
-test('what is accepted is known without a look, until it does not come to be', async () => {
+test('accepted claims are known without a read until they are evicted', async () => {
   const { made, facts } = await begun(changeOf(ALICE, 1, 1, several('a')));
   await made.load(ALICE, stateOf(ALICE, 1));
   made.accept(changeOf(ALICE, 2, 2, several('b')));
@@ -58,7 +58,7 @@ test('nothing is known of a partition by the name that another had', async () =>
   expect([...(await made.load(ALICE, stateOf(ALICE, 1)))]).toEqual(['a']);
 });
 
-test('of many partitions those are let go of that nobody asks for', async () => {
+test('the cache evicts partitions that are no longer requested', async () => {
   const { made, facts } = await begun();
   const named = (n: number): PartitionName => ({ ...ALICE, subject: `s${n}` });
   facts.mockImplementation(async ({ subject, after }) => {
@@ -77,7 +77,7 @@ test('of many partitions those are let go of that nobody asks for', async () => 
   expect([await isRead(0), await isRead(1)]).toEqual([false, true]);
 });
 
-test('who says one thing after the other from sources looks at no more of the history each time', async () => {
+test('successive assertions from new sources read no more of the history', async () => {
   const store = new MemoryStore();
   const facts = vi.spyOn(store, 'facts');
   const trajectory = await runtimeOver(store, [clinic]).create(clinic, { trajectoryId: 't', writs: [writ] });

@@ -94,7 +94,7 @@ const keys = (rows: readonly { fact_id: string; system_time_start: string }[]): 
   rows.map(({ fact_id, system_time_start }) => `${system_time_start} ${fact_id}`).sort();
 
 describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) => {
-  test('a plan on what is touched is the plan on all that is open, and what it leaves is open', () => {
+  test('a plan on touched rows equals the plan on all rows, as do its open rows', () => {
     fc.assert(
       fc.property(
         fc.array(deed, { minLength: 1, maxLength: 10 }),
@@ -141,7 +141,7 @@ describe.each(['single-valued', 'multi-valued'] as const)('%s', (cardinality) =>
   });
 });
 
-test('what may not stand together is refused wherever something is said, also after it was said as another', () => {
+test('forbidden overlaps are refused for any period, even after redeclaration', () => {
   const several = declarePredicate({ cardinality: 'multi-valued', strategy: 'lww' });
   const single = declarePredicate({ cardinality: 'single-valued', strategy: 'lww' });
   const writing = { partition, declaration: several, latest: null, at: tick(0), seq: 0, merge: mergeProvenance };

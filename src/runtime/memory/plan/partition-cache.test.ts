@@ -45,7 +45,7 @@ async function read(
 }
 
 describe.each(['before', 'after'] as const)('while the store is asked, %s it looks', (when) => {
-  test('what was accepted here and did not come to be is not known afterwards', async () => {
+  test('an accepted change that was not committed is not known afterwards', async () => {
     let moments = 0;
     for (let n = 1; ; n++) {
       const { partitions, hasHappened } = await read(n, when, {
@@ -82,7 +82,7 @@ describe.each(['before', 'after'] as const)('while the store is asked, %s it loo
   });
 
   test.each(['nobody', 'somebody'])(
-    'and where somebody else here has read their change, of a partition that %s had read before',
+    'a claim is known with its change after another read; %s had read before',
     async (who) => {
       let moments = 0;
       for (let n = 1; ; n++) {
@@ -131,7 +131,7 @@ describe.each(['before', 'after'] as const)('while the store is asked, %s it loo
   });
 });
 
-test('what is compared and turns out to be another is not known afterwards, also where somebody has read it meanwhile', async () => {
+test('a differing compared partition is not cached, even if read concurrently', async () => {
   const store = new MemoryStore();
   const partitions = new PartitionCache(store);
   await partitions.read(ALICE, [], SHARED);
@@ -147,7 +147,7 @@ test('what is compared and turns out to be another is not known afterwards, also
   expect(partitions.get(ALICE, [])).toBeUndefined();
 });
 
-test('what an erasure changes of what nobody has read is not known afterwards', async () => {
+test('an erasure’s change of an unread partition is not known afterwards', async () => {
   const partitions = new PartitionCache(new MemoryStore());
   const erasure = changeOf(ALICE, 2, 3, []);
   partitions.accept([erasure], 'ours');

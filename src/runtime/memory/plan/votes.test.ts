@@ -15,7 +15,7 @@ const question: Question = {
   members: ['one', 'two'].map((claim) => ({ claim, object: claim, confidence: 1, rows: [] })),
 };
 
-test('a vote is of one θ and one version of the policy, and another of either is asked anew', async () => {
+test('a vote belongs to one θ and policy version; a change of either asks anew', async () => {
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   let asked = 0;
@@ -40,7 +40,7 @@ test('a vote is of one θ and one version of the policy, and another of either i
   await store.close();
 });
 
-test('a vote for nobody that is in question is no vote', async () => {
+test('a vote for a claim that is not a candidate is invalid', async () => {
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   const votes = new Votes({ oracle, choose: () => 'three' });
@@ -50,7 +50,7 @@ test('a vote for nobody that is in question is no vote', async () => {
   await store.close();
 });
 
-test('a judge that changes what it is shown changes only its own copy, and its vote is judged by the members that there are', async () => {
+test('a judge changes only its copy; its vote is checked against the originals', async () => {
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   const shown = JSON.stringify(question);
@@ -71,7 +71,7 @@ test('a judge that changes what it is shown changes only its own copy, and its v
   await store.close();
 });
 
-test('a time that is none for a judge is refused by name when the runtime is made', async () => {
+test('an invalid judge timeout is refused when the runtime is created', async () => {
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   const made = (timeoutMs: unknown) => (): unknown =>

@@ -58,23 +58,20 @@ const ids = (rows: readonly FactVersion[], { subject }: PartitionName): string[]
 const SPACE = { space: ALICE.space } as const;
 const named = (who: string, facts: number) => daily(who, facts).map(({ fact_id }) => fact_id);
 
-describe('what is read by pages while it is changed', () => {
-  test.each([1, 2, 3])(
-    'is of each partition as it was at one moment, whichever page it was changed after: %i',
-    async (n) => {
-      for (const system of ['now', day(400)]) {
-        const { store, change } = await begun();
-        store.onAnswer = async (asked) => asked === n && change();
-        const rows = await all(factPages(store, { ...SPACE, system }));
-        expect([ids(rows, ALICE), ids(rows, CAROL)]).toEqual([named('a', 10), named('c', 10)]);
-        // The second answer of the store has all of his facts.
-        expect(ids(rows, BOB)).toEqual(n === 1 ? [...named('b', 1_500).slice(1), 'other'] : named('b', 1_500));
-        expect(rows.map(({ subject }) => subject)).toEqual([...rows.map(({ subject }) => subject)].sort());
-      }
-    },
-  );
+describe('a paged read under concurrent changes', () => {
+  test.each([1, 2, 3])('has each partition in one snapshot, changed after any page: %i', async (n) => {
+    for (const system of ['now', day(400)]) {
+      const { store, change } = await begun();
+      store.onAnswer = async (asked) => asked === n && change();
+      const rows = await all(factPages(store, { ...SPACE, system }));
+      expect([ids(rows, ALICE), ids(rows, CAROL)]).toEqual([named('a', 10), named('c', 10)]);
+      // The second answer of the store has all of his facts.
+      expect(ids(rows, BOB)).toEqual(n === 1 ? [...named('b', 1_500).slice(1), 'other'] : named('b', 1_500));
+      expect(rows.map(({ subject }) => subject)).toEqual([...rows.map(({ subject }) => subject)].sort());
+    }
+  });
 
-  test('is read once more where it goes on after a page, and where no time was asked for each row is read once', async () => {
+  test('repeats a partition that continues; without a time each row is read once', async () => {
     const { store } = await begun();
     expect(await all(factPages(store, { ...BOB, system: 'now' }))).toHaveLength(1_500);
     expect(store.asked.map(({ limit }) => limit)).toEqual([1_000, 2_000, expect.any(Number)]);
@@ -110,12 +107,12 @@ async function limitsOf(count: number, of: 'one' | 'many'): Promise<(number | un
   return limits;
 }
 
-test('of a long history, all of which a store looks at for each page, there are few pages', async () => {
+test('a long history that a store scans for each page has few pages', async () => {
   expect(await limitsOf(200_000, 'one')).toEqual([1_000, 8_000, 16_000, 32_000, 64_000, 64_000, 64_000]);
   expect(await limitsOf(20_000, 'many')).toEqual([1_000, 8_000, 8_000, 8_000]);
 });
 
-test('a recall of more than a page never has two that are believed at one time, where there is one at a time', async () => {
+test('a multi-page recall of a single-valued predicate has one fact at a time', async () => {
   const store = new Busy();
   const assize = runtimeOver(store, [clinic]);
   const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });

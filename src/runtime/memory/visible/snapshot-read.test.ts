@@ -65,7 +65,7 @@ function tests(url: (name: string) => string): void {
     ['by a branch', 'branch', { valid: day(2), limit: 10_000 }],
     ['by words, by a branch', 'branch', { valid: day(2), text: 'old new', limit: 10 }],
     ['by words and meaning', 'shared', { valid: day(2), text: 'old new', by: 'hybrid', limit: 10 }],
-  ])('what is recalled of several partitions is of one moment: %s', async (name, where, query) => {
+  ])('a recall of several partitions is one snapshot: %s', async (name, where, query) => {
     const store = await openStore(url(name.replaceAll(/\W/g, '-')));
     const assize = runtimeOver(store, [clinic], { embedder });
     const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });

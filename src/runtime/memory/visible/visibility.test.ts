@@ -30,7 +30,7 @@ const root = (): ChainWriter => {
 };
 
 describe('which memories a trajectory sees', () => {
-  test('one that would begin with itself is told, and no end is waited for', async () => {
+  test('a cycle of branches is reported and does not loop forever', async () => {
     const { head } = root();
     const branches = [
       ['a', 'b'],
@@ -51,7 +51,7 @@ describe('which memories a trajectory sees', () => {
     await expect(lines.of('nobody')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('as many are kept as are asked for now and then, and the others found again', async () => {
+  test('a bounded number of chains is cached; the others are reloaded', async () => {
     const { head } = root();
     const branches = Array.from({ length: 100 }, (_, n) => new ChainWriter(`b${n}`).add('branch', branchMembers(head)));
     const { lines, reads } = linesOf([head, ...branches], 4);

@@ -26,7 +26,7 @@ function policyFor(decision: 'needs_approval' | 'deny'): Policy {
 }
 
 describe('a transaction', () => {
-  test('commits the state and what tools do as one entry, which names each effect', async () => {
+  test('commits state and effects as one entry that names each effect', async () => {
     const { trajectory, sink, all } = await stage();
     const outcome = await trajectory.transaction(all, async (tx) => {
       expect(await tx.call('reversible.externalised', { what: 'a' })).toEqual({ did: 'a' });
@@ -49,7 +49,7 @@ describe('a transaction', () => {
     expect(observations).toEqual([{ name: 'reversible.externalised#0', value: { did: 'a' } }]);
   });
 
-  test('has its options as they were when it was asked for, whatever their object is used for next', async () => {
+  test('keeps its options as given, despite later use of their object', async () => {
     const { trajectory, sink, all } = await stage();
     const options: { -readonly [option in keyof TransactionOptions]: TransactionOptions[option] } = { ...all };
     const made = ['a', 'b', 'c'].map((what) => {
@@ -68,7 +68,7 @@ describe('a transaction', () => {
     expect(trajectory.state()).toEqual({ done: { a: 1, b: 1, c: 1 } });
   });
 
-  test('is committed with an action, and with nothing else of a proposal that comes with it', async () => {
+  test('is committed with an action only; other proposal fields are ignored', async () => {
     const { store, trajectory } = await stage();
     const [alice, mallory] = [writFor('alice'), writFor('mallory')];
     const since = '0'.repeat(64);
@@ -88,7 +88,7 @@ describe('a transaction', () => {
       ).rejects.toMatchObject({ code: 'bad_intent' });
   });
 
-  test('has observations of a form that nobody else may give theirs', async () => {
+  test('has observations with names that other proposals may not use', async () => {
     const { trajectory } = await stage();
     const observed = (name: string) =>
       trajectory.propose({
@@ -114,7 +114,7 @@ describe('a transaction', () => {
       expect(await observed(name)).toMatchObject({ ruling: 'committed' });
   });
 
-  test('keeps what a tool answers where nobody can try it out, where it is sensitive', async () => {
+  test('stores a sensitive tool’s answer so that it cannot be guessed', async () => {
     const read = (name: string, sensitive: boolean) =>
       declareTool({
         name,
@@ -165,7 +165,7 @@ describe('a transaction', () => {
     expect(next.ruling.ruling).toBe('committed');
   });
 
-  test('sees what it is itself about to do', async () => {
+  test('reads its own buffered writes', async () => {
     const notes = new Map<string, string>();
     const inputOf = z.strictObject({ name: z.string(), text: z.string() });
     const write = declareTool({
@@ -282,7 +282,7 @@ describe('a transaction', () => {
   });
 });
 
-test.each([false, true])('what a body computes counts for its deadline, if it waits then or not: %s', async (waits) => {
+test.each([false, true])('computation in a body counts for its deadline, if it waits or not: %s', async (waits) => {
   const { trajectory, all } = await stage();
   const late = trajectory.transaction({ ...all, deadlineMs: 30 }, async (tx) => {
     for (const end = performance.now() + 60; performance.now() < end; );
@@ -292,7 +292,7 @@ test.each([false, true])('what a body computes counts for its deadline, if it wa
   expect(await codeOf(late)).toBe('deadline');
 });
 
-describe('what has to be approved', () => {
+describe('an effect of a pending proposal', () => {
   const asking = defineDomain<any, any>({
     ...(tally.declared as any),
     name: 'asking',
@@ -309,7 +309,7 @@ describe('what has to be approved', () => {
   });
   const doctor = { principal: 'doc', method: 'test', override: true };
 
-  test('is held with it, is done once it is approved, and stops nobody meanwhile', async () => {
+  test('is buffered, executes after the approval and blocks no other work', async () => {
     const { trajectory, sink, all } = await stage({ domain: asking });
     const outcome = await trajectory.transaction(all, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'a' });
@@ -328,7 +328,7 @@ describe('what has to be approved', () => {
   test.each<[string, object, object]>([
     ['the policy', {}, { policy: policyFor('needs_approval') }],
     ['the writ', { writ: writFor('alice', { require_approval: ['irreversible.buffered'] }) }, {}],
-  ])('is what %s wants a person to be asked about, though it be only a tool', async (_, own, around) => {
+  ])('is escalated if %s demands approval for its tool alone', async (_, own, around) => {
     const { assize, store, trajectory, sink, all } = await stage({ domain: asking, around });
     const of = (tool: string) =>
       trajectory.transaction({ ...all, ...own }, async (tx) => {

@@ -128,7 +128,7 @@ describe('transactions that name one thing in two ways', () => {
     expect(await isOrdered(await stage(), 'crm:mail:ada', 'crm:customer:7')).toBe(false);
   });
 
-  test('are in order where one of what they touch is the same, whatever the aliases', async () => {
+  test('are ordered if they share a canonical scope, under any aliases', async () => {
     const canonical = fc.constantFrom('a:1', 'a:2', 'b:1', 'b:2');
     const alias = fc.constantFrom('a:x', 'a:y', 'a:z', 'b:x');
     const names = fc.dictionary(alias, fc.uniqueArray(canonical, { minLength: 1, maxLength: 2 }), {
@@ -147,7 +147,7 @@ describe('transactions that name one thing in two ways', () => {
   });
 });
 
-describe('what is known of a transaction by canonical names only', () => {
+describe('the canonical names of a transaction', () => {
   const resolvers = {
     crm: table({ 'crm:mail:ada': 'crm:customer:7' }),
     shop: table({ 'shop:order:1': ['shop:order:1', 'stock:lamp'] }),
@@ -166,7 +166,7 @@ describe('what is known of a transaction by canonical names only', () => {
     expect(byMail.sink.log).toEqual([]);
   });
 
-  test('so it is about what is touched besides', async () => {
+  test('the writ must also cover additional canonical scopes', async () => {
     const order = await stage(resolvers, granting('shop:**'));
     expect(await errorOf(acting(order, 'shop:order:1', 'shop:order:1', 'x'))).toMatchObject({ code: 'not_authorised' });
     const both = await stage(resolvers, granting('shop:**', 'stock:**'));
@@ -174,7 +174,7 @@ describe('what is known of a transaction by canonical names only', () => {
     expect(await isOrdered(await stage(resolvers), 'shop:order:1', 'stock:lamp')).toBe(true);
   });
 
-  test('the log has these, and recovery asks nobody', async () => {
+  test('the log has canonical names, and recovery calls no resolver', async () => {
     const { store, sink, end, trajectory, writ } = await stage(resolvers);
     const acted = Promise.withResolvers<void>();
     const goOn = Promise.withResolvers<void>();
@@ -236,7 +236,7 @@ describe('a resolver', () => {
     expect(await store.openEffects()).toEqual([]);
   });
 
-  test('that takes its time changes neither the order of what is held nor its keys', async () => {
+  test('that is slow changes neither the order nor the keys of buffered effects', async () => {
     const keysWith = async (resolver: (scope: string) => Promise<string>): Promise<string[]> => {
       const { trajectory, writ, sink } = await stage({ x: resolver });
       await trajectory.transaction({ writ, writes: ['x:**'], name: 'n', retries: 0 }, async (tx) => {
@@ -253,7 +253,7 @@ describe('a resolver', () => {
     expect(await keysWith(slowFirst)).toEqual(await keysWith(async (scope) => scope));
   });
 
-  test('a call that is refused has its place in the order of calls, so that keys do not depend on who may what', async () => {
+  test('a refused call keeps its index, so keys do not depend on permissions', async () => {
     const keyWith = async (scopes: string[]): Promise<string | undefined> => {
       const writ = writFor('alice', { scopes: ['role:**', 'y:**', ...scopes] });
       const { trajectory, sink } = await stage({}, { writ });
@@ -269,7 +269,7 @@ describe('a resolver', () => {
 });
 
 describe('a resolver that lies', () => {
-  test('in turns, leads out of what it gave before', async () => {
+  test('with alternating answers leads out of the claimed scope', async () => {
     let asked = 0;
     const made = await stage({ x: (scope) => (scope === 'x:it' ? `x:${asked++ === 0 ? 'mine' : 'yours'}` : scope) });
     expect(await errorOf(acting(made, 'x:it', 'x:it', 'never'))).toMatchObject({
@@ -290,7 +290,7 @@ describe('a resolver that lies', () => {
     expect([...made.sink.log, ...claimed.sink.log]).toEqual([]);
   });
 
-  test('cannot have a transaction act at what is quarantined under another name', async () => {
+  test('cannot make a transaction act on a quarantined scope by an alias', async () => {
     const sink = new OutsideSink('blind');
     const lost = declareTool({
       name: 'lose',
@@ -319,7 +319,7 @@ describe('a resolver that lies', () => {
 });
 
 describe('a name that leads elsewhere later', () => {
-  test('is not touched by who had claimed what it was', async () => {
+  test('is not accessed by a transaction that claimed its former target', async () => {
     const links: Record<string, string> = { 'fs:/link': 'fs:/mine' };
     const made = await stage({ fs: (scope) => links[scope] ?? scope });
     const { trajectory, writ, sink } = made;
@@ -333,7 +333,7 @@ describe('a name that leads elsewhere later', () => {
   });
 
   test.each(['act', 'hold', 'look'])(
-    'is waited for, and named anew, where who is older changes it: %s',
+    'is awaited and resolved again if an older transaction changes it: %s',
     async (tool) => {
       const links: Record<string, string> = { 'fs:/link': 'fs:/mine' };
       const made = await stage({ fs: async (scope) => links[scope] ?? scope });
@@ -366,7 +366,7 @@ describe('a name that leads elsewhere later', () => {
     },
   );
 
-  test.each([0, 1])('is not touched by what was held for what it was, with %i retries', async (retries) => {
+  test.each([0, 1])('is not accessed by an effect buffered for the old target, %i retries', async (retries) => {
     const links: Record<string, string> = { 'fs:/link': 'fs:/mine' };
     const made = await stage({ fs: (scope) => links[scope] ?? scope });
     const { trajectory, writ, sink } = made;
@@ -381,7 +381,7 @@ describe('a name that leads elsewhere later', () => {
     expect(sink.times('do', 'held')).toBe(retries);
   });
 
-  test('is not touched by an approval of what it was', async () => {
+  test('is not accessed by an approval for its former target', async () => {
     const links: Record<string, string> = { 'fs:/link': 'fs:/mine' };
     const sink = new OutsideSink('keyed');
     const assize = runtimeOver(new MemoryStore(), [asking], {

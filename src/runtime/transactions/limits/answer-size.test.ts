@@ -57,7 +57,7 @@ async function staged(sort: Sink, delivery: 'buffered' | 'externalised', answer:
 }
 
 describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much, of a %s sink', (sort) => {
-  test.each(LONG)('is told to the body by the tool’s name, which undoes it by that answer: %s', async (_, answer) => {
+  test.each(LONG)('is reported with the tool’s name, and its compensation receives it: %s', async (_, answer) => {
     const { trajectory, all, assize, log } = await staged(sort, 'externalised', answer);
     const made = trajectory.transaction(all, (tx) => tx.call('box.put', {}));
     await expect(made).rejects.toMatchObject({
@@ -69,7 +69,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much
     expect(await assize.recoverEffects()).toEqual([]);
   });
 
-  test('or lets it be, and goes on without it', async () => {
+  test('may be ignored by the body, which continues without it', async () => {
     const { trajectory, all, assize, log } = await staged(sort, 'externalised', LONG[0]![1]);
     const made = await trajectory.transaction({ ...all, name: 'order' }, async (tx) => {
       expect(await codeOf(tx.call('box.put', {}))).toBe('too_much');
@@ -83,7 +83,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much
     expect(Object.keys(answers[0]!)).not.toContain('answer');
   });
 
-  test('after the commit bothers nobody', async () => {
+  test('is harmless after the commit', async () => {
     const { trajectory, all, assize, log } = await staged(sort, 'buffered', LONG[0]![1]);
     const made = await trajectory.transaction(all, async (tx) => {
       await tx.call('box.put', {});
@@ -122,7 +122,7 @@ async function crashed(endAt: number, answer: () => unknown) {
 test.each([
   ['too much is never undone by another answer', LENGTH, 'answer_too_long'],
   ['that just fits is read back to undo it', FITTING, undefined],
-] as const)('after a crash, what has answered %s', async (_, length, why) => {
+] as const)('after a crash, an effect with an answer: %s', async (_, length, why) => {
   const seen = new Set<string | undefined>();
   for (let endAt = 1; ; endAt++) {
     const { isDead, left, log } = await crashed(endAt, () => 'x'.repeat(length));
@@ -138,7 +138,7 @@ test.each([
 test.each([
   ['too much', () => 'x'.repeat(LENGTH), 'too_much', /^What box\.look has answered is too long: .* ask it for less/],
   ['no JSON', () => Number.NaN, 'tool_failed', /^What box\.look has answered is no JSON: JSON has no NaN/],
-])('what only reads and answers %s is named', async (_, execute, code, message) => {
+])('a read that answers %s is named in the error', async (_, execute, code, message) => {
   const look = declareTool({ name: 'box.look', input: z.strictObject({}), class: 'read', reads: ['test:x'], execute });
   const { trajectory, all, assize } = await stage({ tools: [look] });
   onTestFinished(() => assize.close());
@@ -149,7 +149,7 @@ test.each([
   }
 });
 
-describe.each<Sink>(['keyed', 'blind'])('what is left of what was undone, at a %s sink, and is too much', (sort) => {
+describe.each<Sink>(['keyed', 'blind'])('an oversized residue of a compensation, at a %s sink', (sort) => {
   /** The stored record of a transaction that fails, and the number of compensation calls. */
   async function undone(residue: unknown, mitigate?: (residue: unknown) => unknown) {
     const times = { undone: 0, mitigated: 0 };
@@ -197,7 +197,7 @@ describe.each<Sink>(['keyed', 'blind'])('what is left of what was undone, at a %
     expect(left).toEqual({ mitigated: { isWhole: true }, residue: { unknown } });
   });
 
-  test('with what was done about it', async () => {
+  test('is recorded with its mitigation', async () => {
     const residue = 'x'.repeat(2 ** 19);
     expect((await undone(residue, () => 'y'.repeat(2 ** 19))).left).toEqual({
       mitigated: 'y'.repeat(2 ** 19),

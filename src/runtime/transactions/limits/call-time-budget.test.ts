@@ -4,7 +4,7 @@ import { CallTimeBudget } from './call-time-budget.ts';
 
 const wishes = fc.array(fc.integer({ min: 1, max: 100_000 }), { maxLength: 200 });
 
-test('all that is waited for in vain is no longer than that, but for a millisecond each, and nobody is left without one', () => {
+test('lost waits fit the budget, plus the millisecond that each wait gets', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 100_000 }), wishes, (ms, wished) => {
       const patience = new CallTimeBudget(ms);
@@ -28,7 +28,7 @@ test('all that is waited for in vain is no longer than that, but for a milliseco
   expect(lost).toEqual([20_000, 20_000, 10_000, 5_000, 2_500]);
 });
 
-test('what is answered costs nothing', () => {
+test('an answered call costs nothing', () => {
   const patience = new CallTimeBudget(1_000);
   for (let i = 0; i < 100; i++) expect(patience.limit(400)).toBe(400);
 });

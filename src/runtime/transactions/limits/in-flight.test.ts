@@ -30,12 +30,12 @@ async function turnsOf(inFlight: InFlight, count: number, each: (turn: number) =
   return all;
 }
 
-describe('who may begin', () => {
+describe('waiting transactions start', () => {
   test('with nothing in flight, all do at once', async () => {
     expect(await turnsOf(new InFlight(), 5)).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test('while answers are expected, one in each turn of the event loop, in the order in which they asked', async () => {
+  test('one per event loop turn, in request order, while answers are due', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 }), async (calls, count) => {
         const inFlight = new InFlight();
@@ -46,7 +46,7 @@ describe('who may begin', () => {
     );
   });
 
-  test('when the last has answered, all others do, and who asks later does not overtake them', async () => {
+  test('all once the last call has answered, and later ones do not overtake them', async () => {
     const inFlight = new InFlight();
     const calls = [callOf(0), callOf(0)];
     for (const call of calls) inFlight.started(call);
@@ -83,7 +83,7 @@ describe('who may begin', () => {
   });
 });
 
-test('whoever has an answer goes on before those who begin have all begun', async () => {
+test('an answered transaction continues before all new ones have started', async () => {
   // Independent of the machine's speed.
   const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
   onTestFinished(() => clock.mockRestore());

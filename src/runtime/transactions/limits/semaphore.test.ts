@@ -5,7 +5,7 @@ import { Semaphore } from './semaphore.ts';
 
 const turn = (): Promise<void> => Promise.resolve();
 
-test('no more are inside than may be, all come in in their order, and who fails or leaves early keeps nobody out', async () => {
+test('entries are limited and in order; failures or early exits block no other', async () => {
   const visit = fc.record({
     turns: fc.nat(4),
     leavesAfter: fc.option(fc.nat(3), { nil: undefined }),

@@ -13,7 +13,7 @@ function stage() {
   return { wait, make: done.resolve, isGivenUp: () => signal!.aborted };
 }
 
-test('each who waits is ended by its own signal, and nobody else; who waits on gets it', async () => {
+test('each waiter is ended only by its own signal; the others get the value', async () => {
   const { wait, make, isGivenUp } = stage();
   const [first, second] = [new AbortController(), new AbortController()];
   const waits = [wait.wait(first.signal), wait.wait(second.signal), wait.wait()];
@@ -31,7 +31,7 @@ test('each who waits is ended by its own signal, and nobody else; who waits on g
   expect([isGivenUp(), await wait.wait()]).toEqual([false, 'it']);
 });
 
-test('what nobody waits for any more is given up', async () => {
+test('a wait that all waiters have left is abandoned', async () => {
   const { wait, isGivenUp } = stage();
   const controllers = [new AbortController(), new AbortController()];
   const waits = controllers.map(({ signal }) => wait.wait(signal).catch(() => 'gone'));
@@ -45,7 +45,7 @@ test('what nobody waits for any more is given up', async () => {
   expect([wait.hasFailed, wait.isAbandoned]).toEqual([true, false]);
 });
 
-test('who asks for what all have given up is told so', async () => {
+test('a new waiter on an abandoned wait receives the reason', async () => {
   const { wait } = stage();
   const reason = new Error('closed');
   const waits = [wait.wait(), wait.wait(new AbortController().signal)];
@@ -54,7 +54,7 @@ test('who asks for what all have given up is told so', async () => {
   await expect(wait.wait()).rejects.toBe(reason);
 });
 
-test('one that is made although it was given up is there all the same', async () => {
+test('a value that arrives after abandonment is still available', async () => {
   const done = Promise.withResolvers<string>();
   const wait = new SharedWait(() => done.promise);
   const waiting = wait.wait().catch((error: Error) => error.message);

@@ -21,7 +21,7 @@ describe('a time limit', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('lets through what is made in time, and what fails in time', async () => {
+  test('lets timely results and errors through', async () => {
     const limit = new TimeLimit(50);
     expect(await limit.run(async () => 'made', late)).toBe('made');
     for (const fail of [() => Promise.reject(new Error('no')), raise])
@@ -29,7 +29,7 @@ describe('a time limit', () => {
     expect(limit.signal.aborted).toBe(false);
   });
 
-  test('is over when its time is, and tells what runs', async () => {
+  test('ends at its time and notifies the running call', async () => {
     const limit = new TimeLimit(50);
     const made = limit.run(never, late);
     vi.advanceTimersByTime(49);
@@ -39,7 +39,7 @@ describe('a time limit', () => {
     expect(limit.signal.reason).toMatchObject({ name: 'TimeoutError' });
   });
 
-  test.each([0, 20, 48])('counts what is computed before it waits, %i ms of 50, and before that', async (ms) => {
+  test.each([0, 20, 48])('counts computation before a wait, %i ms of 50, and before the call', async (ms) => {
     const limit = new TimeLimit(50);
     vi.advanceTimersByTime(1);
     const made = limit.run(() => {
@@ -53,7 +53,7 @@ describe('a time limit', () => {
     await expect(made).rejects.toThrow('late: It took 50 ms');
   });
 
-  test('takes what was computed too long, but waits for nothing more, nor begins anything', async () => {
+  test('accepts a late computed result, but starts and awaits nothing more', async () => {
     const computed = <T>(made: T): T => {
       vi.advanceTimersByTime(300);
       return made;
@@ -73,7 +73,7 @@ describe('a time limit', () => {
     await expect(made).rejects.toThrow('late: It took 50 ms');
   });
 
-  describe('with an ear for who has not begun', () => {
+  describe('with an error filter for calls that have not started', () => {
     const heeds = (error: unknown): boolean => (error as Error).message === 'no turn';
 
     test.each([
@@ -91,13 +91,13 @@ describe('a time limit', () => {
       await heard;
     });
 
-    test('hears nothing of what was over before', () => {
+    test('hears no error if the limit had ended before', () => {
       const limit = new TimeLimit(50, AbortSignal.abort(new Error('enough')));
       expect(() => limit.run(never, late, heeds)).toThrow('late: enough');
     });
   });
 
-  test('is over when somebody outside says so, before or meanwhile', async () => {
+  test('ends on an outer signal, before or during the call', async () => {
     const outer = new AbortController();
     const limit = new TimeLimit(50, outer.signal);
     const made = limit.run(never, late);
@@ -106,7 +106,7 @@ describe('a time limit', () => {
     expect(() => new TimeLimit(50, outer.signal).run(never, late)).toThrow('late: enough');
   });
 
-  test('does not wait for what is there at once, unless it came too late', () => {
+  test('does not wait for a value that is there immediately, unless it is late', () => {
     const outer = new AbortController();
     const limit = new TimeLimit(50, outer.signal);
     expect(limit.run(() => 'made', late)).toBe('made');
@@ -115,7 +115,7 @@ describe('a time limit', () => {
     expect(() => stopped.run(() => outer.abort(new Error('enough')), late)).toThrow('late: enough');
   });
 
-  test('waits for whatever can be waited for', async () => {
+  test('awaits any thenable', async () => {
     const limit = new TimeLimit(50);
     // biome-ignore lint/suspicious/noThenProperty: some libraries return this, not a promise
     const made = { then: (resolve: (value: string) => void) => void setTimeout(() => resolve('made'), 40) };
@@ -128,7 +128,7 @@ describe('a time limit', () => {
     expectNoTimer(limit);
   });
 
-  test('that has ended keeps no timer and listens to nobody', () => {
+  test('that has ended keeps no timer and no listener', () => {
     const outer = new AbortController();
     const limit = new TimeLimit(50, outer.signal);
     void limit.run(never, late);
@@ -139,7 +139,7 @@ describe('a time limit', () => {
   });
 });
 
-test('that somebody waits for keeps the process alive: it is told that it waits in vain', async () => {
+test('a time limit that is awaited keeps the process alive until it ends', async () => {
   const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   const before = timers();
   const limit = new TimeLimit(60_000);
@@ -151,7 +151,7 @@ test('that somebody waits for keeps the process alive: it is told that it waits 
   expect(timers()).toBe(before);
 });
 
-describe('what is attended', () => {
+describe('a call with heartbeats', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
@@ -172,7 +172,7 @@ describe('what is attended', () => {
     expectNoTimer(limit);
   });
 
-  test('is over by its whole time, whatever is heard of it', async () => {
+  test('ends at its total time, despite heartbeats', async () => {
     const limit = new TimeLimit(100);
     limit.watchIdle(50);
     const made = limit.run(never, late);
@@ -231,8 +231,8 @@ describe('what is attended', () => {
   });
 });
 
-describe('what is made in time', () => {
-  test('is let through, and what fails in time; nothing of it is kept', async () => {
+describe('a call with a signal', () => {
+  test('passes timely results and errors through and leaves no listener', async () => {
     const { signal } = new AbortController();
     expect(await withSignal(signal, () => 'at once')).toBe('at once');
     expect(await withSignal(signal, async () => 'made')).toBe('made');
@@ -241,7 +241,7 @@ describe('what is made in time', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('may be whatever can be waited for, as of another realm', async () => {
+  test('may return any thenable, also from another realm', async () => {
     // biome-ignore lint/suspicious/noThenProperty: the value is a thenable
     const foreign = { then: () => undefined } as never as Promise<never>;
     const over = new AbortController();
@@ -250,7 +250,7 @@ describe('what is made in time', () => {
     await expect(made).rejects.toThrow('enough');
   });
 
-  test('is nobody’s when the signal came first, before or meanwhile', async () => {
+  test('fails if the signal is aborted first, before or during the call', async () => {
     const over = new AbortController();
     const made = withSignal(over.signal, never);
     over.abort(new Error('enough'));

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { StagedTransaction } from '#effects';
 import { StagedWrites } from './staged-writes.ts';
 
-test('a transaction that has ended holds nothing any more, and all that it held has ended', async () => {
+test('an ended transaction stages nothing, and its staged writes have ended', async () => {
   const holdings = new StagedWrites();
   const end = vi.fn(async () => undefined);
   const together = {

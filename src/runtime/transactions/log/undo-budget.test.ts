@@ -52,7 +52,7 @@ const step = fc.oneof(
   fc.record({ ask: fc.constantFrom('t0', 't1'), committing: fc.option(epoch, { nil: undefined }) }),
 );
 
-test('what is reserved in all is what a look at all transactions finds', () => {
+test('the total reservation equals the sum over all transactions', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60, size: 'max' }), (steps) => {
       const reserved = new UndoBudget();
@@ -93,7 +93,7 @@ test('what is reserved in all is what a look at all transactions finds', () => {
   );
 });
 
-test('however many transactions reserve something, those are asked that have changed', () => {
+test('only changed transactions are read for a total, however many reserve', () => {
   const reserved = new UndoBudget();
   const all = Array.from({ length: 1_000 }, (_, n) => {
     const transaction = new Told(n + 1, 't');

@@ -29,7 +29,7 @@ async function waiting(store: MemoryStore): Promise<number> {
   return rows.filter((row) => readRow(row).payload.kind === 'pending_approval').length;
 }
 
-test('those who put up what waits, and who look whether that was done, read each entry a few times in all', async () => {
+test('submitting and checking unresolved effects reads each entry a few times', async () => {
   const store = await left();
   for (const _ of ['who puts it up', 'who finds it put up']) {
     store.read = 0;
@@ -41,7 +41,7 @@ test('those who put up what waits, and who look whether that was done, read each
   }
 });
 
-test('what somebody else writes meanwhile is read before more is written', async () => {
+test('concurrent foreign entries are read before the next write', async () => {
   const store = await left();
   const other = runtimeOver(store, [tally]);
   const trajectory = await other.open('t');
@@ -67,28 +67,25 @@ test('what somebody else writes meanwhile is read before more is written', async
 test.each([
   ['and has it', true],
   ['and has not', false],
-])(
-  'who decides is told that nobody knows whether that was written, where the store can’t say, nor be asked, %s',
-  async (_, has) => {
-    const store = await left();
-    const assize = runtimeOver(store, [tally], { tools: [blindTool] });
-    const [effect] = await assize.recoverEffects();
-    const { commit, resolve } = store;
-    store.commit = async (batch) => {
-      if (has) await commit.call(store, batch);
-      store.resolve = () => Promise.reject(new Error('the line is dead'));
-      return { status: 'unknown', cause: new Error('no reply') };
-    };
-    const decision = { epoch: effect!.epoch, n: effect!.n, as: 'residue', by: 'ops', evidence: 'it stays' } as const;
-    await expect(assize.resolveEffect(decision)).rejects.toMatchObject({
-      code: 'commit_unknown',
-      cause: { errors: [{ message: 'no reply' }, { message: 'the line is dead' }] },
-    });
-    Object.assign(store, { commit, resolve });
-    const again = assize.resolveEffect(decision);
-    if (has) await expect(again).rejects.toMatchObject({ code: 'already_resolved' });
-    else expect(await again).toMatchObject({ phase: 'accepted' });
-    expect(await assize.recoverEffects()).toHaveLength(LEFT - 1);
-    await assize.close();
-  },
-);
+])('a decision reports an unknown commit if the store cannot be asked, %s', async (_, has) => {
+  const store = await left();
+  const assize = runtimeOver(store, [tally], { tools: [blindTool] });
+  const [effect] = await assize.recoverEffects();
+  const { commit, resolve } = store;
+  store.commit = async (batch) => {
+    if (has) await commit.call(store, batch);
+    store.resolve = () => Promise.reject(new Error('the line is dead'));
+    return { status: 'unknown', cause: new Error('no reply') };
+  };
+  const decision = { epoch: effect!.epoch, n: effect!.n, as: 'residue', by: 'ops', evidence: 'it stays' } as const;
+  await expect(assize.resolveEffect(decision)).rejects.toMatchObject({
+    code: 'commit_unknown',
+    cause: { errors: [{ message: 'no reply' }, { message: 'the line is dead' }] },
+  });
+  Object.assign(store, { commit, resolve });
+  const again = assize.resolveEffect(decision);
+  if (has) await expect(again).rejects.toMatchObject({ code: 'already_resolved' });
+  else expect(await again).toMatchObject({ phase: 'accepted' });
+  expect(await assize.recoverEffects()).toHaveLength(LEFT - 1);
+  await assize.close();
+});

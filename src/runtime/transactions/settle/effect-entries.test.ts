@@ -43,7 +43,7 @@ const FOUND = { by: 'ops', evidence: 'seen at the sink' };
 /** The cases without a forgery. */
 const MADE = settlementCases.filter(({ name }) => name.endsWith('as they are made'));
 
-describe('a ledger that says what became of effects', () => {
+describe('a ledger that records effect outcomes', () => {
   test.each(settlementCases)('$name', async ({ make, faults }) => {
     const found = (await verifyStore(await make())).flatMap((report) => report.fault ?? []);
     expect(found.map(({ trajectory_id, seq, code }) => `${trajectory_id} ${seq} ${code}`)).toEqual(faults);
@@ -61,13 +61,13 @@ describe('a ledger that says what became of effects', () => {
     }
   });
 
-  test.each(MADE)('is read entry by entry, none that tells of effects is in a run: $name', async ({ make }) => {
+  test.each(MADE)('is read entry by entry, with no effect entry in a run: $name', async ({ make }) => {
     const entries = (await allEntries(await make(), 't')).map(checkRow);
     const inRuns = runsOf(entries.slice(1)).flatMap(({ seq, count }) => entries.slice(seq, seq + count));
     expect(inRuns.filter(({ payload }) => isEffectEntry(payload))).toEqual([]);
   });
 
-  test('has what undoing cost under the writ of the commit that named it, and no other', () => {
+  test('has a compensation cost only under the writ of the commit that named it', () => {
     const [head, one, other, mine, theirs] = ['head', 'one', 'other', 'mine', 'theirs'].map(hashText) as Hash[];
     const settle = (dear: boolean, writId: Hash) => {
       const chain = new Chain('t');
@@ -91,7 +91,7 @@ describe('a ledger that says what became of effects', () => {
     expect(() => settle(true, theirs!)).toThrow(/not that of the first commit/);
   });
 
-  test('misses what a commit says that tools do, where that is gone', async () => {
+  test('fails verification if the effects of a commit are missing', async () => {
     const store = await settlementCases[0]!.make();
     const rows = await allEntries(store, 't');
     const [, commit] = rows.map((row) => readRow(row).payload);
@@ -152,7 +152,7 @@ async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { 
   return { store, sink, going, assize, trajectory, transact, count, acts, holds, kinds, rejections, told };
 }
 
-describe('what waits', () => {
+describe('a pending effect', () => {
   async function doubted(options: Parameters<typeof stage>[0] = {}) {
     const at = await stage(options);
     at.going['a'] = 'lose';
@@ -178,7 +178,7 @@ describe('what waits', () => {
     await told();
   });
 
-  test('is approved or rejected by nobody, who is told what to say instead', async () => {
+  test('cannot be approved or rejected, and the error names the right command', async () => {
     const { trajectory, id, kinds } = await doubted();
     const before = await kinds();
     const said = { principal: 'ops', method: 'test' };
@@ -189,7 +189,7 @@ describe('what waits', () => {
     expect(await kinds()).toEqual(before);
   });
 
-  test.each(['applied', 'undone', 'residue'] as const)('is resolved by who decides that it is %s', async (as) => {
+  test.each(['applied', 'undone', 'residue'] as const)('is resolved by the decision that it is %s', async (as) => {
     const notices: (PendingNotification | ResolvedNotification)[] = [];
     const at = await doubted({
       onPending: (notice) => notices.push(notice),
@@ -216,7 +216,7 @@ describe('what waits', () => {
     await at.told();
   });
 
-  test('is put up again where it was tried again, and failed', async () => {
+  test('is submitted again if its retry failed', async () => {
     const at = await doubted();
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'retry', confirm: true });
     const [again] = at.trajectory.pending();
@@ -240,7 +240,7 @@ describe('what waits', () => {
     await at.told();
   });
 
-  test('is put up where its attempt has come to nothing, without a commit', async () => {
+  test('is submitted if its attempt was aborted, without a commit', async () => {
     const at = await stage();
     at.going['a'] = 'lose';
     await expect(at.transact((tx) => at.acts(tx))).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -254,7 +254,7 @@ describe('what waits', () => {
     await at.told();
   });
 
-  test('is put up where a body went on without it, as an effect that the commit has not named', async () => {
+  test('is submitted as unnamed by the commit if a body continued without it', async () => {
     const at = await stage();
     at.going['a'] = 'lose';
     await at.transact(async (tx) => {
@@ -269,7 +269,7 @@ describe('what waits', () => {
     await at.told();
   });
 
-  test('goes on under a frozen world, as all that is told of effects', async () => {
+  test('continues under a frozen world, like all effect entries', async () => {
     const at = await stage({ domain: { ...asking, freeze: 'world' } as typeof asking });
     at.going['b'] = 'lose';
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -301,7 +301,7 @@ describe('an attempt that was undone', () => {
     ],
     ['that took too long', 'deadline', () => new Promise(() => undefined), { deadlineMs: 50 }],
     ['that said nothing to propose', 'bad_intent', () => undefined, {}],
-  ])('%s has one entry that lists what it did', async (_, cause, ends, more) => {
+  ])('%s has one entry that lists its effects', async (_, cause, ends, more) => {
     const at = await stage();
     const body = async (tx: Transaction): Promise<unknown> => {
       await at.acts(tx, 'a');
@@ -336,7 +336,7 @@ describe('an attempt that was undone', () => {
     await at.told();
   });
 
-  test('is told of by whoever takes over, where the ledger could not be written', async () => {
+  test('is recorded by the adopting process if the ledger was not writable', async () => {
     const at = await stage();
     const { commit } = at.store;
     const body = async (tx: Transaction): Promise<void> => {
@@ -357,7 +357,7 @@ describe('an attempt that was undone', () => {
     await next.close();
   });
 
-  test('that never acted has none, nor has one whose calls did nothing', async () => {
+  test('that never acted has no entry, nor one with calls that did nothing', async () => {
     const at = await stage();
     at.going['a'] = 'fail_for_good';
     await expect(at.transact(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -379,7 +379,7 @@ describe('an attempt that was undone', () => {
     await at.told();
   });
 
-  test('by a branch that was not chosen is of no entry where its transaction is committed', async () => {
+  test('by an unchosen branch has no entry if its transaction is committed', async () => {
     const at = await stage();
     await at.transact(async (tx) => {
       await tx.speculate([(one) => at.acts(one, 'a'), (other) => at.holds(other, 'b')], () => 1);
@@ -391,7 +391,7 @@ describe('an attempt that was undone', () => {
   });
 });
 
-test('what tools did is told before a final answer, and by the log alone after it', async () => {
+test('effects are recorded before a final answer, and only in the log after it', async () => {
   const store = new MemoryStore();
   const holder = keysOf(5);
   const granted = writFor(holder.publicKey, { trajectory: 't', budget: { usd: 5 } });

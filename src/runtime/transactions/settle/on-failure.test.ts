@@ -83,8 +83,8 @@ function payloadOf(ruling: Ruling | undefined): any {
 
 const REFUSED: [string, string] = ['with_cost.buffered', 'no van'];
 
-describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, what fails for good', (sort) => {
-  test('is answered for, and all else that was done is undone, before the commit and after it', async () => {
+describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, a permanently failed effect', (sort) => {
+  test('is handled and all else is compensated, both before and after the commit', async () => {
     const at = await site(sort);
     const outcome = await at.order([
       ['reversible.externalised', 'acted'],
@@ -121,7 +121,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, what fails
     });
   });
 
-  test('may be what can not be undone, as long as nothing of that kind was done', async () => {
+  test('may be irreversible as long as no irreversible effect was executed', async () => {
     const at = await site(sort);
     const outcome = await at.order([
       ['reversible.buffered', 'held'],
@@ -132,7 +132,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, what fails
     await at.told();
   });
 
-  test('waits for a person once something was done that can not be undone', async () => {
+  test('needs a human once an irreversible effect was executed', async () => {
     const at = await site(sort);
     const outcome = await at.order([
       ['reversible.buffered', 'held'],
@@ -154,7 +154,7 @@ test('after three tries is as good as for good', async () => {
   await at.told();
 });
 
-test('what its action does then may be of another role', async () => {
+test('the `onFailure` action may have another role', async () => {
   const at = await site();
   const { failure } = await at.order([REFUSED], 'elsewhere');
   expect(payloadOf(failure).action).toMatchObject({ name: 'refund', role: { name: 'clerk', params: { desk: 'd1' } } });
@@ -162,7 +162,7 @@ test('what its action does then may be of another role', async () => {
   await at.told();
 });
 
-test('an action that says nothing about it leaves it to a person, and all else as it is', async () => {
+test('an action without `onFailure` leaves it to a human, the rest unchanged', async () => {
   const at = await site();
   const trajectory = await at.assize.open('t');
   const { effects } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
@@ -175,7 +175,7 @@ test('an action that says nothing about it leaves it to a person, and all else a
   await at.told();
 });
 
-test('who repeats it by its name is told that it failed, and what was done about that', async () => {
+test('a repetition by name receives the failure and its handling', async () => {
   const at = await site();
   const once = await at.order([['reversible.buffered', 'held'], REFUSED], 'o1', 'order 1');
   const again = await at.order([['reversible.buffered', 'held'], REFUSED], 'o1', 'order 1');
@@ -188,13 +188,13 @@ test('who repeats it by its name is told that it failed, and what was done about
   await at.told();
 });
 
-describe('what its action does then', () => {
+describe('the `onFailure` action', () => {
   test.each([
     ['bad', 'invariant_rejected'],
     ['unknown', 'unknown_tool'],
     ['odd', 'bad_intent'],
     ['throws', 'bad_intent'],
-  ])('is refused, for %s, and waits for a person with all undone', async (args, why) => {
+  ])('is refused, for %s, and needs a human, with all effects compensated', async (args, why) => {
     const at = await site();
     const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED], args, 'it');
     expect(outcome.effects).toBe('needs_human');
@@ -218,7 +218,7 @@ describe('what its action does then', () => {
     await at.told();
   });
 
-  test('is committed once what was against it is gone', async () => {
+  test('is committed once its obstacle is gone', async () => {
     const at = await site();
     expect((await at.order([REFUSED], 'bad', 'it')).effects).toBe('needs_human');
     const [{ epoch, n } = { epoch: 0, n: 0 }] = await at.left();
@@ -276,7 +276,7 @@ describe('what its action does then', () => {
     await at.told();
   });
 
-  test('waits while the world is frozen, and is gone on with by itself', async () => {
+  test('waits under a frozen world, and is resumed automatically', async () => {
     const at = await site();
     const trajectory = await at.assize.open('t');
     const refused = at.fault;
@@ -348,7 +348,7 @@ describe('what its action does then', () => {
   });
 });
 
-test('what an action did not even say at first is told to who repeats it, once it was said and committed', async () => {
+test('a repetition gets a late `onFailure` action once it is committed', async () => {
   let isBroken = true;
   const { order, ...actions } = (orders.declared as any).actions;
   const onFailure = (name: string) => {
@@ -375,7 +375,7 @@ test('what an action did not even say at first is told to who repeats it, once i
 });
 
 describe('at a blind sink', () => {
-  test('what is in doubt is for a person, and what they find is undone before anything is said about the failure', async () => {
+  test('an effect in doubt, confirmed by a human, is reverted before `onFailure`', async () => {
     const at = await site('blind');
     at.fault = (of, what) => (of === 'do' ? (what === 'lost' ? 'lose' : 'fail_for_good') : 'none');
     const outcome = await at.order([['reversible.buffered', 'lost'], REFUSED]);
@@ -391,7 +391,7 @@ describe('at a blind sink', () => {
     await at.told();
   });
 
-  test('what a person has found there before is undone too, once nothing stands in the way of that', async () => {
+  test('an effect found applied is compensated once no effect in doubt blocks it', async () => {
     const at = await site('blind');
     const goes: Record<string, Fault> = { found: 'lose', gone: 'lose_before', 'no letter': 'fail_for_good' };
     at.fault = (of, what) => (of === 'do' ? (goes[what] ?? 'none') : 'none');
@@ -422,7 +422,7 @@ describe('at a blind sink', () => {
     await at.told();
   });
 
-  test('what failed before, and waits, is there to be undone only where a person says so', async () => {
+  test('a failed unresolved effect is compensated only if an operator says so', async () => {
     const at = await site('blind');
     const goes: Record<string, Fault> = { gone: 'lose_before' };
     at.fault = (of, what) =>
@@ -449,7 +449,7 @@ describe('at a blind sink', () => {
   });
 });
 
-test('whoever repeats it by its name is told that it failed, also where nothing was committed for that', async () => {
+test('a repeat by name returns the failure, even if it committed no entry', async () => {
   const at = await site();
   const again = () => at.order([REFUSED], 'throws', 'order 1');
   expect([(await again()).effects, (await again()).effects]).toEqual(['needs_human', 'needs_human']);
@@ -460,7 +460,7 @@ test('whoever repeats it by its name is told that it failed, also where nothing 
   await at.told();
 });
 
-test('nobody proposes under the keys by which the runtime finds what it has proposed', async () => {
+test('a proposal under a key reserved for the runtime’s proposals is refused', async () => {
   const at = await site();
   const trajectory = await at.assize.open('t');
   const { ruling } = await at.order([], 'o1');
@@ -474,7 +474,7 @@ test('nobody proposes under the keys by which the runtime finds what it has prop
   await at.told();
 });
 
-test('of a trajectory that gave its answer meanwhile, what its action does is for a person, in the log alone', async () => {
+test('after its trajectory answered, a failure needs a human, in the log alone', async () => {
   const store = new MemoryStore();
   const holder = keysOf(5);
   const granted = writFor(holder.publicKey, { trajectory: 't', budget: { usd: 5 } });

@@ -61,7 +61,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
   ['that was committed', 'irreversible.buffered', 'commits', 'do', 'lose'],
   ['that is undone', 'reversible.externalised', 'throws', 'undo', 'fail'],
 ])('a transaction %s', (_, tool, ends, of, fault) => {
-  test('keeps others only from what waits for a person, and each of it until that is decided', async () => {
+  test('blocks only the scopes of unresolved effects, each until it is decided', async () => {
     const { faults, process } = stage();
     for (const place of ['b', 'c']) faults.set(`${of} ${place}`, fault);
     const one = await process();
@@ -78,7 +78,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     expect(await one.refused('a', 'b', 'c', 'd')).toEqual([]);
   });
 
-  test('does so also after its process has ended, and keeps all where what it touches was erased', async () => {
+  test('blocks them after its process ended too, and all if its text was erased', async () => {
     const { store, faults, process } = stage();
     faults.set(`${of} b`, fault);
     const one = await process();
@@ -99,7 +99,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     expect(await three.refused('a', 'b', 'e')).toEqual([]);
   });
 
-  test('has it again where what was decided needs what was erased, until it is decided without', async () => {
+  test('blocks again if a decision needs an erased value, until decided without', async () => {
     const { store, sink, faults, process } = stage();
     faults.set(`${of} b`, fault);
     const one = await process();
@@ -121,7 +121,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     expect(await two.refused('b')).toEqual([]);
   });
 
-  test('does so in the eyes of all who work beside it, and of who comes later', async () => {
+  test('blocks them for every concurrent and later group member', async () => {
     const { faults, process } = stage(true);
     faults.set(`${of} b`, fault);
     const [one, other] = [await process(), await process()];
@@ -135,7 +135,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     for (const each of [other, last]) expect(await each.refused('a', 'b')).toEqual([]);
   });
 
-  test('keeps its name, whatever else of it is free', async () => {
+  test('keeps its name, even if its other scopes are free', async () => {
     const { sink, faults, process } = stage();
     faults.set(`${of} b`, fault);
     const one = await process();
@@ -150,7 +150,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
   });
 });
 
-test('what a tool is missing for is kept, too', async () => {
+test('the scope of an effect without its tool stays blocked too', async () => {
   const { store, faults, process } = stage();
   faults.set('undo b', 'fail');
   const one = await process();
@@ -168,7 +168,7 @@ test('what a tool is missing for is kept, too', async () => {
   await expect(count('b')).rejects.toMatchObject({ code: 'resource_in_doubt' });
 });
 
-test('what a crash left, and was erased before it was done, waits for a person and not for a process', async () => {
+test('an effect erased after a crash before it ran needs a human decision', async () => {
   const seen = new Set<string>();
   for (let endAt = 1; ; endAt++) {
     const store = new MemoryStore();
@@ -205,57 +205,54 @@ test('what a crash left, and was erased before it was done, waits for a person a
   expect([...seen]).toEqual(['unresolved, erased', 'in_doubt, erased']);
 });
 
-test.each([0, 1])(
-  'of what may have been called with another one, and was erased by itself, nobody can tell: %i',
-  async (n) => {
-    const done: string[] = [];
-    for (let endAt = 1; ; endAt++) {
-      const at = {};
-      const process = (store: MemoryStore, steps: Steps) => {
-        const execute = async (calls: readonly BatchedCall[]) => {
-          await steps.step();
-          done.push(...calls.map(({ part }) => part));
-          await steps.step();
-          return calls.map(() => null);
-        };
-        const tools = ['a', 'b'].map((name) =>
-          declareTool({
-            name,
-            input: z.strictObject({}),
-            class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
-            writes: [`test:${name}`],
-            batch: { at, part: name, execute, compensate: async (calls) => calls.map(() => ({ undone: 'all' })) },
-            execute: () => null,
-            compensate: () => ({ undone: 'all' }),
-          }),
-        );
-        return runtimeOver(storeOf(store, steps), [tally], { tools });
+test.each([0, 1])('an effect erased alone, possibly called in a batch, is in doubt: %i', async (n) => {
+  const done: string[] = [];
+  for (let endAt = 1; ; endAt++) {
+    const at = {};
+    const process = (store: MemoryStore, steps: Steps) => {
+      const execute = async (calls: readonly BatchedCall[]) => {
+        await steps.step();
+        done.push(...calls.map(({ part }) => part));
+        await steps.step();
+        return calls.map(() => null);
       };
-      const store = new MemoryStore();
-      await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
-      const steps = new Steps(endAt);
-      const ordered = process(store, steps)
-        .open('t')
-        .then((trajectory) =>
-          trajectory.transaction(ALL, async (tx) => {
-            for (const name of ['a', 'b']) await tx.call(name, {});
-            tx.propose(COUNT);
-          }),
-        );
-      await Promise.race([ordered, steps.ended]);
-      if (!steps.isDead) break;
-      const [open] = await store.openEffects();
-      const payloads = [...JSON.stringify(open?.records ?? []).matchAll(/blob[^0-9a-f]*([0-9a-f]{64})/g)];
-      if (payloads.length === 0) continue;
-      // Like an erasure of many values that stopped between two of its entries.
-      const read = store.blob.bind(store);
-      store.blob = async (hash) => (hash === payloads[n]![1] ? undefined : read(hash));
-      const next = process(store, new Steps());
-      const calls = done.length;
-      expect(await next.recoverEffects()).toMatchObject([{ n, phase: 'in_doubt', why: 'erased' }]);
-      expect(done).toHaveLength(calls);
-      await next.close();
-    }
-    expect(done).not.toEqual([]);
-  },
-);
+      const tools = ['a', 'b'].map((name) =>
+        declareTool({
+          name,
+          input: z.strictObject({}),
+          class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+          writes: [`test:${name}`],
+          batch: { at, part: name, execute, compensate: async (calls) => calls.map(() => ({ undone: 'all' })) },
+          execute: () => null,
+          compensate: () => ({ undone: 'all' }),
+        }),
+      );
+      return runtimeOver(storeOf(store, steps), [tally], { tools });
+    };
+    const store = new MemoryStore();
+    await runtimeOver(store, [tally]).create(tally, { trajectoryId: 't' });
+    const steps = new Steps(endAt);
+    const ordered = process(store, steps)
+      .open('t')
+      .then((trajectory) =>
+        trajectory.transaction(ALL, async (tx) => {
+          for (const name of ['a', 'b']) await tx.call(name, {});
+          tx.propose(COUNT);
+        }),
+      );
+    await Promise.race([ordered, steps.ended]);
+    if (!steps.isDead) break;
+    const [open] = await store.openEffects();
+    const payloads = [...JSON.stringify(open?.records ?? []).matchAll(/blob[^0-9a-f]*([0-9a-f]{64})/g)];
+    if (payloads.length === 0) continue;
+    // Like an erasure of many values that stopped between two of its entries.
+    const read = store.blob.bind(store);
+    store.blob = async (hash) => (hash === payloads[n]![1] ? undefined : read(hash));
+    const next = process(store, new Steps());
+    const calls = done.length;
+    expect(await next.recoverEffects()).toMatchObject([{ n, phase: 'in_doubt', why: 'erased' }]);
+    expect(done).toHaveLength(calls);
+    await next.close();
+  }
+  expect(done).not.toEqual([]);
+});

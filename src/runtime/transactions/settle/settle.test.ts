@@ -148,10 +148,10 @@ test.each<[Reversibility, Delivery, Sink, number]>([
   },
 );
 
-describe('what has become of committed transactions', () => {
+describe('the settlement of committed transactions', () => {
   afterEach(() => void vi.useRealTimers());
 
-  test('is told together, and nobody waits for it', async () => {
+  test('is written in one batch, and no caller waits for it', async () => {
     const { store, assize, counts, transact } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     for (let n = 0; n < 20; n++) await transact(`${n}`);
@@ -166,7 +166,7 @@ describe('what has become of committed transactions', () => {
     expect(counts).toEqual({ commit: 21, logEffects: 0 });
   });
 
-  test('is told without a pause where it is of many', async () => {
+  test('is written without a pause for many transactions', async () => {
     const { store, transact } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     for (let n = 0; n < 64; n++) await transact(`${n}`);
@@ -175,7 +175,7 @@ describe('what has become of committed transactions', () => {
     expect(await settledIn(store)).toEqual(Array(64).fill(1));
   });
 
-  test('is told when the runtime is closed', async () => {
+  test('is written when the runtime is closed', async () => {
     const { store, assize, transact } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await transact('a');
@@ -201,7 +201,7 @@ describe('what has become of committed transactions', () => {
     await (await next).release();
   });
 
-  test('is told by more than one entry where it is of very many effects', async () => {
+  test('is split into several entries for very many effects', async () => {
     const { store, assize, trajectory } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     for (const many of [600, 600, 3]) {
@@ -231,7 +231,7 @@ describe('what has become of committed transactions', () => {
     ['refused', 'made'],
     ['unknown', 'made'],
     ['unknown and not made', 'made'],
-  ])('is told with what comes next where it was %s, and the log alone is %s', async (fate, alone) => {
+  ])('is written with the next entry if it was %s and the log alone is %s', async (fate, alone) => {
     const { store, assize, transact } = await stage((write, n) =>
       write === 'commit' ? (n === 2 ? fate : 'made') : n === 1 ? alone : 'made',
     );
@@ -249,7 +249,7 @@ describe('what has become of committed transactions', () => {
     expect(await openIn(store)).toEqual([]);
   });
 
-  test('is not tried any more once the runtime is closed, where nothing can be written', async () => {
+  test('is not retried after the runtime is closed, if no write succeeds', async () => {
     const { assize, counts, transact } = await stage((_, n) => (n === 1 ? 'made' : 'refused'));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     await transact('a');
@@ -260,7 +260,7 @@ describe('what has become of committed transactions', () => {
     expect(counts).toEqual(then);
   });
 
-  test('is told by whoever takes over, where it could not be; of whichever domain it is', async () => {
+  test('is written by the adopting process if it failed, for any domain', async () => {
     const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n > 1 ? 'refused' : 'made'));
     await transact('a');
     await assize.close();
@@ -275,7 +275,7 @@ describe('what has become of committed transactions', () => {
     expect(await settledIn(store)).toEqual([1]);
   });
 
-  test('is told by whoever takes over, also one that had the trajectory open and has not read what was committed since', async () => {
+  test('is written by an adopter that has the trajectory open in a stale state', async () => {
     const { store, assize, transact } = await stage((write, n) => (write === 'commit' && n > 1 ? 'refused' : 'made'));
     const other = runtimeOver(store, [tally], { tools: [buffered()] });
     await other.open('t');
@@ -288,7 +288,7 @@ describe('what has become of committed transactions', () => {
     expect(await openIn(store)).toEqual([]);
   });
 
-  test('is not told by who has lost the tenure', async () => {
+  test('is not written by a process that has lost the lease', async () => {
     const { store, assize, transact } = await stage();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const hold = store.leaseEffects.bind(store);
@@ -308,7 +308,7 @@ describe('what has become of committed transactions', () => {
     expect(await settledIn(store)).toEqual([1]);
   });
 
-  test('is told once, whoever else writes there', async () => {
+  test('is written once, with any concurrent writers', async () => {
     const { store, assize, transact } = await stage();
     const other = await runtimeOver(store, [tally]).open('t');
     for (let n = 0; n < 10; n++) {
@@ -323,7 +323,7 @@ describe('what has become of committed transactions', () => {
     expect(settled).toEqual(Array(10).fill(1));
   });
 
-  test('is told to each trajectory, also to one that was let go', async () => {
+  test('is written to each trajectory, also to a released one', async () => {
     const { store, assize, transact } = await stage();
     const second = await assize.create(tally, { trajectoryId: 'u' });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

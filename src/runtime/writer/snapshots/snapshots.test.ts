@@ -190,7 +190,7 @@ async function snapshotAt(store: MemoryStore, name: string, seq: number, from?: 
   return snapshotOf(await foldTrajectory(name, new Replayer(store), store, options)) as SnapshotRow;
 }
 
-test('whoever opens from a snapshot at any entry goes on as one who has replayed everything', async () => {
+test('a trajectory opened from a snapshot at any entry equals a full replay', async () => {
   const met = new Map<string, number>();
   const note = (what: string): void => void met.set(what, (met.get(what) ?? 0) + 1);
   const life = fc.record({
@@ -323,23 +323,30 @@ function otherThan(value: Json): Json {
 }
 
 describe('a snapshot that was changed', () => {
-  test.each([false, true])('is ignored, and named by fsck, at whatever place (removed: %j)', async (removed) => {
-    const { store, row, state, head } = await furnished();
-    const honest = JSON.parse(row.text) as Json;
-    const places = placesOf(honest);
-    expect(places.length).toBeGreaterThan(80);
-    for (const place of places) {
-      const text = JSON.stringify(changedAt(honest, place, removed));
-      const broken = { ...row, text };
-      expect(await openedWith(store, broken), String(place)).toMatchObject({ told: ['snapshot_failed'], state, head });
-      expect((await fsck(store)).faults, String(place)).toMatchObject([
-        { code: 'snapshot_differs', trajectory_id: 't' },
-      ]);
-    }
-  });
+  test.each([false, true])(
+    'is ignored, and reported by fsck, for a change at any path (removed: %j)',
+    async (removed) => {
+      const { store, row, state, head } = await furnished();
+      const honest = JSON.parse(row.text) as Json;
+      const places = placesOf(honest);
+      expect(places.length).toBeGreaterThan(80);
+      for (const place of places) {
+        const text = JSON.stringify(changedAt(honest, place, removed));
+        const broken = { ...row, text };
+        expect(await openedWith(store, broken), String(place)).toMatchObject({
+          told: ['snapshot_failed'],
+          state,
+          head,
+        });
+        expect((await fsck(store)).faults, String(place)).toMatchObject([
+          { code: 'snapshot_differs', trajectory_id: 't' },
+        ]);
+      }
+    },
+  );
 
   test.each([false, true])(
-    'with its hash put right is found by fsck, and opens all the same (removed: %j)',
+    'with a corrected hash is found by fsck, and opens anyway (removed: %j)',
     async (removed) => {
       const { store, row, head } = await furnished();
       const honest = JSON.parse(row.text) as Json;
@@ -372,7 +379,7 @@ describe('a snapshot that was changed', () => {
     );
   });
 
-  test('so that it does not fit what came after it gives way to a replay', async () => {
+  test('so that later entries do not fit is replaced by a replay', async () => {
     const { store, row } = await furnished();
     const { assize } = processOver(store, 'more', new HandClock().at, {});
     const trajectory = await assize.open('t');
@@ -384,7 +391,7 @@ describe('a snapshot that was changed', () => {
     expect(opened).toMatchObject({ told: ['snapshot_failed'], state: trajectory.state(), head: trajectory.head });
   });
 
-  test('of a trajectory whose end was cut off is not used', async () => {
+  test('of a truncated trajectory is not used', async () => {
     const { store, row, length } = await furnished();
     const cut = new RecordedStore();
     for (const batch of store.batches.slice(0, -1)) await cut.commit(batch);
@@ -393,7 +400,7 @@ describe('a snapshot that was changed', () => {
   });
 });
 
-test('what was tampered with before a snapshot is not seen by who opens, and is by who verifies', async () => {
+test('tampering before a snapshot is found by verification, not by opening', async () => {
   const { store, row, head } = await furnished();
   const there = await allEntries(store, 't');
   const damaged = new RecordedStore();
@@ -407,7 +414,7 @@ test('what was tampered with before a snapshot is not seen by who opens, and is 
   expect((await fsck(damaged)).valid).toBe(false);
 });
 
-test('a rule that a counselor let be broken is known to be broken behind a snapshot too', async () => {
+test('an invariant broken by an override is known as broken after a snapshot', async () => {
   const { store, at } = await furnished();
   const { assize } = processOver(store, 'more', at, {});
   const trajectory = await assize.open('t');
@@ -419,7 +426,7 @@ test('a rule that a counselor let be broken is known to be broken behind a snaps
   expect(await openedWith(store, row)).toMatchObject({ told: [], state: trajectory.state() });
 });
 
-test('only what came after a snapshot is read', async () => {
+test('only the entries after a snapshot are read', async () => {
   const { store, row, length } = await furnished();
   const counted = new CountedStore();
   for (const batch of store.batches) await counted.commit(batch);
@@ -428,7 +435,7 @@ test('only what came after a snapshot is read', async () => {
   expect(counted.pages).toEqual([length - 1]);
 });
 
-test('a branch is opened from a snapshot of its source that stands before it begins, and from no later one', async () => {
+test('a branch opens from a source snapshot before its start, and no later one', async () => {
   const { store, row, length } = await furnished();
   const commits = (await allEntries(store, 't')).filter(({ kind }) => kind === 'commit');
   const [early, last] = [commits[0]!, commits.at(-1)!];
@@ -453,7 +460,7 @@ test('a branch is opened from a snapshot of its source that stands before it beg
   }
 });
 
-test('a snapshot of the source that does not fit what follows gives way to a replay of the source', async () => {
+test('a source snapshot that does not fit later entries causes a source replay', async () => {
   const { store, row, length } = await furnished();
   const { assize } = processOver(store, 'branches', new HandClock().at, {});
   const trajectory = await assize.open('t');
@@ -474,7 +481,7 @@ async function lengthened(trajectory: Trajectory, count: number): Promise<void> 
 }
 
 describe('a snapshot is left', () => {
-  test('by who opened a long trajectory by replay, and the next one opens from it', async () => {
+  test('by a process that replayed a long trajectory, and the next opens from it', async () => {
     const { store } = await furnished();
     await lengthened(await runtimeOver(store, domains).open('t'), SNAPSHOT_AFTER);
     const first = await openedWith(store, undefined);
@@ -487,24 +494,27 @@ describe('a snapshot is left', () => {
     expect([second.told, second.state]).toEqual([[], first.trajectory.state()]);
   });
 
-  test.each(['release', 'close'] as const)('at %s by who added many entries, of what is durable', async (way) => {
-    const { store } = await furnished();
-    const { assize, trajectory } = await openedWith(store, undefined);
-    // Known here, but in no entry: the next opening does not know it.
-    await trajectory.propose(intent('pay', { usd: 6 }, { writ: lowest, chain: [below, granted] } as never));
-    await lengthened(trajectory, SNAPSHOT_AFTER + 10);
-    const late = trajectory.propose(intent('add', { by: 1 }, worker));
-    if (way === 'release') assize.release('t');
-    await assize.close();
-    await late;
-    const row = (await store.snapshot('t')) as SnapshotRow;
-    expect(row).toEqual(await snapshotAt(store, 't', row.seq));
-    await lengthened(trajectory, 5);
-    await assize.close();
-    expect((await store.snapshot('t'))?.seq).toBe(row.seq);
-  });
+  test.each(['release', 'close'] as const)(
+    'at %s by a process that added many entries, of the durable ones',
+    async (way) => {
+      const { store } = await furnished();
+      const { assize, trajectory } = await openedWith(store, undefined);
+      // Known here, but in no entry: the next opening does not know it.
+      await trajectory.propose(intent('pay', { usd: 6 }, { writ: lowest, chain: [below, granted] } as never));
+      await lengthened(trajectory, SNAPSHOT_AFTER + 10);
+      const late = trajectory.propose(intent('add', { by: 1 }, worker));
+      if (way === 'release') assize.release('t');
+      await assize.close();
+      await late;
+      const row = (await store.snapshot('t')) as SnapshotRow;
+      expect(row).toEqual(await snapshotAt(store, 't', row.seq));
+      await lengthened(trajectory, 5);
+      await assize.close();
+      expect((await store.snapshot('t'))?.seq).toBe(row.seq);
+    },
+  );
 
-  test('not for few entries, nor for a world that takes longer to write than they take to replay', async () => {
+  test('not for few entries, nor for a state slower to write than to replay', async () => {
     const { store } = await furnished();
     const value = 'x'.repeat(1_000_000);
     const { assize, trajectory } = await openedWith(store, undefined);
@@ -543,27 +553,30 @@ const FAULTS: readonly StoreFault[] = [
 ];
 
 describe.each(FAULTS)('with a store that has $kind', (fault) => {
-  test.each(['snapshot', 'putSnapshot'])('at %s, opening and closing go well, and it is told', async (operation) => {
-    const { store } = await furnished();
-    await lengthened(await runtimeOver(store, domains).open('t'), SNAPSHOT_AFTER);
-    const honest = await openedWith(await copyOf(store), undefined);
-    const faulty = faultyStore<MemoryStore>(store, faultAt(1, fault, operation));
-    const told: RuntimeError[] = [];
-    const onSnapshotFailed = (error: RuntimeError): void => void told.push(error);
-    const assize = runtimeOver(faulty, domains, { snapshots: faulty, onSnapshotFailed });
-    const trajectory = await assize.open('t');
-    expect([trajectory.head, trajectory.state()]).toEqual([honest.head, honest.state]);
-    await assize.close();
-    expect(told.map(({ code }) => code)).toEqual(fault.kind === 'delay' ? [] : ['snapshot_failed']);
-    // The next opening has it, or makes it.
-    const next = await openedWith(store, undefined);
-    await next.assize.close();
-    expect([next.head, next.told]).toEqual([honest.head, []]);
-    expect((await store.snapshot('t'))?.seq).toBe(trajectory.length - 1);
-  });
+  test.each(['snapshot', 'putSnapshot'])(
+    'at %s, opening and closing succeed, and the failure is reported',
+    async (operation) => {
+      const { store } = await furnished();
+      await lengthened(await runtimeOver(store, domains).open('t'), SNAPSHOT_AFTER);
+      const honest = await openedWith(await copyOf(store), undefined);
+      const faulty = faultyStore<MemoryStore>(store, faultAt(1, fault, operation));
+      const told: RuntimeError[] = [];
+      const onSnapshotFailed = (error: RuntimeError): void => void told.push(error);
+      const assize = runtimeOver(faulty, domains, { snapshots: faulty, onSnapshotFailed });
+      const trajectory = await assize.open('t');
+      expect([trajectory.head, trajectory.state()]).toEqual([honest.head, honest.state]);
+      await assize.close();
+      expect(told.map(({ code }) => code)).toEqual(fault.kind === 'delay' ? [] : ['snapshot_failed']);
+      // The next opening has it, or makes it.
+      const next = await openedWith(store, undefined);
+      await next.assize.close();
+      expect([next.head, next.told]).toEqual([honest.head, []]);
+      expect((await store.snapshot('t'))?.seq).toBe(trajectory.length - 1);
+    },
+  );
 });
 
-test('unless somebody listens, the process warns', async () => {
+test('without a listener the process emits a warning', async () => {
   const { store, row } = await furnished();
   await store.putSnapshot({ ...row, hash: hashText('another') }, 0);
   const warned = new Promise((resolve) => process.once('warning', resolve));
@@ -571,7 +584,7 @@ test('unless somebody listens, the process warns', async () => {
   expect(await warned).toMatchObject({ code: 'snapshot_failed', message: expect.stringContaining('hash') });
 });
 
-test('where the listener fails itself, the process warns of that, and the opening goes well', async () => {
+test('if the listener throws, the process warns, and the opening succeeds', async () => {
   const { store, row } = await furnished();
   await store.putSnapshot({ ...row, hash: hashText('another') }, 0);
   const warned = new Promise((resolve) => process.once('warning', resolve));
@@ -583,7 +596,7 @@ test('where the listener fails itself, the process warns of that, and the openin
   expect(await warned).toMatchObject({ message: 'not now' });
 });
 
-test('two handles on one file: each reads on from what the other has left, and they make one ledger', async () => {
+test('two handles on one file use each other’s snapshots, in one ledger', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-snapshots-'));
   const stores = [0, 1].map(() => openSqlite({ path: join(folder, 'shared.db'), durability: 'off' }));
   const [one, other] = (await Promise.all(stores)) as [SqliteStore, SqliteStore];
@@ -617,7 +630,7 @@ test('two handles on one file: each reads on from what the other has left, and t
   rmSync(folder, { recursive: true });
 });
 
-test('a process opens from what another one has left, and leaves one for it', async () => {
+test('a process opens from another’s snapshot, and leaves one for it', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'assize-snapshots-'));
   const path = join(folder, 'shared.db');
   const store = await openSqlite({ path, durability: 'off' });

@@ -13,7 +13,7 @@ test.each([
   expect(readUrl(url)).toEqual({ url, schema });
 });
 
-describe('what can be no URL of a store is refused before anything is sent, and the error does not repeat it', () => {
+describe('an invalid store URL is refused before any I/O, and not in the error', () => {
   test.each([
     '',
     'postgres:x',

@@ -23,7 +23,7 @@ withPostgres('effects', (postgres) => {
   sharedEffectStoreSuite(suite);
 
   test.each<Loss>(['before', 'torn', 'under way', 'answered'])(
-    'a write of effects whose connection is lost is sent again, and is there once: %s',
+    'a write of effects with a lost connection is resent and applied once: %s',
     async (loss) => {
       const through = new URL(postgres.url());
       through.port = String(relay.port);
@@ -45,7 +45,7 @@ withPostgres('effects', (postgres) => {
     },
   );
 
-  test('a holder whose connection is lost is fenced by the next one', async () => {
+  test('a holder with a lost connection is fenced by the next holder', async () => {
     const url = postgres.url();
     const name = postgres.schemaOf(url);
     const [left, right] = [await openPostgres({ url, applicationName: name }), await openPostgres({ url })];
@@ -66,7 +66,7 @@ withPostgres('effects', (postgres) => {
     await right.close();
   });
 
-  test('who waits for longer than the server lets it wait for a lock goes on waiting', async () => {
+  test('a waiter for a lease keeps waiting past the server’s timeout for locks', async () => {
     const url = postgres.url();
     const name = postgres.schemaOf(url);
     const left = await openPostgres({ url });
@@ -89,7 +89,7 @@ withPostgres('effects', (postgres) => {
     await right.close();
   });
 
-  test('a group of effects, entries, erasures and answers of the oracle is one call', async () => {
+  test('effects, entries, erasures and oracle answers of a group are one call', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     const { fence } = await store.leaseEffects();
@@ -132,7 +132,7 @@ withPostgres('effects', (postgres) => {
   });
 });
 
-test('a write that was in doubt, and is fenced when it is sent again, stays in doubt', async () => {
+test('a write in doubt that is fenced when it is resent stays in doubt', async () => {
   const batch = { ...batchOf([]), effects: writeOf(1, 1) };
   const doubt = unknownCommitError('a store', new Error('lost'));
   const { promise, resolve, reject } = Promise.withResolvers<CommitResult>();

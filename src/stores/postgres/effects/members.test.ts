@@ -48,7 +48,7 @@ withPostgres(
       };
     }
 
-    test('a member whose connection the server ends is lost at once, however long its lease is', async () => {
+    test('a member is lost immediately when its connection ends, for any lease', async () => {
       const { left, right, name } = await twoHandles();
       const [gone, other] = [await joined(left), await joined(right)];
       const epoch = await gone.begin('r:/a');
@@ -74,7 +74,7 @@ withPostgres(
       await right.close();
     });
 
-    test('who has the rights that the guide names for it does all that a member does', async () => {
+    test('a user with the rights that the guide lists can do all a member does', async () => {
       const url = postgres.url();
       await (await openPostgres({ url })).close();
       const schema = postgres.schemaOf(url);
@@ -104,7 +104,7 @@ withPostgres(
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
 
-    test('who loses the connection while it says something does not know whether it was heard', async () => {
+    test('a member that loses its connection in a publish has an unknown outcome', async () => {
       const { left, right, name } = await twoHandles();
       const [gone, other] = [await joined(left), await joined(right)];
       const epoch = await gone.begin('r:/a');
@@ -122,7 +122,7 @@ withPostgres(
       await right.close();
     });
 
-    test('of all who are about to take over at the same time one does, and hears so', async () => {
+    test('of members that adopt concurrently one succeeds, and is notified', async () => {
       const { left, right, name } = await twoHandles();
       const [gone, ...others] = [await joined(right), await joined(left), await joined(left), await joined(left)];
       const epoch = await gone.begin('r:/a');
@@ -145,7 +145,7 @@ withPostgres(
       await right.close();
     });
 
-    test('a server that is killed leaves nobody a member, and who joins next resumes what is open', async () => {
+    test('a killed server ends all memberships, and the next member resumes work', async () => {
       const { left, right } = await twoHandles();
       const members = [await joined(left), await joined(right)] as const;
       const [open, over] = [await members[0].begin('r:/a'), await members[1].begin('r:/b')];
@@ -177,7 +177,7 @@ withPostgres(
       await right.close();
     });
 
-    test('a server that is stopped and started again has lost its members, and what they said is taken over', async () => {
+    test('a restarted server has lost its members, and their work is adopted', async () => {
       const { left, right } = await twoHandles();
       const gone = [await joined(left), await joined(right)] as const;
       const epochs = [await gone[0].begin('r:/a'), await gone[1].begin('r:/b')];
@@ -197,7 +197,7 @@ withPostgres(
       await right.close();
     });
 
-    test('a fence is given once, also where the server crashes at once and users’ commits do not wait for the disk', async () => {
+    test('a fence is issued once, even with crashes and asynchronous user commits', async () => {
       const url = postgres.url();
       await postgres.query('ALTER DATABASE postgres SET synchronous_commit = off');
       try {
@@ -215,7 +215,7 @@ withPostgres(
       }
     });
 
-    test('who joins or asks for a tenure while the server restarts waits for it, as who reads and writes does', async () => {
+    test('a join or lease request during a restart waits, as reads and writes do', async () => {
       const store = await openPostgres({ url: postgres.url() });
       const before = await joined(store);
       for (const how of ['fast', 'immediate', 'killed'] as const) {
@@ -233,7 +233,7 @@ withPostgres(
       await store.close();
     });
 
-    test('who waits for a lock whose connection the server ends asks for it anew', async () => {
+    test('a lock request with a terminated connection is repeated', async () => {
       const { left, right, name } = await twoHandles();
       const tenure = await right.leaseEffects();
       const joining = joined(left);
@@ -245,7 +245,7 @@ withPostgres(
       await right.close();
     });
 
-    test('who waits for a server that is away gives up when told to, and when the store is closed', async () => {
+    test('a wait for an absent server ends on abort, and when the store is closed', async () => {
       const store = await openPostgres({ url: postgres.url() });
       await postgres.server.stop();
       try {
@@ -263,7 +263,7 @@ withPostgres(
       }
     });
 
-    test('who asks while it stays away hears so after as many attempts as the store makes', async () => {
+    test('a request to an absent server fails after the store’s last attempt', async () => {
       const store = await openPostgres({ url: postgres.url(), connectAttempts: 2 });
       await postgres.server.stop();
       try {
@@ -276,7 +276,7 @@ withPostgres(
       }
     });
 
-    test('who has lost a tenure and does not know is fenced by who joins, whatever others lock in the database', async () => {
+    test('a holder with an unnoticed lost lease is fenced by a join, despite locks', async () => {
       const { left, right, name } = await twoHandles();
       const tenure = await left.leaseEffects();
       expect(await left.logEffects(writeOf(tenure.fence, 1))).toEqual(WRITTEN);
@@ -291,7 +291,7 @@ withPostgres(
       await right.close();
     });
 
-    test('of what is left again and again who comes later hears the last, with the claims that were said last', async () => {
+    test('a late member receives the last of repeated releases, with latest claims', async () => {
       const { left, right } = await twoHandles();
       const members = [await joined(left), await joined(right)];
       const [one] = members as [Member, Member];
@@ -323,7 +323,7 @@ withPostgres(
       await right.close();
     });
 
-    test('who joins where very many are open hears of all of them', async () => {
+    test('a new member is notified of all of very many open transactions', async () => {
       const [url, many] = [postgres.url(), 60_000];
       // For example, transactions that wait for a human decision. Publishing them one by one took
       // quadratic time, and exceeded this timeout.
@@ -341,7 +341,7 @@ withPostgres(
       await store.close();
     });
 
-    test('what one says is no news to it, and it is to the others', async () => {
+    test('a member is notified of events of others, and not of its own', async () => {
       const { left, right } = await twoHandles();
       const two = await joined(right);
       const one = await joined(left);
@@ -362,7 +362,7 @@ withPostgres(
     });
 
     test.each(['repeatable read', 'serializable'])(
-      'members are told all that others say at the same time, whatever the database would isolate: %s',
+      'members receive all concurrent events at any default isolation: %s',
       async (isolation) => {
         await postgres.query(`ALTER DATABASE postgres SET default_transaction_isolation = '${isolation}'`);
         try {

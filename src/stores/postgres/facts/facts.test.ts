@@ -30,7 +30,7 @@ withPostgres('facts', (postgres) => {
   const openFour = (url: string): Promise<PostgresStore[]> =>
     Promise.all(Array.from({ length: 4 }, () => openPostgres({ url })));
 
-  test('of many that change two partitions at once, in both orders, each change is made once', async () => {
+  test('concurrent changes of two partitions, in both orders, each apply once', async () => {
     const stores = await openFour(postgres.url());
     const said: string[] = [];
     const change = async (store: PostgresStore, n: number): Promise<void> => {
@@ -63,7 +63,7 @@ withPostgres('facts', (postgres) => {
     for (const each of stores) await each.close();
   });
 
-  test('a change that waited for another one of its partition is judged by what that has left', async () => {
+  test('a change that waited for its partition is checked against the result', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     const several = (fact_id: string) => [{ fact_id, cardinality: 'multi-valued' as const }];
@@ -84,7 +84,7 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
-  test('what a change was planned on stays so until it is written, also where it is not there', async () => {
+  test('the read set of a change stays locked until its write, even if missing', async () => {
     const url = postgres.url();
     const [store, behind] = [await openPostgres({ url }), await openPostgres({ url })];
     const base = new URL(url);
@@ -139,7 +139,7 @@ withPostgres('facts', (postgres) => {
     for (const each of [store, behind]) await each.close();
   });
 
-  test('of many that begin one partition at once, or one version of a fact in several, one does', async () => {
+  test('of concurrent creations of a partition or fact version one succeeds', async () => {
     const stores = await openFour(postgres.url());
     const put = (store: PostgresStore, change: FactWrite) =>
       store.commit({ ...batchOf([]), facts: [change] }).then(
@@ -162,7 +162,7 @@ withPostgres('facts', (postgres) => {
     for (const each of stores) await each.close();
   });
 
-  test('whatever is said while it is erased, it is gone', async () => {
+  test('facts asserted during their erasure are erased', async () => {
     const [eraser, ...others] = (await openFour(postgres.url())) as [PostgresStore, ...PostgresStore[]];
     const secret = contentOf('secret').hash;
     const say = async (store: PostgresStore, who: number): Promise<void> => {
@@ -190,7 +190,7 @@ withPostgres('facts', (postgres) => {
     for (const store of [eraser, ...others]) await store.close();
   });
 
-  test('what is said after an erasure of the same names, both at once, begins anew', async () => {
+  test('a fact asserted after an erasure of its names, in one group, starts anew', async () => {
     const store = await openPostgres({ url: postgres.url() });
     const put = (change: FactWrite) => store.commit({ ...batchOf([]), facts: [change] });
     const reading = (n: number, version: number): FactWrite => ({
@@ -208,7 +208,7 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
-  test('what is said with the erasure of the last text of a space is found', async () => {
+  test('a fact asserted with the erasure of a space’s last text is found', async () => {
     const store = await openPostgres({ url: postgres.url() });
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'secret' }]);
     await store.commit({ ...batchOf([]), facts: [first] });
@@ -221,7 +221,7 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
-  test('what was planned on a batch that was refused is a conflict, though its versions fit by chance', async () => {
+  test('a write planned on a refused batch conflicts, even if its versions fit', async () => {
     const [store, other] = (await openFour(postgres.url())).slice(0, 2) as [PostgresStore, PostgresStore];
     const names = contentOf('other names');
     const theirs = changeOf(ALICE, 1, 10, [{ fact_id: 'theirs' }]);
@@ -270,7 +270,7 @@ withPostgres('facts', (postgres) => {
   });
 
   test.each<Loss>(['before', 'torn', 'under way', 'answered'])(
-    'facts that are made anew are the same, where a connection is lost meanwhile: %s',
+    'rebuilt facts are the same if a connection is lost in the meantime: %s',
     async (loss) => {
       const through = new URL(postgres.url());
       through.port = String(relay.port);
@@ -302,22 +302,19 @@ withPostgres('facts', (postgres) => {
     // sent again.
     ['under way', ['unknown', 'committed']],
     ['answered', ['unknown']],
-  ])(
-    'a change whose connection is lost is made once, and is never called outdated by itself: %s',
-    async (loss, may) => {
-      const through = new URL(postgres.url());
-      through.port = String(relay.port);
-      const store = await openPostgres({ url: through.href });
-      const lost = relay.lose(loss);
-      const committing = store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
-      await lost;
-      expect(may).toContain((await committing).status);
-      expect(await store.facts({ space })).toHaveLength(1);
-      await store.close();
-    },
-  );
+  ])('a change with a lost connection is made once, not outdated by itself: %s', async (loss, may) => {
+    const through = new URL(postgres.url());
+    through.port = String(relay.port);
+    const store = await openPostgres({ url: through.href });
+    const lost = relay.lose(loss);
+    const committing = store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
+    await lost;
+    expect(may).toContain((await committing).status);
+    expect(await store.facts({ space })).toHaveLength(1);
+    await store.close();
+  });
 
-  describe('what is remembered of a partition', () => {
+  describe('the cached state of a partition', () => {
     const put = (store: PostgresStore, ...facts: FactWrite[]) => store.commit({ ...batchOf([]), facts });
     const OUTDATED = { status: 'outdated', partition: ALICE };
     /** Two handles that both have version 1 of Alice in their caches. */
@@ -332,7 +329,7 @@ withPostgres('facts', (postgres) => {
     const until = (n: number) => ({ valid_to: day(n) });
     const from = (n: number) => ({ valid_from: day(n) });
 
-    test('need not be asked: a change waits for the server once, of what was changed, read or looked for here', async () => {
+    test('saves a query: a change of a known partition takes one round trip', async () => {
       const store = await openPostgres({ url: postgres.url() });
       const trips = (...facts: FactWrite[]) => roundTripsOf(() => put(store, ...facts));
       const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
@@ -350,7 +347,7 @@ withPostgres('facts', (postgres) => {
       await store.close();
     });
 
-    test('is not what is refused by', async () => {
+    test('is never the reason for a refusal', async () => {
       const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
       const [one, other] = stores;
       expect(await put(one, changeOf(ALICE, 2, 20, [{ fact_id: 'b', ...from(5) }]))).toEqual(COMMITTED);
@@ -366,7 +363,7 @@ withPostgres('facts', (postgres) => {
       await close(stores);
     });
 
-    test('is of one making of the facts: by what is made anew it is not judged', async () => {
+    test('belongs to one rebuild of the facts, and does not check rebuilt facts', async () => {
       const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]);
       const stores = await openTwo(first);
       async function* other() {
@@ -380,7 +377,7 @@ withPostgres('facts', (postgres) => {
       await close(stores);
     });
 
-    test('does not know of what others erase, and what was erased does not come back by it', async () => {
+    test('lacks the erasures of other handles, and restores no erased value', async () => {
       const stores = await openTwo(changeOf(ALICE, 1, 10, [{ fact_id: 'a', ...until(5) }]));
       const [one, other] = stores;
       const erase = (hash: string) => one.commit({ ...batchOf([]), erased: [{ hash, by: blobOf('by').hash }] });
@@ -398,7 +395,7 @@ withPostgres('facts', (postgres) => {
     });
   });
 
-  test('a change reads its own rows, however many others there are, by plans that were made before there were any', async () => {
+  test('a change reads only its own rows, for any table size, with old plans', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     const patient = (n: number) => ({ ...ALICE, subject: `patient ${n}` });
@@ -422,7 +419,7 @@ withPostgres('facts', (postgres) => {
     expect(await sum('idx_tup_read', 'pg_stat_user_indexes')).toBeLessThan(10_000);
   });
 
-  test('what Table 12 says of a row is refused by the tables themselves', async () => {
+  test('the tables refuse rows that violate Table 12', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
@@ -503,7 +500,7 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
-  test('rows of a text are found by what it says in its partition, whatever the planner knows of the table', async () => {
+  test('rows of a text are found by content in a partition, for any statistics', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     const rows = Array.from({ length: 2_000 }, (_, n) => ({ fact_id: `${n}`, cardinality: 'multi-valued' as const }));
@@ -529,7 +526,7 @@ withPostgres('facts', (postgres) => {
     await store.close();
   });
 
-  test('what is read at one moment is read again, of another one, where the connection was lost; nobody else reads in it', async () => {
+  test('a read snapshot is repeated if its connection is lost, and is exclusive', async () => {
     const url = postgres.url();
     const applicationName = postgres.schemaOf(url);
     const store = await openPostgres({ url, applicationName, readers: 1 });

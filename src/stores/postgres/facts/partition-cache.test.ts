@@ -21,7 +21,7 @@ function stateOf(version: number, rows = 1): PartitionFacts {
   };
 }
 
-test('what is taken is not remembered any more until it is told again, and all of it is taken or nothing', () => {
+test('taking removes entries from the cache until set again, all or none', () => {
   const known = new PartitionCache();
   const [a, b] = [stateOf(1), stateOf(2)];
   known.set(1, name('a'), a);
@@ -36,7 +36,7 @@ test('what is taken is not remembered any more until it is told again, and all o
   expect([...known.take([name('a')])!.values()]).toEqual([a]);
 });
 
-test('what was read is not remembered in place of what was written after it, nor what is of another rebuilding', () => {
+test('a read replaces no later write in the cache, nor survives a rebuild', () => {
   const known = new PartitionCache();
   const written = stateOf(3);
   known.set(1, name('a'), written);
@@ -48,7 +48,7 @@ test('what was read is not remembered in place of what was written after it, nor
   expect(known.run).toBe(2);
 });
 
-test('as many open rows are remembered as it has room for, of whichever partitions, and those that were told again are counted once', () => {
+test('the cache keeps open rows up to its limit, and counts repeated rows once', () => {
   const known = new PartitionCache();
   const large = stateOf(1, 60_000);
   known.set(1, name('small'), stateOf(1));

@@ -5,7 +5,7 @@ import { batchOf, blobOf, entryAfter } from '../../../testing/store-rows.ts';
 import { openPostgres } from '../index.ts';
 
 withPostgres('texts of blobs', (postgres) => {
-  test('many that are asked for at once are answered each with its own, in a few round trips', async () => {
+  test('blobs requested concurrently are each answered, in a few round trips', async () => {
     const store = await openPostgres({ url: postgres.url() });
     const blobs = Array.from({ length: 200 }, (_, i) => blobOf(`text ${i}`));
     const by = entryAfter(undefined, 't');
@@ -19,7 +19,7 @@ withPostgres('texts of blobs', (postgres) => {
     await store.close();
   });
 
-  test('what is asked for before the store is closed is still read', async () => {
+  test('a blob requested before the store is closed is still read', async () => {
     const store = await openPostgres({ url: postgres.url() });
     const blob = blobOf('one');
     await store.commit(batchOf(entryAfter(undefined, 't'), [blob]));

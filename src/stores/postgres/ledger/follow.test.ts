@@ -24,7 +24,7 @@ const appended = (trajectory_id: string, seq: number): StoreEvent => ({ kind: 'a
 withPostgres(
   'following',
   (postgres) => {
-    test('a follower is told of every commit of another store, once for each trajectory of a group', async () => {
+    test('a follower is notified of foreign commits, once a trajectory in a group', async () => {
       const url = postgres.url();
       const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
       const ear = new Ear();
@@ -47,7 +47,7 @@ withPostgres(
       await reader.close();
     });
 
-    test('nothing is told once it was asked to stop', async () => {
+    test('no follower is notified after it asked to stop', async () => {
       const url = postgres.url();
       const [writer, reader] = [await openPostgres({ url }), await openPostgres({ url, mode: 'readonly' })];
       for (const row of chainOf('t', 30)) {
@@ -63,7 +63,7 @@ withPostgres(
       await reader.close();
     });
 
-    test('nothing is told of what was not committed, and nothing of other stores', async () => {
+    test('a follower is notified of no uncommitted entry, and of no other store', async () => {
       const [url, other] = [postgres.url(), postgres.url()];
       const [store, elsewhere] = [await openPostgres({ url }), await openPostgres({ url: other })];
       const root = entryAfter(undefined, 't');
@@ -80,7 +80,7 @@ withPostgres(
       await elsewhere.close();
     });
 
-    test('of a name that is too long to be told, only that there is something', async () => {
+    test('a name too long for a notification is reported as a missed event', async () => {
       const store = await openPostgres({ url: postgres.url() });
       const ear = new Ear();
       await store.follow(ear.listen);
@@ -104,7 +104,7 @@ withPostgres(
       await store.close();
     });
 
-    test('a follower whose connection was lost says that it may have missed something, and hears on', async () => {
+    test('a follower with a lost connection reports a possible gap, and continues', async () => {
       const relay = await Relay.start(postgres.server.port);
       const url = postgres.url();
       const through = new URL(url);
@@ -135,7 +135,7 @@ withPostgres(
       await relay.stop();
     });
 
-    test('what can not be followed', async () => {
+    test('stores that can not be followed', async () => {
       const store = await openPostgres({ url: postgres.url(), connectAttempts: 1 });
       await postgres.server.stop();
       await expect(store.follow(() => undefined)).rejects.toMatchObject({ code: 'store_unreachable' });

@@ -8,7 +8,7 @@ import { openPostgres } from '../index.ts';
 withPostgres('the log', (postgres) => {
   logStoreSuite({ name: 'postgres', open: (place) => openPostgres({ url: postgres.url(place) }) });
 
-  test('an entry that commits after a later one still gets its place, and no one logs past it', async () => {
+  test('an entry that commits late gets its position, and no writer logs past it', async () => {
     const url = postgres.url();
     const [slow, quick, reader] = [
       await openPostgres({ url }),

@@ -86,7 +86,7 @@ test('where more is made than a call takes, it is as fast as halves', () => {
   );
 });
 
-test('who makes nothing in between is written all at once', () => {
+test('without preparation time all requests are written in one batch', () => {
   fc.assert(
     fc.property(worlds, (world) => {
       const pace = new AdaptiveBatchSize();
@@ -96,7 +96,7 @@ test('who makes nothing in between is written all at once', () => {
   );
 });
 
-test('where the process has stood still, or a call came back at once, that is forgotten', () => {
+test('a process pause or an instant call does not distort the batch size', () => {
   const world = { callers: 16, call: 1, written: 0.1, made: 0.03 };
   const pace = new AdaptiveBatchSize();
   rate(world, pace);
@@ -105,7 +105,7 @@ test('where the process has stood still, or a call came back at once, that is fo
   expect(rate(world, pace)).toBeGreaterThan(whole(world) * 0.95);
 });
 
-test('a call for one, to see what it takes, is not made again at once where it has failed', () => {
+test('a probe call for one request is not repeated immediately after it failed', () => {
   const pace = new AdaptiveBatchSize();
   pace.asking(16);
   pace.called(1, 16);

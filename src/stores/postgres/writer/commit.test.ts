@@ -10,7 +10,7 @@ import { Group, prepareAppend } from './commit.ts';
 import { BatchJob } from './job.ts';
 
 withPostgres('a commit', (postgres) => {
-  test('reads the head of a trajectory, however long it has become since the connection was made', async () => {
+  test('reads only the head of a trajectory, however grown since the connection', async () => {
     const url = postgres.url();
     const store = await openPostgres({ url });
     const session = await Session.open({

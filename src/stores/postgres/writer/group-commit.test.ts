@@ -91,7 +91,7 @@ withPostgres(
       while (performance.now() < until);
     }
 
-    test('where it takes longer to make what is written than to call, half of them are written while others are made', async () => {
+    test('if preparation is slow, half is written while the other half is prepared', async () => {
       const { store, groups } = await watchedStore();
       await store.commit(batchOf(entryAfter(undefined, 'alone')));
       let underWay = 0;
@@ -123,7 +123,7 @@ withPostgres(
       await store.close();
     });
 
-    test('whatever is asked for meanwhile has its answer, also where connections are lost', async () => {
+    test('every concurrent request is answered, also if connections are lost', async () => {
       const { store } = await watchedStore();
       let asked = 0;
       const lost = new Set([150, 300]);
@@ -159,7 +159,7 @@ withPostgres(
       await store.close();
     });
 
-    test('what comes while the server writes goes into the next group', async () => {
+    test('requests during a write of the server go into the next group', async () => {
       const { store, groups } = await watchedStore();
       const first = store.commit(batchOf(entryAfter(undefined, 'first')));
       await new Promise(setImmediate);
@@ -214,7 +214,7 @@ withPostgres(
 
       // The store must not depend on the server's default isolation level.
       test.each(['read committed', 'repeatable read', 'serializable'])(
-        'of 64 that append at once through 8 of them, one is committed each time, without a gap: %s',
+        'of 64 concurrent appends to 8 stores one commits each time, no gap: %s',
         async (level) => {
           const stores = await openMany(8, level);
           const committed: string[] = [];
@@ -237,7 +237,7 @@ withPostgres(
       );
 
       test.each(['read committed', 'serializable'])(
-        'chains that many append to at once come out whole, and every answer is true: %s',
+        'chains with concurrent appends stay whole, and every answer is true: %s',
         async (level) => {
           const stores = await openMany(6, level);
           const names = ['a', 'b', 'c'];
@@ -312,7 +312,7 @@ withPostgres(
         return firsts;
       }
 
-      test('on one trajectory, each killed in the middle, leave one chain with all that was answered', async () => {
+      test('on one trajectory, each killed midway, leave one chain with every commit', async () => {
         const url = postgres.url();
         const store = await openPostgres({ url });
         const names = ['t', 't', 'u'];

@@ -48,7 +48,7 @@ withPostgres(
       return postgres.query(tables, [postgres.schemaOf(url)]);
     }
 
-    test('are in no file when an erasure of beliefs is answered, word by word, nor in the WAL once it was overwritten', async () => {
+    test('no word of erased facts is in a file, nor in the WAL once overwritten', async () => {
       const url = postgres.url();
       const store = await openPostgres({ url });
       const clock = new HandClock();
@@ -82,7 +82,7 @@ withPostgres(
       await store.close();
     });
 
-    test('nor of what was answered about it', async () => {
+    test('nor is an oracle answer about the facts', async () => {
       const url = postgres.url();
       const store = await openPostgres({ url });
       const { trajectory } = await answered(store);
@@ -94,7 +94,7 @@ withPostgres(
       await store.close();
     });
 
-    test('nor of a long text, of a snapshot that had it, and of an answer that is erased by itself', async () => {
+    test('nor is a long text, its snapshot, or an answer that is erased alone', async () => {
       const store = await openPostgres({ url: postgres.url() });
       const [inBlob, inSnapshot, inAnswer] = [newWord(), newWord(), newWord()];
       const words = [inBlob, inSnapshot, inAnswer];
@@ -118,7 +118,7 @@ withPostgres(
       await store.close();
     });
 
-    test('are written over once for several who wait, and not where nothing was erased', async () => {
+    test('erased bytes are overwritten once for several callers, and only if due', async () => {
       const { url, store, word, hash } = await withSecret();
       const [fresh, other] = [await filesOf(url), await openPostgres({ url })];
       await store.scrub();
@@ -135,7 +135,7 @@ withPostgres(
       await Promise.all([store.close(), other.close()]);
     });
 
-    test('what was cut off is gone on with by who opens the store for writing next', async () => {
+    test('an interrupted scrub is continued by the next open for writing', async () => {
       const { url, store, word, hash } = await withSecret();
       await erase(store, hash);
       await store.close();
@@ -169,7 +169,7 @@ withPostgres(
       await store.close();
     });
 
-    test('are left where somebody else has a table locked for too long, which is told, and nobody reads the text', async () => {
+    test('erased bytes stay under a long table lock, reported and unreadable', async () => {
       const { url, store, word, hash } = await withSecret({ lockTimeoutMs: 200 });
       await erase(store, hash);
       const release = await holdTable(url, 'blob', 'EXCLUSIVE');
@@ -190,7 +190,7 @@ withPostgres(
       await store.close();
     });
 
-    test('are left while a transaction may still see them, whatever it has looked at, which is told', async () => {
+    test('erased bytes stay while any transaction may see them, and are reported', async () => {
       const { url, store, word, hash } = await withSecret({ lockTimeoutMs: 200 });
       const base = new URL(url);
       base.searchParams.delete('schema');
@@ -210,7 +210,7 @@ withPostgres(
       await store.close();
     });
 
-    test('who may erase and owns no table is told that they are left, until the owner opens the store', async () => {
+    test('an eraser that owns no table reports bytes left until the owner opens', async () => {
       const { url, store, word, hash } = await withSecret();
       await store.close();
       const schema = postgres.schemaOf(url);
@@ -236,7 +236,7 @@ withPostgres(
       await postgres.query(`DROP OWNED BY "${user}"; DROP ROLE "${user}"`);
     });
 
-    test('who is told to leave it for later leaves it to others', async () => {
+    test('a store set to scrub later leaves the scrub to other processes', async () => {
       const { url, store, word, hash } = await withSecret({ scrub: 'later' });
       await erase(store, hash);
       await store.scrub();
@@ -247,7 +247,7 @@ withPostgres(
       expect(await elsewhere([word])).toEqual([]);
     });
 
-    test('the server has copied nothing of it into its catalogues, where it would stay', async () => {
+    test('the server copies no erased value into its catalogues', async () => {
       const { url, store } = await withSecret();
       await postgres.query('ANALYZE');
       const copied = await postgres.query(

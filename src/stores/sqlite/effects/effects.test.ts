@@ -16,7 +16,7 @@ effectStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(fold
 
 const WRITTEN = { status: 'written' };
 
-test('who has lost the file of its lock is fenced by the next one', async () => {
+test('a holder that has lost its lock file is fenced by the next holder', async () => {
   const path = join(folder, 'lost.db');
   const [left, right] = [await openSqlite({ path }), await openSqlite({ path })];
   const first = await left.leaseEffects();
@@ -33,7 +33,7 @@ test('who has lost the file of its lock is fenced by the next one', async () => 
   await right.close();
 });
 
-test('there is one tenure of a file, by whatever link it is opened', async () => {
+test('a file has one lease, through any link that opens it', async () => {
   const path = join(folder, 'linked.db');
   const first = await openSqlite({ path });
   const link = join(folder, 'link.db');
@@ -72,7 +72,7 @@ test('a batch that is rolled back leaves nothing in memory of its effects', asyn
   await store.close();
 });
 
-test('close lets nobody else have the tenure before what waits is written', async () => {
+test('close keeps the lease until the queued writes are written', async () => {
   const path = join(folder, 'closing.db');
   const store = await openSqlite({ path });
   const { fence } = await store.leaseEffects();
@@ -143,7 +143,7 @@ test('a write of effects goes into the transaction of the batches that wait', as
   await store.close();
 });
 
-test('a write whose sync failed is in doubt, and is an error of logEffects', async () => {
+test('a write with a failed sync is in doubt, and is an error of logEffects', async () => {
   const path = join(folder, 'doubt.db');
   const store = await openSqlite({ path });
   const { fence } = await store.leaseEffects();

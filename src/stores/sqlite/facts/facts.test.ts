@@ -35,7 +35,7 @@ test('a batch that is rolled back leaves nothing in memory of its facts', async 
   await store.close();
 });
 
-test('a partition with more open rows than are kept in memory is read no more because others are written in between', async () => {
+test('a partition above the cache limit is not reread after writes of others', async () => {
   const store = await openSqlite({ path: join(folder, 'large.db') });
   const put = async (...facts: ReturnType<typeof changeOf>[]): Promise<void> =>
     expect(await store.commit({ ...batchOf([]), facts })).toEqual(COMMITTED);
@@ -64,7 +64,7 @@ test('a partition with more open rows than are kept in memory is read no more be
   await store.close();
 });
 
-test('a row that does not end where it stands is damage: nothing is written beside it', async () => {
+test('a row with an end at another position is damage: no row is written there', async () => {
   const path = join(folder, 'astray.db');
   const store = await openSqlite({ path });
   const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
@@ -85,7 +85,7 @@ test('a row that does not end where it stands is damage: nothing is written besi
   await third.close();
 });
 
-test('changes of facts that are refused cost the others of their group no rollback, and all is one transaction', async () => {
+test('refused fact changes cost their group no rollback, in one transaction', async () => {
   const store = await openSqlite({ path: join(folder, 'group.db') });
   const ran: string[] = [];
   interceptSql((sql, proceed) => {
@@ -147,7 +147,7 @@ test('facts are made anew in small transactions', async () => {
   await store.close();
 });
 
-test('what was erased is in no file of the store', async () => {
+test('no file of the store contains an erased value', async () => {
   const path = join(folder, 'erased.db');
   const store = await openSqlite({ path });
   const who = { space: 'ward', subject: 'Quintessa', predicate: 'allergy' };
@@ -192,7 +192,7 @@ test('people with a SQL shell find the twelve columns of a fact', async () => {
 /** The value of a column in a row next to the first one, if it must differ. */
 const ELSEWHERE: { readonly [column: string]: string } = { fact_id: "'b'", n: 'NULL' };
 
-test('what Table 12 says of a row is refused by the tables themselves', async () => {
+test('the tables refuse rows that violate Table 12', async () => {
   const path = join(folder, 'constraints.db');
   const store = await openSqlite({ path });
   await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });

@@ -29,7 +29,7 @@ function stage() {
   return { queue, indexing, write, pass: (looks: number) => vi.advanceTimersByTimeAsync(looks * IDLE_MS) };
 }
 
-test('what is left over is indexed one part at a time, while nobody writes', async () => {
+test('remaining texts are indexed one part at a time while no caller writes', async () => {
   const { queue, write, pass } = stage();
   queue.isIdle = false;
   write(10 * PART, PART);
@@ -48,7 +48,7 @@ test('what is left over is indexed one part at a time, while nobody writes', asy
   expect(queue.looks).toBe(looks);
 });
 
-test('what is left over waits as long as somebody writes, also where nobody waits between two groups', async () => {
+test('remaining texts wait while callers write, even between two groups', async () => {
   const { queue, write, pass } = stage();
   write(3 * PART, PART);
   await pass(0);
@@ -61,7 +61,7 @@ test('what is left over waits as long as somebody writes, also where nobody wait
   expect(queue.waiting).toBe(0);
 });
 
-test('what is written while others wait is indexed as it comes, one part for so much', async () => {
+test('texts written under load are indexed on arrival, one part per amount', async () => {
   const { queue, write, pass } = stage();
   queue.isIdle = false;
   for (let n = 0; n < 8; n++) {
@@ -71,7 +71,7 @@ test('what is written while others wait is indexed as it comes, one part for so 
   expect(queue).toMatchObject({ flushed: 4, waiting: 0 });
 });
 
-test('what comes in large parts is indexed in parts as large, and of more at once no more than one at a time', async () => {
+test('large writes are indexed in equally large parts, one part at a time', async () => {
   const { queue, write, pass } = stage();
   queue.isIdle = false;
   for (let n = 0; n < 4; n++) {
@@ -84,7 +84,7 @@ test('what comes in large parts is indexed in parts as large, and of more at onc
   expect(queue).toMatchObject({ flushed: 8, waiting: 0 });
 });
 
-test('a flush that failed is begun again by the next write, and by nothing else', async () => {
+test('a failed flush is restarted by the next write, and by nothing else', async () => {
   const { queue, write, pass } = stage();
   queue.fails = true;
   write(PART);
@@ -96,7 +96,7 @@ test('a flush that failed is begun again by the next write, and by nothing else'
   expect(queue.waiting).toBe(0);
 });
 
-test('whoever has closed it or indexed all leaves nothing to be done', async () => {
+test('nothing is left to do after `end` or `caughtUp`', async () => {
   for (const over of ['end', 'caughtUp'] as const) {
     const { queue, indexing, write, pass } = stage();
     queue.isIdle = false;

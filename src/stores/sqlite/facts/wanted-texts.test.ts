@@ -29,7 +29,7 @@ const PLAINLY = `SELECT ${TEXT_NAME} AS id, p.subject, p.predicate,
 
 const EMBEDDER = 1;
 
-test('texts without a vector are those that a look through each partition finds, in the same order', async () => {
+test('texts without a vector match a scan of each partition, in the same order', async () => {
   let [most, longest] = [0, 0];
   await fc.assert(
     fc.asyncProperty(generatedBatches, fc.infiniteStream(fc.boolean()), async (batches, has) => {

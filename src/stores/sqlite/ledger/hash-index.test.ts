@@ -78,7 +78,7 @@ function connect(path: string) {
   };
 }
 
-test('two connections find what a scan of all rows finds, and no hash twice', () => {
+test('two connections find the rows that a full scan finds, and no hash twice', () => {
   let moved = 0;
   assert(
     property(steps, uniqueArray(hashes, { maxLength: 8 }), (steps, rows) => {
@@ -131,7 +131,7 @@ test('two connections find what a scan of all rows finds, and no hash twice', ()
   expect(moved).toBeGreaterThan(50);
 });
 
-test('a store moves what it has in memory into the file, with later commits, and finds it there', async () => {
+test('later commits move cached hashes into the file, and the store finds them', async () => {
   const path = join(folder, 'long.db');
   const store = await openSqlite({ path, durability: 'off' });
   const blobs = Array.from({ length: 50_000 }, (_, n) => blobOf(String(n)));

@@ -25,7 +25,7 @@ function opened(): { readonly path: string; readonly db: DatabaseSync } {
   return { path, db };
 }
 
-test('what is committed comes into the file, also while more is being written', async () => {
+test('committed data is copied into the file, also during other writes', async () => {
   const { path, db } = opened();
   const copier = new Checkpointer(db, path);
   const insert = db.prepare('INSERT INTO row (text) VALUES (?)');
@@ -46,7 +46,7 @@ test('what is committed comes into the file, also while more is being written', 
   db.close();
 });
 
-test('without a thread nothing is copied, and nobody waits for it', async () => {
+test('without a worker thread nothing is copied, and no caller waits', async () => {
   const { path, db } = opened();
   const copier = new Checkpointer(db, join(folder, 'nothing', 'there.db'));
   expect(await copier.copy()).toBe(false);
@@ -66,7 +66,7 @@ test('without a thread nothing is copied, and nobody waits for it', async () => 
   db.close();
 });
 
-test('a process that waits for nothing but its end waits for that, also where more is asked for meanwhile', async () => {
+test('a process stays alive for the end of its copier, despite later requests', async () => {
   const { path, db } = opened();
   const program = `
     import { DatabaseSync } from 'node:sqlite';
@@ -83,7 +83,7 @@ test('a process that waits for nothing but its end waits for that, also where mo
   db.close();
 });
 
-test('who waits for an erasure to be out of the files, while a copy is made, has the process wait for that', async () => {
+test('a scrub that waits during a copy keeps its process alive', async () => {
   const path = join(folder, `${n++}.db`);
   const url = (file: string): string => JSON.stringify(new URL(file, import.meta.url).href);
   const program = `
@@ -136,7 +136,7 @@ test('without a thread a store copies all of it itself', async () => {
   await close();
 });
 
-test('a copy that fails poisons the store, and who waits for that to be closed is answered', async () => {
+test('a failed copy poisons the store, and a waiting close is answered', async () => {
   const path = join(folder, `${n++}.db`);
   const store = await openSqlite({ path });
   const copying = Promise.withResolvers<boolean>();

@@ -92,7 +92,7 @@ test('a group ends at so many bytes', async () => {
   await store.close();
 });
 
-test('an id that is there already costs its group one more transaction and its neighbours nothing', async () => {
+test('an existing id costs its group one more transaction, and others nothing', async () => {
   const store = await openSqlite({ path: newPath() });
   const root = entryAfter(undefined, 'root');
   await store.commit(batchOf(root));
@@ -117,7 +117,7 @@ test('the WAL is copied into the file while the store is open', async () => {
   expect(statSync(path).size).toBeGreaterThan(chain.length * 600);
 });
 
-test('the WAL stays short where entries come one by one after many that came together, also by a symbolic link', async () => {
+test('the WAL stays short for single entries after a large group, and by link', async () => {
   const path = newPath();
   await (await openSqlite({ path })).close();
   symlinkSync(path, `${path}-link`);

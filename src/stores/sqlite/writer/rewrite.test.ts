@@ -77,7 +77,7 @@ function isThere(path: string): boolean {
 
 const entry = async (store: SqliteStore) => batchOf(entryAfter(await store.head('t'), 't'));
 
-test('what reads goes on meanwhile, and what writes is written after it', async () => {
+test('reads continue during a rewrite, and writes follow it', async () => {
   const { path, store, hash, other } = await erased();
   const here: string[] = [];
   interceptSql((sql, proceed) => {
@@ -111,7 +111,7 @@ test('what reads goes on meanwhile, and what writes is written after it', async 
   expect(isThere(path)).toBe(false);
 });
 
-test('a small file is written anew in this one, and a large one only where that is due', async () => {
+test('a small file is rewritten in this thread, a large one only when due', async () => {
   const { path, store } = await erased(1_000);
   await store.scrub();
   expect([threads.started, isThere(path)]).toEqual([0, false]);
@@ -123,7 +123,7 @@ test('a small file is written anew in this one, and a large one only where that 
   await large.store.close();
 });
 
-test('a store that is closed meanwhile waits for it, with what is to be written', async () => {
+test('a store closed during a rewrite waits for it, and for queued writes', async () => {
   const { path, store } = await erased();
   const batch = await entry(store);
   const scrubbed = store.scrub();
@@ -139,7 +139,7 @@ test('a store that is closed meanwhile waits for it, with what is to be written'
   await next.close();
 });
 
-test('a process that ends while it goes on leaves it due, and the next one that may write does it', async () => {
+test('a process that ends in a rewrite leaves it due for the next writable one', async () => {
   const { path, store, hash } = await erased();
   const copies: string[] = [];
   let isOver = false;
@@ -166,7 +166,7 @@ test('a process that ends while it goes on leaves it due, and the next one that 
   }
 });
 
-test('while another process writes it waits, says so after a time, and what reads keeps the WAL until it ends', async () => {
+test('a rewrite waits for a writer and reports that; a reader keeps the WAL', async () => {
   const { path, store } = await erased(THREAD_BYTES_MIN, 300);
   const other = new DatabaseSync(path);
   other.exec('BEGIN IMMEDIATE');
