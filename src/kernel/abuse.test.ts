@@ -75,8 +75,8 @@ describe('the text of a pattern', () => {
 describe('where rule and action both name a channel', () => {
   const rule = { rule: { spec: { channel: 'nurse' } } } as never;
   const held = { reason: 'policy_needs_approval', detail: 'held back' } as const;
-  const compiled = (heldBack?: typeof held, channel: string | undefined = 'cfo'): Compiled =>
-    ({ action: { channel }, heldBack }) as never;
+  const compiled = (approvalDemand?: typeof held, channel: string | undefined = 'cfo'): Compiled =>
+    ({ action: { channel }, approvalDemand }) as never;
 
   test('an action that requires approval goes to both, others to the rule’s', () => {
     expect(channelOf(compiled(held), rule)).toBe('cfo+nurse');

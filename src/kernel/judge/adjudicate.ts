@@ -83,29 +83,65 @@ export function adjudicate(
 ): Ruling {
   const compiled = compile(world.domain, intent, authority, options);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
-  const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
-  const conflict = options.conflict?.();
-  if (conflict !== undefined) return { verdict: 'rejected', reason: 'conflict', detail: conflict, ...policy };
-  // As for arguments: `apply` may write an observed value into a sensitive place.
-  if (world.domain.sensitive !== undefined && options.parsed !== true && hasErased(inputs.observations)) {
-    const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
-    return { verdict: 'rejected', reason: 'type_mismatch', detail, ...policy };
-  }
+  const refusal = conflictOf(options) ?? erasedObservation(world, inputs, options);
+  if (refusal !== undefined) return rejected(compiled, refusal);
   const candidate = candidateOf(world, compiled, inputs);
-  if ('reason' in candidate) return { verdict: 'rejected', ...candidate, ...policy };
-  const { draft, changes } = candidate;
-  const { finding, keep } = world.checks.checkChanges(draft.state, changes);
+  if ('reason' in candidate) return rejected(compiled, candidate);
+  const checked = world.checks.checkChanges(candidate.draft.state, candidate.changes);
+  const step: CandidateStep = { world, compiled, inputs, ...candidate };
+  if (checked.finding?.result.result === 'reject') return rolledBack(step, brokenBy(compiled, checked.finding));
+  if (checked.finding !== undefined || compiled.approvalDemand !== undefined)
+    return rolledBack(step, escalation(step, checked.finding));
+  return approved(step, checked.keep);
+}
 
-  if (finding?.result.result === 'reject') {
-    const detail = detailOf(finding);
-    world.rollback(draft);
-    return { verdict: 'rejected', reason: 'invariant_rejected', detail, invariantId: finding.rule.id, ...policy };
-  }
-  if (finding !== undefined || compiled.approvalDemand !== undefined) {
-    const escalated = escalation(world, compiled, draft, changes, finding, inputs);
-    world.rollback(draft);
-    return escalated.verdict === 'rejected' ? { ...escalated, ...policy } : escalated;
-  }
+/** A compiled proposal with its candidate state. */
+interface CandidateStep {
+  readonly world: World;
+  readonly compiled: Compiled;
+  readonly inputs: Inputs;
+  readonly draft: Draft;
+  readonly changes: readonly Change[];
+}
+
+function rejected({ policy }: Compiled, refusal: Omit<Rejected, 'verdict' | 'policy'>): Rejected {
+  return { verdict: 'rejected', ...refusal, ...(policy === undefined ? {} : { policy }) };
+}
+
+function conflictOf({
+  conflict,
+}: {
+  readonly conflict?: () => string | undefined;
+}): Omit<Rejected, 'verdict'> | undefined {
+  const detail = conflict?.();
+  return detail === undefined ? undefined : { reason: 'conflict', detail };
+}
+
+/** As for arguments: `apply` may write an observed value into a sensitive place. */
+function erasedObservation(
+  { domain }: World,
+  { observations }: Inputs,
+  { parsed }: { readonly parsed?: boolean },
+): Omit<Rejected, 'verdict'> | undefined {
+  if (domain.sensitive === undefined || parsed === true || !hasErased(observations)) return undefined;
+  const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
+  return { reason: 'type_mismatch', detail };
+}
+
+function brokenBy(compiled: Compiled, finding: Finding): Rejected {
+  const detail = detailOf(finding);
+  return rejected(compiled, { reason: 'invariant_rejected', detail, invariantId: finding.rule.id });
+}
+
+/** A ruling that leaves the state as it was. */
+function rolledBack<R extends Rejected | Escalated>({ world, draft }: CandidateStep, ruling: R): R {
+  world.rollback(draft);
+  return ruling;
+}
+
+/** `keep`: keeps the results of the rules. */
+function approved(step: CandidateStep, keep: () => void): Approved {
+  const { world, compiled, draft, changes } = step;
   return {
     verdict: 'approved',
     compiled,
@@ -117,21 +153,14 @@ export function adjudicate(
       keep();
     },
     undo: () => world.rollback(draft),
-    requireApproval: (held) => {
-      const escalated = escalation(world, { ...compiled, approvalDemand: held }, draft, changes, undefined, inputs);
-      world.rollback(draft);
-      return escalated.verdict === 'rejected' ? { ...escalated, ...policy } : escalated;
-    },
+    requireApproval: (held) =>
+      rolledBack(step, escalation({ ...step, compiled: { ...compiled, approvalDemand: held } }, undefined)),
   };
 }
 
 function escalation(
-  world: World,
-  compiled: Compiled,
-  draft: Draft,
-  changes: readonly Change[],
+  { world, compiled, draft, changes, inputs }: CandidateStep,
   finding: Finding | undefined,
-  inputs: Inputs,
 ): Escalated | Rejected {
   const mark = new Draft(draft.state, world.owned);
   try {
@@ -162,11 +191,10 @@ function escalation(
     };
   } catch (error) {
     mark.undo();
-    return {
-      verdict: 'rejected',
+    return rejected(compiled, {
       reason: 'precondition_failed',
       detail: `onApprove of ${compiled.name}: ${messageOf(error)}`,
-    };
+    });
   }
 }
 

@@ -54,7 +54,7 @@ describe('assize.believe', () => {
       asked.push(scopes);
       return { ok: true, needsApproval: false };
     };
-    expect(believe([SAID], { admits })).toMatchObject({ name: BELIEVE_ACTION, sayings: [SAID] });
+    expect(believe([SAID], { admits })).toMatchObject({ name: BELIEVE_ACTION, statements: [SAID] });
     expect(asked).toContainEqual(['memory:ward:patient~3a7:allergy']);
     expect(memoryScope({ space: 'a:b', subject: '*', predicate: '/' })).toBe('memory:a~3ab:~2a:~2f');
   });
@@ -95,7 +95,7 @@ describe('assize.believe', () => {
         memory: { predicates: { ...MEMORY.predicates, allergy: { ...MEMORY.predicates.allergy, description } } },
       });
     expect(meaning('What must not be given.').hash).not.toBe(clinic().hash);
-    expect(believe([SAID], {}, meaning('What must not be given.'))).toMatchObject({ sayings: [SAID] });
+    expect(believe([SAID], {}, meaning('What must not be given.'))).toMatchObject({ statements: [SAID] });
     for (const wrong of ['', 'x'.repeat(2_001)]) expect(() => meaning(wrong)).toThrow(/description/);
   });
 
@@ -117,8 +117,8 @@ describe('an action with beliefs', () => {
 
   test('says them beside its own scopes', () => {
     const said = (args: { heard: string }): unknown => [{ ...SAID, object: args.heard }];
-    expect(visit(says(said))).toMatchObject({ sayings: [{ ...SAID, object: 'rash' }] });
-    expect(visit({})).toMatchObject({ sayings: [] });
+    expect(visit(says(said))).toMatchObject({ statements: [{ ...SAID, object: 'rash' }] });
+    expect(visit({})).toMatchObject({ statements: [] });
   });
 
   test('is refused where they are none', () => {

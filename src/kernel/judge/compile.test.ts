@@ -70,9 +70,9 @@ describe('an intent that compiles', () => {
           admits: () => ({ ok: true, needsApproval: true }),
         },
       ),
-    ).toMatchObject({ policy, heldBack: { reason: 'policy_needs_approval', detail: 'ask someone' } });
+    ).toMatchObject({ policy, approvalDemand: { reason: 'policy_needs_approval', detail: 'ask someone' } });
     expect(refusalOf({}, { admits: () => ({ ok: true, needsApproval: true }) })).toMatchObject({
-      heldBack: { reason: 'writ_requires_approval' },
+      approvalDemand: { reason: 'writ_requires_approval' },
     });
   });
 
