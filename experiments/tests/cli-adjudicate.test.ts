@@ -107,7 +107,7 @@ describe('adjudicate', () => {
     expect(await over).toMatchObject({
       code: 130,
       out: '',
-      err: expect.stringMatching(/^assize: Stopped by SIGINT; what was committed until then stays\.$/m),
+      err: expect.stringMatching(/^assize: Stopped by SIGINT; committed entries stay\.$/m),
     });
     expect(readdirSync(here.folder).filter((name) => name.endsWith('-wal'))).toEqual([]);
     expect((await json(0, 'verify', '--store', 'sqlite:./a.db')).valid).toBe(true);
@@ -124,7 +124,7 @@ describe('adjudicate', () => {
       [
         'a missing file',
         (args) => [...args, '--runs', 'none.jsonl'],
-        /none\.jsonl can't be read: there is no such file/,
+        /none\.jsonl cannot be read: the file does not exist/,
       ],
       ['a folder', (args) => [...args, '--runs', 'data'], /data can't be read: it is a folder/],
       ['an empty file', (args) => [...args, '--runs', file('r', '')], /has no runs/],
