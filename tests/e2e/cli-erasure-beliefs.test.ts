@@ -175,7 +175,7 @@ test('what is not marked sensitive and stays in the state is told, by who wrote 
   expect(told.err).toBe('');
   expect(told.out).toMatch(
     new RegExp(
-      `^erased \\d+ values of 2 entries, by .*\nremaining: in paths of the state that are not marked sensitive, by 2 entries: ${first}, ${second}; assize show prints the changes\n$`,
+      `^erased \\d+ values of 2 entries, by .*\nremaining in paths of the state that are not marked sensitive, by 2 entries: ${first}, ${second}; assize show prints the changes\n$`,
     ),
   );
   const other = await forget('p4', '--predicate', 'weight', '--json');

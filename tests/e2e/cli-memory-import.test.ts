@@ -144,11 +144,11 @@ test('a line that has ended is passed over where it was committed, and refused b
   const never = file('never.jsonl', ...ended, still, { ...weight('81'), to });
   expect(await assize(...load(never))).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/never\.jsonl, line 4: the period ends in the past, .*Nothing was written\./),
+    err: expect.stringMatching(/never\.jsonl, line 4: the period ends in the past .*Nothing was written\./),
   });
   expect(await assize(...load(never, '--batch', '3'))).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/line 4: the period ends in the past, .*Lines 1 to 3 were proposed/),
+    err: expect.stringMatching(/line 4: the period ends in the past .*Lines 1 to 3 were proposed/),
   });
 });
 

@@ -348,7 +348,7 @@ describe('verify --deep', () => {
     await refused(['verify', ...own], /is of till@1 .*What is at hand is till@2 .*--changed-domain/);
     await refused(['verify', '--domain', 'till.ts'], /need --deep/);
     await refused(['verify', '--changed-domain'], /need --deep/);
-    await refused(['verify', '--deep', '--domain', 'none.ts'], /no domain file/);
+    await refused(['verify', '--deep', '--domain', 'none.ts'], /The domain file .* does not exist/);
     const changed = await json(1, 'verify', 'till-1', ...own, '--changed-domain');
     expect(changed.deep[0]).toMatchObject({ same: false, domain: { version: '2' }, recorded_domain: { version: '1' } });
     expect((await assize('verify', 'till-1', ...own, '--changed-domain')).out).toMatch(
