@@ -73,7 +73,7 @@ describe('adjudicate', () => {
     expect(await json(0, ...args, '--no-invariants')).toMatchObject({ entries: 14, verified: true });
     expect(JSON.parse(readFileSync(join(here.folder, 'a.db.anchors.json'), 'utf8'))).toHaveLength(3);
     const store = ['--store', 'sqlite:./a.db'];
-    expect((await assize('pending', ...store)).out).toContain('Nothing waits');
+    expect((await assize('pending', ...store)).out).toContain('No decision is pending');
     const bases = (await json(0, 'log', ...store)).trajectories.filter(({ source }: { source: string }) => !source);
     expect(bases).toHaveLength(2);
     for (const { trajectory_id } of bases) {
@@ -107,7 +107,7 @@ describe('adjudicate', () => {
     expect(await over).toMatchObject({
       code: 130,
       out: '',
-      err: expect.stringMatching(/^assize: Stopped by SIGINT; what was committed until then stays\.$/m),
+      err: expect.stringMatching(/^assize: Stopped by SIGINT; committed entries stay\.$/m),
     });
     expect(readdirSync(here.folder).filter((name) => name.endsWith('-wal'))).toEqual([]);
     expect((await json(0, 'verify', '--store', 'sqlite:./a.db')).valid).toBe(true);
@@ -124,9 +124,9 @@ describe('adjudicate', () => {
       [
         'a missing file',
         (args) => [...args, '--runs', 'none.jsonl'],
-        /none\.jsonl can't be read: there is no such file/,
+        /none\.jsonl cannot be read: the file does not exist/,
       ],
-      ['a folder', (args) => [...args, '--runs', 'data'], /data can't be read: it is a folder/],
+      ['a folder', (args) => [...args, '--runs', 'data'], /data cannot be read: it is a folder/],
       ['an empty file', (args) => [...args, '--runs', file('r', '')], /has no runs/],
       [
         'a line that is not JSON',
@@ -206,7 +206,7 @@ describe('adjudicate', () => {
           rmSync(join(here.folder, 'data/flights.json'));
           return [...args, '--runs', file('r', good)];
         },
-        /flights\.json can't be read/,
+        /flights\.json cannot be read/,
       ],
       [
         'a table that is not JSON',

@@ -240,7 +240,7 @@ test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
   ),
   ['runs in powers of ten', ['drift', '--runs', '1e8'], /--runs <n>.*in digits/],
   ['peers in a file', ['verdicts', '--peers', '/dev/null'], /--peers \/dev\/null has no mem0ai/],
-  ['images where no folder can be made', ['drift', '--svg', '/proc/x'], /--svg \/proc\/x can't be written: /],
+  ['images where no folder can be made', ['drift', '--svg', '/proc/x'], /--svg \/proc\/x cannot be written: /],
 ])('%s is refused', async (_, args, saying) => {
   const { code, out, err } = await assize(...args);
   expect({ code, out }).toEqual({ code: 2, out: '' });

@@ -111,9 +111,9 @@ test.each([
   ['a seed that is no number', ['sanity', '--seed', 'x'], /whole number/],
   ['a scale of nothing', ['sanity', '--scale', '0'], /number above 0/],
   ['a scale that nobody waits for', ['sanity', '--scale', '1e300'], /--scale <n>.*at most 1000/],
-  ['images where no folder can be made', ['sanity', '--svg', '/proc/x'], /--svg \/proc\/x can't be written: /],
-  ['images where nothing can be written', ['sanity', '--svg', '/proc'], /--svg \/proc can't be written: /],
-  ['images below a file', ['sanity', '--svg', '/dev/null/x'], /--svg \/dev\/null\/x can't be written: /],
+  ['images where no folder can be made', ['sanity', '--svg', '/proc/x'], /--svg \/proc\/x cannot be written: /],
+  ['images where nothing can be written', ['sanity', '--svg', '/proc'], /--svg \/proc cannot be written: /],
+  ['images below a file', ['sanity', '--svg', '/dev/null/x'], /--svg \/dev\/null\/x cannot be written: /],
   ['a scale that is no number', ['sanity', '--scale', 'many'], /number above 0/],
   ['a scale beside a tenth', ['sanity', '--quick', '--scale', '2'], /--quick.* cannot be used with .*--scale/],
   [
@@ -135,7 +135,7 @@ test('where no folder can be made, nothing is run', async () => {
   writeFileSync(join(folder, 'plots'), 'a file');
   const { code, out, err } = await assize('sanity', '--svg', 'plots');
   expect({ code, out }).toEqual({ code: 2, out: '' });
-  expect(err).toMatch(/^assize: --svg plots can't be written: there is a file in its way/);
+  expect(err).toMatch(/^assize: --svg plots cannot be written: a file is in the way/);
 });
 
 test('Ctrl-C ends it between two runs', async () => {

@@ -64,7 +64,7 @@ test.each<[string, () => string[], RegExp]>([
   [
     'no folder',
     () => ['assize-experiments', 'adjudicate', 'disclosure', '--data', 'none'],
-    /none.advisories\.jsonl can't be read/,
+    /none.advisories\.jsonl cannot be read/,
   ],
   ['an empty file', () => portfolio(), /has no advisories in it/],
   ['an advisory that is none', () => portfolio(sound, { ...sound, id: 'a/b' }), /line 2, \/id: /],

@@ -52,7 +52,7 @@ test('a missing ontology, file or option value is reported', async () => {
   });
   expect(await assize('check', './nowhere.ttl')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('no such file'),
+    err: expect.stringContaining('the file does not exist'),
   });
   expect(await assize('roles', 'wrong.ttl')).toMatchObject({
     code: 2,
@@ -64,7 +64,7 @@ test('a missing ontology, file or option value is reported', async () => {
   });
   expect(await assize('draw', 'udt', '--threshold', '1.01')).toMatchObject({ code: 2, out: '' });
   expect((await assize('check', 'nowhere')).err).toContain('name a .ttl file, or one of budget, udt,');
-  expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain('assize domains lists them');
+  expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain('as listed by assize domains');
 });
 
 test('roles: 1 if the ontology names roles other than the derived ones', async () => {
@@ -135,14 +135,12 @@ test('a blocked output path is reported with the obstacle', async () => {
     expect(await assize(...args)).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(
-        /^assize: file\S* can't be written: there is a file in its way; name another place\.\n$/,
-      ),
+      err: expect.stringMatching(/^assize: file\S* cannot be written: a file is in the way\. Name another path\.\n$/),
     });
   for (const force of [[], ['--force']])
     expect(await assize('draw', 'library.ttl', '--out', 'pictures', ...force)).toMatchObject({
       code: 2,
-      err: 'assize: pictures is a folder; name a file.\n',
+      err: 'assize: pictures is a folder. Name a file.\n',
     });
   expect(readFileSync(at('file'), 'utf8')).toBe('mine');
 });
@@ -155,7 +153,7 @@ test('scaffold and draw write over nothing without --force', async () => {
   rmSync(at('made/README.md'));
   expect(await assize('scaffold', 'library.ttl', 'made')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('made/index.ts, made/library.test.ts would be written over'),
+    err: expect.stringContaining('would overwrite made/index.ts, made/library.test.ts'),
   });
   expect([readFileSync(at('made/index.ts'), 'utf8'), existsSync(at('made/README.md'))]).toEqual(['mine', false]);
   expect(await json(0, 'scaffold', 'library.ttl', 'made', '--force')).toMatchObject({

@@ -5,7 +5,7 @@ import { CliError, report } from './errors.ts';
 const { stderr } = process;
 afterEach(() => Object.defineProperty(process, 'stderr', { value: stderr, configurable: true }));
 
-/** What is said there of a mistake. */
+/** The error text on standard error. */
 function said(terminal: { readonly isTTY?: true; readonly columns?: number }): string {
   const pieces: Buffer[] = [];
   const write = (piece: Buffer, _encoding: string, done: () => void): void => {

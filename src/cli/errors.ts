@@ -5,7 +5,7 @@ import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
 import { visible, visibleJson } from './terminal/visible.ts';
 import { widthOf, wrapped } from './terminal/wrapped.ts';
 
-/** What every command ends with. */
+/** The exit codes of all commands. */
 export const EXIT = { ok: 0, negative: 1, misuse: 2 } as const;
 
 export type ExitCode = number;
@@ -52,12 +52,12 @@ export class CliError extends AssizeError<CliErrorCode> {
   override readonly name = 'CliError';
 }
 
-/** A ledger that does not verify is what the command found out, not a mistake in its use. */
+/** A ledger that does not verify is a finding of the command, not misuse. */
 const FINDINGS: ReadonlySet<string> = new Set(['LedgerFault', 'RuntimeError/invalid_ledger']);
 
 /**
- * Says what went wrong, one sentence on standard error, with `--json` also as a document on standard output. Returns
- * the exit code.
+ * Prints the error on standard error, and with `--json` also as a document on standard output.
+ * Returns the exit code.
  */
 export function report(error: unknown, json: boolean): ExitCode {
   try {
@@ -85,7 +85,7 @@ function reported(error: unknown, json: boolean): ExitCode {
   return exitCode;
 }
 
-/** Commander has printed help and version by itself, and leaves mistakes to us. */
+/** Commander prints help and version itself. Usage errors are reported here. */
 function reportUsage(error: CommanderError, json: boolean): ExitCode {
   if (error.exitCode === 0) return EXIT.ok;
   if (error.code !== 'commander.help') say('usage', error.message.replace(/^error: /, '').replace(/\n/g, ' '), json);
@@ -99,21 +99,25 @@ function described(error: unknown): { code: string; message: string; exitCode: E
     return { code, message, exitCode: found ? EXIT.negative : EXIT.misuse };
   }
   if (isSystemError(error)) return { code: error.code, message: `${error.message}.`, exitCode: EXIT.misuse };
-  // Not foreseen, so a fault of this program: whoever looks into it needs the stack.
+  // An unexpected error is a fault of this program, and its report needs the stack.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { code: 'internal', message: `This is a fault in assize itself: ${stack}`, exitCode: EXIT.misuse };
+  return {
+    code: 'internal',
+    message: `Assize failed unexpectedly. Report this error: ${stack}`,
+    exitCode: EXIT.misuse,
+  };
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
-/** What whoever typed it should know, beside what was done. */
+/** Prints a remark for the user, in addition to the result. */
 export function note(message: string): void {
   tell(visible(message));
 }
 
-/** One line, which no word of is cut by the end of a terminal's. */
+/** Prints one line. A terminal wraps it between words. */
 function tell(message: string): void {
   const text = `assize: ${message}`;
   const { stderr } = process;
@@ -121,7 +125,7 @@ function tell(message: string): void {
   try {
     writeTo(stderr, `${lines.join('\n')}\n`);
   } catch (error) {
-    // There is nowhere to say that it can't be said, and the exit code still tells what came of the command.
+    // The message can't be written anywhere, and the exit code still reports the command's outcome.
     if (!(error instanceof OutputUnwritable)) throw error;
   }
 }

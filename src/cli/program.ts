@@ -91,14 +91,14 @@ export async function run(args: readonly string[], commandLine: CommandLine = AS
 function neverAnswered(): CliError {
   return new CliError(
     'bad_input',
-    'What the command waits for never comes: a module that it was given has promised an answer, and does nothing for it. What was committed until then stays.',
+    'The command cannot finish, because a given module returned a promise that never settles. Fix the module; committed entries stay.',
   );
 }
 
 async function program(args: readonly string[], { name, about, commands }: CommandLine): Promise<Command> {
   const program = new Command(name)
     .description(about)
-    .version(version(), '--version', 'the version of assize')
+    .version(version(), '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
     .configureHelp(helpOptions)

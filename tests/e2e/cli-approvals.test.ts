@@ -46,7 +46,7 @@ const approve = (id: string, who: string): Promise<Ended> => assize('approve', i
 test('pending shows exact arguments and changes, escaped, and approval counts', async () => {
   const { out } = await assize('pending');
   expect(out).toMatch(/t +1 .*ask +md, 0 of 2 +ASKED_IS_APPROVED: 5 is asked for/);
-  expect(out).toContain('would do ask as worker\narguments {"amount":5}\n');
+  expect(out).toContain('proposes ask as worker\narguments {"amount":5}\n');
   expect(out).toMatch(/replace +\/asked +0 +5/);
   expect(out).toMatch(/an approval adds.*\n.*replace +\/approved +0 +5\n.*replace +\/by +"" +"\$counselor"/);
   expect(out).toContain('arguments {"value":{"note":"harmless\\u001b[2K\\u202e, approve it\\u200b"}}');
@@ -69,7 +69,7 @@ test('the first approver gets the id for a second approval, which commits', asyn
   const first = await approve(id, 'dr-a');
   expect(first).toMatchObject({ code: 0, err: '' });
   const next = /^approved as ([0-9a-f]{12}), t seq 3: 1 of 2\n/.exec(first.out)?.[1] as string;
-  expect(first.out).toContain(`assize approve ${next} --as WHO`);
+  expect(first.out).toContain(`assize approve ${next} --as PRINCIPAL`);
   expect((await assize('pending')).out).toContain('md, 1 of 2 (dr-a)');
   expect(await approve(next, 'dr-a')).toMatchObject({ code: 2, err: expect.stringContaining('somebody else') });
   expect(await approve(id, 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining(next) });
@@ -86,7 +86,7 @@ test('anchors without the root’s key: their file is named, nothing is decided'
   const { code, err } = await assize('approve', id, '--as', 'dr-a', '--domain', 'two.ts', '--anchors', 'others.json');
   expect(code).toBe(2);
   expect(err).toMatch(
-    new RegExp(`by the root ${operator.publicKey}, which is not in others\\.json; .*--anchors FILE\\.\n$`),
+    new RegExp(`the root key ${operator.publicKey}, which is not in others\\.json\\. .*--anchors FILE\\.\n$`),
   );
   expect(await approve(id, 'dr-a')).toMatchObject({ code: 0, err: '' });
 });
@@ -101,5 +101,5 @@ test('an approval that is not the last, for programs', async () => {
     approved_by: [{ principal: 'dr-a', as: 'md', method: 'cli' }],
   });
   const shown = (await assize('domains', 'desk', '--domain', 'two.ts')).out;
-  expect(shown).toMatch(/ASKED_IS_APPROVED +md, 2 people/);
+  expect(shown).toMatch(/ASKED_IS_APPROVED +md, 2 approvers/);
 });

@@ -80,12 +80,12 @@ describe('a ruling that would differ', () => {
       /^david-1@2 +order_test +committed +escalated \(policy_needs_approval: orders\) +Rule orders applies\.$/m,
     );
     expect(out).toMatch(
-      /^david-1@9 +respond_to_relapse +escalated \(RELAPSE_RESPONSE_IS_HUMAN\) +rejected \(policy_denied: doctors-only\) +Doctors only\.; nobody would have been asked what was committed by seq 11$/m,
+      /^david-1@9 +respond_to_relapse +escalated \(RELAPSE_RESPONSE_IS_HUMAN\) +rejected \(policy_denied: doctors-only\) +Doctors only\.; the decision of seq 11 \(committed\) would not have been needed$/m,
     );
     expect(out).toMatch(/^Tried: the policy lab \([0-9a-f]{12}\)\.$/m);
     expect(out).toContain(
-      '19 proposals judged: 13 the same, 6 different (5 committed → escalated, 1 escalated → rejected).\n' +
-        'Not judged: 1 decision on what waited for a person; nobody would have been asked for 1 of them.\n',
+      '19 proposals adjudicated: 13 the same, 6 different (5 committed → escalated, 1 escalated → rejected).\n' +
+        'Not adjudicated: 1 human decision on pending proposals; 1 of them would not have been needed.\n',
     );
   });
 
@@ -129,8 +129,8 @@ describe('a ruling that would differ', () => {
     const { code, out, err } = await assize('backtest', 'david-1', 'david-1', '--domain', 'udt');
     expect([code, err]).toEqual([0, '']);
     expect(out).toBe(
-      'Tried: nothing else than the recorded udt@1.\n19 proposals judged: 19 the same, 0 different.\n' +
-        'Not judged: 1 decision on what waited for a person.\n',
+      'Tried: only the recorded udt@1.\n19 proposals adjudicated: 19 the same, 0 different.\n' +
+        'Not adjudicated: 1 human decision on pending proposals.\n',
     );
   });
 });
@@ -138,23 +138,23 @@ describe('a ruling that would differ', () => {
 test.each<[string[], RegExp]>([
   [['david-1'], /--policy FILE, --domain DOMAIN, or both/],
   [['--policy', 'table.json'], /missing required argument 'trajectory'/],
-  [['nobody', '--policy', 'table.json'], /There is no trajectory nobody/],
-  [['david-1', '--policy', 'lab.cedar'], /give it with --schema FILE/],
-  [['david-1', '--policy', 'table.json', '--schema', 'lab.cedarschema'], /Only policies in Cedar have a schema/],
-  [['david-1', '--schema', 'lab.cedarschema'], /Only policies in Cedar have a schema/],
-  [['david-1', '--policy', 'none.json'], /none\.json can't be read: there is no such file/],
+  [['nobody', '--policy', 'table.json'], /The store has no trajectory nobody/],
+  [['david-1', '--policy', 'lab.cedar'], /Pass --schema FILE/],
+  [['david-1', '--policy', 'table.json', '--schema', 'lab.cedarschema'], /The option --schema needs a Cedar policy/],
+  [['david-1', '--schema', 'lab.cedarschema'], /The option --schema needs a Cedar policy/],
+  [['david-1', '--policy', 'none.json'], /none\.json cannot be read: the file does not exist/],
   [['david-1', '--policy', 'broken.json'], /broken\.json: .*otherwise/],
   [
     ['david-1', '--policy', 'broken.cedar', '--schema', 'lab.cedarschema'],
     /broken\.cedar: .*line 1, column 18: .*unexpected end of input/,
   ],
-  [['david-1', '--policy', 'latin.cedar', '--schema', 'lab.cedarschema'], /latin\.cedar is no text in UTF-8/],
+  [['david-1', '--policy', 'latin.cedar', '--schema', 'lab.cedarschema'], /latin\.cedar is not UTF-8 text/],
   [['david-1', '--policy', 'lab.cedar', '--schema', 'lab.cedar'], /lab\.cedar: The Cedar schema can’t be used/],
-  [['david-1', '--domain', 'budget'], /The trajectories are of udt, and none is of what --domain names: budget/],
-  [['david-1', '--domain', 'none.ts'], /There is no domain file .*none\.ts/],
+  [['david-1', '--domain', 'budget'], /The trajectories have the domains udt, and --domain names budget/],
+  [['david-1', '--domain', 'none.ts'], /The domain file .*none\.ts does not exist/],
   [['david-1', '--domain', 'nothing.ts'], /exports no domain/],
-  [['david-1', '--domain', 'budget@lenient.ts'], /has no domain budget; it has udt, other/],
-  [['david-1', '--domain', 'udt@none.ts'], /There is no domain file .*none\.ts/],
+  [['david-1', '--domain', 'budget@lenient.ts'], /has no domain budget\. Name one of: udt, other/],
+  [['david-1', '--domain', 'udt@none.ts'], /The domain file .*none\.ts does not exist/],
   [['david-1', '--policy', 'table.json', '--limit', '0'], /whole number from 1/],
 ])('%j is misuse, in one sentence', async (args, message) => {
   const { code, out, err } = await assize('backtest', ...args);

@@ -28,9 +28,9 @@ describe('list', () => {
         'epoch  n  tool       phase     sink   transaction  trajectory  name',
         '    1  0  mail.send  in_doubt  blind  committed    orders      order-1',
         '',
-        '1 effect waits for a person: assize pending shows the call, --json the key.',
-        'See what became of it, and say:',
-        'assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT',
+        '1 effect needs a human decision: assize pending shows the call, --json the key.',
+        'Check the outcome at the sink, and record a decision:',
+        'assize effects resolve EPOCH N --as DECISION --by OPERATOR --evidence TEXT',
         '',
       ].join('\n'),
     );
@@ -67,11 +67,11 @@ describe('list', () => {
     const pending = await other('pending');
     const [, id] = /^([0-9a-f]{12})/m.exec(pending.out) as unknown as [string, string];
     expect(pending.out.split('\n').slice(3)).toEqual([
-      `${id} is what mail.send did, which is in doubt`,
+      `${id} is an effect of mail.send, which is in doubt`,
       expect.stringMatching(/^key [0-9a-f]{64}$/),
       'called mail.send (irreversible, buffered, blind), which writes mail:bob',
       '  with {"to":"bob"}',
-      'assize effects resolve 1 0 --as DECISION --by WHO --evidence TEXT says what became of it.',
+      'Resolve it with: assize effects resolve 1 0 --as DECISION --by OPERATOR --evidence TEXT',
       '',
     ]);
     expect(pending.out).not.toContain('assize approve');
@@ -88,7 +88,7 @@ describe('list', () => {
       expect(err).toContain('assize effects resolve 1 0 --as DECISION');
     }
     await assize('resolve', '1', '0', '--as', 'applied', '--by', 'ops', '--evidence', 'it is in the folder');
-    expect((await other('pending')).out).toBe('Nothing waits for a person.\n');
+    expect((await other('pending')).out).toBe('No decision is pending.\n');
     const { out } = await other('log', 'orders');
     expect(out).toMatch(/assize\.settle .*applied, by ops/);
     expect((await other('verify')).code).toBe(0);
@@ -96,7 +96,7 @@ describe('list', () => {
 
   test('reports that all have ended, and finds an ended one by its number', async () => {
     await written(mail('keyed', send));
-    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
+    expect((await assize('list')).out).toBe('All tool transactions have ended.\n');
     expect((await json(0, 'list', '--epoch', '1')).transactions[0]).toMatchObject({ phase: 'settled' });
     expect((await assize('list', '--epoch', '1')).out).toMatch(/^ {4}1 {2}0 {2}mail.send {2}applied .*order-1$/m);
   });
@@ -136,18 +136,18 @@ describe('list', () => {
     test('are listed with the reason and the residue', async () => {
       await made();
       expect((await assize('list')).out).toBe(
-        'All transactions of tools have ended.\n2 proposals with tools wait for a person: assize pending\n',
+        'All tool transactions have ended.\n2 proposals with tools need a human decision: assize pending\n',
       );
-      expect((await assize('list', 'a')).out).toBe('All transactions of tools have ended.\n');
+      expect((await assize('list', 'a')).out).toBe('All tool transactions have ended.\n');
       const { out } = await assize('list', '--all');
       expect(out.split('\n')).toEqual([
         'epoch  n  tool         phase   sink   transaction          trajectory  name',
         '    2  0  bank.charge  undone  keyed  aborted (escalated)  b           b',
         '    1  0  bank.charge  undone  keyed  aborted (rejected)   a           a',
         '',
-        expect.stringMatching(/^2 0 bank\.charge left \{"fee":"x+ … \d+ more characters, mitigated with null$/),
-        '1 0 bank.charge left {"fee":1}, mitigated with {"letter":"to the bank"}',
-        '2 proposals with tools wait for a person: assize pending',
+        expect.stringMatching(/^2 0 bank\.charge residue: \{"fee":"x+ … \d+ more characters, mitigated with null$/),
+        '1 0 bank.charge residue: {"fee":1}, mitigated with {"letter":"to the bank"}',
+        '2 proposals with tools need a human decision: assize pending',
         '',
       ]);
       const { transactions, pending_proposals: waiting } = await json(0, 'list', '--all');
@@ -189,12 +189,12 @@ describe('list', () => {
           domain,
           ...args,
         );
-      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act left {"is":"left-branch-p1-zq"}\n`);
+      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act residue: {"is":"left-branch-p1-zq"}\n`);
       const { code, out, err } = await erase('--transaction', `${epoch}`);
       expect(code, err).toBe(0);
       const [, by] =
         /^erased 0 values of 0 entries and 3 texts of the effect log, by ([0-9a-f]{12}), t seq \d+\n$/.exec(out)!;
-      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act left what was erased by ${by}\n`);
+      expect((await assize('list', '--all')).out).toContain(`${epoch} 0 act residue: a value erased by ${by}\n`);
       expect((await erase('--transaction', '0')).err).toMatch(/It must be a whole number from 1/);
       const none = await erase('--transaction', '99', '--json');
       expect(none.code).not.toBe(0);
@@ -211,9 +211,9 @@ describe('list', () => {
       db.exec(`UPDATE entry SET payload = replace(payload, '"asked"', '"other"')`);
       db.close();
       const { out } = await assize('list', '--all');
-      expect(out).toContain(`2 0 bank.charge left what was erased by ${by.slice(0, 12)}\n`);
-      expect(out).toContain('1 0 bank.charge left what the store does not have\n');
-      expect(out).toMatch(/^Whether proposals with tools wait can’t be said: .+$/m);
+      expect(out).toContain(`2 0 bank.charge residue: a value erased by ${by.slice(0, 12)}\n`);
+      expect(out).toContain('1 0 bank.charge residue: a value that the store does not have\n');
+      expect(out).toMatch(/^Cannot list pending proposals with tools: .+$/m);
       const { transactions, pending_proposals: waiting } = await json(0, 'list', '--all');
       expect(transactions.map(({ effects }: any) => effects[0].residue)).toMatchObject([
         { erased_by: by },
@@ -258,7 +258,7 @@ describe('list', () => {
     await store.close();
     const { out } = await assize('list');
     expect(out.split('\n')[3]).toBe(
-      '1 0 bank.book was not done: the body received {"n":1}, and now it would answer {"n":2}',
+      '1 0 bank.book skipped: the body received {"n":1}, and the tool would now answer {"n":2}',
     );
     const { transactions } = await json(0, 'list');
     expect(transactions[0].effects[0]).toMatchObject({
@@ -282,7 +282,7 @@ describe('list', () => {
     }
     await worker.close();
     await store.close();
-    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
+    expect((await assize('list')).out).toBe('All tool transactions have ended.\n');
     const row = (epoch: number, trajectory: string, name: string): string =>
       `    ${epoch}  0  mail.send  applied  keyed  settled      ${trajectory}      ${name}`;
     const { code, out } = await assize('list', '--all', '--limit', '3');
@@ -293,23 +293,25 @@ describe('list', () => {
         row(4, 'others', 'b'),
         row(3, 'others', 'a'),
         row(2, 'orders', 'b'),
-        'Older ones: --before 2',
+        'Older transactions: --before 2',
         '',
       ].join('\n'),
     ]);
     expect((await assize('list', '--all', '--limit', '3', '--before', '2')).out).toBe(
       `epoch  n  tool       phase    sink   transaction  trajectory  name\n${row(1, 'orders', 'a')}\n`,
     );
-    expect((await assize('list', '--all', '--before', '1')).out).toBe('There are no older transactions of tools.\n');
+    expect((await assize('list', '--all', '--before', '1')).out).toBe(
+      'The effect log has no older tool transactions.\n',
+    );
     const epochs = async (...args: string[]) =>
       (await json(0, 'list', ...args)).transactions.map(({ epoch }: { epoch: number }) => epoch);
     expect(await epochs('--all')).toEqual([4, 3, 2, 1]);
     expect(await epochs('orders', '--all')).toEqual([2, 1]);
     expect(await epochs('orders', '--all', '--before', '2')).toEqual([1]);
     for (const [args, saying] of [
-      [['--limit', '3'], '--limit and --before are for the list of all transactions; give --all with them'],
-      [['--before', '3', '--epoch', '2'], 'give --all with them'],
-      [['--all', '--epoch', '2'], '--all lists all transactions, and --epoch one'],
+      [['--limit', '3'], 'The options --limit and --before need --all. Pass --all too'],
+      [['--before', '3', '--epoch', '2'], 'Pass --all too'],
+      [['--all', '--epoch', '2'], 'The options --all and --epoch exclude each other'],
     ] as const) {
       const refused = await assize('list', ...args);
       expect([refused.code, refused.out]).toEqual([2, '']);
@@ -318,8 +320,8 @@ describe('list', () => {
   });
 
   test.each([
-    ['no transaction of that number', ['--epoch', '9'], 'There is no transaction 9 in the effect log'],
-    ['no such trajectory', ['nowhere'], 'There is no trajectory nowhere'],
+    ['no transaction of that number', ['--epoch', '9'], 'The effect log has no transaction 9'],
+    ['no such trajectory', ['nowhere'], 'The store has no trajectory nowhere'],
     ['a number that is none', ['--epoch', 'x'], 'whole number from 1'],
   ])('refuses %s', async (_, args, says) => {
     await written(mail('keyed', send));

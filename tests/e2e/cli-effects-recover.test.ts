@@ -23,7 +23,7 @@ describe('recover', () => {
     await crashed();
     expect(sent('bob')).toBe(false);
     expect((await assize('list')).out).toMatch(
-      /\nTransaction 1 has not ended\. If no process is at work there any more:\nassize effects recover --tools FILE\n$/,
+      /\nTransaction 1 has not ended\. If no other process is active, recover with:\nassize effects recover --tools FILE\n$/,
     );
     const { code, out, err } = await assize('recover', '--tools', toolsFile('keyed'));
     expect([code, out], err).toEqual([0, 'ended 1 transaction\n']);
@@ -53,7 +53,7 @@ describe('recover', () => {
     expect([ended, unfinished[0].needs]).toEqual([[], { tools: ['mail.send'] }]);
     expect(missing).toEqual({ tools: [{ name: 'mail.send', epochs: [1] }], domains: [], anchors: [] });
     expect((await assize('recover')).out).toContain(
-      '\nmissing the tool mail.send, for transaction 1; give it with --tools FILE.\n',
+      '\nmissing the tool mail.send, for transaction 1; pass it with --tools FILE.\n',
     );
     expect(unfinished).toMatchObject([{ phase: 'committed', effects: [{ tool: 'mail.send', needs_human: false }] }]);
     expect(sent('bob')).toBe(false);
@@ -64,10 +64,10 @@ describe('recover', () => {
   test('runs `onFailure` with the domain of a file and the anchors of the store', async () => {
     await failed();
     const tools = ['--tools', toolsFile('keyed')];
-    expect((await assize('list')).out).toContain('Transaction 1 has failed, which the domain orders@1 answers for');
+    expect((await assize('list')).out).toContain('Transaction 1 has failed. The domain orders@1 handles the failure');
     const bare = await assize('recover', ...tools);
-    expect(bare.out).toContain('\nmissing the domain orders@1, for transaction 1; give it with --domain FILE.\n');
-    expect(bare.out).not.toMatch(/the tool|for a person/);
+    expect(bare.out).toContain('\nmissing the domain orders@1, for transaction 1; pass it with --domain FILE.\n');
+    expect(bare.out).not.toMatch(/the tool|human decision/);
     const { unfinished, missing } = await json(1, 'recover', ...tools);
     expect(missing).toEqual({ tools: [], domains: [{ name: 'orders@1', epochs: [1] }], anchors: [] });
     expect(unfinished).toMatchObject([
@@ -80,7 +80,7 @@ describe('recover', () => {
     const unheard = await json(1, 'recover', ...tools, ...domain);
     expect([unheard.ended, unheard.missing]).toEqual([[], { tools: [], domains: [], anchors: [1] }]);
     expect((await assize('recover', ...tools, ...domain)).out).toContain(
-      '\nmissing any root public key, for transaction 1; give it with --anchors FILE.\n',
+      '\nmissing a root public key, for transaction 1; pass it with --anchors FILE.\n',
     );
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const anchors = ['--anchors', join(here.folder, 'anchors.json')];
@@ -103,7 +103,7 @@ describe('recover', () => {
     const { code, out } = await assize('recover', '--tools', toolsFile('blind'));
     expect(code).toBe(1);
     expect(out).toMatch(
-      /^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*\n1 0 mail\.send reason: line_dead\n[\s\S]*1 effect waits for a person/,
+      /^ended 0 transactions\n[\s\S]*in_doubt[\s\S]*\n1 0 mail\.send reason: line_dead\n[\s\S]*1 effect needs a human decision/,
     );
   });
 
@@ -113,7 +113,7 @@ describe('recover', () => {
     try {
       const tenure = await store.leaseEffects();
       const { code, err } = await assize('recover', '--wait', '1');
-      expect([code, err]).toEqual([2, expect.stringContaining('Another process works on the effects of this store')]);
+      expect([code, err]).toEqual([2, expect.stringContaining('Another process runs the effects of this store')]);
       expect((await assize('list')).code).toBe(0);
       await tenure.release();
       expect((await assize('recover', '--wait', '1')).code).toBe(1);
@@ -145,7 +145,7 @@ describe('recover', () => {
         expect([code, out, last(err)]).toEqual([
           1,
           expect.stringMatching(
-            /^ended 0 transactions\n[\s\S]*\n\nTransaction 1 has not ended: another process is at work on it\./,
+            /^ended 0 transactions\n[\s\S]*\n\nTransaction 1 has not ended: another process works on it\./,
           ),
           '',
         ]);
@@ -167,12 +167,12 @@ describe('recover', () => {
   });
 
   test.each([
-    ['no file', 'none.ts', 'There is no tools file'],
+    ['no file', 'none.ts', 'none.ts does not exist'],
     ['a file without tools', 'empty.ts', 'exports no tool'],
-    ['a file that is none', 'broken.ts', "can't be loaded"],
-    ['a file that throws what has no text', 'without-text.ts', "without-text.ts can't be loaded: "],
-    ['a file whose export throws as it is looked at', 'throwing.ts', "throwing.ts exports can't be looked at: not now"],
-    ['a file whose export is taken back', 'revoked.ts', "revoked.ts exports can't be looked at: "],
+    ['a file that is none', 'broken.ts', 'Cannot load the tools file'],
+    ['a file that throws what has no text', 'without-text.ts', 'without-text.ts: the thrown value has no text'],
+    ['a file whose export throws as it is looked at', 'throwing.ts', 'throwing.ts: not now'],
+    ['a file whose export is taken back', 'revoked.ts', 'revoked.ts: '],
   ])('refuses %s', async (_, file, says) => {
     await crashed();
     writeFileSync(join(here.folder, 'empty.ts'), 'export const tool = { name: 1 };');
@@ -217,7 +217,7 @@ async function stopped(...args: string[]) {
 }
 
 /** Where a machine is slow, it was said before what is waited for. */
-const last = (err: string): string => err.replace(/^assize: Waits for .*\n/gm, '');
+const last = (err: string): string => err.replace(/^assize: Waiting for .*\n/gm, '');
 
 describe('Ctrl-C', () => {
   test('stops a recovery at once, which reports ended and open transactions', async () => {
@@ -226,7 +226,7 @@ describe('Ctrl-C', () => {
     expect([code, out, last(err)]).toEqual([
       130,
       '',
-      'assize: Stopped by SIGINT; what was committed until then stays: 0 transactions have ended, and 1 is left (assize effects list); assize effects recover goes on.\n',
+      'assize: Stopped by SIGINT; committed entries stay: 0 transactions have ended, and 1 remains (assize effects list); resume with assize effects recover.\n',
     ]);
     expect((await json(0, 'list')).transactions).toMatchObject([
       { phase: 'committed', effects: [{ phase: 'applying' }] },
@@ -241,7 +241,7 @@ describe('Ctrl-C', () => {
     const child = startCommand(here.folder, here.url, 'effects', 'recover', '--tools', 'busy.ts');
     const ended = endOf(child);
     const [said] = await once(child.stderr!, 'data');
-    expect(said).toBe('assize: Waits for mail.send of transaction 1 (applying).\n');
+    expect(said).toBe('assize: Waiting for mail.send of transaction 1 (applying).\n');
     child.kill('SIGINT');
     expect((await ended).code).toBe(130);
   });
@@ -271,7 +271,7 @@ describe('Ctrl-C', () => {
     const child = startCommand(here.folder, here.url, 'effects', 'recover', '--tools', 'busy.ts');
     const ended = endOf(child);
     const [said] = await once(child.stderr!, 'data');
-    expect(said).toBe('assize: Waits for fax.send of transaction 2 (applying).\n');
+    expect(said).toBe('assize: Waiting for fax.send of transaction 2 (applying).\n');
     child.kill('SIGINT');
     expect((await ended).code).toBe(130);
   });
@@ -285,7 +285,7 @@ describe('Ctrl-C', () => {
     const decision = ['resolve', '1', '0', '--as', 'retry', '--by', 'ops', '--evidence', 'she moved in'];
     const { code, out, err } = await stopped('effects', ...decision, '--json');
     const message =
-      'Stopped by SIGINT; what was committed until then stays: mail.send of transaction 1 was resolved as retry, and is due; assize effects list --epoch 1 has what is left of it.';
+      'Stopped by SIGINT; committed entries stay: mail.send of transaction 1 was resolved as retry, and is due; assize effects list --epoch 1 shows the rest.';
     expect([code, JSON.parse(out), last(err)]).toEqual([
       130,
       { error: { code: 'interrupted', message } },
@@ -320,7 +320,7 @@ describe('Ctrl-C to an approval', () => {
     const { code, out, err } = await stopped(...(await waiting()));
     expect([code, out]).toEqual([130, '']);
     expect(last(err)).toMatch(
-      /^assize: Stopped by SIGINT; what was committed until then stays: it is committed as [0-9a-f]{12}, and transaction \d+ has not ended; assize effects recover goes on\.\n$/,
+      /^assize: Stopped by SIGINT; committed entries stay: the proposal is committed as [0-9a-f]{12}, and transaction \d+ has not ended; resume it with assize effects recover\.\n$/,
     );
     expect((await json(0, 'list')).transactions).toMatchObject([{ phase: 'committed', effects: [{ phase: 'due' }] }]);
     expect((await assize('recover', '--tools', toolsFile('keyed'))).code).toBe(0);
@@ -336,12 +336,12 @@ describe('Ctrl-C to an approval', () => {
       const ended = endOf(child);
       const [said] = await once(child.stderr!, 'data');
       expect(said).toBe(
-        'assize: Waits for another process that works on the effects of this store, at most 600 s (--wait).\n',
+        'assize: Waiting up to 600 s (--wait) for another process that runs the effects of this store.\n',
       );
       child.kill('SIGINT');
       expect(await ended).toMatchObject({
         code: 130,
-        err: expect.stringContaining('nothing was decided about'),
+        err: expect.stringContaining('is still pending'),
       });
       await tenure.release();
     } finally {
@@ -360,7 +360,7 @@ describe('resolve', () => {
     const { code, out, err } = await assize('resolve', '1', '0', '--as', 'applied', ...found);
     expect([code, out], err).toEqual([
       0,
-      'resolved mail.send of transaction 1, which is applied\nTransaction 1 is settled; what it claimed is free.\n',
+      'resolved mail.send of transaction 1, which is applied\nTransaction 1 is settled; its scope claims are released.\n',
     ]);
     expect(await json(0, 'list')).toEqual({ transactions: [], pending_proposals: [] });
     const { transactions } = await json(0, 'list', '--epoch', '1');
@@ -376,7 +376,10 @@ describe('resolve', () => {
     const saying = 'trying again may do it twice; say so with --confirm.';
     expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining(saying)]);
     const nobody = await assize('resolve', '1', '0', '--as', 'retry', '--evidence', 'none', '--by', ' ');
-    expect([nobody.code, nobody.err]).toEqual([2, expect.stringMatching(/'--by <who>'.* It says who decides/)]);
+    expect([nobody.code, nobody.err]).toEqual([
+      2,
+      expect.stringMatching(/'--by <operator>'.* It must name the operator/),
+    ]);
     expect(sent('bob')).toBe(false);
     expect(await json(0, 'resolve', '1', '0', '--as', 'retry', '--confirm', ...found, ...tools)).toMatchObject({
       epoch: 1,
@@ -395,7 +398,7 @@ describe('resolve', () => {
     const { code, out } = await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found);
     expect([code, out]).toEqual([
       1,
-      expect.stringContaining('missing the tool mail.send, for transaction 1; give it with --tools FILE.'),
+      expect.stringContaining('missing the tool mail.send, for transaction 1; pass it with --tools FILE.'),
     ]);
     expect((await assize('recover', '--tools', toolsFile('blind'))).code).toBe(0);
     expect(sent('bob')).toBe(true);
@@ -412,8 +415,8 @@ describe('resolve', () => {
     const { code, out, err } = await assize(...retry, ...tools);
     expect([code, out], err).toEqual([
       0,
-      'carried out what was decided before of mail.send of transaction 1, which is applied\n' +
-        'Transaction 1 is settled; what it claimed is free.\n',
+      'carried out the earlier decision on mail.send of transaction 1, which is applied\n' +
+        'Transaction 1 is settled; its scope claims are released.\n',
     ]);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
     const again = await assize(...retry, ...tools);
@@ -429,7 +432,7 @@ describe('resolve', () => {
   });
 
   test.each([
-    ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <who>'"],
+    ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <operator>'"],
     ['no decision', ['1', '0', ...found], "required option '--as <decision>'"],
     ['another decision', ['1', '0', '--as', 'gone', ...found], 'Allowed choices are applied, undone, retry, residue'],
     ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'it may not be empty'],

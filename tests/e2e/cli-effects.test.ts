@@ -42,7 +42,7 @@ describe('a pending approval with tool calls', () => {
     const tools = ['--tools', toolsFile('keyed'), '--wait', '1'];
     expect((await approve(...files)).err).toMatch(/What waits uses tools; .*--tools FILE/);
     const busy = await approve(...files, ...tools);
-    expect([busy.code, busy.err]).toEqual([2, expect.stringContaining('Another process works on the effects')]);
+    expect([busy.code, busy.err]).toEqual([2, expect.stringContaining('Another process runs the effects')]);
     await worker.close();
     await store.close();
     expect(sent('bob')).toBe(false);
@@ -81,9 +81,9 @@ describe('a pending approval with tool calls', () => {
     const [committed, ...said] = out.trim().split('\n');
     expect(committed).toMatch(/^committed as [0-9a-f]{12}, orders seq \d+$/);
     expect(said).toEqual([
-      'mail.send is unresolved, and waits for a person.',
+      'mail.send is unresolved, and needs a human decision.',
       expect.stringMatching(
-        /^1 effect of transaction \d+ waits for a person\. Look with assize effects list orders\.$/,
+        /^1 effect of transaction \d+ needs a human decision\. List it with assize effects list orders\.$/,
       ),
     ]);
     const listed = await json(0, 'list', 'orders');
@@ -188,7 +188,7 @@ describe('a pending proposal shows its planned tool calls', () => {
     db.exec(`DELETE FROM blob WHERE text LIKE '%"input":{"to":"bob"}%'`);
     db.close();
     const { out } = await runCommand(here.folder, here.url, 'pending', 'erased');
-    expect(out.match(/^would call .*/gm)).toEqual(Array(2).fill(`would call what was erased by ${by.slice(0, 12)}`));
+    expect(out.match(/^would call .*/gm)).toEqual(Array(2).fill(`would call a call erased by ${by.slice(0, 12)}`));
     const { pending } = JSON.parse((await runCommand(here.folder, here.url, 'pending', 'erased', '--json')).out);
     expect(pending[0].tools).toEqual(Array(2).fill({ id: expect.any(String), erased_by: by }));
     const missing = await runCommand(here.folder, here.url, 'pending', 'missing');
@@ -255,7 +255,7 @@ describe('the cost of compensation', () => {
       throw new Error('it is not to be');
     });
     await expect(done).rejects.toThrow('it is not to be');
-    const said = 'Kept free in the budgets for undoing: 3 usd.';
+    const said = 'Reserved in the budgets for compensation: 3 usd.';
     expect((await assize('list')).out.split('\n')).toContain(said);
     const { transactions } = await json(0, 'list');
     expect(transactions[0].effects).toMatchObject([{ undo_cost: { usd: 3 }, phase: 'unresolved' }]);
@@ -269,10 +269,10 @@ describe('the cost of compensation', () => {
     await worker.resolveEffect({ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: 'the bank is open' });
     await worker.close();
     await store.close();
-    expect((await assize('list')).out).toBe('All transactions of tools have ended.\n');
-    expect((await assize('list', '--all')).out).not.toContain('Kept free');
+    expect((await assize('list')).out).toBe('All tool transactions have ended.\n');
+    expect((await assize('list', '--all')).out).not.toContain('Reserved in');
     const { out } = await runCommand(here.folder, here.url, 'log', 'orders', '--json');
-    expect(out).toContain('body_failed; undoing has cost {\\"usd\\":3}');
+    expect(out).toContain('body_failed; compensation cost {\\"usd\\":3}');
     expect(await show()).toMatch(/^ {2}spent +3 usd; reserved: none; left: 7 usd$/m);
   });
 });

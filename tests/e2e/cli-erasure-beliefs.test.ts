@@ -49,7 +49,7 @@ test('a subject is erased where it was asserted, until no file contains it', asy
   expect(found()).toEqual([...SECRETS, 'nuts of hers']);
   const [here, there] = [await erase('notes', '--facts', `ward/${WHO}`), await erase('other', '--facts', 'a~1b/~0')];
   expect(here.out).toMatch(
-    /^erased \d+ values of \d+ entries, by [0-9a-f]{12}, notes seq \d+\nremaining: other also said/,
+    /^erased \d+ values of \d+ entries, by [0-9a-f]{12}, notes seq \d+\nremaining: facts asserted in other;/,
   );
   expect(there.out).toMatch(/^erased 3 values of 1 entry, by [0-9a-f]{12}, other seq 3\n$/);
   expect(found()).toEqual([WHO, 'nuts of hers']);
@@ -102,7 +102,9 @@ test('writs that name the subject are reported, because they stay', async () => 
   expect(JSON.parse(none.out)).toMatchObject({ ruling: 'committed', writs: [] });
   const { code, out } = await erase('w', '--facts', 'ward/p*9');
   expect(code).toBe(0);
-  expect(out).toMatch(/^named in a scope of 1 writ, which stay in the ledger as they are: \S+; write \* for subjects/m);
+  expect(out).toMatch(
+    /^named in a scope of 1 writ, which stay in the ledger: \S+; use \* or a pseudonym for subjects/m,
+  );
   expect(out).toContain(writId(naming!).slice(0, 8));
 });
 
@@ -128,8 +130,8 @@ test('a memory has a command of its own for it', async () => {
   const shown = await assize('memory', 'explain', '--space', 'a/b', '--subject', 'p/1', '--predicate', 'weight');
   expect(shown.out).toContain(weight!.lineage.slice(0, 12));
   for (const [typed, saying] of [
-    ['weight', /'weight' is no claim's id: give the first 8 to 64 hex digits, as assize memory explain/],
-    ['00000000', /Nobody has made a claim 00000000 of p\/1 there; assize memory explain shows claims/],
+    ['weight', /'weight' is not a claim id\. Pass its first 8 to 64 hex digits, as listed by assize memory explain/],
+    ['00000000', /The subject p\/1 has no claim 00000000 in this space\. List its claims with assize memory explain/],
   ] as const)
     expect(await forget('--claim', typed)).toMatchObject({ code: 2, out: '', err: expect.stringMatching(saying) });
   const claim = await forget('--predicate', 'weight', '--claim', weight!.lineage.slice(0, 12));
@@ -173,7 +175,7 @@ test('values in the state not marked sensitive are reported by their entries', a
   expect(told.err).toBe('');
   expect(told.out).toMatch(
     new RegExp(
-      `^erased \\d+ values of 2 entries, by .*\nremaining in the state, where it is not marked sensitive, by 2 entries: ${first}, ${second}; assize show says what each wrote\n$`,
+      `^erased \\d+ values of 2 entries, by .*\nremaining in paths of the state that are not marked sensitive, by 2 entries: ${first}, ${second}; assize show prints the changes\n$`,
     ),
   );
   const other = await forget('p4', '--predicate', 'weight', '--json');

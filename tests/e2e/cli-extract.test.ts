@@ -96,12 +96,12 @@ test('shows the facts to assert, asserts them, and asks the model only once', as
   expect(shown).toMatchObject({ code: 0, err: '' });
   expect(shown.out).toMatch(/^ida +allergy +nuts +1 +2026-03-20 to open +mail 1$/m);
   expect(shown.out).toMatch(/^otto +diagnosis +flu +1 +2026-03-21 to open +sha256:[0-9a-f]{64}#3$/m);
-  expect(shown.out).toMatch(/^3 messages read in 1 answer, 2 facts stated; nothing is said$/m);
+  expect(shown.out).toMatch(/^3 messages read in 1 answer, 2 facts found; no fact asserted$/m);
   expect(await json(0, assize('memory', 'recall', '--space', 'ward-3', '--json'))).toMatchObject({ facts: [] });
   const said = await extract(MAILS, '--authors', ...reference, ...KEY);
   expect(said).toMatchObject({
     code: 0,
-    out: '3 messages read in 1 answer, 2 facts stated: 1 commit, 2 facts added\n',
+    out: '3 messages read in 1 answer, 2 facts found: 1 commit, 2 facts added\n',
   });
   expect(asked()).toBe(1);
   const again = await json(0, extract(MAILS, '--authors', ...reference, ...KEY, '--json'));
@@ -127,16 +127,16 @@ test('names pending and failing messages by line, and the lines read before', as
   const others = await extract([otto('allergy: soap')], '--subject', 'ida', '--subject', 'eve', ...KEY);
   expect(others.err).toContain('nothing may be said of this subject');
   for (const [messages, args, why] of [
-    [[otto('fail')], ['--authors'], /The model of .*model\.ts has failed: It is down\. Nothing was said\./],
+    [[otto('fail')], ['--authors'], /The model of .*model\.ts failed: It is down\. No fact was asserted\./],
     [[{ ...otto('x'), at: 'today' }], ['--authors'], /line 1: This is not an instant/],
     [[otto('x'), { author: 'a', text: 'x' }], ['--authors'], /line 2: Message 2 can’t be read: it has no time/],
     [[{ ...otto('x'), more: 1 }], ['--authors'], /line 1: /],
-    [[otto('x')], [], /Say of whom something may be said/],
-    [[otto('x')], ['--authors', '--any-subject'], /Say of whom something may be said/],
-    [[otto('x')], ['--authors', '--batch', '201'], /--batch is at most 200/],
+    [[otto('x')], [], /The allowed subjects are missing or ambiguous/],
+    [[otto('x')], ['--authors', '--any-subject'], /The allowed subjects are missing or ambiguous/],
+    [[otto('x')], ['--authors', '--batch', '201'], /--batch is too large\. Pass at most 200/],
     [[otto('x')], ['--authors', '--confidence-max', '2'], /from 0 to 1/],
     [[otto('x')], ['--authors', '--model', 'none.ts'], /exports no function model/],
-    [[otto('x')], ['--authors', '--model', 'absent.ts'], /There is no model file .*absent\.ts; name one/],
+    [[otto('x')], ['--authors', '--model', 'absent.ts'], /The model file .*absent\.ts does not exist\. Name a module/],
   ] as const) {
     const { code, err } = await extract(messages, ...args, ...KEY);
     expect([code, err]).toEqual([2, expect.stringMatching(why)]);
@@ -144,5 +144,5 @@ test('names pending and failing messages by line, and the lines read before', as
   const bare = ['mails.jsonl', 'bare', '--space', 's', '--domain', 'ward.ts', '--model', 'model.ts', '--authors'];
   expect((await assize('memory', 'extract', ...bare, ...KEY)).err).toContain('The domain forgetful declares no memory');
   const unauthorised = await extract([otto('x')], '--authors');
-  expect(unauthorised.err).toContain('Say by whose authority');
+  expect(unauthorised.err).toContain('needs a writ');
 });

@@ -14,7 +14,7 @@ describe('log, show and state', () => {
   test('log has a `begun` column only if a trajectory states its origin', async () => {
     const store = till();
     expect((await assize('log', ...store)).out).toMatch(
-      /^trajectory {2}entries {2}head {10}domain {2}begun\ntill-1 {12}6 {2}[0-9a-f]{12} {2}till@1 {2}monday\n$/,
+      /^trajectory {2}entries {2}head {10}domain {2}origin\ntill-1 {12}6 {2}[0-9a-f]{12} {2}till@1 {2}monday\n$/,
     );
     const plain = await openStore(`sqlite:${join(here.folder, 'plain.db')}`);
     await runtimeOver(plain, [clinic]).create(clinic, { trajectoryId: 'notes' });
@@ -90,16 +90,13 @@ describe('log, show and state', () => {
   test('a missing trajectory, entry or path is refused', async () => {
     const store = till();
     const id = (await entries(...store))[0]?.id as string;
-    await refused(
-      ['log', 'till-2', ...store],
-      /no trajectory till-2 .*assize log lists them, and an id is given whole/,
-    );
-    await refused(['log', 'til', ...store], /no trajectory til in this store; an id is given whole: till-1/);
-    await refused(['oracle', 'nokey', ...store], /64 hex digits: assize show ENTRY .*assize memory explain/);
+    await refused(['log', 'till-2', ...store], /no trajectory till-2\. Pass a full id, as listed by assize log/);
+    await refused(['log', 'til', ...store], /no trajectory til\. Pass the full id: till-1/);
+    await refused(['oracle', 'nokey', ...store], /64 hex digits\. .* assize show ENTRY .*assize memory explain/);
     await refused(['show', id.slice(0, 7), ...store], /8 to 64 hex digits/);
     await refused(['show', id.startsWith('00000000') ? 'ffffffff' : '00000000', ...store], /no entry/);
-    await refused(['state', 'till-1', '--at', '6', ...store], /no entry with seq 6; its last one is 5/);
-    await refused(['state', 'till-1', '--pointer', '/payments/9', ...store], /nothing at \/payments\/9/);
+    await refused(['state', 'till-1', '--at', '6', ...store], /no entry with seq 6\. Pass a seq from 0 to 5/);
+    await refused(['state', 'till-1', '--pointer', '/payments/9', ...store], /no value at \/payments\/9/);
     await refused(['state', 'till-1', '--pointer', 'payments', ...store], /pointer/i);
     await refused(['verify', 'till-1', 'till-2', ...store], /no trajectory till-2/);
   });
@@ -173,7 +170,7 @@ describe('branch and diff', () => {
     expect(begun).toMatchObject({ trajectory_id: 'tuesday', source: { trajectory_id: 'till-1', seq: 1 } });
     const { code, out } = await assize('branch', 'till-1', ids[3]?.slice(0, 10) as string, '--note', 'again', ...own);
     expect(code).toBe(0);
-    expect(out).toMatch(/^t-[0-9a-f]+ begins with [0-9a-f]{12}, from till-1 seq 3\.\n$/);
+    expect(out).toMatch(/^t-[0-9a-f]+ starts with [0-9a-f]{12}, from till-1 seq 3\.\n$/);
     expect(await json(1, 'diff', 'tuesday', 'till-1@3', ...store)).toMatchObject({
       equal: false,
       parted: {
@@ -185,7 +182,7 @@ describe('branch and diff', () => {
     });
     const text = await assize('diff', 'tuesday', 'till-1', ...store);
     expect(text.code).toBe(1);
-    expect(text.out).toContain('The chains are one up to till-1 seq 1');
+    expect(text.out).toContain('The chains are identical up to till-1 seq 1');
     expect(text.out).toMatch(/add +\/payments\/1 .*more characters\n/);
     expect(await json(0, 'diff', 'tuesday', 'till-1@1', ...store)).toMatchObject({ equal: true, patch: [] });
     expect((await assize('verify', ...store)).code).toBe(0);
@@ -233,7 +230,7 @@ describe('pending, approve and reject', () => {
     expect(payload.counselor).toEqual({ principal: 'boss:ann', as: 'boss', method: 'cli', reason: 'desks are fine' });
     expect((await json(0, 'state', 'till-1', ...store)).state.payments[3].by).toBe('boss:ann');
     await refused(['approve', id, ...how], /Nothing is pending/);
-    expect((await assize('pending', ...store)).out).toBe('Nothing waits for a person.\n');
+    expect((await assize('pending', ...store)).out).toBe('No decision is pending.\n');
     expect((await assize('verify', ...store)).code).toBe(0);
   });
 
@@ -257,7 +254,7 @@ describe('pending, approve and reject', () => {
     await refused(['approve', id, '--as', 'eve', ...own], /eve is no counselor/);
     await refused(['reject', id, '--as', 'agent:clerk', '--reason', 'r', ...own], /asked for this/);
     await refused(['approve', id, '--as', 'boss:ann', '--digest', 'deadbeef', ...own], /not what was shown/);
-    await refused(['approve', log[1]?.id as string, '--as', 'boss:ann', ...own], /is a commit, nothing that waits/);
+    await refused(['approve', log[1]?.id as string, '--as', 'boss:ann', ...own], /is a commit, not a pending proposal/);
     await refused(
       ['approve', id, '--as', 'boss:ann', ...store],
       /^assize: The trajectory is of the domain till@1 \([0-9a-f]{12}\), and none .* has that name\. Give it .*--domain FILE/,
@@ -268,10 +265,10 @@ describe('pending, approve and reject', () => {
     const other = file('other.json', `["${'3d'.repeat(31)}01"]`);
     await refused(
       ['approve', id, '--as', 'boss:ann', '--anchors', other, ...own],
-      /is not in .*other\.json; .*--anchors/,
+      /is not in .*other\.json\. .*--anchors/,
     );
     rmSync(join(here.folder, 'till.db.anchors.json'));
-    await refused(['approve', id, '--as', 'boss:ann', ...own], /No root public keys/);
+    await refused(['approve', id, '--as', 'boss:ann', ...own], /no root public keys/);
     expect(await entries(...store)).toHaveLength(6);
   });
 });

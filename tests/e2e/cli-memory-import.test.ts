@@ -79,7 +79,9 @@ test('imports batches once, and names the first wrong line, batch unwritten', as
   const again = await assize(...load(file('again.jsonl', line(1, { predicate: 'diagnosis', object: 'measles' }))));
   expect(again).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^line 1 pending for doctor as .*\n0 lines of 1 committed .* 1 pending, 0 left\n$/s),
+    out: expect.stringMatching(
+      /^line 1 pending for doctor as .*\n0 lines of 1 committed .* 1 pending, 0 not committed\n$/s,
+    ),
   });
 });
 
@@ -106,7 +108,7 @@ test('a repeated import resubmits lines only after a decision, in any batches', 
   expect((await json(1, ...load(more))).refused).toMatchObject([{ ruling: 'escalated' }]);
   const told = await assize(...load(second));
   expect(told.out).toMatch(
-    /^lines 1 to 3 still pending for doctor as .*\n0 lines of 3 committed .* 3 pending, 0 left\n$/s,
+    /^lines 1 to 3 still pending for doctor as .*\n0 lines of 3 committed .* 3 pending, 0 not committed\n$/s,
   );
   await assize('reject', waits, '--as', 'dr.grey', '--reason', 'ask again', '--domain', 'ward.ts');
   const anew = await json(1, ...load(second));
@@ -142,11 +144,11 @@ test('an ended line is skipped if it was committed, else refused by its number',
   const never = file('never.jsonl', ...ended, still, { ...weight('81'), to });
   expect(await assize(...load(never))).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/never\.jsonl, line 4: it ends in the past, .*Nothing was written\./),
+    err: expect.stringMatching(/never\.jsonl, line 4: the period ends in the past .*Nothing was written\./),
   });
   expect(await assize(...load(never, '--batch', '3'))).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/line 4: it ends in the past, .*Lines 1 to 3 were proposed/),
+    err: expect.stringMatching(/line 4: the period ends in the past .*Lines 1 to 3 were proposed/),
   });
 });
 
@@ -239,9 +241,7 @@ test('a partial import into a store with facts reports that it built no facts', 
   expect(await assize('import', 'few.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
   const { code, err } = await assize('import', 'part.jsonl', ...store);
   expect(code).toBe(2);
-  expect(err).toMatch(
-    /^assize: What was imported until then says what is believed, and no facts are made of it yet, so that they are incomplete; /,
-  );
+  expect(err).toMatch(/^assize: The facts of the store are incomplete, because the import did not finish\. /);
   expect(err).toMatch(/its end is missing\. The 500 entries before were imported; /);
   const recall = ['memory', 'recall', '--space', 'few', '--subject', 'p0', ...store];
   expect(await assize(...recall)).toMatchObject({
@@ -289,7 +289,10 @@ test('a partial import into a store with facts reports that it built no facts', 
   for await (const line of exportLines(apart)) said += line;
   writeFileSync(join(here.folder, 'apart.jsonl'), said);
   const refused = await assize('import', 'apart.jsonl', ...store);
-  expect(refused).toMatchObject({ code: 2, err: expect.stringMatching(/no facts are made.*\n.*another entry at few/) });
+  expect(refused).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/the import did not finish.*\n.*another entry at few/),
+  });
   expect(await assize(...recall)).toMatchObject(incomplete);
   expect(await assize('memory', 'rebuild', '--keep', ...store)).toMatchObject({ code: 1 });
 

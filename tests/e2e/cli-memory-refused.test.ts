@@ -23,9 +23,9 @@ const nothing = [
 ];
 
 test.each<[string, () => string[], RegExp]>([
-  ['no authority', () => nothing, /Say by whose authority: with --writ FILE, or with --key FILE/],
+  ['no authority', () => nothing, /needs a writ\. Pass --writ FILE, or --key FILE/],
   ['two authorities', () => [...nothing, '--writ', 'w', '--key', 'k'], /cannot be used with/],
-  ['the key of somebody else', () => [...nothing, '--key', 'other.key'], /none of the store's anchors/],
+  ['the key of somebody else', () => [...nothing, '--key', 'other.key'], /is not an anchor of the store/],
   ['a writ that is none', () => [...nothing, '--writ', file('w.json', '{}')], /w\.json: /],
   [
     'no such trajectory',
@@ -54,37 +54,37 @@ test.each<[string, () => string[], RegExp]>([
     ]),
   ),
   ['no kind', () => read('recall', '--kind', 'lost'), /current, audit, all/],
-  ['no relation', () => read('recall', '--relation', 'near', '--of', '2026-01-01/open'), /'near' is none of before/],
-  ['a relation to nothing', () => read('recall', '--relation', 'during'), /--relation and --of go together/],
+  ['no relation', () => read('recall', '--relation', 'near', '--of', '2026-01-01/open'), /'near' is not one of before/],
+  ['a relation to nothing', () => read('recall', '--relation', 'during'), /--relation and --of need each other/],
   ['no period to relate to', () => read('recall', '--relation', 'during', '--of', '2026-01-01'), /It must be FROM\/TO/],
   [
     'a period that is reversed',
     () => read('recall', '--relation', 'during', '--of', '2026-02-01/2026-01-01'),
     /ends after it begins/,
   ],
-  ['a way without a text', () => read('recall', '--by', 'text'), /go with --text/],
-  ['no embedder', () => read('recall', '--text', 'x', '--by', 'hybrid'), /take an --embedder/],
+  ['a way without a text', () => read('recall', '--by', 'text'), /need --text/],
+  ['no embedder', () => read('recall', '--text', 'x', '--by', 'hybrid'), /need --embedder/],
   [
     'an embedder for words',
     () => read('recall', '--text', 'x', '--by', 'text', '--embedder', 'e.ts'),
-    /by text takes none/,
+    /mode text excludes it/,
   ],
-  ['no module', () => read('recall', '--text', 'x', '--embedder', 'none.ts'), /no embedder file/],
+  ['no module', () => read('recall', '--text', 'x', '--embedder', 'none.ts'), /embedder file .* does not exist/],
   ['a module without one', () => read('recall', '--text', 'x', '--embedder', 'ward.ts'), /exports 0 embedders/],
-  ['a way to compare nothing', () => read('recall', '--text', 'x', '--vectors', 'exact'), /goes with --embedder/],
+  ['a way to compare nothing', () => read('recall', '--text', 'x', '--vectors', 'exact'), /needs --embedder/],
   ['no way to compare', () => read('recall', '--text', 'x', '--vectors', 'near'), /exact, sqlite-vec/],
   ['nothing to look for', () => read('recall', '--text', ' '), /the text has no words/],
-  ['too many', () => read('recall', '--limit', '10001'), /--limit is at most 10000/],
+  ['too many', () => read('recall', '--limit', '10001'), /--limit is too large\. Pass at most 10000/],
   ['none at all', () => read('recall', '--limit', '0'), /whole number from 1/],
-  ['one point', () => read('diff'), /Both points are now/],
+  ['one point', () => read('diff'), /Both points are the current time/],
   [
     'a fact by too little',
     () => read('explain', '--fact', 'da3d'),
-    /'da3d' is no fact's id: give the first 8 to 64 hex digits/,
+    /'da3d' is not a fact id\. Pass its first 8 to 64 hex digits/,
   ],
-  ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is no fact's id/],
+  ['a fact by what is no id', () => read('explain', '--fact', 'zzzzzzzzzz'), /is not a fact id/],
   ['nothing but signs to look for', () => read('recall', '--text', '???'), /the text has no words/],
-  ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No such fact is believed there/],
+  ['no such fact', () => read('explain', '--fact', 'deadbeef'), /No fact matches at this time/],
   [
     'an empty subject',
     () => [...say('assert', 'takes', '--object', 'x'), '--subject', ''],
@@ -108,7 +108,7 @@ test.each<[string, () => string[], RegExp]>([
   [
     'a predicate that nobody declares',
     () => say('assert', 'likes', '--object', 'x'),
-    /The domain ward declares no predicate "likes" in its memory; it declares .*diagnosis, .*takes/,
+    /The domain ward declares no predicate "likes" in its memory\. Name one of: .*diagnosis, .*takes/,
   ],
   [
     'a reversed period',
@@ -119,18 +119,18 @@ test.each<[string, () => string[], RegExp]>([
   [
     'a period that is over before it begins now',
     () => say('assert', 'takes', '--object', 'x', '--to', '2020-01-01'),
-    /ends in the past, .* say with --from/,
+    /ends in the past .* with --from/,
   ],
   ['no such entry', () => ['dependents', 'deadbeef'], /no entry deadbeef/],
   [
     'no file to import',
     () => ['memory', 'import', 'none.jsonl', 'notes', '--space', 's', ...AUTHORITY],
-    /none\.jsonl can't be read/,
+    /none\.jsonl cannot be read/,
   ],
   [
     'too large a batch',
     () => ['memory', 'import', file('a', ''), 'notes', '--space', 's', ...AUTHORITY, '--batch', '201'],
-    /--batch is at most 200/,
+    /--batch is too large\. Pass at most 200/,
   ],
   [
     'an answer where nothing is asked',
@@ -207,7 +207,7 @@ test.each<[string, unknown, RegExp]>([
 test('a domain without a memory is reported by name', async () => {
   const said = say('assert', 'takes', '--object', 'x').map((each) => (each === 'notes' ? 'bare' : each));
   const { code, out, err } = await assize(...said);
-  expect([code, out, err]).toEqual([2, '', expect.stringContaining('it has no memory')]);
+  expect([code, out, err]).toEqual([2, '', expect.stringContaining('Declare its memory first')]);
 });
 
 test('an embedder that fails or never answers is reported as such', async () => {
@@ -218,13 +218,13 @@ test('an embedder that fails or never answers is reported as such', async () => 
   const failed = await assize(...asked(embedder('down.mjs', "throw new Error('It is down.')")));
   expect([failed.code, JSON.parse(failed.out)]).toEqual([
     2,
-    { error: { code: 'bad_input', message: 'The embedder of down.mjs has failed: It is down.' } },
+    { error: { code: 'bad_input', message: 'The embedder of down.mjs failed: It is down.' } },
   ]);
   // By itself: with nothing left to do, a process ends.
   const silent = asked(embedder('silent.mjs', 'return new Promise(() => {})'));
   const ended = await runProcess(here.folder, 'sqlite:./ward.db', ...silent);
   expect(ended.code, ended.err).toBe(2);
   expect(JSON.parse(ended.out)).toEqual({
-    error: { code: 'bad_input', message: expect.stringContaining('What the command waits for never comes') },
+    error: { code: 'bad_input', message: expect.stringContaining('The command cannot finish') },
   });
 });

@@ -35,7 +35,7 @@ test('a branch records a fact, and recall finds it by the name of the branch', a
     code: 2,
     err: expect.stringContaining('nobody'),
   });
-  expect((await assize('memory', 'rebuild', '--check')).out).toContain('the store has the same');
+  expect((await assize('memory', 'rebuild', '--check')).out).toContain('the store is equal');
 });
 
 test('asserts, changes, corrects, retracts; recalls by both times, domain-free', async () => {
@@ -43,7 +43,7 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
   expect(said).toMatchObject({
     code: 0,
     err: '',
-    out: expect.stringMatching(/^committed as [0-9a-f]{12}, notes seq 1: 1 believed, 0 closed\n$/),
+    out: expect.stringMatching(/^committed as [0-9a-f]{12}, notes seq 1: 1 added, 0 closed\n$/),
   });
   const before = new Date().toISOString();
   const changed = await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
@@ -66,7 +66,7 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
 
   const table = await assize(...read('recall', '--valid', '2026-04-01'));
   expect(table.out).toMatch(
-    /^fact +subject +predicate +object +confidence +valid +believed\n[0-9a-f]{12} +patient 7 +takes +penicillin +1 +2026-03-01 to 2026-04-15 +\d{4}-\S+ to open\n$/,
+    /^fact +subject +predicate +object +confidence +valid +recorded\n[0-9a-f]{12} +patient 7 +takes +penicillin +1 +2026-03-01 to 2026-04-15 +\d{4}-\S+ to open\n$/,
   );
   const march = ['--from', '2026-03-01', '--to', '2026-04-01'];
   await json(0, ...say('correct', 'takes', '--object', 'ibuprofen', '--was', 'penicillin', ...march));
@@ -76,7 +76,7 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
   const versions = await json(0, ...read('history', '--subject', 'patient 7'));
   expect(versions.facts.length).toBeGreaterThan(4);
   expect((await json(0, ...read('history', '--limit', '2'))).is_truncated).toBe(true);
-  expect((await assize(...read('history', '--limit', '2'))).out).toContain('There are more; --limit gives more');
+  expect((await assize(...read('history', '--limit', '2'))).out).toContain('More facts match');
 
   const now = ['--from-valid', '2026-04-16', '--to-valid', '2026-04-16'];
   const diff = await json(0, ...read('diff', '--from-system', before, ...now));
@@ -84,11 +84,11 @@ test('asserts, changes, corrects, retracts; recalls by both times, domain-free',
   const marked = (await assize(...read('diff', '--from-system', before, ...now))).out;
   expect(marked).toMatch(/^- +.*penicillin.*\n\+ +.*amoxicillin/m);
   expect((await assize(...read('diff', '--from-valid', '2026-03-15', '--to-valid', '2026-03-16'))).out).toBe(
-    'The same is believed at both.\n',
+    'The facts are the same at both points.\n',
   );
   expect(await json(0, 'memory', 'spaces')).toEqual({ spaces: ['ward-3'] });
   expect((await assize('memory', 'spaces')).out).toBe('ward-3\n');
-  expect((await assize('memory', 'recall', '--space', 'other')).out).toBe('Nothing is found.\n');
+  expect((await assize('memory', 'recall', '--space', 'other')).out).toBe('No facts found.\n');
 });
 
 test('a minimal writ is made, or the given one is used; other use is refused', async () => {
@@ -155,7 +155,7 @@ test('a loser is shown, explained by entries; control characters are visible', a
   const several = await assize(...read('explain'));
   expect(several).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/2 facts are meant \(.*\); name one with --fact/),
+    err: expect.stringMatching(/2 facts match \(.*\)\. Pass --fact/),
   });
   const byId = await json(0, ...read('explain', '--fact', explained.fact.fact_id.slice(0, 8)));
   expect(byId.fact).toEqual(explained.fact);
@@ -186,7 +186,7 @@ test('a fact that only lost, and a leftover, are explained by their shown ids', 
 test('the same from the same source is said once', async () => {
   const heard = say('assert', 'allergy', '--object', 'nuts', '--source', 'letter 12');
   await json(0, ...heard);
-  expect((await assize(...heard)).out).toMatch(/: nothing is changed\n$/);
+  expect((await assize(...heard)).out).toMatch(/: no change\n$/);
 });
 
 test('a pending contradiction is shown with its candidates, and answered', async () => {
@@ -194,7 +194,7 @@ test('a pending contradiction is shown with its candidates, and answered', async
   const waits = await assize(...say('assert', 'diagnosis', '--object', 'pneumonia', '--from', '2026-03-02'));
   expect(waits).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^waits for doctor as .*; assize pending shows it\n$/),
+    out: expect.stringMatching(/^pending for doctor as .*; assize pending shows it\n$/),
   });
   const { pending } = await json(0, 'pending');
   const [{ id, questions }] = pending;
@@ -202,11 +202,11 @@ test('a pending contradiction is shown with its candidates, and answered', async
   expect(questions).toMatchObject([{ space: 'ward-3', subject: 'patient 7', predicate: 'diagnosis' }]);
   const text = (await assize('pending')).out;
   expect(text).toMatch(
-    new RegExp(`^who is believed patient 7 diagnosis, in ward-3, asked as ${request.slice(0, 12)}$`, 'm'),
+    new RegExp(`^contradiction patient 7 diagnosis, in ward-3, request ${request.slice(0, 12)}$`, 'm'),
   );
   for (const [i, { object, claim }] of members.entries())
     expect(text).toMatch(new RegExp(`^${i + 1} +${object} +1 +2026-03-0[12] to open +${claim.slice(0, 12)}$`, 'm'));
-  expect(text).toContain(`assize approve ${id.slice(0, 12)} --as WHO --answer N`);
+  expect(text).toContain(`assize approve ${id.slice(0, 12)} --as PRINCIPAL --answer N`);
 
   const n = members.findIndex(({ object }: { object: string }) => object === 'pneumonia') + 1;
   const claim = members[n - 1].claim as string;
@@ -217,12 +217,12 @@ test('a pending contradiction is shown with its candidates, and answered', async
   const zeros = '0'.repeat(64);
   const wrong: [string[], RegExp][] = [
     [[], /with --answer N, as assize pending numbers/],
-    [['3'], /There is no member 3: they are numbered from 1 to 2/],
-    [['0'], /There is no member 0/],
-    [['x'], /No member has the claim x/],
-    [['1=2=3'], /is no answer: write N, REQUEST=N/],
-    [['deadbeef=1'], /No question deadbeef is asked there/],
-    [[`${request.slice(0, 8)}=${zeros.slice(0, 8)}`], /No member has the claim 00000000/],
+    [['3'], /no candidate 3\. Pass a number from 1 to 2/],
+    [['0'], /no candidate 0/],
+    [['x'], /no candidate with the claim x/],
+    [['1=2=3'], /is not an answer\. Write N, REQUEST=N/],
+    [['deadbeef=1'], /no question deadbeef/],
+    [[`${request.slice(0, 8)}=${zeros.slice(0, 8)}`], /no candidate with the claim 00000000/],
     [[`${request}=${zeros}`], /member/],
     [[`${zeros}=${claim}`, `${n}`], /asks something that is not in question any more/],
   ];
@@ -326,7 +326,7 @@ test('facts changed by a damaged entry are named as not compared', async () => {
   expect(await assize('fsck')).toMatchObject({
     code: 1,
     out: expect.stringMatching(
-      /not compared: what is believed in 1 partition, .*\n {2}ward-3, patient 7, weight: version 1, read to 0\n/,
+      /not compared: the facts of 1 partition, .*\n {2}ward-3, patient 7, weight: version 1, read to 0\n/,
     ),
   });
   expect(await json(1, 'fsck')).toMatchObject({
@@ -355,7 +355,7 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
   expect((await assize('fsck')).out).toMatch(
     /what is believed is not what the entries say, in 1 places.*\(facts_differ\)/,
   );
-  expect((await assize('memory', 'rebuild')).out).toBe('rebuilt 4 versions of facts, from 2 changes\n');
+  expect((await assize('memory', 'rebuild')).out).toBe('rebuilt 4 fact versions from 2 changes\n');
   expect((await assize('memory', 'rebuild', '--check')).code).toBe(0);
   expect((await assize('fsck')).code).toBe(0);
 
@@ -364,7 +364,7 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
   const imported = await assize('import', 'e.jsonl', ...copy);
   expect(imported).toMatchObject({
     code: 0,
-    out: expect.stringContaining('4 versions of facts were made of 2 changes of beliefs'),
+    out: expect.stringContaining('Rebuilt 4 fact versions from 2 changes'),
   });
   const here = await json(0, ...read('history', '--kind', 'all'));
   expect((await json(0, ...read('history', '--kind', 'all'), ...copy)).facts).toEqual(here.facts);
@@ -402,23 +402,23 @@ test('a vote is shown with the attempts that became none', async () => {
   await memory.assert({ ...said, object: 'can wait' });
   await store.close();
   const told = (await assize('memory', 'explain', '--space', 'ward', '--predicate', 'triage')).out;
-  const key = /^the vote: assize oracle ([0-9a-f]{64})$/m.exec(told)![1]!;
+  const key = /^judge vote: assize oracle ([0-9a-f]{64})$/m.exec(told)![1]!;
   expect(await json(0, 'oracle', key)).toMatchObject({
     key,
     answer: expect.stringMatching(/^[0-9a-f]{64}$/),
     attempts: [{ outcome: 'refused', length: 14, error: { code: 'unknown_member' } }],
   });
   expect((await assize('oracle', key)).out).toMatch(
-    /^answered \S+Z: "[0-9a-f]{64}"\nat +attempt +what\n\S+Z +refused +14 characters: unknown_member: a message of \d+ characters$/m,
+    /^answered \S+Z: "[0-9a-f]{64}"\nat +attempt +detail\n\S+Z +refused +14 characters: unknown_member: a message of \d+ characters$/m,
   );
-  expect((await assize('oracle', 'a'.repeat(64))).err).toMatch(/has nothing under a{64}/);
+  expect((await assize('oracle', 'a'.repeat(64))).err).toMatch(/has no answer under a{64}/);
   expect((await assize('oracle', 'b')).err).toMatch(/64 hex digits/);
 });
 
 test('the dependents of an entry are a tree', async () => {
   const first = await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   expect((await assize('dependents', first.entry_id.slice(0, 8))).out).toMatch(
-    /^[0-9a-f]{12} notes seq 1\n {2}nothing followed from it\n$/,
+    /^[0-9a-f]{12} notes seq 1\n {2}no dependent entries\n$/,
   );
   const second = await json(0, ...say('assert', 'takes', '--object', 'aspirin', '--from', '2026-03-02'));
   const { dependents: derived } = await json(0, 'dependents', first.entry_id);

@@ -49,7 +49,7 @@ test('an export without room for its last line fails and leaves no file behind',
   expect(cut).toEqual({
     code: 2,
     out: '',
-    err: "assize: ledger.jsonl can't be written: a file may not be that large there; name another place.\n",
+    err: 'assize: ledger.jsonl cannot be written: the file is too large for the file system. Name another path.\n',
   });
   expect(names()).toEqual(['whole.jsonl']);
   expect(await assize('export', '--out', 'ledger.jsonl', ...store)).toMatchObject({ code: 0, err: '' });
@@ -62,7 +62,7 @@ test('an export to a file by standard output is whole, or is reported as cut', a
   const into = (blocksMax: string): Promise<Ended> =>
     inShell(`${LIMITED} >ledger.jsonl`, blocksMax, process.execPath, main, 'export', ...store);
   const cut = await into(blocks);
-  expect([cut.code, cut.err]).toEqual([2, expect.stringMatching(/^assize: The output can't be written: .*\.\n$/)]);
+  expect([cut.code, cut.err]).toEqual([2, expect.stringMatching(/^assize: Cannot write the output: .*\.\n$/)]);
   expect(await into('unlimited')).toEqual({ code: 0, out: '', err: '' });
   const [whole, told] = ['whole.jsonl', 'ledger.jsonl'].map((name) => readFileSync(join(here.folder, name), 'utf8'));
   expect(told).toBe(whole);
@@ -76,7 +76,7 @@ test.each([
 ])('a command of which the output can’t be written %s, in a sentence', async (_, args) => {
   const store = args[0] === '--help' ? [] : till();
   const { code, err } = await withoutRoomFor('1', ...args, ...store);
-  expect(err).toMatch(/^assize: The output can't be written: EFBIG[^\n]*\.\n$/);
+  expect(err).toMatch(/^assize: Cannot write the output: EFBIG[^\n]*\.\n$/);
   // By contract, 1 says that the ledger does not verify.
   expect(code).toBe(2);
 });
@@ -89,7 +89,7 @@ test.each([
   const store = args[0] === '--help' ? [] : till();
   if (args[0] === 'checkpoint') await assize('keys', 'new', 'example.com/till', ...store);
   const { code, err } = await withRoomFor(20, '1', ...args, ...store);
-  expect([code, err]).toEqual([2, expect.stringMatching(/assize: The output can't be written: EFBIG[^\n]*\.\n$/)]);
+  expect([code, err]).toEqual([2, expect.stringMatching(/assize: Cannot write the output: EFBIG[^\n]*\.\n$/)]);
   expect(bytesOf('full')).toBe(2 ** 20);
 });
 
@@ -107,7 +107,7 @@ test.each([
   const { code, err } = await within(0, ...args);
   expect([code, err]).toEqual([
     2,
-    "assize: my.key can't be written: a file may not be that large there; name another place.\n",
+    'assize: my.key cannot be written: the file is too large for the file system. Name another path.\n',
   ]);
   expect(names()).toEqual([]);
   expect(await assize(...args)).toMatchObject({ code: 0, err: '' });
@@ -119,7 +119,7 @@ test('a file that cannot be overwritten for lack of space is unchanged', async (
   const { code, err } = await within(0, ...args);
   expect([code, err]).toEqual([
     2,
-    "assize: there can't be written: a file may not be that large there; name another place.\n",
+    'assize: there cannot be written: the file is too large for the file system. Name another path.\n',
   ]);
   expect(names()).toEqual(['there']);
   expect(readFileSync(join(here.folder, 'there'), 'utf8')).toBe('somebody’s');
@@ -130,7 +130,7 @@ test('a file that cannot be overwritten for lack of space is unchanged', async (
 test('of two keys neither is made where the second can’t be', async () => {
   file('my.vkey', 'somebody’s');
   const args = ['keys', 'new', 'example.com/till', '--out', 'my.key'];
-  expect((await assize(...args)).err).toMatch(/my\.vkey can't be written: it is there already/);
+  expect((await assize(...args)).err).toMatch(/my\.vkey already exists/);
   expect(names()).toEqual(['my.vkey']);
   expect(readFileSync(join(here.folder, 'my.vkey'), 'utf8')).toBe('somebody’s');
 });

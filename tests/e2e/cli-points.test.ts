@@ -172,19 +172,16 @@ describe('a point', () => {
   test('that does not exist is refused, with the forms to write', async () => {
     const [inTill, inBranch] = [await idOf('till-1', 1), await idOf('till-2', 0)];
     const none = inTill.startsWith('00000000') ? 'ffffffff' : '00000000';
-    await refused(['state', 'till-1@7'], /till-1 has no entry with seq 7; its last one is 6/);
+    await refused(['state', 'till-1@7'], /till-1 has no entry with seq 7\. Pass a seq from 0 to 6/);
     await refused(['state', 'till-9@1'], /no trajectory till-9/);
     await refused(['state', 'till-9'], /no trajectory till-9/);
-    await refused(['state', 'till-1@'], /'' is no place in till-1: give a seq/);
-    await refused(['state', 'till-1@first'], /'first' is no place in till-1: give a seq/);
-    await refused(['state', 'till-1', '--at', '1.5'], /'1\.5' is no place/);
+    await refused(['state', 'till-1@'], /'' is not a place in till-1\. Pass a seq/);
+    await refused(['state', 'till-1@first'], /'first' is not a place in till-1\. Pass a seq/);
+    await refused(['state', 'till-1', '--at', '1.5'], /'1\.5' is not a place/);
     await refused(['state', `till-1@${none}`], /no entry/);
     await refused(['state', none], /no entry/);
     await refused(['state', `till-1@${inBranch}`], /belongs to till-2, not to till-1/);
-    await refused(
-      ['state', 'till-1@2026-03-23T08:59:59Z'],
-      /till-1 begins at 2026-03-23T09:00:00\.000000Z, which is after/,
-    );
+    await refused(['state', 'till-1@2026-03-23T08:59:59Z'], /till-1 starts at 2026-03-23T09:00:00\.000000Z, after/);
     await refused(['state', 'till-1@2026-03-23'], /not an instant: write it as/);
     await refused(['state', 'till-1@2026-02-30T00:00:00Z'], /no such day/);
     await refused(['state', 'till-1@1', '--at', '2'], /no trajectory till-1@1/);
@@ -237,10 +234,10 @@ describe('diff', () => {
     expect(found.entries.b[1]).toMatchObject({ trajectory_id: 'till-1', invariant_id: 'CAP' });
     const { code, out } = await assize('diff', 'till-1@5', 'till-1@1');
     expect(code).toBe(1);
-    expect(out).toMatch(/^till-1 seq 5 goes its own way from seq 2:$/m);
-    expect(out).toMatch(/^till-1 seq 1 has nothing beyond it\.$/m);
+    expect(out).toMatch(/^till-1 seq 5 diverges from seq 2:$/m);
+    expect(out).toMatch(/^till-1 seq 1 has no later entry\.$/m);
     expect(out).toMatch(/^till-1@3 +2026-03-23T09:20:00Z +pay +rejected +CAP: more than 1000 in all$/m);
-    expect(out).toMatch(/^change +place +before +after$/m);
+    expect(out).toMatch(/^change +path +before +after$/m);
     expect(out).toMatch(/^remove +\/payments\/1 +\{"amount":60,"memo":"ink"\}$/m);
   });
 
@@ -256,7 +253,7 @@ describe('diff', () => {
     expect(places(found.entries.a)).toEqual(['till-1@6']);
     expect(places(found.entries.b)).toEqual(['till-2@0', 'till-2@1', 'till-3@0', 'till-3@1']);
     const { out } = await assize('diff', 'till-1', 'till-3');
-    expect(out).toMatch(/^till-3 seq 1 goes its own way from seq 0 of till-2:$/m);
+    expect(out).toMatch(/^till-3 seq 1 diverges from seq 0 of till-2:$/m);
     expect(out).toMatch(/^replace +\/payments\/3\/memo +"x{59} … 19942 more characters +"a lamp"$/m);
     expect(await json(1, 'diff', 'till-2@0', 'till-3@0')).toMatchObject({ parted: { a: null, b: { seq: 1 } } });
   });
@@ -318,7 +315,7 @@ describe('verify --deep', () => {
     const { code, out } = await assize('verify', ...own);
     expect(code).toBe(0);
     expect(out).toMatch(/^till-1 +till@1 +7 +the same$/m);
-    expect(out).toMatch(/^4 of 4 trajectories come out the same when their domain runs again\.$/m);
+    expect(out).toMatch(/^4 of 4 trajectories have the same result when their domain runs again\.$/m);
     expect(await json(0, 'verify')).not.toHaveProperty('deep');
   });
 
@@ -336,8 +333,8 @@ describe('verify --deep', () => {
     expect(out).toMatch(
       new RegExp(`^till-1 seq 4 .* recorded escalated \\(LARGE\\), .*over 100; now ${rejected}$`, 'm'),
     );
-    expect(out).toMatch(/^till-1 seq 2 \([0-9a-f]{12}\): CAP is broken since: more than 100 in all$/m);
-    expect(out).toMatch(/^0 of 1 trajectories come out the same/m);
+    expect(out).toMatch(/^till-1 seq 2 \([0-9a-f]{12}\): CAP no longer passes: more than 100 in all$/m);
+    expect(out).toMatch(/^0 of 1 trajectories have the same result/m);
     const { valid, deep } = await json(1, 'verify', 'till-3', ...own);
     expect({ valid, same: deep[0].same }).toEqual({ valid: true, same: false });
     // A difference of the source is one of the branch, under the source's name.
@@ -349,9 +346,9 @@ describe('verify --deep', () => {
     await refused(['verify', '--deep'], /is of till@1 .*--domain FILE/);
     file('till.ts', TILL('2', 100));
     await refused(['verify', ...own], /is of till@1 .*What is at hand is till@2 .*--changed-domain/);
-    await refused(['verify', '--domain', 'till.ts'], /Without --deep no domain runs/);
-    await refused(['verify', '--changed-domain'], /Without --deep no domain runs/);
-    await refused(['verify', '--deep', '--domain', 'none.ts'], /no domain file/);
+    await refused(['verify', '--domain', 'till.ts'], /need --deep/);
+    await refused(['verify', '--changed-domain'], /need --deep/);
+    await refused(['verify', '--deep', '--domain', 'none.ts'], /The domain file .* does not exist/);
     const changed = await json(1, 'verify', 'till-1', ...own, '--changed-domain');
     expect(changed.deep[0]).toMatchObject({ same: false, domain: { version: '2' }, recorded_domain: { version: '1' } });
     expect((await assize('verify', 'till-1', ...own, '--changed-domain')).out).toMatch(
@@ -397,7 +394,7 @@ describe.skipIf(process.platform !== 'linux' || !existsSync('/usr/bin/script'))(
   test('a long state is outlined with a hint; a part, short states, JSON whole', async () => {
     const long = await typed('state', 'till-1');
     expect(long.code).toBe(0);
-    expect(long.out).toMatch(/^part +what\s*$/m);
+    expect(long.out).toMatch(/^part +value\s*$/m);
     expect(long.out).toMatch(/^\/payments +a list of 4\s*$/m);
     expect(long.out).toContain('--pointer /payments shows a part');
     expect(long.out).not.toContain('xxx');

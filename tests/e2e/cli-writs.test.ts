@@ -101,7 +101,7 @@ test('key: made for its owner’s eyes, never overwritten', async () => {
   expect(await json(0, 'key', 'other.key')).toEqual({ ...other, made: false });
   writeFileSync(at('other.txt'), 'no key');
   const refused = await assize('key', 'other.txt');
-  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('other.txt is no private key') });
+  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('other.txt is not a private key') });
   expect(readFileSync(at('other.txt'), 'utf8')).toBe('no key');
 });
 
@@ -132,15 +132,13 @@ test('a public key used as private signs nothing, a foreign issuer is reported',
     expect(await assize(...args)).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringMatching(/public half of a key/),
+      err: expect.stringMatching(/contains a public key/),
     });
   expect((await assize('issue', ...terms())).err).toBe('');
   const { code, out, err } = await assize('issue', ...terms('--key', 'lead.pub'));
   expect(code).toBe(0);
   const { issuer } = JSON.parse(out).writ;
-  expect(err).toMatch(
-    new RegExp(`^assize: The issuer is ${issuer}, which is not in \\./a\\.db\\.anchors\\.json; .*\\n$`),
-  );
+  expect(err).toMatch(new RegExp(`^assize: The issuer ${issuer} is not in \\./a\\.db\\.anchors\\.json\\. .*\\n$`));
 });
 
 test('attenuate: the child carries its chain; a wider axis is refused by name', async () => {
@@ -203,7 +201,7 @@ test('show --in: granted, spent and remaining amounts, and revocations', async (
     },
   ]);
   const one = await assize('show', '--in', 't', writId(writs.helper).slice(0, 8));
-  expect(one.out).toMatch(/spent +2 calls; reserved: none; left: 2 calls\n +below +[0-9a-f]{12}\n$/);
+  expect(one.out).toMatch(/spent +2 calls; reserved: none; left: 2 calls\n +ancestors +[0-9a-f]{12}\n$/);
   expect(one.out).not.toContain('revoked');
   const child = await json(0, 'show', '--in', 'c');
   expect(child.writs.find(({ delegated }: any) => delegated)).toMatchObject({
@@ -240,7 +238,7 @@ test('revoke: by an ancestor’s holder, the anchor, repeated; children listed',
   const shown = await json(0, 'show', '--in', 't', id);
   expect(shown.writs).toMatchObject([{ revoked: { writ: id, by: again.entry_id } }]);
   const child = await assize('show', '--in', 'c');
-  expect(child.out).toMatch(new RegExp(`revoked by [0-9a-f]{12}, with ${id.slice(0, 12)} above it`));
+  expect(child.out).toMatch(new RegExp(`revoked by [0-9a-f]{12}, with its ancestor ${id.slice(0, 12)}`));
   expect(await json(0, 'revoke', 't', 'lead.json', '--key', 'anchor.key', ...why)).toMatchObject({ seq: 5 });
 });
 
@@ -252,8 +250,8 @@ test('revoke: refused is negative, a key that is not the holder’s is misuse', 
   const text = await assize('revoke', 't', 'lead.json', '--key', 'helper.key', '--by', 'helper.json', ...why);
   expect(text).toMatchObject({ code: 1, out: expect.stringMatching(/^rejected as [0-9a-f]{12}: /) });
   for (const [args, message] of [
-    [['--key', 'helper.key', '--by', 'lead.json'], /The key is not that of/],
-    [['--key', 'helper.key'], /only an anchor's key revokes without --by/],
+    [['--key', 'helper.key', '--by', 'lead.json'], /The key does not belong to/],
+    [['--key', 'helper.key'], /Pass the private key of an anchor to revoke without --by/],
   ] as const)
     expect(await assize('revoke', 't', 'helper.json', ...args, ...why)).toMatchObject({
       code: 2,
@@ -264,11 +262,11 @@ test('revoke: refused is negative, a key that is not the holder’s is misuse', 
 test('verify: each link, the time, the use, and the record in the ledger', async () => {
   const writs = await begun();
   const { code, out } = await assize('verify', 'helper.json');
-  expect([code, out]).toEqual([0, expect.stringMatching(/^holds .*\nholds .*\nIt holds\.\n$/)]);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^valid .*\nvalid .*\nThe writ is valid\.\n$/)]);
   const use = ['verify', 'helper.json', '--action', 'spend', '--scope'];
   expect(await assize(...use, 'role:spender:ann')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('allows spend'),
+    out: expect.stringContaining('grants spend'),
   });
   const refusals: [string[], string][] = [
     [['--action', 'spend', '--scope', 'role:spender:bob'], 'scope_not_granted'],
@@ -286,14 +284,17 @@ test('verify: each link, the time, the use, and the record in the ledger', async
   const said = await json(1, 'verify', 'helper.json', '--in', 't');
   expect(said).toMatchObject({ problem: { code: 'revoked' }, links: [{ revoked: true }, { revoked: true }] });
   const text = await assize('verify', 'helper.json', '--in', 't');
-  expect(text.out).toMatch(/^revoked {2}\S+ .*\nrevoked {2}\S+ .*\nIt does not hold: /);
+  expect(text.out).toMatch(/^revoked {2}\S+ .*\nrevoked {2}\S+ .*\nThe writ is not valid: /);
 });
 
 test('verify: an ancestor of a revoked writ holds', async () => {
   const writs = await begun();
   await assize('revoke', 't', writId(writs.helper), '--key', 'anchor.key', '--reason', 'lost');
   const { code, out } = await assize('verify', 'helper.json', '--in', 't');
-  expect([code, out]).toEqual([1, expect.stringMatching(/^holds {2}\S+ .*\nrevoked {2}\S+ .*\nIt does not hold: /)]);
+  expect([code, out]).toEqual([
+    1,
+    expect.stringMatching(/^valid {2}\S+ .*\nrevoked {2}\S+ .*\nThe writ is not valid: /),
+  ]);
   expect((await json(0, 'verify', 'lead.json', '--in', 't')).links[0]).not.toHaveProperty('revoked');
 });
 
@@ -305,7 +306,7 @@ test('verify: a forged link, a foreign root, a missing ancestor', async () => {
   const text = await assize('verify', 'forged.json');
   expect(text).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^holds .*\nfails .*\(bad_signature\)\nIt does not hold: /),
+    out: expect.stringMatching(/^valid .*\nfails .*\(bad_signature\)\nThe writ is not valid: /),
   });
   writeFileSync(at('alone.json'), JSON.stringify(writ));
   expect(await json(1, 'verify', 'alone.json')).toMatchObject({ problem: { code: 'broken_chain' } });
@@ -322,9 +323,9 @@ test.each<[string, string[], RegExp]>([
   ['a time that is none', ['issue', '--key', 'anchor.key', '--expires', 'soon'], /must be an instant/],
   ['a budget that is none', ['issue', ...terms('--budget', 'calls')], /UNIT=AMOUNT/],
   ['a name that is none', ['issue', ...terms('--scope', 'fs:/a/../b')], /scopes.*\.\./],
-  ['no key', ['issue', '--key', 'no.key'], /can't be read/],
-  ['a key that is none', ['issue', ...terms('--key', 'a.db.anchors.json')], /is no private key/],
-  ['no file', ['show', 'no.json'], /there is no such file/],
+  ['no key', ['issue', '--key', 'no.key'], /cannot be read/],
+  ['a key that is none', ['issue', ...terms('--key', 'a.db.anchors.json')], /is not a private key/],
+  ['no file', ['show', 'no.json'], /the file does not exist/],
   ['nothing to show', ['show'], /--in/],
   ['no writ', ['show', 'a.db.anchors.json'], /Not a writ/],
   ['another’s key', ['attenuate', 'lead.json', '--key', 'helper.key', '--subject', 'x'], /not that of the issuer/],

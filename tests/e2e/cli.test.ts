@@ -158,7 +158,7 @@ describe('the command line', () => {
 
   test('the bin of a clone runs it', async () => {
     const child = spawn(process.execPath, [join(root, 'bin/assize.js'), 'log'], { cwd: here.folder, stdio: 'pipe' });
-    expect(await endOf(child)).toMatchObject({ code: 2, err: expect.stringContaining('There is no store at') });
+    expect(await endOf(child)).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') });
   });
 
   test.each([
@@ -224,39 +224,42 @@ describe('domains', () => {
   test('that are not there, and files that are none, are refused', async () => {
     await refused(
       ['domains', 'airlines'],
-      /no domain airlines; there are budget, udt, disclosure, airline, retail, moderation, verification/,
+      /domain airlines does not exist\. Name one of budget, udt, disclosure, airline, retail, moderation, verification/,
     );
-    await refused(['domains', 'budget', 'steal'], /budget has no tool steal; it has spend/);
-    await refused(['domains', '--domain', 'nowhere.ts'], /no domain file .*nowhere\.ts/);
+    await refused(['domains', 'budget', 'steal'], /budget has no tool steal\. Name one of: spend/);
+    await refused(['domains', '--domain', 'nowhere.ts'], /The domain file .*nowhere\.ts does not exist/);
     await refused(['domains', '--domain', file('empty.ts', 'export const a = 1;')], /exports no domain/);
-    await refused(['domains', '--domain', file('broken.ts', 'throw new Error("no");')], /can't be loaded: no/);
+    await refused(
+      ['domains', '--domain', file('broken.ts', 'throw new Error("no");')],
+      /Cannot load the domain file .*: no/,
+    );
   });
 });
 
 describe('files that are not there', () => {
   test.each<[string, string[], RegExp]>([
-    ['to import', ['import', 'nofile'], /nofile can't be read: there is no such file\.$/m],
-    ['to import, and a folder', ['import', '.'], /can't be read: it is a folder/],
+    ['to import', ['import', 'nofile'], /nofile cannot be read: the file does not exist\.$/m],
+    ['to import, and a folder', ['import', '.'], /cannot be read: it is a folder/],
     [
       'with a key',
       ['checkpoint', '--key', 'nofile'],
-      /private key of the log can't be read: there is no such file \(nofile\); assize keys new/,
+      /private key of the log cannot be read: the file does not exist \(nofile\)\. Create one with assize keys new/,
     ],
     [
       'with the public key',
       ['prove', 'deadbeef', '--log-key', 'no.vkey'],
-      /no such file \(no\.vkey\); the operator of the log/,
+      /the file does not exist \(no\.vkey\)\. Ask the operator of the log/,
     ],
-    ['by default', ['prove', 'deadbeef'], /there is no such file \(\.\/till\.db\.vkey\)/],
+    ['by default', ['prove', 'deadbeef'], /the file does not exist \(\.\/till\.db\.vkey\)/],
     [
       'to export into',
       ['export', '--out', 'none/x'],
-      /none\/x can't be written: there is no such folder; name another place/,
+      /none\/x cannot be written: the folder does not exist\. Name another path/,
     ],
     [
       'to make keys in',
       ['keys', 'new', 'example.com/x', '--out', 'none/x'],
-      /can't be written: there is no such folder/,
+      /cannot be written: the folder does not exist/,
     ],
   ])('%s are named, with a remedy', async (_, args, saying) => {
     const store = args[0] === 'keys' ? [] : till();
@@ -272,17 +275,14 @@ describe('files that are not there', () => {
     const [first] = await entries(...store);
     await refused(
       ['prove', first!.id, '--out', 'none/x', ...store],
-      /none\/x can't be written: there is no such folder/,
+      /none\/x cannot be written: the folder does not exist/,
     );
   });
 
   test('an existing file is not overwritten by an export', async () => {
     const store = till();
     file('there.jsonl', 'mine');
-    await refused(
-      ['export', '--out', 'there.jsonl', ...store],
-      /there\.jsonl can't be written: there is a file in its way/,
-    );
+    await refused(['export', '--out', 'there.jsonl', ...store], /there\.jsonl cannot be written: a file is in the way/);
     expect(readFileSync(join(here.folder, 'there.jsonl'), 'utf8')).toBe('mine');
   });
 
@@ -294,7 +294,7 @@ describe('files that are not there', () => {
 
   test('an empty store name is reported with the variable that can set it', async () => {
     const { code, out, err } = await runCommand(here.folder, '', 'log');
-    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/empty name: .*--store.*ASSIZE_STORE/)]);
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/store is empty\. .*--store.*ASSIZE_STORE/)]);
   });
 });
 
@@ -311,7 +311,7 @@ describe('no store', () => {
     ['reject', 'deadbeef', '--as', 'md:x', '--reason', 'r'],
   ])('%s says so and makes none', async (...args) => {
     file('keys.json', `["${'3d'.repeat(31)}01"]`);
-    await refused(args, /There is no store at .*assize\.db/);
+    await refused(args, /The store .*assize\.db does not exist/);
     expect(readdirSync(here.folder)).toEqual(['keys.json']);
   });
 
@@ -320,7 +320,7 @@ describe('no store', () => {
     const id = (await entries(...store)).at(-1)?.id as string;
     await refused(
       ['approve', id, '--as', 'boss:x', '--domain', 'till.ts', '--anchors', 'none.json', ...store],
-      /The anchors can't be read: there is no such file \(none\.json\)/,
+      /The anchors cannot be read: the file does not exist \(none\.json\)/,
     );
   });
 });

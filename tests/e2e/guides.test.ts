@@ -59,7 +59,7 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
     '1 of 1 trajectories are valid',
     '21 of them in the log',
     'grew from 21 to 22 entries',
-    'It is entry 0 of the 22',
+    'The entry has index 0 in the 22 entries',
     '22 of them new',
   ]) {
     expect(said).toContain(part);
@@ -200,7 +200,7 @@ test('writs.md', () => {
   try {
     for (const name of ['notes.ts', 'spend.ts'])
       writeFileSync(join(folder, name), blocks('writs.md', `ts ${name}`).join('\n'));
-    expect(sh()).toMatch(/^holds .*\nholds .*\nIt holds, and allows note on role:writer\.\nrefused\n$/);
+    expect(sh()).toMatch(/^valid .*\nvalid .*\nThe writ is valid, and grants note on role:writer\.\nrefused\n$/);
     expect(spend()).toEqual([
       ...Array(4).fill('committed'),
       expect.stringMatching(/^budget_exhausted: .* has 0 calls left/),

@@ -25,16 +25,16 @@ export function approve(program: Command): void {
   withSharedOptions(
     program
       .command('approve')
-      .description('commit what waits for a person, exactly as it was put up, as one of the counselors of its domain')
-      .argument('<pending>', 'its id, or the first 8 digits of it')
-      .requiredOption('--as <principal>', 'who approves; recorded')
-      .option('--override', 'also when the result does not pass every invariant; recorded')
-      .option('--reason <text>', 'why; recorded')
-      .option('--digest <hex>', 'the digest that was looked at (or its first 8 digits): another one is refused')
+      .description('approve a pending proposal as a counselor of its domain')
+      .argument('<pending>', 'id of the proposal, or its first 8 digits')
+      .requiredOption('--as <principal>', 'the approving principal; recorded')
+      .option('--override', 'approve even if the result fails an invariant; recorded')
+      .option('--reason <text>', 'reason for the approval; recorded')
+      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
       .addOption(
         repeatable(
-          '--answer <which>',
-          'where claims contradict each other, who is believed: N, as assize pending numbers them, or REQUEST=N or REQUEST=CLAIM',
+          '--answer <choice>',
+          'winner of a contradiction: N as numbered by assize pending, REQUEST=N or REQUEST=CLAIM',
         ),
       )
       .addOption(domainOption)
@@ -45,12 +45,11 @@ export function approve(program: Command): void {
     .addHelpText(
       'after',
       '\nExamples:\n  assize approve 1f0c8a77 --as manager:grace\n  assize approve 1f0c8a77 --as dr.grey --answer 2\n\n' +
-        'Of requests and claims the first 8 digits do. An answer to what is not asked any more is refused. Where several have to approve,\nthe last of them answers.\n' +
-        'What waits with calls of tools needs these: they are made when it is committed.\n' +
-        'Negative: it had expired, and is rejected now; or it is committed, and something of what its tools do has not ended:\n' +
-        'it says which effects wait for a person.\n' +
-        'Where several people have to approve it, each but the last is told under which id it waits for the next one.\n' +
-        'Whoever may write the store may approve in anybody’s name: the method is recorded as cli.',
+        'The first 8 digits of a request or claim are enough. An answer to a closed question is refused. If several approvers are needed,\nthe last one answers.\n' +
+        'A proposal with tool calls needs --tools: its calls run after the commit.\n' +
+        'Negative: the proposal had expired and is rejected, or it is committed and an effect has not ended.\n' +
+        'If another approver is needed, the output has the new id of the pending proposal.\n' +
+        'A process that can write the store can approve under any name. The recorded method is cli.',
     )
     .action(
       inSession((session, options: Options, pending: string) => {
@@ -98,6 +97,6 @@ function requireAnchors(storeUrl: string, file: string | undefined): void {
   const place = file ?? anchorsPath(storeUrl);
   throw new CliError(
     'usage',
-    `No root public keys are known${place === undefined ? '' : `: ${place} is not there or empty`}; name them with --anchors FILE.`,
+    `The store has no root public keys${place === undefined ? '' : `: ${place} is missing or empty`}. Pass --anchors FILE.`,
   );
 }

@@ -24,7 +24,7 @@ export interface AssertOptions extends SharedOptions, OpeningOptions {
 
 export const spaceOption: Option = new Option(
   '--space <name>',
-  'where it is remembered; nothing is compared across spaces',
+  'space of the facts; facts of different spaces are not compared',
 )
   .argParser(validName)
   .makeOptionMandatory();
@@ -33,10 +33,12 @@ export function withAuthority(command: Command): Command {
   return command
     .addOption(spaceOption)
     .addOption(
-      new Option('--writ <file>', `a writ for ${BELIEVE_ACTION} on memory:SPACE:SUBJECT:PREDICATE`).conflicts('key'),
+      new Option('--writ <file>', `file with a writ for ${BELIEVE_ACTION} on memory:SPACE:SUBJECT:PREDICATE`).conflicts(
+        'key',
+      ),
     )
-    .option('--key <file>', 'or the private key of one of the store’s anchors: a writ is made for just this')
-    .option('--principal <who>', 'with --key: who says it', 'operator')
+    .option('--key <file>', 'or the private key of an anchor, which signs a short-lived writ')
+    .option('--principal <name>', 'with --key: the asserting principal', 'operator')
     .addOption(domainOption)
     .addOption(anchorsOption);
 }
@@ -45,8 +47,7 @@ export function withAuthority(command: Command): Command {
 export function validName(text: string): string {
   if (text === '') throw new InvalidArgumentError('It must not be empty.');
   const { error } = STATEMENT_TEXTS.name.safeParse(text);
-  if (error !== undefined)
-    throw new InvalidArgumentError(`It is no name that can be said: ${error.issues[0]?.message}.`);
+  if (error !== undefined) throw new InvalidArgumentError(`It is not a valid name: ${error.issues[0]?.message}.`);
   return text;
 }
 
@@ -55,10 +56,15 @@ export function requirePredicate({ name, memory }: Domain, predicate: string): v
   const declared = memory?.predicates ?? {};
   if (Object.hasOwn(declared, predicate)) return;
   const known = Object.keys(declared).sort().join(', ');
-  const there = memory === undefined ? 'it has no memory' : `it declares ${known === '' ? 'none' : known}`;
+  const there =
+    memory === undefined
+      ? 'Declare its memory first'
+      : known === ''
+        ? 'Declare a predicate first'
+        : `Name one of: ${known}`;
   throw new CliError(
     'bad_input',
-    `The domain ${name} declares no predicate ${JSON.stringify(predicate)} in its memory; ${there}.`,
+    `The domain ${name} declares no predicate ${JSON.stringify(predicate)} in its memory. ${there}.`,
   );
 }
 
@@ -81,9 +87,12 @@ export function authorityIn(
     return async () => ({ writ: () => given });
   }
   if (file === undefined)
-    throw new CliError('usage', 'Say by whose authority: with --writ FILE, or with --key FILE of an anchor.');
+    throw new CliError(
+      'usage',
+      'The command needs a writ. Pass --writ FILE, or --key FILE with the private key of an anchor.',
+    );
   const key = readPrivateKey(file);
-  requireAnchor(storeUrl, anchors, key, 'says what is believed without --writ');
+  requireAnchor(storeUrl, anchors, key, 'to assert without --writ');
   return async (store, trajectoryId, scope) => {
     const what = { action: BELIEVE_ACTION, scopes: [scope], principal };
     return { writ: ephemeralWrits(await headOf(store, trajectoryId), what, key) };
@@ -126,10 +135,10 @@ export function rulingLine(ruling: Ruling): Printable {
     return line`${green('committed')} ${place}: ${changedText(memoryChangeOf(ruling))}`;
   const { detail, reason } = ruling;
   if (ruling.ruling === 'rejected') return line`${red('rejected')} ${place}: ${detail} (${reason})`;
-  return line`${yellow('waits')} for ${ruling.channel} ${place}: ${detail}; assize pending shows it`;
+  return line`${yellow('pending')} for ${ruling.channel} ${place}: ${detail}; assize pending shows it`;
 }
 
 function changedText({ believed, closed, lost }: MemoryChange): string {
-  if (believed + closed + lost === 0) return 'nothing is changed';
-  return [`${believed} believed`, `${closed} closed`, ...(lost === 0 ? [] : [`${lost} lost`])].join(', ');
+  if (believed + closed + lost === 0) return 'no change';
+  return [`${believed} added`, `${closed} closed`, ...(lost === 0 ? [] : [`${lost} lost`])].join(', ');
 }

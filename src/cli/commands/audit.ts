@@ -16,26 +16,26 @@ export function audit(program: Command): void {
   withSharedOptions(
     program
       .command('audit')
-      .description('whether two checkpoints, kept at different times, and the store are of one log that only grew')
+      .description('check that two checkpoints and the store belong to one append-only log')
       .requiredOption(
         '--checkpoint <file>',
-        'a file with a signed checkpoint; give two',
+        'file with a signed checkpoint; pass it twice',
         (file: string, before: readonly string[] = []) => [...before, file],
       )
       .addOption(logKeyOption),
   )
     .addHelpText(
       'after',
-      'Reads all entries that the newer one covers. Negative: they are not; a store that goes on from neither is opened all the same.',
+      'The command reads all entries of the newer checkpoint, even if the store continues neither checkpoint.\nNegative: the check fails.',
     )
     .action(
       inSession(async (session, options: AuditOptions) => {
         const [first, second, ...more] = options.checkpoint;
         if (first === undefined || second === undefined || more.length > 0) {
-          throw new CliError('usage', 'Give two checkpoints: --checkpoint OLD --checkpoint NEW.');
+          throw new CliError('usage', 'The audit needs two checkpoints. Pass --checkpoint OLD --checkpoint NEW.');
         }
         const log = readKnownLog(session.storeUrl, options.logKey);
-        const read = (file: string): string => readText(file, 'The checkpoint', 'assize checkpoint makes one');
+        const read = (file: string): string => readText(file, 'The checkpoint', 'Create one with assize checkpoint');
         return session.withStore(
           'readonly',
           async (store) => {
@@ -59,7 +59,7 @@ export function audit(program: Command): void {
             else if (said.valid) {
               session.out.line(
                 green(
-                  line`The log of ${log.origin} grew from ${said.older} to ${said.newer} entries, and nothing else happened to them.`,
+                  line`The log of ${log.origin} grew from ${said.older} to ${said.newer} entries, and its earlier entries are unchanged.`,
                 ),
               );
             } else for (const finding of findings) session.out.line(red(line`${finding}`));

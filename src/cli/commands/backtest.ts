@@ -22,30 +22,30 @@ export function backtest(program: Command): void {
   withSharedOptions(
     program
       .command('backtest')
-      .description('what would have been ruled otherwise under another policy, or another version of a domain')
-      .argument('<trajectory...>', 'those whose proposals are judged once more')
-      .option('--policy <file>', 'a rule table in JSON, or policies in Cedar (FILE.cedar, with --schema)')
-      .option('--schema <file>', 'what policies in Cedar are checked against: Cedar’s text form, or FILE.json')
+      .description('list rulings that differ under another policy or another version of a domain')
+      .argument('<trajectory...>', 'trajectories with the proposals to adjudicate again')
+      .option('--policy <file>', 'rule table in JSON, or Cedar policies (FILE.cedar, with --schema)')
+      .option('--schema <file>', 'schema of Cedar policies: the text form of Cedar, or FILE.json')
       .addOption(
         new Option(
           '--domain <domain>',
-          'FILE (a module whose exports include domains), the NAME of a shipped one, or NAME@FILE (repeatable)',
+          'FILE (a module that exports domains), the NAME of a shipped domain, or NAME@FILE (repeatable)',
         )
           .argParser((text: string, before: readonly string[]) => [...before, text])
           .default([], 'the recorded ones'),
       )
-      .option('--limit <n>', 'differences that are listed of each trajectory; all are counted', positive),
+      .option('--limit <n>', 'maximum number of listed differences per trajectory; all are counted', positive),
   )
     .addHelpText(
       'after',
-      'Negative: something would have been ruled otherwise.\n' +
-        'Each proposal is judged on the recorded state before it, with the recorded arguments, observations and time.\n' +
-        'What people decided is not judged; what can’t be judged, because a value was erased or is missing, is counted.',
+      'Negative: a ruling differs.\n' +
+        'Each proposal is adjudicated on the recorded state before it, with the recorded arguments, observations and time.\n' +
+        'Human decisions are not adjudicated. Proposals with erased or missing values are counted, and not adjudicated.',
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
         if (options.policy === undefined && options.schema === undefined && options.domain.length === 0)
-          throw new CliError('usage', 'Say what to try: --policy FILE, --domain DOMAIN, or both.');
+          throw new CliError('usage', 'The backtest has nothing to try. Pass --policy FILE, --domain DOMAIN, or both.');
         const policy: Policy | undefined = await policyFrom(options);
         const instead = (await Promise.all(options.domain.map(domainsNamed))).flat();
         const { domains } = await domainsFor({ domain: [] });
@@ -60,7 +60,7 @@ export function backtest(program: Command): void {
             oracle: store,
             ...(policy === undefined ? {} : { policy }),
             ...(options.limit === undefined ? {} : { limit: options.limit }),
-            onProgress: (done, total) => session.progress.report('judging entries', done, total),
+            onProgress: (done, total) => session.progress.report('adjudicating entries', done, total),
           });
           session.progress.end();
           const sum = backtestSum(reports);
@@ -73,8 +73,7 @@ export function backtest(program: Command): void {
 }
 
 /**
- * Sees before long work begins that there is a domain for each trajectory, and a trajectory for
- * each domain that is tried.
+ * Checks before long work that each trajectory has a domain, and each tried domain a trajectory.
  *
  * @throws CliError; RuntimeError `domain_mismatch`
  */
@@ -87,7 +86,7 @@ async function requireFitting(
   const names = new Set<string>();
   for (const trajectoryId of trajectoryIds) {
     const first = readable(await entryAt(store, trajectoryId, 0))?.payload;
-    // What can't be read is left to the backtest, which says why.
+    // The backtest reports unreadable entries itself.
     if (first?.kind !== 'root' && first?.kind !== 'branch') continue;
     names.add(first.domain.name);
     if (!instead.some(({ name }) => name === first.domain.name)) domainToRun(first.domain, { domains });
@@ -96,6 +95,6 @@ async function requireFitting(
   const tried = [...new Set(instead.map(({ name }) => name))].join(', ');
   throw new CliError(
     'usage',
-    `The trajectories are of ${[...names].join(', ')}, and none is of what --domain names: ${tried}.`,
+    `The trajectories have the domains ${[...names].join(', ')}, and --domain names ${tried}. Pass a version of a recorded domain.`,
   );
 }

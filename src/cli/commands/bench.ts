@@ -19,15 +19,15 @@ export function bench(program: Command): void {
   withSharedOptions(
     program
       .command('bench')
-      .description('measure this checkout, each figure beside its bare baseline')
-      .option('--only <name>', 'one workload')
-      .option('--peer <folder>', 'a copy of the reference in Python, to be run beside effects and speculation'),
+      .description('run the benchmarks of this repository, each with its baseline')
+      .option('--only <name>', 'run only this workload')
+      .option('--peer <folder>', 'copy of the Python reference, compared in the workloads effects and speculation'),
   ).action(
     inSession(async ({ json, interruption }, { only, peer }: Options) => {
       if (!existsSync(SCRIPT)) {
         throw new CliError(
           'not_packaged',
-          'The bench is in the repository, not in the package; clone it and run npm run bench.',
+          'The published package has no benchmarks. Clone the repository and run npm run bench.',
         );
       }
       const args = [

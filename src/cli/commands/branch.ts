@@ -17,12 +17,12 @@ export function branch(program: Command): void {
   withSharedOptions(
     program
       .command('branch')
-      .description('begin a trajectory from an entry of another one; the other one is not changed')
-      .argument('<trajectory>', 'the source, or a point of it')
-      .argument('[entry]', 'a commit of it, or its first entry: a place (default: its last entry)')
-      .requiredOption('--note <text>', 'why: it is recorded')
-      .option('--id <name>', 'its name (default: a random one)')
-      .option('--override', 'also from a state that breaks invariants, which is then recorded')
+      .description('create a trajectory that starts from an entry of another')
+      .argument('<trajectory>', 'source trajectory, or a point of it')
+      .argument('[entry]', 'place of a commit or of the first entry (default: the last entry)')
+      .requiredOption('--note <text>', 'reason for the branch; recorded')
+      .option('--id <name>', 'id of the branch (default: random)')
+      .option('--override', 'branch even if the state fails an invariant; recorded')
       .addOption(domainOption)
       .addOption(anchorsOption),
   )
@@ -44,7 +44,7 @@ export function branch(program: Command): void {
               entry_id: begun.head,
               source: { trajectory_id: trajectory, seq: source.seq, entry_id: source.id },
             });
-          } else out.line(line`${begun.id} begins with ${shortId(begun.head)}, from ${trajectory} seq ${source.seq}.`);
+          } else out.line(line`${begun.id} starts with ${shortId(begun.head)}, from ${trajectory} seq ${source.seq}.`);
           await assize.close();
           return EXIT.ok;
         }),

@@ -18,28 +18,29 @@ export function checkpoint(program: Command): void {
   withSharedOptions(
     program
       .command('checkpoint')
-      .description('give every entry its place in the Merkle log, and sign the size and root of the log')
+      .description('add all entries to the Merkle log, and sign its size and root')
       .addOption(keyOption)
       .addOption(checkpointOption)
       .option(
         '--witness <url> <key>',
-        'have it cosigned: URL=KEY, the witness and its public key or a file with it (repeatable)',
+        'witness that cosigns: URL=KEY, with its public key or a file of it (repeatable)',
         (text: string, before: readonly string[]) => [...before, text],
         [] as readonly string[],
       )
-      .option('--print', 'print the signed checkpoint, for whoever keeps what is printed'),
+      .option('--print', 'print the signed checkpoint instead of a summary'),
   )
     .addHelpText(
       'after',
-      'The checkpoint is kept in a file; keep copies where the operator of the store can’t change them. A store that is\n' +
-        'behind its last checkpoint is not opened any more.',
+      'The checkpoint is stored in a file. Keep copies that the operator of the store cannot change.\n' +
+        'A store that is behind its last checkpoint cannot be opened.',
     )
     .action(
       inSession((session, options: CheckpointOptions) => {
         const signer = readSigner(session.storeUrl, options.key);
         const witnesses = options.witness.map(witnessOf);
         const file = options.checkpoint ?? checkpointFile(session.storeUrl);
-        if (file === undefined) throw new CliError('usage', 'Say with --checkpoint where the checkpoint is to go.');
+        if (file === undefined)
+          throw new CliError('usage', 'The path of the checkpoint is missing. Pass --checkpoint FILE.');
         return session.withStore('existing', async (store) => {
           const last = await lastCheckpoint(session.storeUrl, options.checkpoint);
           const { entries } = { entries: (await store.trajectories()).reduce((sum, info) => sum + info.entries, 0) };
@@ -67,7 +68,7 @@ export function checkpoint(program: Command): void {
           else if (options.print !== true) {
             session.out.line(line`${made.size} entries, root ${root}`);
             const by = said.witnesses.length === 0 ? '' : `, cosigned by ${said.witnesses.join(', ')}`;
-            session.out.line(line`signed by ${signer.name}${printable(by)}; kept in ${file}`);
+            session.out.line(line`signed by ${signer.name}${printable(by)}; stored in ${file}`);
           }
           return EXIT.ok;
         });
@@ -81,6 +82,6 @@ export function checkpoint(program: Command): void {
 function witnessOf(text: string): Witness {
   const cut = text.indexOf('=');
   const [url, key] = [text.slice(0, cut), text.slice(cut + 1)];
-  if (cut < 1 || !URL.canParse(url)) throw new CliError('usage', `'${text}' names no witness; write URL=KEY.`);
+  if (cut < 1 || !URL.canParse(url)) throw new CliError('usage', `'${text}' is not a witness. Write URL=KEY.`);
   return httpWitness({ url, key: readVerifierKey(key, undefined, 'The public key of the witness') });
 }

@@ -116,13 +116,13 @@ async function requireDemosOwn(url: string): Promise<void> {
   if (told.other !== undefined)
     throw new CliError(
       'usage',
-      `The store ${url} has the trajectory ${told.other}, which is not the demo's; nothing was written. Name another store with --store, or none.`,
+      `The store ${url} has the trajectory ${told.other}, which the demo did not create. Pass another --store, or omit it.`,
     );
   const path = anchorsPath(url);
   if (path !== undefined && existsSync(path) && !(told.keys.size > 0 && anchors.every((key) => told.keys.has(key))))
     throw new CliError(
       'usage',
-      `The file ${path} names root keys that are not the demo's; nothing was written. Name another store with --store, or none.`,
+      `The file ${path} has root keys that the demo did not create. Pass another --store, or omit it.`,
     );
 }
 
@@ -159,7 +159,7 @@ const PRINCIPALS: Readonly<Record<Role, string>> = {
   Clinical: 'agent:clinical',
 };
 const SEES: Readonly<Record<Role, string>> = {
-  LabOrder: 'the orders and why each was made',
+  LabOrder: 'the orders and their reasons',
   Billing: 'the claims; no test, no tier',
   Clinical: 'tests, results, the abstinence tier',
 };
@@ -281,7 +281,7 @@ const SCENES: readonly Scene[] = [
         action: 'order_test',
         args: { order: 'd2', type: 'definitive', rationale: 'confirm p1', confirms: 'p1' },
         becomes: COMMITTED,
-        note: () => 'What does not touch the decision need not wait for the doctor:',
+        note: () => 'A proposal that does not overlap the pending one is adjudicated immediately:',
       },
       'approval',
       {
@@ -332,7 +332,7 @@ function claimOf(
 function seenByBilling(trajectory: Trajectory): string {
   const { claims } = trajectory.slice('Billing', { patient: PATIENT }) as Pick<UdtState, 'claims'>;
   const seen = Object.entries(claims[PATIENT] ?? {}).map(([id, { test, tier }]) => `${id} for ${test} in tier ${tier}`);
-  return `All that Billing sees is ${seen.join(', ')}; by that, d2 is the second test of 3:`;
+  return `Billing sees only ${seen.join(', ')}, so that d2 looks like the second test of 3:`;
 }
 
 async function play(cast: Cast, tell: (line: string) => void): Promise<DemoStep[]> {
@@ -366,7 +366,7 @@ async function propose({ trajectory, writs, clock }: Cast, proposal: Proposal): 
 /** The doctor sees the pending proposal, and approves exactly that proposal. */
 async function approve({ trajectory, clock }: Cast): Promise<DemoStep> {
   const [pending] = trajectory.pending();
-  if (pending === undefined) throw new Error('the story has an approval where nothing waits for one');
+  if (pending === undefined) throw new Error('The story has an approval, but no proposal is pending.');
   const { digest, seq, channel } = pending.payload;
   const ruling = await trajectory.approve(pending.id, { principal: DOCTOR, method: 'demo', digest });
   const step = stepOf(ruling, COMMITTED, clock.at);
@@ -374,7 +374,7 @@ async function approve({ trajectory, clock }: Cast): Promise<DemoStep> {
 }
 
 function stepOf(ruling: Ruling, becomes: string, at: string) {
-  if (ruling.ruling === 'frozen') throw new Error(`the story does not go on: ${ruling.detail}`);
+  if (ruling.ruling === 'frozen') throw new Error(`The story cannot continue: ${ruling.detail}`);
   const { id: entry_id, seq } = ruling.entry;
   const found = { seq, entry_id, at, ruling: ruling.ruling };
   if (ruling.ruling === 'committed') return { ...found, as_told: becomes === COMMITTED };
@@ -412,9 +412,9 @@ function tellBeginning(tell: (line: string) => void, { trajectory }: Cast, url: 
     'The case is from section 3.1 of the paper that Assize is built on: A. Sterling, Provably Auditable and Safe LLM',
   );
   tell('Agents from Human-Authored Ontologies (2026). The ledger calls it seed 000.');
-  tell('Three agents propose; each sees a part of his record. A kernel judges every proposal on all of it, by fixed');
-  tell('rules in a fixed order, and every ruling becomes an entry of a hash-chained ledger. A claim that is committed');
-  tell(`is covered. Store ${visible(url)}, trajectory ${trajectory.id}.`);
+  tell('Three agents propose, and each sees a part of his record. A kernel adjudicates every proposal on the whole');
+  tell('record, by fixed rules in a fixed order. Every ruling becomes an entry of a hash-chained ledger. A committed');
+  tell(`claim is covered. Store ${visible(url)}, trajectory ${trajectory.id}.`);
   for (const role of ROLES) tell(`  ${PRINCIPALS[role].padEnd(15)}${role.padEnd(10)}sees ${SEES[role]}`);
 }
 
@@ -431,7 +431,7 @@ function tellStep(tell: (line: string) => void, step: DemoStep): void {
   const number = `#${seq}`.padStart(4);
   tell(`${number} ${PAINT[ruling](ruling.padEnd(10)).text} ${principal.padEnd(15)}${role.padEnd(9)} ${what}`);
   if (detail !== undefined) tell(`     ${bold(invariant_id ?? ruling).text} ${detail}`);
-  if (!as_told) tell(red('     This is not how the story goes.').text);
+  if (!as_told) tell(red('     The story expects another ruling.').text);
 }
 
 /** Short arguments: `test=d2 tier=90+`, quoted if a value contains a space. */
@@ -447,21 +447,20 @@ function tellEnd(tell: (line: string) => void, { ok, verification, changed_copy,
   tell(bold('The ledger').text);
   tell(
     valid
-      ? `${green('verified').text}: ${entries} entries replayed from the first one; every id, every link and the state they add up to hold.`
+      ? `${green('verified').text}: ${entries} entries replayed from the first; all ids, all links and the state are valid.`
       : `${red('does not verify').text}: seq ${fault?.seq}: ${fault?.detail}`,
   );
-  tell("An entry's id is the SHA-256 of its content and of the id before it. Whoever keeps the last one,");
+  tell("An entry's id is the SHA-256 of its content and of the id before it. The last id,");
   tell(`${head},`);
-  tell(
-    'can tell that nothing before it was changed, dropped or put in another order. In a copy where the first refusal',
-  );
-  tell(`was made to look like a commit, verify finds: seq ${changed_copy.fault?.seq}: ${changed_copy.fault?.detail}.`);
-  tell('No model took part in any ruling, and none is needed to check one.');
+  tell('reveals every change, removal or reordering of earlier entries. In a copy in which the first refusal was');
+  tell(`changed into a commit, verify finds: seq ${changed_copy.fault?.seq}: ${changed_copy.fault?.detail}.`);
+  tell('No model took part in a ruling, and the verification needs no model.');
   tell('');
   tell(bold('Look closer').text);
-  if (commands.length === 0) tell('  This store was in memory and is gone; with --store sqlite:./file.db it stays.');
+  if (commands.length === 0)
+    tell('  This store was in memory and is discarded. Pass --store sqlite:./file.db to keep it.');
   for (const command of commands) tell(`  ${command}`);
-  if (!ok) tell(red('Something went otherwise than the story has it; see above.').text);
+  if (!ok) tell(red('A ruling differs from the story; see above.').text);
 }
 
 function commandsFor(url: string, trajectoryId: string, entryId: string): string[] {

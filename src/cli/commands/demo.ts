@@ -7,15 +7,13 @@ import { DEMO_STORE, runDemo } from './demo-story.ts';
 
 export function demo(program: Command): void {
   withSharedOptions(
-    program
-      .command('demo')
-      .description('the story of a patient: proposals, rulings, a doctor’s approval, and the ledger verified'),
+    program.command('demo').description('run a sample story: proposals, rulings, an approval, and a verified ledger'),
     DEMO_STORE,
   )
     .addHelpText(
       'after',
-      'Negative: something was not ruled as the story has it.\n' +
-        'ASSIZE_STORE is not looked at, and a store with other trajectories is not told in.',
+      'Negative: a ruling differs from the story.\n' +
+        'The command ignores ASSIZE_STORE, and refuses a store with other trajectories.',
     )
     .action(
       inSession(async ({ json, out, storeUrl: store }, _options: SharedOptions) => {

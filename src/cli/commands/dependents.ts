@@ -13,14 +13,14 @@ export function dependents(program: Command): void {
   withSharedOptions(
     program
       .command('dependents')
-      .description('what followed from an entry: what is believed because of it, and what was done with that')
-      .argument('<entry>', 'its id, or the first 8 digits of it'),
+      .description('list the entries that depend on an entry, through facts or recalls')
+      .argument('<entry>', 'id of the entry, or its first 8 digits'),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize dependents 1f0c8a77\n  assize dependents 1f0c8a77 --json\n\n' +
-        'belief: what it believes rests on the entry above it. recall: it was made with a recall of facts that do.\n' +
-        'The whole store is read; no domain is needed. One whose recall was erased can’t be found by it.',
+        'belief: the facts of the entry derive from the entry above it. recall: the entry used a recall of such facts.\n' +
+        'The command reads the whole store and needs no domain. It cannot find an entry by an erased recall.',
     )
     .action(
       inSession(({ json, out, withStore }, _options: SharedOptions, prefix: string) =>
@@ -34,7 +34,7 @@ export function dependents(program: Command): void {
             });
           else {
             out.line(line`${bold(shortId(id))} ${trajectory_id} seq ${seq}`);
-            if (found.length === 0) out.line(line`  nothing followed from it`);
+            if (found.length === 0) out.line(line`  no dependent entries`);
             printTree(out, id, found);
           }
           return EXIT.ok;

@@ -18,9 +18,9 @@ export function diff(program: Command): void {
   withSharedOptions(
     program
       .command('diff')
-      .description('what leads from one state to another (RFC 6902), where their chains part, and what happened since')
+      .description('compare two states (RFC 6902), and list the entries since their chains diverged')
       .argument('<a>', 'a point')
-      .argument('<b>', 'another one, of the same trajectory or not'),
+      .argument('<b>', 'another point, of any trajectory'),
   )
     .addHelpText(
       'after',

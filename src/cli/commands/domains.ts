@@ -15,9 +15,9 @@ export function domains(program: Command): void {
   withSharedOptions(
     program
       .command('domains')
-      .description('the domains at hand; one in full; or one of its tools with the schema of its arguments')
-      .argument('[name]', 'a domain')
-      .argument('[tool]', 'one of its actions')
+      .description('list the domains, or show a domain or the argument schema of a tool')
+      .argument('[name]', 'name of a domain')
+      .argument('[tool]', 'name of an action of the domain')
       .addOption(domainOption),
   ).action(
     inSession(async (session, options: Options, name?: string, tool?: string) => {
@@ -37,7 +37,10 @@ function named(known: readonly Domain[], name: string): Domain {
   const domain = known.find((candidate) => candidate.name === name);
   if (domain !== undefined) return domain;
   const names = known.map((candidate) => candidate.name).join(', ');
-  throw new CliError('not_found', `There is no domain ${name}; there are ${names}, and those of --domain FILE.`);
+  throw new CliError(
+    'not_found',
+    `The domain ${name} does not exist. Name one of ${names}, or pass its file with --domain FILE.`,
+  );
 }
 
 function listDomains({ json, out }: Session, known: readonly Domain[]): void {
@@ -110,7 +113,9 @@ function showDomain({ json, out }: Session, domain: Domain): void {
     return;
   }
   out.line(line`${bold(`${all.name}@${all.version}`)} ${dim(all.hash)}`);
-  out.line(line`An open approval freezes ${all.freeze === 'world' ? 'the whole world' : 'the footprints it touches'}.`);
+  out.line(
+    line`An open approval freezes ${all.freeze === 'world' ? 'the whole state' : 'the overlapping footprints'}.`,
+  );
   section(out, 'Processes');
   out.table(
     [{ title: 'process' }, { title: 'reads' }, { title: 'writes' }],
@@ -126,7 +131,7 @@ function showDomain({ json, out }: Session, domain: Domain): void {
     out.line(line`${bold(name)} of ${process}${description === undefined ? '' : `: ${description}`}`);
     out.document(args);
   }
-  section(out, 'Invariants, in order: the first that does not pass decides');
+  section(out, 'Invariants, in order: the first failing one decides');
   out.table(
     [{ title: '#', align: 'right' }, { title: 'invariant' }, { title: 'escalates to' }, { title: 'footprint' }],
     all.invariants.map(({ id, channel, approvals, footprint }, i) => [
@@ -143,7 +148,7 @@ function showDomain({ json, out }: Session, domain: Domain): void {
 function showTool({ json, out }: Session, domain: Domain, tool: string): void {
   if (!Object.keys(domain.actions).includes(tool)) {
     const names = Object.keys(domain.actions).join(', ');
-    throw new CliError('not_found', `${domain.name} has no tool ${tool}; it has ${names}.`);
+    throw new CliError('not_found', `The domain ${domain.name} has no tool ${tool}. Name one of: ${names}.`);
   }
   const all = describedTool(domain, tool);
   if (json) {
@@ -155,7 +160,7 @@ function showTool({ json, out }: Session, domain: Domain, tool: string): void {
 }
 
 function several(approvals: number = 1): string[] {
-  return approvals > 1 ? [`${approvals} people`] : [];
+  return approvals > 1 ? [`${approvals} approvers`] : [];
 }
 
 function section(out: Output, title: string): void {

@@ -58,11 +58,7 @@ const DECISIONS: readonly Decision[] = ['applied', 'undone', 'retry', 'residue']
 const PAGE = 50;
 
 export function effects(program: Command): void {
-  const command = program
-    .command('effects')
-    .description(
-      'what tools have done outside of the world: list what is not settled, recover, resolve what is in doubt',
-    );
+  const command = program.command('effects').description('list, recover and resolve the effects of tool transactions');
   list(command);
   recover(command);
   resolve(command);
@@ -72,23 +68,23 @@ function list(command: Command): void {
   withSharedOptions(
     command
       .command('list')
-      .description('transactions of tools, with their effects: those that have not ended, or all')
-      .argument('[trajectory]', 'default: all of the store')
-      .option('--epoch <n>', 'the transaction of this number, also when it has ended', positive)
-      .option('--all', 'also those that have ended, the youngest first')
-      .option('--limit <n>', `with --all: at most so many (default: ${PAGE})`, positive)
-      .option('--before <epoch>', 'with --all: those of lesser numbers', positive),
+      .description('list tool transactions with their effects')
+      .argument('[trajectory]', 'only this trajectory (default: all)')
+      .option('--epoch <n>', 'only this transaction, even if it has ended', positive)
+      .option('--all', 'include ended transactions, newest first')
+      .option('--limit <n>', `with --all: maximum number of transactions (default: ${PAGE})`, positive)
+      .option('--before <epoch>', 'with --all: only lower epochs', positive),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize effects list\n  assize effects list orders --json\n  assize effects list --epoch 7\n' +
         '  assize effects list --all --limit 10 --before 200\n\n' +
-        'The log is only read: a process that is at work there is not disturbed, and what it does is listed too.\n' +
-        'phase is that of the effect, and transaction that of its transaction, which --json has as phase beside its effects.\n' +
-        'aborted, or aborting: it is undone, in brackets why; escalated: its proposal waits for a person, or did.\n' +
-        'in_doubt: nobody can tell whether it happened. unresolved: it was refused for good, or too often. Both wait for a person.\n' +
-        'open, committed, failing, aborting: a process is at it, or has left it to assize effects recover; settled: it has ended.\n' +
-        'intended: it is being called. executed: it is done before the commit. due: it is called after it. applied: it is done, and stays. dropped: it did nothing.',
+        'The command only reads the log, and does not disturb a running process. It lists the work of that process too.\n' +
+        'The column phase is the phase of the effect, and transaction is the phase of its transaction.\n' +
+        'open, committed, failing, aborting: in progress, or abandoned and to be finished by assize effects recover. settled: ended.\n' +
+        'aborted: compensated, with the reason in brackets. escalated: the proposal is or was pending.\n' +
+        'in_doubt: the outcome is unknown. unresolved: the last attempt was refused. Both need a human decision.\n' +
+        'intended: in flight. executed: done before the commit. due: runs after the commit. applied: done and permanent. dropped: did nothing.',
     )
     .action(
       inSession(
@@ -103,7 +99,7 @@ function list(command: Command): void {
             if (epoch !== undefined && listed.length === 0)
               throw new CliError(
                 'not_found',
-                `There is no transaction ${epoch} in the effect log of this store; assize effects list --all lists those that there are.`,
+                `The effect log has no transaction ${epoch}. List its transactions with assize effects list --all.`,
               );
             const kept = await storedTextsOf(store, listed);
             const waiting = epoch === undefined ? await pendingToolProposals(store, trajectory) : [];
@@ -115,14 +111,14 @@ function list(command: Command): void {
             else {
               if (listed.length > 0) printTransactions(session.out, listed, kept);
               else if (all)
-                session.out.line(line`There are no ${before === undefined ? '' : 'older '}transactions of tools.`);
-              else session.out.line(line`All transactions of tools have ended.`);
+                session.out.line(line`The effect log has no ${before === undefined ? '' : 'older '}tool transactions.`);
+              else session.out.line(line`All tool transactions have ended.`);
               printWaiting(session.out, waiting);
               printInProgress(session.out, listed);
             }
             const last = listed.at(-1);
             if (!session.json && last !== undefined && listed.length === limit)
-              session.out.line(dim(line`Older ones: --before ${last.epoch}`));
+              session.out.line(dim(line`Older transactions: --before ${last.epoch}`));
             return EXIT.ok;
           }),
       ),
@@ -141,7 +137,9 @@ function printInProgress(out: Output, listed: readonly EffectTransaction[]): voi
   if (going.length === 0) return;
   const which = `${going.length === 1 ? 'Transaction' : 'Transactions'} ${going.map(({ epoch }) => epoch).join(', ')}`;
   out.line(line``);
-  out.line(line`${which} ${going.length === 1 ? 'has' : 'have'} not ended. If no process is at work there any more:`);
+  out.line(
+    line`${which} ${going.length === 1 ? 'has' : 'have'} not ended. If no other process is active, recover with:`,
+  );
   out.line(dim(line`assize effects recover --tools FILE`));
 }
 
@@ -162,26 +160,26 @@ function printElsewhere(
   const [which, has, it] = elsewhere.length === 1 ? ['Transaction', 'has', 'it'] : ['Transactions', 'have', 'them'];
   out.line(line``);
   out.line(
-    line`${which} ${elsewhere.map(({ epoch }) => epoch).join(', ')} ${has} not ended: another process is at work on ${it}. If that ends before, the same again goes on with what it leaves.`,
+    line`${which} ${elsewhere.map(({ epoch }) => epoch).join(', ')} ${has} not ended: another process works on ${it}. If that process ends first, run the command again.`,
   );
 }
 
 /** @throws CliError `usage` */
 function requirePaged(all: boolean, epoch: number | undefined, paged: number | undefined): void {
   if (all && epoch !== undefined)
-    throw new CliError('usage', '--all lists all transactions, and --epoch one; give one of them.');
+    throw new CliError('usage', 'The options --all and --epoch exclude each other. Pass only one of them.');
   if (!all && paged !== undefined)
-    throw new CliError('usage', '--limit and --before are for the list of all transactions; give --all with them.');
+    throw new CliError('usage', 'The options --limit and --before need --all. Pass --all too.');
 }
 
 function recover(command: Command): void {
-  withSharedOptions(working(command.command('recover').description('finish what a process left that has ended')))
+  withSharedOptions(working(command.command('recover').description('finish the transactions of an ended process')))
     .addHelpText(
       'after',
       '\nExample:\n  assize effects recover --tools tools.ts\n\n' +
-        'What was committed is applied, what was not is undone, each once; where nobody can tell, it waits for a person.\n' +
-        'failing: an effect failed for good, and all is undone; what its action says is committed then needs --domain.\n' +
-        'Negative: something is left, for a person, for a tool or domain that the files do not export, or as another process is at work on it.',
+        'The command applies committed transactions and compensates others, each once. An unknown outcome needs a human decision.\n' +
+        'failing: an effect failed permanently, and the transaction is compensated. The onFailure of its action needs --domain.\n' +
+        'Negative: a transaction has not ended. It needs a human decision, a missing tool or domain, or another process works on it.',
     )
     .action(
       inSession((session, options: WorkingOptions) =>
@@ -222,13 +220,13 @@ function resolve(command: Command): void {
     working(
       command
         .command('resolve')
-        .description('say what became of an effect that is in doubt, or could not be done or undone')
-        .argument('<epoch>', 'the transaction’s number, as list says it', positive)
-        .argument('<n>', 'the effect’s place in it, from 0', count)
-        .addOption(new Option('--as <decision>', 'what is so').choices(DECISIONS).makeOptionMandatory())
-        .requiredOption('--by <who>', 'who decides', someone)
-        .requiredOption('--evidence <text>', 'what was found, or done; kept by salted hash')
-        .option('--confirm', 'try again although it may have happened, and would then happen twice'),
+        .description('resolve an effect that is in doubt or unresolved')
+        .argument('<epoch>', 'epoch of the transaction, as listed', positive)
+        .argument('<n>', 'index of the effect in the transaction, from 0', count)
+        .addOption(new Option('--as <decision>', 'the decision').choices(DECISIONS).makeOptionMandatory())
+        .requiredOption('--by <operator>', 'the deciding operator', someone)
+        .requiredOption('--evidence <text>', 'finding that supports the decision; stored by salted hash')
+        .option('--confirm', 'retry even if the effect may happen twice'),
     ),
   )
     .addHelpText(
@@ -236,11 +234,11 @@ function resolve(command: Command): void {
       '\nExamples:\n' +
         '  assize effects resolve 7 0 --as applied --by ops --evidence "it is in the outbox"\n' +
         '  assize effects resolve 7 0 --as retry --confirm --by ops --evidence "no mail came" --tools tools.ts\n\n' +
-        '  applied  it is there; where its transaction is undone, it is undone now\n' +
-        '  undone   it is not there, or was taken back by hand\n' +
-        '  retry    it is tried again\n' +
-        '  residue  it stays as it is, and is no longer looked after\n\n' +
-        'Negative: something of the transaction is left, for a person, or for a tool that the files do not export.',
+        '  applied  the effect happened; it is compensated if its transaction is aborted\n' +
+        '  undone   the effect did not happen, or was reverted by hand\n' +
+        '  retry    the effect is retried\n' +
+        '  residue  the effect stays as it is, and is no longer tracked\n\n' +
+        'Negative: the transaction has not ended. It needs another human decision, or a missing tool.',
     )
     .action(
       inSession((session, options: ResolveOptions, epoch: number, n: number) =>
@@ -273,7 +271,7 @@ function resolve(command: Command): void {
 
 /** The operator's name, as typed. */
 function someone(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('It says who decides, and must not be empty.');
+  if (text.trim() === '') throw new InvalidArgumentError('It must name the operator.');
   return text;
 }
 
@@ -398,15 +396,15 @@ function say(
   else {
     out.line(
       'isRepeated' in resolved
-        ? line`${green('carried out')} what was decided before of ${tool} of transaction ${epoch}, which is ${phase}`
+        ? line`${green('carried out')} the earlier decision on ${tool} of transaction ${epoch}, which is ${phase}`
         : line`${green('resolved')} ${tool} of transaction ${epoch}, which is ${phase}`,
     );
-    if (isOver) out.line(line`Transaction ${epoch} is ${transaction}; what it claimed is free.`);
+    if (isOver) out.line(line`Transaction ${epoch} is ${transaction}; its scope claims are released.`);
     else if (unresolved > 0)
       out.line(
-        line`${yellow(counted(unresolved, 'effect'))} of it still ${unresolved === 1 ? 'waits' : 'wait'} for a person.`,
+        line`${yellow(counted(unresolved, 'effect'))} of it still ${unresolved === 1 ? 'needs' : 'need'} a human decision.`,
       );
-    else out.line(line`It goes on with assize effects recover, in a process that has what it needs.`);
+    else out.line(line`Resume it with assize effects recover, in a process that has its tools and domain.`);
     printMissing(out, missing);
   }
   return isOver ? EXIT.ok : EXIT.negative;
@@ -420,8 +418,8 @@ function stoppedBy(error: unknown): Interrupted {
 
 function recoveredUntil(ended: readonly EffectTransaction[], left: readonly EffectTransaction[]): string {
   const done = `${counted(ended.length, 'transaction')} ${ended.length === 1 ? 'has' : 'have'} ended`;
-  if (left.length === 0) return `${done}, and none is left`;
-  return `${done}, and ${left.length} ${left.length === 1 ? 'is' : 'are'} left (assize effects list); assize effects recover goes on`;
+  if (left.length === 0) return `${done}, and none remains`;
+  return `${done}, and ${left.length} ${left.length === 1 ? 'remains' : 'remain'} (assize effects list); resume with assize effects recover`;
 }
 
 /** The phase that the log records. */
@@ -431,7 +429,7 @@ function resolvedUntil(
 ): string {
   const effect = after?.effects[n];
   if (after === undefined || effect?.resolved === undefined)
-    return `nothing was decided about effect ${n} of transaction ${epoch}`;
+    return `effect ${n} of transaction ${epoch} is not decided yet`;
   const decided = `${effect.tool} of transaction ${epoch} was resolved as ${effect.resolved.as}, and is ${effect.phase}`;
-  return hasEnded(after.phase) ? decided : `${decided}; assize effects list --epoch ${epoch} has what is left of it`;
+  return hasEnded(after.phase) ? decided : `${decided}; assize effects list --epoch ${epoch} shows the rest`;
 }

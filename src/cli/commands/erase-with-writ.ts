@@ -38,9 +38,9 @@ export type ErasureSelection = Required<Pick<ErasureInput, 'at' | 'entries' | 'b
 
 export function withErasing(command: Command): Command {
   return command
-    .requiredOption('--reason <text>', 'why; it stays in the ledger')
-    .requiredOption('--key <file>', 'the private key of one of the store’s anchors: 64 hex digits')
-    .option('--principal <who>', 'who erases: the subject of the writ that is made for this', 'operator')
+    .requiredOption('--reason <text>', 'reason for the erasure; stays in the ledger')
+    .requiredOption('--key <file>', 'private key of an anchor of the store: 64 hex digits')
+    .option('--principal <name>', 'the erasing principal, subject of the short-lived writ', 'operator')
     .addOption(domainOption)
     .addOption(anchorsOption);
 }
@@ -56,7 +56,7 @@ export function erasedIn(
   wantedIn: (store: Store) => Promise<ErasureSelection>,
 ): Promise<number> {
   const key = readPrivateKey(options.key);
-  requireAnchor(session.storeUrl, options.anchors, key, 'erases');
+  requireAnchor(session.storeUrl, options.anchors, key, 'to erase');
   return session.withStore('existing', async (store) => {
     const head = await headOf(store, trajectoryId);
     const wanted = await wantedIn(store);
@@ -64,7 +64,7 @@ export function erasedIn(
     const trajectory = await assize.open(trajectoryId);
     const { principal } = options;
     const writ = ephemeralWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
-    session.progress.announce('erasing, with the file written anew where the store is one');
+    session.progress.announce('erasing, and rewriting the storage');
     const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
     session.progress.end();
     const erasures = await erasuresSince(store, head, writId(writ));
@@ -155,18 +155,18 @@ async function say(
         line`${green('erased')} ${counted(values.length, 'value')} of ${counted(entries, 'entry')}${logged}, by ${by.map(shortId).join(', ')}, ${trajectory_id} seq ${seq}`,
       );
       if (others.length > 0)
-        out.line(line`${yellow('remaining')}: ${others.join(', ')} also said something of it; erase it there too`);
+        out.line(line`${yellow('remaining')}: facts asserted in ${others.join(', ')}; erase them there too`);
       if (open.length > 0)
         out.line(
-          line`${yellow('remaining')} what transactions of tools may need yet that have not ended: ${open.join(', ')}; erase it again when they have`,
+          line`${yellow('remaining')}: values of open tool transactions: ${open.join(', ')}; erase them again after these end`,
         );
       if (unmarked.length > 0)
         out.line(
-          line`${yellow('remaining')} in the state, where it is not marked sensitive, by ${counted(unmarked.length, 'entry')}: ${unmarked.map(shortId).join(', ')}; assize show says what each wrote`,
+          line`${yellow('remaining')} in paths of the state that are not marked sensitive, by ${counted(unmarked.length, 'entry')}: ${unmarked.map(shortId).join(', ')}; assize show prints the changes`,
         );
       if (naming.length > 0)
         out.line(
-          line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')}, which stay in the ledger as they are: ${naming.map(shortName).join(', ')}; write * for subjects, or a pseudonym`,
+          line`${yellow('named')} in a scope of ${counted(naming.length, 'writ')}, which stay in the ledger: ${naming.map(shortName).join(', ')}; use * or a pseudonym for subjects`,
         );
     }
     return;
@@ -174,7 +174,7 @@ async function say(
   const { reason, detail } = ruling;
   if (json) out.document({ ...place, reason, detail });
   else if (ruling.ruling === 'rejected') out.line(line`${red('rejected')} as ${shortId(id)}: ${detail} (${reason})`);
-  else out.line(line`${yellow('waits')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`);
+  else out.line(line`${yellow('pending')} for ${ruling.channel} as ${shortId(id)}: ${detail}; nothing is erased yet`);
 }
 
 interface Erased {
@@ -194,7 +194,7 @@ async function erasuresSince(store: Store, { trajectory_id, seq }: EntryRow, by:
       const { payload } = checkRow(row);
       if (!isErasure(payload) || payload.writ_id !== by) continue;
       const erasure = await values.erasure(row, payload);
-      if (erasure === undefined) throw new Error(`${row.id} was to be an erasure`);
+      if (erasure === undefined) throw new Error(`The entry ${row.id} has no erasure.`);
       erasures.push({ id: row.id, erasure });
     }
     if (rows.length < PAGE) return erasures;

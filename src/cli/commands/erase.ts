@@ -22,7 +22,7 @@ interface Options extends ErasingOptions {
 
 const transactionOption = new Option(
   '--transaction <epoch>',
-  'what only the effect log has of a transaction of tools: effects list --all has the numbers (repeatable)',
+  'values of a tool transaction that only the effect log has; effects list --all lists epochs (repeatable)',
 )
   .argParser((text: string, before: readonly number[]) => [...before, positive(text)])
   .default([], 'none');
@@ -32,44 +32,39 @@ export function erase(program: Command): void {
     withErasing(
       program
         .command('erase')
-        .description('erase sensitive values for good: their hashes stay in the ledger, with who erased them and why')
+        .description('erase sensitive values permanently; hashes, principal and reason stay in the ledger')
         .argument('<trajectory>')
-        .addOption(
-          repeatable(
-            '--at </path>',
-            'a place of the state: what is sensitive there or below, and was ever written there',
-          ),
-        )
+        .addOption(repeatable('--at </path>', 'path of the state: all sensitive values ever written there or below'))
         .addOption(
           repeatable(
             '--entry <id>',
-            'all that is sensitive in an entry, such as a refused proposal; 8 digits of its id do',
+            'all sensitive values of an entry, such as a rejected proposal; 8 digits are enough',
           ),
         )
         .addOption(
           repeatable(
-            '--facts <of>',
-            'what is believed of a subject, as space/subject, or of one predicate of it, as space/subject/predicate; in a name ~1 is /, and ~0 is ~',
+            '--facts <selector>',
+            'facts of a subject: space/subject or space/subject/predicate; in a name, ~1 means / and ~0 means ~',
           ),
         )
-        .option('--claim <id>', 'only what one claim of it says; 8 digits of its id do')
+        .option('--claim <id>', 'only the facts of one claim; 8 digits are enough')
         .addOption(transactionOption),
     ),
   )
     .addHelpText(
       'after',
-      'Negative: it was rejected, or an open approval freezes what it would touch.\n' +
-        'Reached are the values that the domain marks sensitive, in the store itself: with them\n' +
-        'the arguments and observations of the proposals that wrote there. Not reached are\n' +
-        'copies in places that are not sensitive, details of rulings, the reason, answers in the\n' +
-        'oracle log that no such proposal observed, backups, exports and other copies of the\n' +
-        'store; and what a branch inherited, which is erased where it was written. Of what is\n' +
-        'believed: what was said of it in this trajectory, with the arguments, questions and\n' +
-        'recalls that name it; which others still have something is printed, and which writs\n' +
-        'name the subject in a scope: those stay, as does what is not marked sensitive in the\n' +
-        'state, whose entries are printed. The file of SQLite, or the tables on PostgreSQL, are\n' +
-        'written anew, which takes time and free space as their size; PostgreSQL has the texts\n' +
-        'in its WAL, its archive and its backups. docs/guide/erasure.md tells more.',
+      'Negative: the erasure was rejected, or an open approval freezes an overlapping path.\n' +
+        'The command erases values that the domain marks sensitive, in this store only. With\n' +
+        'them it erases the arguments and observations of the proposals that wrote them.\n' +
+        'It does not reach copies in paths that are not sensitive, details of rulings, the\n' +
+        'reason, oracle answers that no such proposal observed, backups, exports and other\n' +
+        'copies of the store. Values that a branch inherited are erased in their source.\n' +
+        'For facts, it erases the statements of this trajectory, with the arguments, questions\n' +
+        'and recalls that name them. It prints trajectories with further statements, writs that\n' +
+        'name the subject in a scope, and entries that wrote the subject to unmarked paths.\n' +
+        'The file of SQLite, or the tables on PostgreSQL, are rewritten, which takes time and\n' +
+        'free space in proportion to their size. PostgreSQL keeps the texts in its WAL, its\n' +
+        'archive and its backups. See docs/guide/erasure.md.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
@@ -87,18 +82,19 @@ export function erase(program: Command): void {
 /** @throws CliError `usage` */
 function factsToErase({ facts, claim }: Options): ErasureSelection['beliefs'] {
   if (claim !== undefined && facts.length !== 1)
-    throw new CliError('usage', 'Say with one --facts of whom the claim is.');
+    throw new CliError('usage', 'The option --claim needs its subject. Pass exactly one --facts.');
   return facts.map((text) => {
     const [space, subject, predicate, ...more] = parsePointer(`/${text}`);
     if (!space || !subject || predicate === '' || more.length > 0)
-      throw new CliError('usage', 'What is believed is named as space/subject or space/subject/predicate.');
+      throw new CliError('usage', 'The value of --facts is not valid. Write space/subject or space/subject/predicate.');
     return { space, subject, ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
   });
 }
 
 function checkPlaces({ at, entry, facts, transaction }: Options): void {
   if (at.length + entry.length + facts.length + transaction.length === 0)
-    throw new CliError('usage', 'Say with --at, --entry, --facts or --transaction what is to be erased.');
+    throw new CliError('usage', 'The command has nothing to erase. Pass --at, --entry, --facts or --transaction.');
   const whole = at.find((place) => parsePointer(place).length === 0);
-  if (whole !== undefined) throw new CliError('usage', 'The whole state is not erased at once; name places in it.');
+  if (whole !== undefined)
+    throw new CliError('usage', 'The whole state cannot be erased at once. Pass paths inside it with --at.');
 }

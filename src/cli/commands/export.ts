@@ -17,14 +17,18 @@ export function exportCommand(program: Command): void {
   withSharedOptions(
     program
       .command('export')
-      .description('write all entries, and the blobs they need, as JSON Lines in the order of the log')
-      .option('--out <file>', 'a file instead of standard output')
-      .option('--size <n>', 'only the first so many entries of the log, such as those of a checkpoint', positive),
+      .description('write all entries and their blobs as JSON Lines, in the order of the log')
+      .option('--out <file>', 'output file (default: standard output)')
+      .option(
+        '--size <n>',
+        'only the first n entries of the log, such as those of a checkpoint (default: all)',
+        positive,
+      ),
   )
     .addHelpText(
       'after',
-      'Entries get their places in the log first. The same ledger gives the same bytes from any store; docs/reference/ledger.md\n' +
-        'describes them, and verifiers/python/verify.py checks them without this program.',
+      'The command first adds all entries to the log. The same ledger gives the same bytes from any store.\n' +
+        'docs/reference/ledger.md describes the format, and verifiers/python/verify.py verifies it without this program.',
     )
     .action(
       inSession((session, options: ExportOptions) =>
@@ -35,12 +39,15 @@ export function exportCommand(program: Command): void {
           if (waiting.length > 0 && options.size === undefined) {
             throw new CliError(
               'usage',
-              'Some entries have no place in the log yet, and the store can’t be written; export where it can be.',
+              'Some entries are not in the log yet, and the store is read-only. Export with write access.',
             );
           }
           const size = await store.logSize();
           if (options.size !== undefined && options.size > size) {
-            throw new CliError('usage', `The log has ${size} entries, fewer than ${options.size}.`);
+            throw new CliError(
+              'usage',
+              `The log has ${size} entries, fewer than ${options.size}. Pass a smaller --size.`,
+            );
           }
           await write(session, store, options, options.size ?? size);
           return EXIT.ok;

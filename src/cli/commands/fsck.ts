@@ -17,13 +17,11 @@ export function fsck(program: Command): void {
   withSharedOptions(
     program
       .command('fsck')
-      .description(
-        'read everything: the database itself, every trajectory as verify does, snapshots, what is believed, the Merkle log, the last checkpoint',
-      )
+      .description('check the database, all trajectories, snapshots, facts, the Merkle log and the last checkpoint')
       .addOption(checkpointOption)
       .addOption(logKeyOption),
   )
-    .addHelpText('after', 'Negative: something is wrong; each finding has its place.')
+    .addHelpText('after', 'Negative: the check found a fault. Each finding names its location.')
     .action(
       inSession(async (session, options: FsckOptions) => {
         const signed = await lastCheckpoint(session.storeUrl, options.checkpoint);
@@ -52,8 +50,8 @@ export function fsck(program: Command): void {
               session.out.line(valid ? green(sum) : red(sum));
               session.out.line(
                 'checkpoint' in kept
-                  ? line`${valid ? 'Nothing is wrong' : 'Not all is well'}; compared with the checkpoint of ${String(kept.checkpoint.size)} entries.`
-                  : line`${valid ? 'Nothing is wrong' : 'Not all is well'}; there is no checkpoint to compare it with.`,
+                  ? line`${valid ? 'No faults found' : 'Faults found'}; compared with the checkpoint of ${String(kept.checkpoint.size)} entries.`
+                  : line`${valid ? 'No faults found' : 'Faults found'}; no checkpoint to compare with.`,
               );
             }
             return valid ? EXIT.ok : EXIT.negative;
@@ -76,7 +74,7 @@ function notComparedLines(what: NotCompared | undefined): Printable[] {
   });
   const more = partitions > shown.length ? [line`  and ${partitions - shown.length} more`] : [];
   return [
-    line`${yellow('not compared')}: what is believed in ${counted(partitions, 'partition')}, as entries have changed it that do not verify, or follow one that does not; put those back from a backup, and look again`,
+    line`${yellow('not compared')}: the facts of ${counted(partitions, 'partition')}, because their entries do not verify or follow one that does not; restore those entries from a backup, and check again`,
     ...shown,
     ...more,
   ];

@@ -21,23 +21,23 @@ export function importCommand(program: Command): void {
   withSharedOptions(
     program
       .command('import')
-      .description('read an export into the store, which may be new, and verify what it has then')
-      .argument('[file]', 'default: standard input', '-')
-      .option('--erase', 'also delete texts that the store has and the export says to be erased: trust who made it')
+      .description('import an export into a new or existing store, and verify the store')
+      .argument('[file]', 'file of the export, or - for standard input', '-')
+      .option('--erase', 'also erase values that the export marks as erased; only for a trusted export')
       .option(
         '--mark',
-        'also take entries for imported that the store has, and its effect log knows nothing of: what an earlier version has imported is not marked',
+        'also mark existing entries without effects in the effect log as imported, such as imports of an earlier version',
       ),
   )
     .addHelpText(
       'after',
-      'Entries that the store has already are passed over, so an import that was cut off can be made again.\n' +
-        'What is imported is marked, so that verify looks for its effects in no log here. --mark is for the export of which the\n' +
-        'entries came: what was made here, and is lost from the effect log, would not be missed any more either.\n' +
-        'Where the export says what is believed, the facts of the store are made anew from all that it has then; where it gets\n' +
-        'only a part of it, its facts are incomplete until the import is made again, or assize memory rebuild makes them of that part.\n' +
-        'Those that it had are kept until then, and are to be had again where none can be made of all that it has.\n' +
-        'Negative: what was imported does not verify. A line that is wrong is misuse, and is named.',
+      'The import skips existing entries, so an interrupted import can be repeated.\n' +
+        'Imported entries are marked, and verify does not compare them with the effect log of this store.\n' +
+        'Use --mark only with the export that the entries came from: it also hides a loss of local effect records.\n' +
+        'If the export has facts, the command rebuilds the facts of the store from all its entries.\n' +
+        'After an interruption, the facts are incomplete until the import is repeated or assize memory rebuild runs.\n' +
+        'The earlier facts are kept until then, and assize memory rebuild --keep restores them.\n' +
+        'Negative: an imported entry does not verify. An invalid line is misuse, and the error names it.',
     )
     .action(
       inSession(async (session, { erase = false, mark = false }: Options, file: string) => {
@@ -64,7 +64,7 @@ export function importCommand(program: Command): void {
             session.progress.end();
             if (await areKnownIncomplete(store))
               note(
-                'What was imported until then says what is believed, and no facts are made of it yet, so that they are incomplete; import again, or do it with assize memory rebuild.',
+                'The facts of the store are incomplete, because the import did not finish. Import again, or run assize memory rebuild.',
               );
             throw error;
           });
@@ -90,13 +90,12 @@ export function importCommand(program: Command): void {
             session.out.line(faults.length === 0 ? green(sum) : red(sum));
             if (rebuilt !== undefined)
               session.out.line(
-                line`${counted(rebuilt.facts, 'version')} of facts were made of ${counted(rebuilt.changes, 'change')} of beliefs in the store.`,
+                line`Rebuilt ${counted(rebuilt.facts, 'fact version')} from ${counted(rebuilt.changes, 'change')}.`,
               );
-            if (done.marked > 0)
-              session.out.line(line`${counted(done.marked, 'entry')} that were here are marked as imported.`);
+            if (done.marked > 0) session.out.line(line`Marked ${counted(done.marked, 'existing entry')} as imported.`);
             if (done.unerased > 0)
               session.out.line(
-                line`${done.unerased} values are erased in the export and still here; --erase deletes them here too.`,
+                line`${done.unerased} values are erased in the export and not in this store; --erase erases them here too.`,
               );
           }
           return faults.length === 0 ? EXIT.ok : EXIT.negative;
@@ -111,7 +110,7 @@ async function believed(
   store: Store,
   { imported }: { readonly imported: number },
 ): Promise<RebuiltMemory | undefined> {
-  const onProgress = (at: number, total: number): void => progress.report('making facts', at, total);
+  const onProgress = (at: number, total: number): void => progress.report('rebuilding facts', at, total);
   if (imported === 0 && (await areSame(store, onProgress))) return undefined;
   return rebuildMemory(store, { onProgress, keep: true });
 }

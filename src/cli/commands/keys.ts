@@ -15,25 +15,26 @@ interface NewOptions extends SharedOptions {
 const USES: Readonly<Record<NewOptions['for'], KeyUse>> = { log: 'note', witness: 'cosignature' };
 
 export function keys(program: Command): void {
-  const command = program
-    .command('keys')
-    .description('the keys that sign checkpoints: make one, or show its public half');
+  const command = program.command('keys').description('create a key that signs checkpoints, or show its public key');
   withSharedOptions(
     command
       .command('new')
-      .description('make a key; NAME is a URL without its scheme, such as example.com/ledger: the origin of the log')
-      .argument('<name>', 'its name, without space or +')
-      .addOption(new Option('--for <use>', 'what it signs').choices(['log', 'witness']).default('log'))
-      .option('--out <file>', 'the private key; the public one goes beside it (default: <store file>.key and .vkey)'),
+      .description('create a key; its name is the origin of the log: a URL without scheme, such as example.com/ledger')
+      .argument('<name>', 'name of the key, without spaces or +')
+      .addOption(new Option('--for <use>', 'use of the key').choices(['log', 'witness']).default('log'))
+      .option(
+        '--out <file>',
+        'file of the private key; the public key is written next to it (default: <store file>.key and .vkey)',
+      ),
   )
     .addHelpText(
       'after',
-      'The private key is readable by its owner only. Whoever has it can sign checkpoints in this name.',
+      'Only its owner can read the private key file. The private key signs checkpoints under this name.',
     )
     .action(
       inSession(async (session, options: NewOptions, name: string) => {
         const privatePath = options.out ?? fileBeside(session.storeUrl, 'key');
-        if (privatePath === undefined) throw new CliError('usage', 'Say with --out where the key is to go.');
+        if (privatePath === undefined) throw new CliError('usage', 'The path of the key is missing. Pass --out FILE.');
         const publicPath = `${privatePath.replace(/\.key$/, '')}.vkey`;
         const key = signerKey(name, USES[options.for], generateKeys().privateKey);
         writeKeys(key, privatePath, publicPath);
@@ -48,7 +49,7 @@ export function keys(program: Command): void {
         else {
           session.out.line(line`${made.public_key}`);
           session.out.line(
-            line`private key in ${privatePath}, public key in ${publicPath}: give the public one to auditors`,
+            line`private key in ${privatePath}, public key in ${publicPath}; give the public key to auditors`,
           );
         }
         return EXIT.ok;
@@ -57,8 +58,8 @@ export function keys(program: Command): void {
   withSharedOptions(
     command
       .command('show')
-      .description('the public key of the log, and its name')
-      .argument('[key]', 'a public key or a file with one (default: <store file>.vkey)'),
+      .description('show the public key of the log')
+      .argument('[key]', 'public key, or a file with it (default: <store file>.vkey)'),
   ).action(
     inSession(async (session, _options: SharedOptions, given?: string) => {
       const key = readVerifierKey(given, fileBeside(session.storeUrl, 'vkey'), 'The public key');

@@ -17,14 +17,14 @@ export function log(program: Command): void {
   withSharedOptions(
     program
       .command('log')
-      .description('the trajectories of a store, or the entries of one')
+      .description('list the trajectories of a store, or the entries of a trajectory')
       .argument('[trajectory]')
-      .option('--from <n>', 'begin at this seq (without a trajectory: skip so many)', count, 0)
+      .option('--from <n>', 'first seq; without a trajectory, the number of trajectories to skip', count, 0)
       .addOption(
-        new Option('--limit <n>', 'at most so many').argParser(positive).default(Number.MAX_SAFE_INTEGER, 'all'),
+        new Option('--limit <n>', 'maximum number of rows').argParser(positive).default(Number.MAX_SAFE_INTEGER, 'all'),
       ),
   )
-    .addHelpText('after', 'The payloads are shown as they are stored; only assize verify checks them.')
+    .addHelpText('after', 'Payloads are shown as stored and unverified. assize verify verifies them.')
     .action(
       inSession(async (session, options: Options, trajectory?: string) => {
         await (trajectory === undefined
@@ -59,7 +59,7 @@ function listTrajectories(session: Session, { from, limit }: Options): Promise<v
     // Most trajectories of a store have no note.
     const isSaid = begun.some((text) => text !== '');
     out.table(
-      [...TRAJECTORY_COLUMNS, ...(isSaid ? [{ title: 'begun' }] : [])],
+      [...TRAJECTORY_COLUMNS, ...(isSaid ? [{ title: 'origin' }] : [])],
       listed.map(({ trajectory_id, entries, head, domain }, i) => [
         trajectory_id,
         entries,

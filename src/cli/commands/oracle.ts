@@ -15,15 +15,15 @@ export function oracle(program: Command): void {
   withSharedOptions(
     program
       .command('oracle')
-      .description('what the oracle log has under a key: the answer, and attempts that became none')
-      .argument('<key>', '64 hex digits, as observations and assize memory explain name them'),
+      .description('show the recorded answer of an oracle key, and its failed attempts')
+      .argument('<key>', '64 hex digits, as in observations and assize memory explain'),
   )
     .addHelpText(
       'after',
-      '\nOf votes about what is believed the first 32 attempts are kept, without what was said: a code, and how long it was.\n' +
-        'failed: who was asked threw, or took too long.\n' +
-        'refused: the answer was none of those that are possible. superseded: another one was in the log first.\n' +
-        'erased: an entry has erased what it was.',
+      '\nFor judge votes, the log has the first 32 attempts without their content: a code and a length.\n' +
+        'failed: the call threw or timed out.\n' +
+        'refused: the answer was not a possible one. superseded: another answer was recorded first.\n' +
+        'erased: an entry erased the attempt.',
     )
     .action(
       inSession(({ json, out, withStore }, _options: SharedOptions, given: string) =>
@@ -32,11 +32,14 @@ export function oracle(program: Command): void {
           if (!/^[0-9a-f]{64}$/.test(key))
             throw new CliError(
               'usage',
-              'A key of the oracle log has 64 hex digits: assize show ENTRY has those of its observations, and assize memory explain that of a vote.',
+              'The oracle key must have 64 hex digits. Copy it from assize show ENTRY or assize memory explain.',
             );
           const [row, attempts] = [await store.oracleGet(key), await attemptsOf(store, key)];
           if (row === undefined && attempts.length === 0)
-            throw new CliError('not_found', `The oracle log of this store has nothing under ${key}.`);
+            throw new CliError(
+              'not_found',
+              `The oracle log of this store has no answer under ${key}. Check the key and --store.`,
+            );
           const by = row?.erased_by;
           const answer = row === undefined || by !== undefined ? undefined : (JSON.parse(row.answer) as unknown);
           if (json) {
@@ -48,7 +51,7 @@ export function oracle(program: Command): void {
             else out.line(line`answered ${shortTime(row.at)}: ${bold(shortJson(answer as never, ANSWER_MAX))}`);
             if (attempts.length > 0)
               out.table(
-                [{ title: 'at' }, { title: 'attempt' }, { title: 'what' }],
+                [{ title: 'at' }, { title: 'attempt' }, { title: 'detail' }],
                 attempts.map((attempt) => [shortTime(attempt.at), attempt.outcome, toldOf(attempt)]),
               );
           }

@@ -24,9 +24,9 @@ export function pending(program: Command): void {
   withSharedOptions(
     program
       .command('pending')
-      .description('what waits for a person, oldest first in each trajectory')
-      .argument('[trajectory]', 'default: all of the store')
-      .option('--channel <kind>', 'only what waits for this kind of counselor'),
+      .description('list pending proposals and unresolved effects, oldest first in each trajectory')
+      .argument('[trajectory]', 'only this trajectory (default: all)')
+      .option('--channel <kind>', 'only proposals for this kind of counselor'),
   )
     .addHelpText('after', 'Negative: a trajectory does not verify.')
     .action(
@@ -109,7 +109,7 @@ function approvalsSoFar(payload: PendingPayload): string[] {
 
 async function print({ out }: Session, store: Store, open: readonly Open[]): Promise<void> {
   if (open.length === 0) {
-    out.line(line`Nothing waits for a person.`);
+    out.line(line`No decision is pending.`);
     return;
   }
   out.table(
@@ -120,7 +120,7 @@ async function print({ out }: Session, store: Store, open: readonly Open[]): Pro
       { title: 'at' },
       { title: 'action' },
       { title: 'for' },
-      { title: 'because' },
+      { title: 'reason' },
     ],
     open.map(({ id, payload }) => {
       const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail } = payload;
@@ -137,7 +137,5 @@ async function print({ out }: Session, store: Store, open: readonly Open[]): Pro
   }
   if (open.every(({ payload }) => isEffectPending(payload))) return;
   out.line(line``);
-  out.line(
-    dim(line`assize show ID shows all of it; assize approve ID --as WHO, assize reject ID --as WHO --reason TEXT.`),
-  );
+  out.line(dim(line`assize show ID; assize approve ID --as PRINCIPAL; assize reject ID --as PRINCIPAL --reason TEXT`));
 }

@@ -22,14 +22,17 @@ export function prove(program: Command): void {
   withSharedOptions(
     program
       .command('prove')
-      .description('prove that an entry is in the log, to anybody who has the entry and the public key of the log')
-      .argument('<entry>', 'the entry: its id or the first 8 digits; with --verify also a file with its payload')
+      .description('create or verify a proof that an entry is in the log')
+      .argument('<entry>', 'id of the entry, or its first 8 digits; with --verify also a file with its payload')
       .addOption(checkpointOption)
       .addOption(logKeyOption)
       .option('--out <file>', 'write the proof (c2sp.org/tlog-proof) to a file instead of printing it')
-      .option('--verify <file>', 'verify a proof file instead of making one; needs no store if the entry is a file'),
+      .option(
+        '--verify <file>',
+        'verify this proof file instead of creating one; needs no store if the entry is a file',
+      ),
   )
-    .addHelpText('after', 'Negative: the proof does not hold.')
+    .addHelpText('after', 'Negative: the proof is not valid.')
     .action(
       inSession(async (session, options: ProveOptions, entry: string) => {
         const log = readKnownLog(session.storeUrl, options.logKey);
@@ -38,7 +41,10 @@ export function prove(program: Command): void {
           const row = await findEntry(store, entry);
           const signed = await lastCheckpoint(session.storeUrl, options.checkpoint);
           if (signed === undefined) {
-            throw new CliError('not_found', 'There is no checkpoint to prove by; assize checkpoint makes one.');
+            throw new CliError(
+              'not_found',
+              'The log has no checkpoint for the proof. Create one with assize checkpoint.',
+            );
           }
           const proof = await proveEntry(store, row.id, signed, log);
           if (options.out !== undefined) replaceFile(options.out, proof);
@@ -64,10 +70,10 @@ async function verified(
   entry: string,
   log: ReturnType<typeof readKnownLog>,
 ): Promise<number> {
-  const proof = readBytes(file, 'The proof', 'assize prove makes one');
+  const proof = readBytes(file, 'The proof', 'Create one with assize prove');
   const payload = /^[0-9a-f]{8,64}$/i.test(entry)
     ? await session.withStore('readonly', (store) => wholePayload(store, entry))
-    : readBytes(entry, 'The entry', 'give its id, or a file with its payload');
+    : readBytes(entry, 'The entry', 'Pass its id, or a file with its payload');
   const verdict = verifyProofFile(proof, payload, { log, witnesses: [], quorum: 0 });
   const said = verdict.valid
     ? { valid: true, index: Number(verdict.index), size: Number(verdict.checkpoint.size), log: log.origin }
@@ -76,10 +82,10 @@ async function verified(
   else if (verdict.valid) {
     session.out.line(
       green(
-        line`It is entry ${Number(verdict.index)} of the ${Number(verdict.checkpoint.size)} that ${log.origin} signed.`,
+        line`The entry has index ${Number(verdict.index)} in the ${Number(verdict.checkpoint.size)} entries signed by ${log.origin}.`,
       ),
     );
-  } else session.out.line(red(line`The proof does not hold: ${verdict.detail}`));
+  } else session.out.line(red(line`The proof is not valid: ${verdict.detail}`));
   return verdict.valid ? EXIT.ok : EXIT.negative;
 }
 

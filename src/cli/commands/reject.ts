@@ -11,15 +11,15 @@ export function reject(program: Command): void {
   withSharedOptions(
     program
       .command('reject')
-      .description('refuse what waits for a person, as one of the counselors of its domain')
-      .argument('<pending>', 'its id, or the first 8 digits of it')
-      .requiredOption('--as <principal>', 'who rejects; recorded')
-      .requiredOption('--reason <text>', 'why; recorded')
-      .option('--digest <hex>', 'the digest that was looked at (or its first 8 digits): another one is refused')
+      .description('reject a pending proposal as a counselor of its domain')
+      .argument('<pending>', 'id of the proposal, or its first 8 digits')
+      .requiredOption('--as <principal>', 'the rejecting principal; recorded')
+      .requiredOption('--reason <text>', 'reason for the rejection; recorded')
+      .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
       .addOption(domainOption)
       .addOption(anchorsOption),
   )
-    .addHelpText('after', 'Whoever may write the store may reject in anybody’s name: the method is recorded as cli.')
+    .addHelpText('after', 'A process that can write the store can reject under any name. The recorded method is cli.')
     .action(
       inSession((session, options: Options, pending: string) => {
         const { as: principal, reason } = options;

@@ -60,11 +60,7 @@ export function resolvePending(
       return ruling;
     }).catch((error: unknown) => {
       if (error instanceof Interrupted)
-        throw new Interrupted(
-          error.signal,
-          true,
-          `nothing was decided about ${shortId(pending.id)}, which still waits`,
-        );
+        throw new Interrupted(error.signal, true, `${shortId(pending.id)} is still pending`);
       throw withAnchors(error, session.storeUrl, options.anchors);
     });
     const done = ruling.ruling === 'committed' ? await effectsOf(store, ruling.entry.id) : undefined;
@@ -80,7 +76,7 @@ export function resolvePending(
 
 /** The approval is durable, even if its effects are incomplete. */
 function committedUntil({ id }: EntryRow, { epoch }: EffectTransaction): string {
-  return `it is committed as ${shortId(id)}, and transaction ${epoch} has not ended; assize effects recover goes on`;
+  return `the proposal is committed as ${shortId(id)}, and transaction ${epoch} has not ended; resume it with assize effects recover`;
 }
 
 /** The outcome of the effects that a commit names. Undefined if it names none. */
@@ -102,13 +98,13 @@ async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
     const { epoch, n, tool } = effect;
     throw new CliError(
       'usage',
-      `${shortId(row.id)} is what ${tool} did, and nobody approves or rejects that; say what became of it: assize effects resolve ${epoch} ${n} --as DECISION --by WHO --evidence TEXT.`,
+      `${shortId(row.id)} is an unresolved effect of ${tool}, not a proposal. Resolve it with: assize effects resolve ${epoch} ${n} --as DECISION --by OPERATOR --evidence TEXT.`,
     );
   }
   if (row.kind === 'pending_approval') return row;
   throw new CliError(
     'usage',
-    `The entry ${shortId(row.id)} is a ${row.kind}, nothing that waits; assize pending lists what does.`,
+    `The entry ${shortId(row.id)} is a ${row.kind}, not a pending proposal. List pending proposals with assize pending.`,
   );
 }
 
@@ -117,7 +113,7 @@ function withAnchors(error: unknown, storeUrl: string, file: string | undefined)
   if (!isAssizeError(error, 'bad_writ') || error.evidence['code'] !== 'unknown_anchor') return error;
   return new CliError(
     'usage',
-    `The writ that this was proposed under is by the root ${error.evidence['issuer']}, which is not in ${file ?? anchorsPath(storeUrl)}; add that key if it is to be trusted, or name another file with --anchors FILE.`,
+    `The writ of the proposal has the root key ${error.evidence['issuer']}, which is not in ${file ?? anchorsPath(storeUrl)}. Add the key if you trust it, or pass --anchors FILE.`,
     { cause: error },
   );
 }
@@ -168,7 +164,7 @@ function sayStep(
   out.line(
     line`${green('approved')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${approvedBy.length} of ${approvals}`,
   );
-  out.line(line`It is not done yet. Somebody else approves it with assize approve ${shortId(id)} --as WHO.`);
+  out.line(line`The proposal needs another approver: assize approve ${shortId(id)} --as PRINCIPAL`);
 }
 
 /** Same form as in `assize effects list --json`. */
@@ -186,11 +182,11 @@ function described(done: EffectTransaction | undefined): object {
 
 function sayEffects(out: Output, { epoch, trajectoryId, phase, effects }: EffectTransaction): void {
   for (const { tool, phase: is } of effects)
-    out.line(isUnresolved(is) ? line`${tool} is ${yellow(is)}, and waits for a person.` : line`${tool} is ${is}.`);
+    out.line(isUnresolved(is) ? line`${tool} is ${yellow(is)}, and needs a human decision.` : line`${tool} is ${is}.`);
   const waiting = effects.filter((effect) => isUnresolved(effect.phase)).length;
   if (waiting > 0) {
-    const what = line`${yellow(counted(waiting, 'effect'))} of transaction ${epoch} ${waiting === 1 ? 'waits' : 'wait'} for a person.`;
-    out.line(line`${what} Look with assize effects list ${trajectoryId}.`);
+    const what = line`${yellow(counted(waiting, 'effect'))} of transaction ${epoch} ${waiting === 1 ? 'needs' : 'need'} a human decision.`;
+    out.line(line`${what} List it with assize effects list ${trajectoryId}.`);
   } else if (!hasEnded(phase))
-    out.line(line`Transaction ${epoch} has not ended: it goes on with assize effects recover.`);
+    out.line(line`Transaction ${epoch} has not ended. Resume it with assize effects recover.`);
 }

@@ -20,14 +20,11 @@ export function show(program: Command): void {
   withSharedOptions(
     program
       .command('show')
-      .description('one entry with its whole payload')
-      .argument(
-        '<entry>',
-        'its id, or the first digits of it, at least 8; or TRAJECTORY@PLACE (a seq, an id, an instant)',
-      )
-      .option('--blobs', 'also what the payload only names: large and sensitive values, and answers of the oracle log'),
+      .description('show an entry with its payload')
+      .argument('<entry>', 'id of the entry, or its first 8 digits; or TRAJECTORY@PLACE (a seq, an id, an instant)')
+      .option('--blobs', 'also print referenced values: large and sensitive ones, and answers of the oracle log'),
   )
-    .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged otherwise.')
+    .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged.')
     .action(
       inSession(({ json, out, withStore }, options: Options, entry: string) =>
         withStore('readonly', async (store) => {
@@ -93,7 +90,7 @@ function print(
   out.line(line`${bold(row.kind)} ${row.id}`);
   out.line(line`${row.trajectory_id}, seq ${row.seq}, parent ${row.parent ?? 'none'}`);
   if ('fault' in read) {
-    out.line(red(line`It does not verify: ${read.fault.detail} (${read.fault.code}). The text as it is stored:`));
+    out.line(red(line`The entry does not verify: ${read.fault.detail} (${read.fault.code}). The stored text:`));
     out.line(line`${read.payload}`);
     return;
   }
@@ -107,7 +104,7 @@ function print(
       out.line(dim(line`${blob.pointer} is a ${blob.salted ? 'sensitive ' : ''}blob of ${size}; --blobs shows it.`));
     } else {
       out.line(bold(line`${blob.pointer}, ${size}`));
-      if (blob.value === null) out.line(red('The store does not have it, or has something else under its name.'));
+      if (blob.value === null) out.line(red('The store does not have the value, or has another value under its hash.'));
       else out.document(blob.value);
     }
   }
@@ -116,9 +113,9 @@ function print(
 function printAnswer(out: Output, { pointer, name, is, by = '', bytes = 0, at = '', value }: NamedAnswer): void {
   const size = `${bytes.toLocaleString('en')} bytes`;
   if (is === 'missing')
-    out.line(yellow(line`${pointer} ${name} is an answer that the oracle log of this store has not.`));
+    out.line(yellow(line`${pointer} ${name} is an answer that the oracle log of this store does not have.`));
   else if (is === 'erased') out.line(yellow(line`${pointer} ${name} is an answer that was erased by ${by}.`));
-  else if (is === 'changed') out.line(red(line`${pointer} ${name} is another answer in the oracle log than it was.`));
+  else if (is === 'changed') out.line(red(line`${pointer} ${name} is an answer that differs in the oracle log.`));
   else if (value === undefined)
     out.line(dim(line`${pointer} ${name} is an answer of ${size}, first asked ${at}; --blobs shows it.`));
   else {

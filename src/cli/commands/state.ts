@@ -21,15 +21,15 @@ export function state(program: Command): void {
   withSharedOptions(
     program
       .command('state')
-      .description('the state that a trajectory folds into, at any point of it, verified on the way')
-      .argument('<trajectory>', 'or a point: TRAJECTORY@PLACE, or an entry’s id')
-      .option('--at <place>', 'after this entry instead of the last: a seq, an id, or an instant')
+      .description('print the verified state of a trajectory, at any point')
+      .argument('<trajectory>', 'trajectory, or a point: TRAJECTORY@PLACE, or the id of an entry')
+      .option('--at <place>', 'state after this entry: a seq, an id, or an instant (default: the last entry)')
       .option('--pointer </path>', 'only the part at this JSON pointer'),
   )
     .addHelpText(
       'after',
       `Negative: the trajectory does not verify, so it has no state.\n${POINT_HELP}\n` +
-        'On a terminal a long state is shown in outline; --pointer, --json and a pipe show what is there.',
+        'A terminal shows the outline of a long state; --pointer, --json and a pipe print the values.',
     )
     .action(
       inSession((session, { at, pointer = '' }: Options, text: string) => {
@@ -56,7 +56,8 @@ export function state(program: Command): void {
 
 function part(state: Json, pointer: string): Json {
   const found = valueAt(state, pointer);
-  if (found === undefined) throw new CliError('not_found', `The state has nothing at ${pointer}.`);
+  if (found === undefined)
+    throw new CliError('not_found', `The state has no value at ${pointer}. Pass another --pointer.`);
   return found;
 }
 
@@ -71,11 +72,11 @@ function sorted(value: Json): Json {
 function outline(out: Output, value: Json, pointer: string): void {
   const { parts, more } = outlineOf(value, pointer);
   out.table(
-    [{ title: 'part' }, { title: 'what' }],
+    [{ title: 'part' }, { title: 'value' }],
     parts.map((one) => [one.pointer, one.what]),
   );
   if (more > 0) out.line(dim(line`and ${more.toLocaleString('en')} more`));
   out.line(
-    dim(line`It is long. --pointer ${parts[0]?.pointer ?? '/PART'} shows a part; --json, or a pipe, all of it.`),
+    dim(line`The state is long. --pointer ${parts[0]?.pointer ?? '/PART'} shows a part; --json, or a pipe, all of it.`),
   );
 }

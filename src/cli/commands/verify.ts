@@ -27,20 +27,18 @@ export function verify(program: Command): void {
   withSharedOptions(
     program
       .command('verify')
-      .description(
-        'replay trajectories from their stored bytes: ids, chains, rules, signatures, patches, blobs; compare the effect log',
-      )
-      .argument('[trajectory...]', 'default: all of the store')
-      .option('--deep', 'also run their domains again, and compare every ruling, change and cost with what is recorded')
+      .description('verify trajectories from their stored bytes, and compare the effect log')
+      .argument('[trajectory...]', 'only these trajectories (default: all)')
+      .option('--deep', 'also run their domains again, and compare every ruling, change and cost')
       .addOption(domainOption)
-      .option('--changed-domain', 'with --deep: run the last domain of the recorded name, though it is another one'),
+      .option('--changed-domain', 'with --deep: run the last domain of the recorded name, even with another hash'),
   )
     .addHelpText(
       'after',
-      'Negative: a trajectory does not verify; its first entry at fault is named. With --deep: or comes out otherwise.\n' +
-        'What writs, policies, budgets and people said is not asked again, but taken as recorded and counted.\n' +
-        'A chain alone does not show that its last entries were cut off. Whether bytes of what was erased are left in the\n' +
-        'file of the store is no matter of the chain: assize fsck says it.',
+      'Negative: a trajectory does not verify, and its first faulty entry is named. With --deep: or a result differs.\n' +
+        'Decisions of writs, policies, budgets and humans are taken as recorded, and counted.\n' +
+        'A chain alone does not show that its last entries were removed.\n' +
+        'assize fsck checks whether erased bytes remain in the file of the store.',
     )
     .action(
       inSession(async (session, options: Options, named: readonly string[]) => {
@@ -68,7 +66,7 @@ export function verify(program: Command): void {
 
 function requireDeep({ deep = false, changedDomain = false, domain }: Options): void {
   if (deep || (!changedDomain && domain.length === 0)) return;
-  throw new CliError('usage', 'Without --deep no domain runs; give --deep, or neither --domain nor --changed-domain.');
+  throw new CliError('usage', 'The options --domain and --changed-domain need --deep. Pass --deep too.');
 }
 
 async function allOf(store: Store): Promise<string[]> {

@@ -20,24 +20,30 @@ export function witness(program: Command): void {
     program
       .command('witness')
       .description('cosign the checkpoints of logs over HTTP (c2sp.org/tlog-witness), until interrupted')
-      .requiredOption('--key <file>', 'the private key of the witness; assize keys new NAME --for witness makes one')
+      .requiredOption('--key <file>', 'file of the private key; create one with assize keys new NAME --for witness')
       .requiredOption(
         '--log <key>',
-        'the public key of a log to follow, or a file with it (repeatable)',
+        'public key of a log to cosign, or a file with it (repeatable)',
         (text: string, before: readonly string[] = []) => [...before, text],
       )
-      .option('--state <file>', 'what was cosigned; must never be lost or put back', './witness.db')
-      .option('--listen <address>', 'HOST:PORT; port 0 takes a free one', '127.0.0.1:2112'),
+      .option('--state <file>', 'file of the cosigned checkpoints; must never be lost or reset', './witness.db')
+      .option('--listen <address>', 'HOST:PORT; port 0 selects a free port', '127.0.0.1:2112'),
   )
     .addHelpText(
       'after',
-      'It speaks plain HTTP and is meant to stand behind a server that does TLS.\n' +
-        'A log of which the state has nothing is begun anew, which is said: whatever comes first of it is cosigned.',
+      'The witness speaks plain HTTP. Run it behind a server with TLS.\n' +
+        'For a log without a cosigned checkpoint, it prints a note and cosigns the first checkpoint that it receives.',
     )
     .action(
       inSession(async (session, options: WitnessOptions) => {
-        const signer = parseSignerKey(readText(options.key, 'The private key', 'assize keys new makes one').trim());
-        if (signer.use !== 'cosignature') throw new CliError('bad_input', `${options.key} is no key for a witness.`);
+        const signer = parseSignerKey(
+          readText(options.key, 'The private key', 'Create one with assize keys new NAME --for witness').trim(),
+        );
+        if (signer.use !== 'cosignature')
+          throw new CliError(
+            'bad_input',
+            `${options.key} is not a witness key. Create one with assize keys new NAME --for witness.`,
+          );
         const logs = options.log.map((given) => {
           const key = readVerifierKey(given, undefined, 'The public key of the log');
           return { origin: key.name, keys: [key] };
@@ -83,7 +89,7 @@ export function witness(program: Command): void {
 }
 
 function beginsAnew(origin: string, path: string): string {
-  return `Nothing that was cosigned of ${origin} is in ${path}, so whatever comes first of it is cosigned; if this witness has cosigned it before, stop, and name with --state the file that it had then.`;
+  return `${path} has no checkpoint of ${origin}, so the witness cosigns the first one that it receives. If it has cosigned this log before, stop it and pass its earlier file with --state.`;
 }
 
 /**
@@ -97,7 +103,7 @@ function openState(path: string): WitnessFile {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_SQLITE_ERROR') throw cause;
     throw new CliError(
       'unreadable_file',
-      `What was cosigned can't be read from ${path}, or kept there: ${(cause as Error).message}; name with --state the file that the witness has had before, or a new one for a witness that has cosigned nothing.`,
+      `Cannot open the witness state ${path}: ${(cause as Error).message}. Pass the earlier state of this witness with --state, or a new file for a new witness.`,
       { cause },
     );
   }
@@ -106,5 +112,5 @@ function openState(path: string): WitnessFile {
 function addressOf(text: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^\[?([^\]]*)\]?:(\d{1,5})$/.exec(text) ?? [];
   if (host !== '' && Number(port) <= 65_535) return { host, port: Number(port) };
-  throw new CliError('usage', `'${text}' is no address to listen at; write HOST:PORT, such as 127.0.0.1:2112.`);
+  throw new CliError('usage', `'${text}' is not an address. Write HOST:PORT, such as 127.0.0.1:2112.`);
 }

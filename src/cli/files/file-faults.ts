@@ -2,24 +2,24 @@ import { CliError } from '../errors.ts';
 
 /** Translates system errors about calls and flags into a description of the path's problem. */
 const UNREADABLE: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  ENOTDIR: 'there is no such file',
+  ENOENT: 'the file does not exist',
+  ENOTDIR: 'the file does not exist',
   EISDIR: 'it is a folder',
-  EACCES: 'it may not be read by this user',
-  EPERM: 'it may not be read by this user',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
 };
 
 const UNWRITABLE: Readonly<Record<string, string>> = {
-  EEXIST: 'there is a file in its way',
+  EEXIST: 'a file is in the way',
   EISDIR: 'it is a folder',
-  ENOENT: 'there is no such folder',
-  ENOTDIR: 'there is a file in its way',
+  ENOENT: 'the folder does not exist',
+  ENOTDIR: 'a file is in the way',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
-  EROFS: 'nothing can be written there',
-  ENOSPC: 'there is no room left there',
-  EDQUOT: 'there is no room left there for this user',
-  EFBIG: 'a file may not be that large there',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'no space is left on the device',
+  EDQUOT: 'the disk quota of this user is exceeded',
+  EFBIG: 'the file is too large for the file system',
 };
 
 /**
@@ -28,15 +28,15 @@ const UNWRITABLE: Readonly<Record<string, string>> = {
  */
 export function unreadable(what: string, cause: unknown, more: { path?: string; hint?: string } = {}): CliError {
   const path = more.path === undefined ? '' : ` (${more.path})`;
-  const hint = more.hint === undefined ? '' : `; ${more.hint}`;
-  return new CliError('unreadable_file', `${what} can't be read: ${whyOf(cause, UNREADABLE)}${path}${hint}.`, {
+  const hint = more.hint === undefined ? '' : ` ${more.hint}.`;
+  return new CliError('unreadable_file', `${what} cannot be read: ${whyOf(cause, UNREADABLE)}${path}.${hint}`, {
     cause,
   });
 }
 
 /** The error for an unwritable file, with the reason. `hint`: the remedy. */
-export function unwritable(path: string, cause: unknown, hint = 'name another place'): CliError {
-  return new CliError('usage', `${path} can't be written: ${whyOf(cause, UNWRITABLE)}; ${hint}.`, { cause });
+export function unwritable(path: string, cause: unknown, hint = 'Name another path'): CliError {
+  return new CliError('usage', `${path} cannot be written: ${whyOf(cause, UNWRITABLE)}. ${hint}.`, { cause });
 }
 
 /** Whether an error comes from the system, and has a code. */

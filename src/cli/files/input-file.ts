@@ -25,7 +25,7 @@ export function readText(path: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(readBytes(path));
   } catch (cause) {
     if (!(cause instanceof TypeError)) throw cause;
-    throw new CliError('bad_input', `${path} is no text in UTF-8.`, { cause });
+    throw new CliError('bad_input', `${path} is not UTF-8 text.`, { cause });
   }
 }
 
@@ -101,7 +101,7 @@ function parsed(bytes: Uint8Array, place: string, limits: Partial<CanonLimits>):
     if (!isAssizeError(cause)) throw cause;
     const { line = 1, column } = cause.evidence as { line?: number; column?: number };
     const spot = column === undefined ? '' : ` at ${line > 1 ? `line ${line}, ` : ''}column ${column}`;
-    const what = cause.code === 'syntax' ? 'is not JSON' : "can't be taken";
+    const what = cause.code === 'syntax' ? 'is not JSON' : 'is not accepted';
     throw new CliError('bad_input', `${place} ${what}${spot}: ${cause.message}`, { cause });
   }
 }

@@ -16,10 +16,10 @@ type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model';
  */
 export async function importModule(file: string, what: ModuleSort, instead: string): Promise<object> {
   const path = resolve(file);
-  if (!isFile(path)) throw new CliError('unreadable_file', `There is no ${what} file ${path}; ${instead}.`);
+  if (!isFile(path)) throw new CliError('unreadable_file', `The ${what} file ${path} does not exist. ${instead}.`);
   return (await import(pathToFileURL(path).href).catch((thrown: unknown) => {
     const cause = toError(thrown);
-    throw new CliError('bad_input', `The ${what} file ${path} can't be loaded: ${whyOf(cause)}`, { cause });
+    throw new CliError('bad_input', `Cannot load the ${what} file ${path}: ${whyOf(cause)}`, { cause });
   })) as object;
 }
 
@@ -33,7 +33,7 @@ export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
   } catch (thrown) {
     const cause = toError(thrown);
     if (isAssizeError(cause)) throw cause;
-    const why = `What the ${what} file ${resolve(file)} exports can't be looked at: ${whyOf(cause)}`;
+    const why = `Cannot read the exports of the ${what} file ${resolve(file)}: ${whyOf(cause)}`;
     throw new CliError('bad_input', why, { cause });
   }
 }
@@ -43,6 +43,6 @@ export function whyOf(cause: unknown): string {
   try {
     return cause instanceof Error ? cause.message : String(cause);
   } catch {
-    return 'what was thrown has no text';
+    return 'the thrown value has no text';
   }
 }

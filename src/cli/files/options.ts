@@ -11,7 +11,7 @@ export const DEFAULT_STORE = 'sqlite:./assize.db';
 export function withSharedOptions(command: Command, ownStore?: string): Command {
   const store = new Option(
     '--store <url>',
-    'the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory:, which ends with the command',
+    'URL of the store: sqlite:./file.db, sqlite:/absolute/file.db, postgres://…, or memory: (discarded at the end)',
   ).default(ownStore ?? DEFAULT_STORE);
   return withoutStore(command.addOption(ownStore === undefined ? store.env('ASSIZE_STORE') : store));
 }
@@ -25,14 +25,14 @@ export function withoutStore(command: Command): Command {
 
 export const domainOption: Option = new Option(
   '--domain <file>',
-  'a module whose exports include domains, beside the shipped ones (repeatable)',
+  'module that exports domains, in addition to the shipped ones (repeatable)',
 )
   .argParser((file: string, before: readonly string[]) => [...before, file])
   .default([], 'none');
 
 export const anchorsOption: Option = new Option(
   '--anchors <file>',
-  'a JSON list of the public keys whose root writs count (default: <store file>.anchors.json)',
+  'JSON list of trusted root public keys (default: <store file>.anchors.json)',
 );
 
 export interface OpeningOptions {
@@ -47,10 +47,7 @@ export function repeatable(flags: string, description: string): Option {
     .default([], 'none');
 }
 
-export const toolsOption: Option = repeatable(
-  '--tools <file>',
-  'a module whose exports include the tools that are needed',
-);
+export const toolsOption: Option = repeatable('--tools <file>', 'module that exports the required tools');
 
 /**
  * Default and maximum seconds of a wait for another process's effects: 24 days, because a longer
@@ -59,7 +56,10 @@ export const toolsOption: Option = repeatable(
 const WAIT = 5;
 const WAIT_MAX = 2_147_483;
 
-export const waitOption: Option = new Option('--wait <seconds>', 'for another process that has the effects at work')
+export const waitOption: Option = new Option(
+  '--wait <seconds>',
+  'seconds to wait for another process that runs effects',
+)
   .argParser(upTo(WAIT_MAX))
   .default(WAIT);
 

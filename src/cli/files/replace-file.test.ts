@@ -45,6 +45,6 @@ test('a device is written in place, and a folder is refused', () => {
   expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   mkdirSync(at('folder'));
   expect(() => replaceFile(at('folder'), 'one')).toThrow(/it is a folder/);
-  expect(() => replaceFile(at('none/a'), 'one')).toThrow(/there is no such folder/);
+  expect(() => replaceFile(at('none/a'), 'one')).toThrow(/the folder does not exist/);
   expect(readdirSync(folder)).toEqual(['folder']);
 });

@@ -11,10 +11,10 @@ import { replaceFile } from './replace-file.ts';
  */
 export function writeNew(files: readonly (readonly [path: string, text: string])[], force: boolean): void {
   const folder = files.map(([path]) => path).find((path) => statSync(path, { throwIfNoEntry: false })?.isDirectory());
-  if (folder !== undefined) throw new CliError('usage', `${folder} is a folder; name a file.`);
+  if (folder !== undefined) throw new CliError('usage', `${folder} is a folder. Name a file.`);
   const there = force ? [] : files.map(([path]) => path).filter((path) => existsSync(path));
   if (there.length > 0)
-    throw new CliError('usage', `${there.join(', ')} would be written over; name another place, or say --force.`);
+    throw new CliError('usage', `The command would overwrite ${there.join(', ')}. Name another path, or pass --force.`);
   for (const [path, text] of files) write(path, text, force);
 }
 

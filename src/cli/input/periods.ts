@@ -6,7 +6,7 @@ import { type Period, period } from '#memory';
 
 /** For the help of commands that accept instants of facts. */
 export const INSTANT_HELP =
-  'An instant is 2026-03-01T09:00:00Z, or a day such as 2026-03-01, which is its beginning in UTC. A period ends before its end.';
+  'An instant is 2026-03-01T09:00:00Z, or a day such as 2026-03-01, which means its start in UTC. A period excludes its end.';
 
 /**
  * An instant, or the start of a day in UTC.
@@ -44,7 +44,9 @@ export function ending(text: string): Instant {
 export function periodOf(text: string): Period {
   const [from, to, ...more] = text.split('/');
   if (from === undefined || to === undefined || more.length > 0)
-    throw new InvalidArgumentError('It must be FROM/TO, such as 2026-03-01/2026-04-01; open where there is none.');
+    throw new InvalidArgumentError(
+      'It must be FROM/TO, such as 2026-03-01/2026-04-01. Use open for no start or no end.',
+    );
   try {
     return period(beginning(from), ending(to));
   } catch (error) {

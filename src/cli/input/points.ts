@@ -5,8 +5,8 @@ import { entryAt, findEntry, headOf, isPrefix, shortId } from '../store/entries.
 
 /** For the help of commands that accept a point. */
 export const POINT_HELP =
-  'A point is TRAJECTORY (its last entry), TRAJECTORY@PLACE, or an entry’s id.\n' +
-  'A place is a seq, an id or the first 8 digits of one, or an instant such as 2026-03-26T16:00:00Z (the last entry by then).';
+  'A point is TRAJECTORY (its last entry), TRAJECTORY@PLACE, or the id of an entry.\n' +
+  'A place is a seq, an id or its first 8 digits, or an instant such as 2026-03-26T16:00:00Z (the last entry until then).';
 
 /** Fewer digits than an id prefix needs. */
 const SEQ = /^\d{1,7}$/;
@@ -43,7 +43,7 @@ export async function placeIn(store: LedgerStore, trajectoryId: string, place: s
   if (!isPrefix(place)) {
     throw new CliError(
       'usage',
-      `'${place}' is no place in ${trajectoryId}: give a seq, the first 8 to 64 hex digits of an id, or an instant such as 2026-03-26T16:00:00Z.`,
+      `'${place}' is not a place in ${trajectoryId}. Pass a seq, 8 to 64 hex digits of an id, or an instant such as 2026-03-26T16:00:00Z.`,
     );
   }
   const row = await findEntry(store, place);
@@ -62,7 +62,10 @@ async function entryBy(store: LedgerStore, head: EntryRow, instant: Instant): Pr
   const { trajectory_id } = head;
   let found = await entryAt(store, trajectory_id, 0);
   if (timeOf(found) > instant) {
-    throw new CliError('not_found', `${trajectory_id} begins at ${timeOf(found)}, which is after ${instant}.`);
+    throw new CliError(
+      'not_found',
+      `The trajectory ${trajectory_id} starts at ${timeOf(found)}, after ${instant}. Pass a later instant.`,
+    );
   }
   for (let last = head.seq; found.seq < last; ) {
     const middle = await entryAt(store, trajectory_id, Math.ceil((found.seq + last) / 2));

@@ -10,10 +10,11 @@ import { readText } from '../store/log-files.ts';
  * @throws CliError
  */
 export function readPrivateKey(path: string, publicKeys: readonly string[] = []): KeyPair {
-  const text = readText(path, 'The private key', 'it is a file of 64 hex digits').trim();
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new CliError('bad_input', `${path} is no private key: 64 hex digits.`);
+  const text = readText(path, 'The private key', 'Name a file of 64 hex digits').trim();
+  if (!/^[0-9a-f]{64}$/.test(text))
+    throw new CliError('bad_input', `${path} is not a private key. Name a file of 64 hex digits.`);
   if (publicKeys.includes(text))
-    throw new CliError('bad_input', `${path} has the public half of a key; to sign takes the private one.`);
+    throw new CliError('bad_input', `${path} contains a public key. Name the file of the private key.`);
   return generateKeys(Buffer.from(text, 'hex'));
 }
 
@@ -24,18 +25,18 @@ export function readPrivateKey(path: string, publicKeys: readonly string[] = [])
 export function noteUnanchored(storeUrl: string, { publicKey }: KeyPair): void {
   const place = anchorsPath(storeUrl);
   if (place === undefined || readAnchors(storeUrl).includes(publicKey)) return;
-  note(`The issuer is ${publicKey}, which is not in ${place}; the writ counts only where that key is an anchor.`);
+  note(`The issuer ${publicKey} is not in ${place}. The writ counts only in stores with this anchor.`);
 }
 
 /**
  * @throws CliError for a key whose root writs do not count in the store; `does`: the operation that
- * needs an anchor's key
+ * needs an anchor's key, as `to erase`
  */
 export function requireAnchor(storeUrl: string, file: string | undefined, { publicKey }: KeyPair, does: string): void {
   if (readAnchors(storeUrl, file).includes(publicKey)) return;
   const place = file ?? anchorsPath(storeUrl) ?? 'no file';
   throw new CliError(
     'usage',
-    `The key of ${publicKey} is none of the store's anchors (${place} has them); only an anchor's key ${does} from here.`,
+    `The public key ${publicKey} is not an anchor of the store (${place}). Pass the private key of an anchor ${does}.`,
   );
 }

@@ -33,16 +33,16 @@ export interface Terms {
 
 export function withTerms(command: Command, absent: string): Command {
   return command
-    .option('--subject <who>', 'who may use it: a public key, to be able to pass it on, or any name')
-    .option('--trajectory <name>', `the one trajectory that it is for (default: ${absent})`)
-    .addOption(repeatable('--action <pattern>', 'an action that it grants, such as spend or book:*'))
-    .addOption(repeatable('--scope <pattern>', 'a resource that it grants, such as role:spender:ann or fs:/repo/**'))
-    .addOption(repeatable('--budget <unit=amount>', 'what may be spent in all, such as calls=10'))
-    .option('--not-before <instant>', `from when on it holds (default: ${absent === 'any' ? 'now' : absent})`, instant)
-    .option('--expires <instant>', 'when it no longer holds', instant)
-    .option('--max-depth <levels>', 'levels of children that it may have, 0 to 8', count)
-    .addOption(repeatable('--require-approval <pattern>', 'an action that a person must approve'))
-    .option('--nonce <text>', 'makes two equal grants two writs (default: random)');
+    .option('--subject <principal>', 'holder of the writ: a public key, which can delegate it, or any name')
+    .option('--trajectory <name>', `the only trajectory in which it is valid (default: ${absent})`)
+    .addOption(repeatable('--action <pattern>', 'granted action, such as spend or book:*'))
+    .addOption(repeatable('--scope <pattern>', 'granted resource, such as role:spender:ann or fs:/repo/**'))
+    .addOption(repeatable('--budget <unit=amount>', 'total budget, such as calls=10'))
+    .option('--not-before <instant>', `start of its validity (default: ${absent === 'any' ? 'now' : absent})`, instant)
+    .option('--expires <instant>', 'end of its validity', instant)
+    .option('--max-depth <levels>', 'maximum levels of descendants, 0 to 8', count)
+    .addOption(repeatable('--require-approval <pattern>', 'action that a human must approve'))
+    .option('--nonce <text>', 'value that distinguishes equal grants (default: random)');
 }
 
 /**
@@ -79,7 +79,7 @@ export function instant(text: string): Instant {
   }
 }
 
-export const atOption: Option = new Option('--at <instant>', 'the time that counts (default: now)').argParser(instant);
+export const atOption: Option = new Option('--at <instant>', 'time of the check (default: now)').argParser(instant);
 
 function listed(values: readonly string[]): readonly string[] | undefined {
   return values.length === 0 ? undefined : values;
@@ -90,7 +90,10 @@ function budgetOf(given: readonly string[]): Record<string, number> {
     given.map((text) => {
       const [, unit, amount] = /^(.+)=(\d+)$/.exec(text) ?? [];
       if (unit === undefined || !Number.isSafeInteger(Number(amount)))
-        throw new CliError('usage', `'${text}' is no budget: write UNIT=AMOUNT with a whole number, such as calls=10.`);
+        throw new CliError(
+          'usage',
+          `'${text}' is not a budget. Write UNIT=AMOUNT with a whole number, such as calls=10.`,
+        );
       return [unit, Number(amount)];
     }),
   );

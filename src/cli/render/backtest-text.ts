@@ -56,24 +56,24 @@ export function printBacktest(out: Output, reports: readonly BacktestReport[], s
     out.line(line``);
   }
   for (const tried of new Set(reports.map(triedOf))) out.line(line`Tried: ${tried}.`);
-  const words = `${counted(sum.judged, 'proposal')} judged: ${sum.same} the same, ${sum.different} different`;
+  const words = `${counted(sum.judged, 'proposal')} adjudicated: ${sum.same} the same, ${sum.different} different`;
   const kinds = listed(sum.changes, (kind, n) => `${n} ${kind.replace('_to_', ' → ')}`);
   const all = kinds === '' ? `${words}.` : `${words} (${kinds}).`;
   out.line(sum.different === 0 ? green(all) : red(all));
   if (sum.resolutions > 0) {
-    const moot = sum.moot_resolutions === 0 ? '' : `; nobody would have been asked for ${sum.moot_resolutions} of them`;
-    out.line(line`Not judged: ${counted(sum.resolutions, 'decision')} on what waited for a person${moot}.`);
+    const moot = sum.moot_resolutions === 0 ? '' : `; ${sum.moot_resolutions} of them would not have been needed`;
+    out.line(line`Not adjudicated: ${counted(sum.resolutions, 'human decision')} on pending proposals${moot}.`);
   }
   const lacking = listed(sum.not_judgeable, (why, n) => `${n} ${WHY[why]}`);
-  if (lacking !== '') out.line(yellow(`Can’t be judged: ${lacking}.`));
+  if (lacking !== '') out.line(yellow(`Cannot be adjudicated: ${lacking}.`));
 }
 
 const WHY: Readonly<Record<NotJudgeable, string>> = {
-  erased: 'for what was erased',
-  observation: 'for an observation that is missing',
-  writ: 'for a writ that is not in the ledger',
-  beliefs: 'for what was believed then',
-  other: 'for effects or conflicts',
+  erased: 'with an erased value',
+  observation: 'with a missing observation',
+  writ: 'with a writ that is not in the ledger',
+  beliefs: 'that depend on earlier facts',
+  other: 'with effects or conflicts',
 };
 
 function listed<Key extends string>(
@@ -107,7 +107,7 @@ function painted(ruled: Ruled, other: Ruled): Value {
 function whyOf({ recorded, now, resolved, writ_assumed }: VerdictDifference): string {
   return [
     now['detail'] ?? (recorded['detail'] === undefined ? undefined : `no longer: ${recorded['detail']}`),
-    resolved && `nobody would have been asked what was ${resolved.ruling} by seq ${resolved.seq}`,
+    resolved && `the decision of seq ${resolved.seq} (${resolved.ruling}) would not have been needed`,
     writ_assumed && 'if its writ grants it',
   ]
     .filter((text) => text !== undefined)
@@ -122,5 +122,5 @@ function triedOf({ domain, recorded_domain, policy }: BacktestReport): string {
       ? undefined
       : `${domain.name}@${domain.version} (${shortId(domain.hash)}) for ${recorded_domain.version} (${shortId(recorded_domain.hash)})`,
   ].filter((text) => text !== undefined);
-  return parts.length === 0 ? `nothing else than the recorded ${domain.name}@${domain.version}` : parts.join(', and ');
+  return parts.length === 0 ? `only the recorded ${domain.name}@${domain.version}` : parts.join(', and ');
 }

@@ -88,7 +88,7 @@ export function printDeeply(out: Output, reports: readonly DeepReplayReport[]): 
   );
   for (const report of reports) printFindings(out, report);
   const sound = reports.filter(isSound).length;
-  const sum = line`${sound} of ${reports.length} trajectories come out the same when their domain runs again.`;
+  const sum = line`${sound} of ${reports.length} trajectories have the same result when their domain runs again.`;
   out.line(sound === reports.length ? green(sum) : red(sum));
 }
 
@@ -118,7 +118,7 @@ function printFindings(out: Output, report: DeepReplayReport): void {
   const place = ({ trajectory_id, seq, entry_id }: { trajectory_id: string; seq: number; entry_id: string }) =>
     `${trajectory_id === asked ? asked : `${asked}, from ${trajectory_id}`} seq ${seq} (${shortId(entry_id)})`;
   for (const difference of differences) out.line(line`${red(place(difference))}: ${textOf(difference)}`);
-  for (const one of broken) out.line(line`${red(place(one))}: ${one.invariant_id} is broken since: ${one.detail}`);
+  for (const one of broken) out.line(line`${red(place(one))}: ${one.invariant_id} no longer passes: ${one.detail}`);
   const more = difference_count - differences.length + broken_count - broken.length;
   if (more > 0) out.line(line`${asked}: and ${more} more.`);
 }

@@ -31,7 +31,7 @@ export function printDiff(out: Output, { points, parting, since, patch, before }
   out.line(
     after === null
       ? line`The chains have no entry in common; they differ from seq 0.`
-      : line`The chains are one up to ${after.trajectory_id} seq ${after.seq} (${shortId(after.id)}).`,
+      : line`The chains are identical up to ${after.trajectory_id} seq ${after.seq} (${shortId(after.id)}).`,
   );
   if (after !== null)
     for (const side of [0, 1] as const) printSide(out, points[side], parting.sides[side], since[side]);
@@ -39,7 +39,7 @@ export function printDiff(out: Output, { points, parting, since, patch, before }
   if (patch.length === 0) out.line(green('The states are equal.'));
   else
     out.table(
-      [{ title: 'change' }, { title: 'place' }, { title: 'before' }, { title: 'after' }],
+      [{ title: 'change' }, { title: 'path' }, { title: 'before' }, { title: 'after' }],
       patch.map((operation) => cells(operation, before)),
     );
 }
@@ -52,11 +52,11 @@ function printSide(
 ): void {
   out.line(line``);
   if (first === undefined) {
-    out.line(line`${trajectory_id} seq ${seq} has nothing beyond it.`);
+    out.line(line`${trajectory_id} seq ${seq} has no later entry.`);
     return;
   }
   const of = first.trajectoryId === trajectory_id ? '' : ` of ${first.trajectoryId}`;
-  out.line(line`${trajectory_id} seq ${seq} goes its own way from seq ${first.from}${of}:`);
+  out.line(line`${trajectory_id} seq ${seq} diverges from seq ${first.from}${of}:`);
   out.table(
     [{ title: 'entry' }, { title: 'at' }, { title: 'action' }, { title: 'ruling' }, { title: 'why' }],
     entries

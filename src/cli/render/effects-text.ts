@@ -54,11 +54,10 @@ export function hasEnded(phase: EffectTransaction['phase']): boolean {
 }
 
 export function printWaiting(out: Output, waiting: readonly PendingToolProposal[] | string): void {
-  if (typeof waiting === 'string')
-    out.line(line`${yellow('Whether proposals with tools wait can’t be said:')} ${waiting}`);
+  if (typeof waiting === 'string') out.line(line`${yellow('Cannot list pending proposals with tools:')} ${waiting}`);
   else if (waiting.length > 0)
     out.line(
-      line`${yellow(counted(waiting.length, 'proposal'))} with tools ${waiting.length === 1 ? 'waits' : 'wait'} for a person: assize pending`,
+      line`${yellow(counted(waiting.length, 'proposal'))} with tools ${waiting.length === 1 ? 'needs' : 'need'} a human decision: assize pending`,
     );
 }
 
@@ -156,7 +155,7 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
   if (dear.length > 0) {
     const amounts = Object.entries(sumOf(dear)).map(([unit, amount]) => `${amount} ${unit}`);
     out.line(line``);
-    out.line(line`Kept free in the budgets for undoing: ${amounts.join(', ')}.`);
+    out.line(line`Reserved in the budgets for compensation: ${amounts.join(', ')}.`);
   }
   const answering = listed.flatMap(({ epoch, needs }) =>
     needs?.domain === undefined ? [] : [{ epoch, ...needs.domain }],
@@ -164,16 +163,16 @@ export function printTransactions(out: Output, listed: readonly EffectTransactio
   if (answering.length > 0) out.line(line``);
   for (const { epoch, name, version } of answering)
     out.line(
-      line`Transaction ${epoch} has failed, which the domain ${name}@${version} answers for, in a process that has it.`,
+      line`Transaction ${epoch} has failed. The domain ${name}@${version} handles the failure, in a process that has it.`,
     );
   const waiting = listed.flatMap(({ effects }) => effects).filter(({ phase }) => isUnresolved(phase));
   if (waiting.length === 0) return;
   out.line(line``);
   out.line(
-    line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'waits' : 'wait'} for a person: assize pending shows the call, --json the key.`,
+    line`${yellow(counted(waiting.length, 'effect'))} ${waiting.length === 1 ? 'needs' : 'need'} a human decision: assize pending shows the call, --json the key.`,
   );
-  out.line(line`See what became of it, and say:`);
-  out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by WHO --evidence TEXT`));
+  out.line(line`Check the outcome at the sink, and record a decision:`);
+  out.line(dim(line`assize effects resolve EPOCH N --as DECISION --by OPERATOR --evidence TEXT`));
 }
 
 function sumOf(costs: readonly NonNullable<ListedEffect['undoCost']>[]): { readonly [unit: string]: number } {
@@ -195,15 +194,15 @@ function keptLines({ epoch, effects }: EffectTransaction, kept: StoredEffectText
       ...(why === undefined || differs !== undefined || !isUnresolved(phase)
         ? []
         : [line`${of} ${dim('reason:')} ${why}`]),
-      ...(residue === undefined ? [] : [line`${of} ${dim('left')} ${keptText(residue, residueText)}`]),
-      ...(differs === undefined ? [] : [line`${of} ${dim('was not done:')} ${keptText(differs, differenceText)}`]),
+      ...(residue === undefined ? [] : [line`${of} ${dim('residue:')} ${keptText(residue, residueText)}`]),
+      ...(differs === undefined ? [] : [line`${of} ${dim('skipped:')} ${keptText(differs, differenceText)}`]),
     ];
   });
 }
 
 function keptText(kept: StoredText, textOf: (value: Json) => Printable): Printable {
-  if ('erased_by' in kept) return yellow(line`what was erased by ${shortId(kept.erased_by)}`);
-  return 'missing' in kept ? yellow('what the store does not have') : textOf(kept.value);
+  if ('erased_by' in kept) return yellow(line`a value erased by ${shortId(kept.erased_by)}`);
+  return 'missing' in kept ? yellow('a value that the store does not have') : textOf(kept.value);
 }
 
 function residueText(value: Json): Printable {
@@ -214,7 +213,7 @@ function residueText(value: Json): Printable {
 
 function differenceText(value: Json): Printable {
   const { told, answer } = value as { readonly told: Json; readonly answer: Json };
-  return line`${dim('the body received')} ${shortJson(told, KEPT_SHOWN)}${dim(', and now it would answer')} ${shortJson(answer, KEPT_SHOWN)}`;
+  return line`${dim('the body received')} ${shortJson(told, KEPT_SHOWN)}${dim(', and the tool would now answer')} ${shortJson(answer, KEPT_SHOWN)}`;
 }
 
 /** The stored form of a residue that a tool's `mitigate` received. */

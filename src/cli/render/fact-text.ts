@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'object' },
   { title: 'confidence', align: 'right' },
   { title: 'valid' },
-  { title: 'believed' },
+  { title: 'recorded' },
 ];
 
 /** One row per fact. A losing assertion names its winner. `marks` are the first column. */

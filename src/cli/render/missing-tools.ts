@@ -56,7 +56,7 @@ export function printMissing(out: Output, { tools, domains, anchors }: MissingRe
   const said = [
     ...tools.map((each) => lacked('the tool', each, '--tools FILE')),
     ...domains.map((each) => lacked('the domain', each, '--domain FILE')),
-    ...(anchors.length === 0 ? [] : [lacked('any root public key', { name: '', epochs: anchors }, '--anchors FILE')]),
+    ...(anchors.length === 0 ? [] : [lacked('a root public key', { name: '', epochs: anchors }, '--anchors FILE')]),
   ];
   if (said.length > 0) out.line(line``);
   for (const each of said) out.line(each);
@@ -65,7 +65,7 @@ export function printMissing(out: Output, { tools, domains, anchors }: MissingRe
 function lacked(what: string, { name, epochs }: LackedBy, option: string): Printable {
   const who = `${epochs.length === 1 ? 'transaction' : 'transactions'} ${epochs.join(', ')}`;
   const named = name === '' ? line`${what}` : line`${what} ${bold(name)}`;
-  return line`${yellow('missing')} ${named}, for ${who}; give it with ${option}.`;
+  return line`${yellow('missing')} ${named}, for ${who}; pass it with ${option}.`;
 }
 
 function byName(lacked: readonly { readonly name: string; readonly epoch: number }[]): LackedBy[] {

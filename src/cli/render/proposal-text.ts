@@ -34,11 +34,10 @@ export function printProposal(
   const { name, role } = action;
   const as = Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
   out.line(line``);
-  out.line(line`${bold(shortId(id))} would do ${bold(name)} as ${as}`);
+  out.line(line`${bold(shortId(id))} proposes ${bold(name)} as ${as}`);
   out.line(line`${dim('arguments')} ${shown(action.args, id)}`);
-  if (observations.length > 0)
-    out.line(line`${dim('having seen')} ${observations.map((seen) => seen.name).join(', ')}`);
-  if (Object.keys(budget_cost).length > 0) out.line(line`${dim('at the cost of')} ${canonicalize(budget_cost)}`);
+  if (observations.length > 0) out.line(line`${dim('observed')} ${observations.map((seen) => seen.name).join(', ')}`);
+  if (Object.keys(budget_cost).length > 0) out.line(line`${dim('cost')} ${canonicalize(budget_cost)}`);
   printCalls(out, id, 'would call', calls);
   printChanges(out, 'changes', id, proposal.delta.state, state);
   printChanges(out, 'an approval adds', id, proposal.approval, state);
@@ -49,11 +48,11 @@ export function printEffect(out: Output, id: string, payload: EffectPendingPaylo
   const { epoch, n, tool, id: key } = pendingEffectOf(payload);
   const is = payload.reason === 'in_doubt' ? 'in doubt' : 'unresolved';
   out.line(line``);
-  out.line(line`${bold(shortId(id))} is what ${bold(tool)} did, which is ${is}`);
+  out.line(line`${bold(shortId(id))} is an effect of ${bold(tool)}, which is ${is}`);
   out.line(line`${dim('key')} ${key}`);
   printCalls(out, id, 'called', calls);
   out.line(
-    dim(line`assize effects resolve ${epoch} ${n} --as DECISION --by WHO --evidence TEXT says what became of it.`),
+    dim(line`Resolve it with: assize effects resolve ${epoch} ${n} --as DECISION --by OPERATOR --evidence TEXT`),
   );
 }
 
@@ -74,7 +73,7 @@ function printChanges(out: Output, title: string, id: string, patches: Stored<re
     return;
   }
   out.table(
-    [{ title }, { title: 'place' }, { title: 'before' }, { title: 'after' }],
+    [{ title }, { title: 'path' }, { title: 'before' }, { title: 'after' }],
     patches.slice(0, CHANGES_MAX).map((patch) => cells(patch, state)),
   );
   if (patches.length > CHANGES_MAX)

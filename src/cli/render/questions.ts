@@ -22,11 +22,11 @@ export async function questionsIn(pending: PendingPayload, values: Pick<ValueRea
 /** Each question, with its candidates numbered from 1. */
 export function printQuestions(out: Output, id: string, questions: Questions): void {
   if (questions === 'erased') {
-    out.line(line`${dim('what is to be chosen')} was erased; it can only be rejected`);
+    out.line(line`${dim('the question')} was erased; the proposal can only be rejected`);
     return;
   }
   for (const { request, space, subject, predicate, members } of questions) {
-    out.line(line`${dim('who is believed')} ${bold(subject)} ${predicate}, in ${space}, asked as ${shortId(request)}`);
+    out.line(line`${dim('contradiction')} ${bold(subject)} ${predicate}, in ${space}, request ${shortId(request)}`);
     out.table(
       [
         { title: '', align: 'right' },
@@ -44,10 +44,10 @@ export function printQuestions(out: Output, id: string, questions: Questions): v
       ]),
     );
   }
-  if (questions.length === 1) out.line(dim(line`assize approve ${shortId(id)} --as WHO --answer N`));
+  if (questions.length === 1) out.line(dim(line`assize approve ${shortId(id)} --as PRINCIPAL --answer N`));
   if (questions.length > 1) {
     const each = questions.map(({ request }) => `--answer ${shortId(request)}=N`).join(' ');
-    out.line(dim(line`assize approve ${shortId(id)} --as WHO ${each}`));
+    out.line(dim(line`assize approve ${shortId(id)} --as PRINCIPAL ${each}`));
   }
 }
 
@@ -63,12 +63,12 @@ export function answersTo(questions: readonly AskedQuestion[], typed: readonly s
   return typed.map((text) => {
     const [first = '', second, ...more] = text.split('=');
     if (more.length > 0 || first === '' || second === '')
-      throw new CliError('usage', `'${text}' is no answer: write N, REQUEST=N or REQUEST=CLAIM.`);
+      throw new CliError('usage', `'${text}' is not an answer. Write N, REQUEST=N or REQUEST=CLAIM.`);
     if (second !== undefined) return answerTo(questionOf(questions, first), second);
     const [only, ...others] = questions;
-    if (only === undefined) throw new CliError('usage', 'Nothing is asked there; leave --answer out.');
+    if (only === undefined) throw new CliError('usage', 'The proposal has no question. Remove --answer.');
     if (others.length === 0) return answerTo(only, first);
-    throw new CliError('usage', `${questions.length} questions are asked: write REQUEST=N for each.`);
+    throw new CliError('usage', `The proposal has ${questions.length} questions. Write REQUEST=N for each.`);
   });
 }
 
@@ -79,9 +79,9 @@ function questionOf(questions: readonly AskedQuestion[], typed: string): Asked {
   const found = isPrefix(name) ? questions.filter(({ request }) => request.startsWith(name)) : [];
   if (found.length === 1) return found[0]!;
   if (found.length > 1)
-    throw new CliError('ambiguous', `More than one question begins with ${typed}; give more digits.`);
+    throw new CliError('ambiguous', `More than one question starts with ${typed}. Pass more digits.`);
   if (WHOLE.test(name)) return { request: name, members: [] };
-  throw new CliError('not_found', `No question ${typed} is asked there; assize pending shows those that are.`);
+  throw new CliError('not_found', `The proposal has no question ${typed}. List its questions with assize pending.`);
 }
 
 function answerTo({ request, members }: Asked, typed: string): GivenAnswer {
@@ -89,11 +89,17 @@ function answerTo({ request, members }: Asked, typed: string): GivenAnswer {
   if (/^\d{1,7}$/.test(name)) {
     const member = members[Number(name) - 1];
     if (member !== undefined) return { request, winner: member.claim };
-    throw new CliError('not_found', `There is no member ${typed}: they are numbered from 1 to ${members.length}.`);
+    throw new CliError(
+      'not_found',
+      `The question has no candidate ${typed}. Pass a number from 1 to ${members.length}.`,
+    );
   }
   const found = isPrefix(name) ? members.filter(({ claim }) => claim.startsWith(name)) : [];
   if (found.length === 1) return { request, winner: found[0]!.claim };
-  if (found.length > 1) throw new CliError('ambiguous', `More than one claim begins with ${typed}; give more digits.`);
+  if (found.length > 1) throw new CliError('ambiguous', `More than one claim starts with ${typed}. Pass more digits.`);
   if (WHOLE.test(name)) return { request, winner: name };
-  throw new CliError('not_found', `No member has the claim ${typed}; assize pending shows them.`);
+  throw new CliError(
+    'not_found',
+    `The question has no candidate with the claim ${typed}. List its candidates with assize pending.`,
+  );
 }

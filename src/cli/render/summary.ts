@@ -53,7 +53,7 @@ export function summaryOf(row: EntryRow, conclusions?: Conclusions): Summary {
   const { seq, id, kind } = row;
   const entry = readable(row);
   if (entry === undefined) {
-    return { seq, id, kind, at: '', ruling: 'unreadable', detail: 'the payload was damaged; assize verify says how' };
+    return { seq, id, kind, at: '', ruling: 'unreadable', detail: 'the payload is damaged; run assize verify' };
   }
   return { seq, id, kind, at: entry.payload.at, ...ruledOf(row, entry.payload, conclusions) };
 }
@@ -143,7 +143,7 @@ const NEVER = 'never';
 /** The cost of compensations, if the entry has one. */
 function undoingOf(payload: Payload): string {
   const costs = undoingCostsOf(payload)?.costs ?? [];
-  return costs.length === 0 ? '' : `; undoing has cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;
+  return costs.length === 0 ? '' : `; compensation cost ${costs.map((cost) => canonicalize(cost)).join(' and ')}`;
 }
 
 function actionOf({ name, role }: { name: string; role: { name: string } }): { action: string; role: string } {

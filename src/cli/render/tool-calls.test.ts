@@ -52,7 +52,7 @@ test.each<[string, Json | undefined]>([
 ])('%s is no call, and that is said', async (_, made) => {
   const calls = await toolCalls(...putUp([made]));
   expect(calls).toEqual([{ id: '0', missing: true }]);
-  expect(printed(calls)).toEqual(['would call what the store has no call of']);
+  expect(printed(calls)).toEqual(['would call a call that the store does not have']);
 });
 
 test('of many calls the first are listed, and the rest is counted', async () => {

@@ -71,8 +71,8 @@ export function printCalls(out: Output, pending: string, verb: string, calls: re
 }
 
 function linesOf(pending: string, verb: string, call: ToolCall): Printable[] {
-  if ('erased_by' in call) return [line`${dim(verb)} ${yellow(line`what was erased by ${shortId(call.erased_by)}`)}`];
-  if ('missing' in call) return [line`${dim(verb)} ${red('what the store has no call of')}`];
+  if ('erased_by' in call) return [line`${dim(verb)} ${yellow(line`a call erased by ${shortId(call.erased_by)}`)}`];
+  if ('missing' in call) return [line`${dim(verb)} ${red('a call that the store does not have')}`];
   const { tool, class: sort, scopes, input, answer } = call;
   const kind = sort === undefined ? '' : ` (${sort.reversibility}, ${sort.delivery}, ${sort.sink})`;
   const touched = shortText(scopes.map(({ access, scope }) => `${access}s ${scope}`).join(', '), SCOPES_SHOWN);
@@ -80,6 +80,6 @@ function linesOf(pending: string, verb: string, call: ToolCall): Printable[] {
   const given = isLong(input)
     ? line`${shortJson(input)}; assize show ${shortId(pending)} --blobs shows it`
     : line`${canonicalize(input, WORLD_LIMITS)}`;
-  const again = answer === undefined ? [] : [line`  ${dim('again, which has to answer')} ${shortJson(answer)}`];
+  const again = answer === undefined ? [] : [line`  ${dim('again, with the answer')} ${shortJson(answer)}`];
   return [line`${dim(verb)} ${bold(tool)}${kind}, which ${touched}`, line`  ${dim('with')} ${given}`, ...again];
 }

@@ -23,7 +23,7 @@ export function grantLines(writ: Writ): Printable[] {
     line`  ${dim('scopes')}      ${listed(scopes)}`,
     line`  ${dim('budget')}      ${amountsOf(budget)}`,
     line`  ${dim('trajectory')}  ${trajectory ?? 'any'}`,
-    line`  ${dim('holds')}       ${shortTime(writ.not_before)} to ${shortTime(writ.expires)}, ${writ.max_depth} levels below`,
+    line`  ${dim('valid')}       ${shortTime(writ.not_before)} to ${shortTime(writ.expires)}, ${writ.max_depth} levels of descendants`,
     ...(require_approval.length === 0 ? [] : [line`  ${dim('approval')}    ${listed(require_approval)}`]),
   ];
 }

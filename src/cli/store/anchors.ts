@@ -26,7 +26,7 @@ export function readAnchors(storeUrl: string, file?: string): readonly string[] 
     text = readFileSync(path);
   } catch (error) {
     if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw unreadable('The anchors', error, { path, hint: 'name a JSON list of public keys' });
+    throw unreadable('The anchors', error, { path, hint: 'Name a JSON list of public keys' });
   }
   return anchorsOf(text, path);
 }

@@ -31,7 +31,7 @@ export async function findClaim(
   if (!isPrefix(typed))
     throw new CliError(
       'usage',
-      `'${typed}' is no claim's id: give the first 8 to 64 hex digits, as assize memory explain shows them.`,
+      `'${typed}' is not a claim id. Pass its first 8 to 64 hex digits, as listed by assize memory explain.`,
     );
   const memory = readingAssize(store).memory(space, trajectory);
   const { facts, isTruncated } = await memory.recall({
@@ -49,17 +49,17 @@ export async function findClaim(
   );
   const [found, other] = [...new Set(known)].filter((claim) => claim.startsWith(typed.toLowerCase()));
   if (other !== undefined)
-    throw new CliError('ambiguous', `More than one claim begins with ${typed}; give more digits.`, {
+    throw new CliError('ambiguous', `More than one claim starts with ${typed}. Pass more digits.`, {
       evidence: { ids: [found, other] },
     });
   if (isTruncated)
     throw new CliError(
       'ambiguous',
-      `More than ${LIMIT_MAX} versions are there to look for ${typed} in; give all 64 digits.`,
+      `The subject has more than ${LIMIT_MAX} fact versions, too many to search for ${typed}. Pass all 64 digits.`,
     );
   if (found !== undefined) return found;
   throw new CliError(
     'not_found',
-    `Nobody has made a claim ${typed} of ${subject} there; assize memory explain shows claims, with --json whole.`,
+    `The subject ${subject} has no claim ${typed} in this space. List its claims with assize memory explain --json.`,
   );
 }

@@ -63,18 +63,22 @@ export async function domainsNamed(text: string): Promise<Domain[]> {
   const named = found.filter((domain) => domain.name === name);
   if (named.length > 0) return named;
   const known = found.map((domain) => domain.name).join(', ');
-  throw new CliError('not_found', `The file ${text.slice(at + 1)} has no domain ${name}; it has ${known}.`);
+  throw new CliError('not_found', `The file ${text.slice(at + 1)} has no domain ${name}. Name one of: ${known}.`);
 }
 
 async function importFile(file: string): Promise<Domain[]> {
-  const module = await importModule(file, 'domain', 'name one, or a shipped domain (assize domains lists them)');
+  const module = await importModule(
+    file,
+    'domain',
+    'Name a domain file, or a shipped domain as listed by assize domains',
+  );
   const found = lookedAt(file, 'domain', () => {
     const domains = domainsOf(module);
     for (const domain of domains) requireOwnDomain(domain);
     return domains;
   });
   if (found.length > 0) return found;
-  throw new CliError('bad_input', `The file ${resolve(file)} exports no domain; export what defineDomain returns.`);
+  throw new CliError('bad_input', `The file ${resolve(file)} exports no domain. Export the result of defineDomain.`);
 }
 
 function domainsOf(module: object): Domain[] {

@@ -24,12 +24,13 @@ export function isPrefix(text: string): boolean {
  */
 export async function findEntry(store: LedgerStore, prefix: string): Promise<EntryRow> {
   if (!isPrefix(prefix)) {
-    throw new CliError('usage', `'${prefix}' is no entry's id: give the first 8 to 64 hex digits.`);
+    throw new CliError('usage', `'${prefix}' is not an entry id. Pass its first 8 to 64 hex digits.`);
   }
   const [found, other] = await store.find(prefix);
-  if (found === undefined) throw new CliError('not_found', `There is no entry ${prefix} in this store.`);
+  if (found === undefined)
+    throw new CliError('not_found', `The store has no entry ${prefix}. List entries with assize log TRAJECTORY.`);
   if (other !== undefined) {
-    throw new CliError('ambiguous', `More than one entry begins with ${prefix}; give more digits.`, {
+    throw new CliError('ambiguous', `More than one entry starts with ${prefix}. Pass more digits.`, {
       evidence: { ids: [found.id, other.id] },
     });
   }
@@ -44,7 +45,10 @@ export async function entryAt(store: LedgerStore, trajectoryId: string, seq: num
   const [row] = await store.entries(trajectoryId, { from: seq, limit: 1 });
   if (row !== undefined) return row;
   const head = await headOf(store, trajectoryId);
-  throw new CliError('not_found', `${trajectoryId} has no entry with seq ${seq}; its last one is ${head.seq}.`);
+  throw new CliError(
+    'not_found',
+    `The trajectory ${trajectoryId} has no entry with seq ${seq}. Pass a seq from 0 to ${head.seq}.`,
+  );
 }
 
 /** The last entry of a trajectory. @throws CliError */
@@ -58,9 +62,9 @@ export async function headOf(store: LedgerStore, trajectoryId: string): Promise<
   const [only] = begun;
   const then =
     only !== undefined && begun.length === 1
-      ? `an id is given whole: ${only.trajectory_id}`
-      : 'assize log lists them, and an id is given whole';
-  throw new CliError('not_found', `There is no trajectory ${trajectoryId} in this store; ${then}.`);
+      ? `Pass the full id: ${only.trajectory_id}`
+      : 'Pass a full id, as listed by assize log';
+  throw new CliError('not_found', `The store has no trajectory ${trajectoryId}. ${then}.`);
 }
 
 /** Pages of a trajectory's entries in order. */

@@ -18,9 +18,13 @@ export async function writsIn(store: Store, trajectoryId: string): Promise<Liste
  */
 export function findWrit(writs: readonly ListedWrit[], prefix: string, trajectoryId: string): ListedWrit {
   if (!isPrefix(prefix))
-    throw new CliError('usage', `'${prefix}' is no writ: give a file, or the first 8 to 64 digits of an id.`);
+    throw new CliError('usage', `'${prefix}' is not a writ. Pass a file, or the first 8 to 64 hex digits of an id.`);
   const [found, other] = writs.filter(({ id }) => id.startsWith(prefix.toLowerCase()));
-  if (found === undefined) throw new CliError('not_found', `${trajectoryId} knows no writ ${prefix}.`);
+  if (found === undefined)
+    throw new CliError(
+      'not_found',
+      `The trajectory ${trajectoryId} has no writ ${prefix}. List its writs with assize writ show --in ${trajectoryId}.`,
+    );
   if (other === undefined) return found;
-  throw new CliError('ambiguous', `More than one writ begins with ${prefix}; give more digits.`);
+  throw new CliError('ambiguous', `More than one writ starts with ${prefix}. Pass more digits.`);
 }

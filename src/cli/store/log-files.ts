@@ -20,14 +20,17 @@ import { unreadable, unwritable } from '../files/file-faults.ts';
  * verifies them, and the last checkpoint. By default they are next to the store's file. Keep the
  * last checkpoint, and a copy of the public key, in another location as well.
  */
-export const keyOption: Option = new Option('--key <file>', 'the private key of the log (default: <store file>.key)');
+export const keyOption: Option = new Option(
+  '--key <file>',
+  'file of the private key of the log (default: <store file>.key)',
+);
 export const logKeyOption: Option = new Option(
   '--log-key <key>',
-  'the public key of the log, or a file with it (default: <store file>.vkey)',
+  'public key of the log, or a file with it (default: <store file>.vkey)',
 );
 export const checkpointOption: Option = new Option(
   '--checkpoint <file>',
-  'the last checkpoint (default: <store file>.checkpoint)',
+  'file of the last checkpoint (default: <store file>.checkpoint)',
 );
 
 /** The default path of a file of the store's log. */
@@ -38,11 +41,11 @@ export function fileBeside(storeUrl: string, ending: string): string | undefined
 /** The private key of the log. @throws CliError */
 export function readSigner(storeUrl: string, file?: string): SignerKey {
   const path = file ?? fileBeside(storeUrl, 'key');
-  if (path === undefined) throw new CliError('usage', 'Name the private key of the log with --key.');
-  const text = readText(path, 'The private key of the log', 'assize keys new NAME makes one');
+  if (path === undefined) throw new CliError('usage', 'The private key of the log is missing. Pass --key FILE.');
+  const text = readText(path, 'The private key of the log', 'Create one with assize keys new NAME');
   const key = inOurWords(path, () => parseSignerKey(text.trim()));
   if (key.use === 'note') return key;
-  throw new CliError('bad_input', `${path} is the key of a witness; a log has a key of its own.`);
+  throw new CliError('bad_input', `${path} contains the key of a witness. Pass the private key of the log with --key.`);
 }
 
 /**
@@ -58,8 +61,8 @@ export function readKnownLog(storeUrl: string, given?: string): KnownLog {
 export function readVerifierKey(given: string | undefined, fallback: string | undefined, what: string): VerifierKey {
   if (given?.includes('+')) return inOurWords('the key', () => parseVerifierKey(given));
   const path = given ?? fallback;
-  if (path === undefined) throw new CliError('usage', `${what} must be given.`);
-  const text = readText(path, what, 'the operator of the log gives it to you');
+  if (path === undefined) throw new CliError('usage', `${what} is missing. Pass the key, or a file with it.`);
+  const text = readText(path, what, 'Ask the operator of the log for the key');
   return inOurWords(path, () => parseVerifierKey(text.trim()));
 }
 
@@ -107,7 +110,7 @@ function openNew(path: string, mode: number, rule: string): number {
   } catch (cause) {
     const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
     if (!isThere) throw unwritable(path, cause);
-    throw new CliError('usage', `${path} can't be written: it is there already, ${rule}.`, { cause });
+    throw new CliError('usage', `${path} already exists, ${rule}. Name another path.`, { cause });
   }
 }
 

@@ -8,15 +8,21 @@ import { importModule, whyOf } from '../files/module-file.ts';
  * @throws CliError
  */
 export async function loadModel(file: string): Promise<Pick<ExtractionTerms, 'model' | 'theta'>> {
-  const { model, theta } = (await importModule(file, 'model', 'name one that exports a function model')) as {
+  const { model, theta } = (await importModule(file, 'model', 'Name a module that exports a function model')) as {
     readonly model?: unknown;
     readonly theta?: unknown;
   };
   const path = resolve(file);
   if (typeof model !== 'function')
-    throw new CliError('bad_input', `The file ${path} exports no function model; it is given a prompt and answers.`);
+    throw new CliError(
+      'bad_input',
+      `The file ${path} exports no function model. Export a function that answers a prompt.`,
+    );
   if (theta !== undefined && (typeof theta !== 'object' || theta === null))
-    throw new CliError('bad_input', `The theta of ${path} is no object, such as { model_version: '1' }.`);
+    throw new CliError(
+      'bad_input',
+      `The theta of ${path} is not an object. Export one such as { model_version: '1' }.`,
+    );
   return { model: failing(model as Model, path), ...(theta !== undefined && { theta }) };
 }
 
@@ -26,7 +32,7 @@ function failing(model: Model, path: string): Model {
     try {
       return await model(prompt, schema);
     } catch (cause) {
-      throw new CliError('bad_input', `The model of ${path} has failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
+      throw new CliError('bad_input', `The model of ${path} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
         cause,
       });
     }

@@ -18,11 +18,10 @@ export interface PolicyFiles {
 export async function policyFrom({ policy: path, schema }: PolicyFiles): Promise<Policy | undefined> {
   const isCedar = path?.endsWith('.cedar') === true;
   if (schema !== undefined && !isCedar)
-    throw new CliError('usage', 'Only policies in Cedar have a schema; give --policy FILE.cedar with it.');
+    throw new CliError('usage', 'The option --schema needs a Cedar policy. Pass --policy FILE.cedar.');
   if (path === undefined) return undefined;
   if (!isCedar) return inFile(path, () => ruleTable(parseRuleTable(readJson(path))));
-  if (schema === undefined)
-    throw new CliError('usage', 'Policies in Cedar are checked against a schema; give it with --schema FILE.');
+  if (schema === undefined) throw new CliError('usage', 'A Cedar policy needs a schema. Pass --schema FILE.');
   const declared = schema.endsWith('.json') ? (readJson(schema) as object) : readText(schema);
   const policies = readText(path);
   return inFile(path, () => cedarPolicy({ policies, schema: declared as string, id: path }));

@@ -57,10 +57,7 @@ export function inSession<Options extends StorelessOptions>(
 
 function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<SharedOptions>): Session {
   if (storeUrl === '')
-    throw new CliError(
-      'usage',
-      'The store has an empty name: name one with --store, or unset the variable ASSIZE_STORE where that is set to nothing.',
-    );
+    throw new CliError('usage', 'The name of the store is empty. Pass --store URL, or unset ASSIZE_STORE.');
   return {
     json,
     storeUrl,
@@ -88,6 +85,6 @@ function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<
 function inOurWords(error: unknown): unknown {
   if (!isAssizeError(error, 'store_not_found')) return error;
   const { path } = error.evidence;
-  const message = `There is no store at ${path}; name another one with --store, or make it with a program of yours; assize demo makes one to look at.`;
+  const message = `The store ${path} does not exist. Pass another one with --store, or create a sample store with assize demo.`;
   return new CliError('store_not_found', message, { cause: error });
 }

@@ -14,7 +14,7 @@ import { counted } from '../terminal/counted.ts';
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
   const found = await Promise.all(
     files.map(async (file) => {
-      const module = await importModule(file, 'tools', 'name one that exports what declareTool returns');
+      const module = await importModule(file, 'tools', 'Name a module that exports results of declareTool');
       const tools = lookedAt(file, 'tools', () => {
         const found = Object.values(module).flat().filter(isTool);
         for (const tool of found) requireOwnTool(tool);
@@ -23,7 +23,7 @@ export async function loadTools(files: readonly string[]): Promise<Tool[]> {
       if (tools.length > 0) return tools;
       throw new CliError(
         'bad_input',
-        `The file ${resolve(file)} exports no tool; export what declareTool returns, or a list of it.`,
+        `The file ${resolve(file)} exports no tool. Export a result of declareTool, or a list of results.`,
       );
     }),
   );
@@ -47,7 +47,7 @@ export async function whenEffectsFree<T>(
     if (error !== patience.reason || !patience.aborted) throw error;
     throw new CliError(
       'effects_busy',
-      'Another process works on the effects of this store, and sees to them: do it there, or end it first.',
+      'Another process runs the effects of this store. Run the command there, or end that process first.',
       { cause: error },
     );
   }
@@ -72,8 +72,7 @@ export function reportingWaits<S extends Store>(store: S, waitSeconds: number): 
     async (...given: unknown[]) => {
       waitsElsewhere = true;
       const saying = setTimeout(
-        () =>
-          note(`Waits for another process that works on the effects of this store, at most ${waitSeconds} s (--wait).`),
+        () => note(`Waiting up to ${waitSeconds} s (--wait) for another process that runs the effects of this store.`),
         SAID_AFTER_MS,
       );
       try {
@@ -113,7 +112,7 @@ function saysWhatItWaitsFor(assize: Assize, tools: readonly Tool[]): () => void 
     );
     const more = calls.length > NAMED ? `, and ${counted(calls.length - NAMED, 'more call')}` : '';
     const text = calls.slice(0, NAMED).join(', ') + more;
-    if (text !== '' && text !== before && !isOver) note(`Waits for ${text}.`);
+    if (text !== '' && text !== before && !isOver) note(`Waiting for ${text}.`);
     before = text;
   };
   let timer: NodeJS.Timeout | undefined;
@@ -151,10 +150,7 @@ export async function untilStopped<T>(
     isOver();
     closing = assize.close({ recover: false });
     closing.catch(() => undefined);
-    saying = setTimeout(
-      () => note('Waits for the tools that are at work; a second signal stops at once.'),
-      SAID_AFTER_MS,
-    );
+    saying = setTimeout(() => note('Waiting for running tools. A second signal stops immediately.'), SAID_AFTER_MS);
   };
   interruption.addEventListener('abort', stop, { once: true });
   try {

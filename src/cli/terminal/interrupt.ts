@@ -15,7 +15,7 @@ export class Interrupted extends Error {
 
   /** `isWriting`: for a command that commits. */
   constructor(signal: Signal, isWriting = false, done?: string) {
-    const stays = isWriting ? '; what was committed until then stays' : '';
+    const stays = isWriting ? '; committed entries stay' : '';
     super(`Stopped by ${signal}${stays}${done === undefined ? '' : `: ${done}`}`);
     this.signal = signal;
     this.done = done;

@@ -14,8 +14,8 @@ describe('an outline', () => {
     expect(outlineOf(value, '/top')).toEqual({
       parts: [
         { pointer: '/top/', what: 'null' },
-        { pointer: '/top/a~1b~0', what: '2 members' },
-        { pointer: '/top/b', what: '1 member' },
+        { pointer: '/top/a~1b~0', what: '2 fields' },
+        { pointer: '/top/b', what: '1 field' },
         { pointer: '/top/list', what: 'a list of 1,200' },
         { pointer: '/top/text', what: `"${'x'.repeat(59)} … 142 more characters` },
       ],

@@ -40,7 +40,7 @@ export function outlineOf(value: Json, pointer: string): Outline {
 function whatIs(value: Json): string {
   if (Array.isArray(value)) return `a list of ${value.length.toLocaleString('en')}`;
   if (typeof value !== 'object' || value === null) return shortJson(value);
-  return counted(Object.keys(value).length, 'member');
+  return counted(Object.keys(value).length, 'field');
 }
 
 /**

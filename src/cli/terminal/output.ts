@@ -13,7 +13,7 @@ export class OutputClosed extends Error {}
 /** The output, or the rest of it, can't be written. */
 export class OutputUnwritable extends Error {
   constructor(cause: unknown) {
-    super(`The output can't be written: ${(cause as Error).message}.`, { cause });
+    super(`Cannot write the output: ${(cause as Error).message}.`, { cause });
   }
 }
 

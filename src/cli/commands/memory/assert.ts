@@ -39,45 +39,51 @@ interface StatementCommand {
   readonly say: (memory: Memory, options: Options) => Promise<Ruling>;
 }
 
-const object = new Option('--object <text>', 'what is said of it').makeOptionMandatory();
-const from = new Option('--from <instant>', 'from when on it is so (default: now)').argParser(beginning);
-const to = new Option('--to <instant>', 'until when (default: without an end)').argParser(ending);
-const confidence = new Option('--confidence <n>', 'from 0 to 1 (default: 1)').argParser(share);
+const object = new Option('--object <text>', 'object of the fact').makeOptionMandatory();
+const from = new Option('--from <instant>', 'start of valid time (default: now)').argParser(beginning);
+const to = new Option('--to <instant>', 'end of valid time (default: open)').argParser(ending);
+const confidence = new Option('--confidence <n>', 'confidence from 0 to 1 (default: 1)').argParser(share);
 const source = new Option(
   '--source <name>',
-  'where it was heard: the same from the same source is said once',
+  'source of the statement; a repetition from the same source changes nothing',
 ).argParser(validName);
 
 /** A required period. */
 const period = [
-  new Option('--from <instant>', 'from when on; open: always').argParser(beginning).makeOptionMandatory(),
-  new Option('--to <instant>', 'until when; open: without an end').argParser(ending).makeOptionMandatory(),
+  new Option('--from <instant>', 'start of valid time; open: no start').argParser(beginning).makeOptionMandatory(),
+  new Option('--to <instant>', 'end of valid time; open: no end').argParser(ending).makeOptionMandatory(),
 ];
 
 const VERBS: readonly StatementCommand[] = [
   {
     name: 'assert',
-    description: 'say that something is so, in a period',
+    description: 'assert that a fact is valid in a period',
     options: [object, from, to, confidence, source],
     example: '--object penicillin --from 2026-03-01 --source "letter of 2 March"',
-    help: 'What contradicts it is settled as the predicate declares in the domain.',
+    help: 'A contradiction is settled by the strategy that the domain declares for the predicate.',
     say: (memory, options) =>
       memory.assert({ ...claimIn(options), ...(periodIn(options) && { valid: periodIn(options) }) } as never),
   },
   {
     name: 'change',
-    description: 'say that from then on it is so; until then what was believed stays so',
+    description: 'record a new object from a date on; earlier facts stay until then',
     options: [object, from, confidence, source],
     example: '--object amoxicillin --from 2026-04-15',
-    help: 'What contradicts it from then on is settled as the predicate declares in the domain.',
+    help: 'A contradiction after the date is settled by the strategy that the domain declares for the predicate.',
     say: (memory, options) => memory.change({ ...claimIn(options), ...(options.from && { from: options.from }) }),
   },
   {
     name: 'correct',
-    description: 'say that in that period it was recorded wrongly, and how it was',
-    options: [object, ...period, new Option('--was <object>', 'only where this was recorded'), confidence, source],
+    description: 'replace a wrongly recorded object in a period',
+    options: [
+      object,
+      ...period,
+      new Option('--was <object>', 'replace only this object (default: any)'),
+      confidence,
+      source,
+    ],
     example: '--object ibuprofen --from 2026-03-01 --to 2026-04-01',
-    help: 'Nothing contradicts a correction, and nobody is asked.',
+    help: 'A correction causes no contradiction, and needs no decision.',
     say: (memory, options) =>
       memory.correct({
         ...claimIn(options),
@@ -87,10 +93,10 @@ const VERBS: readonly StatementCommand[] = [
   },
   {
     name: 'retract',
-    description: 'say that in that period it is not believed; it remains as of before',
-    options: [new Option('--object <text>', 'only where this is believed (default: whatever is)'), ...period],
+    description: 'end a fact in a period; its history stays',
+    options: [new Option('--object <text>', 'retract only this object (default: any)'), ...period],
     example: '--from 2026-03-01 --to open',
-    help: 'What was believed before stays readable with --system.',
+    help: 'Earlier facts stay readable with --system.',
     say: (memory, { subject, predicate, object: said, ...options }) =>
       memory.retract({ subject, predicate, valid: wholeIn(options), ...(said !== undefined && { object: said }) }),
   },
@@ -107,9 +113,9 @@ function registerStatement(
   const saying = command
     .command(name)
     .description(description)
-    .argument('<trajectory>', 'where it is recorded')
-    .requiredOption('--subject <name>', 'of whom or what', validName)
-    .requiredOption('--predicate <name>', 'one that the domain declares in its memory', validName);
+    .argument('<trajectory>', 'trajectory that records the statement')
+    .requiredOption('--subject <name>', 'subject of the fact', validName)
+    .requiredOption('--predicate <name>', 'predicate of the fact, declared by the domain', validName);
   for (const option of own) saying.addOption(option);
   withSharedOptions(withAuthority(saying))
     .addHelpText(
@@ -117,7 +123,7 @@ function registerStatement(
       `\nExample:\n  assize memory ${name} notes --space ward-3 --subject "patient 7" --predicate takes \\\n` +
         `    ${example} --domain ward.ts --key anchor.key\n\n` +
         `${help}\n${INSTANT_HELP}\n` +
-        'Negative: it was rejected, waits for somebody to choose, or an open approval freezes it.',
+        'Negative: the statement was rejected, is pending, or is frozen by an open approval.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {
@@ -149,7 +155,7 @@ function registerStatement(
 function requirePeriod({ from: begins, to: ends }: Options): void {
   if (ends === undefined) return;
   if (begins === undefined && ends <= systemClock.now())
-    throw new CliError('usage', 'It ends in the past, and begins now; say with --from since when it was so.');
+    throw new CliError('usage', 'The period ends in the past and starts now. Pass its start with --from.');
   if (begins !== undefined) validPeriod(begins, ends);
 }
 
@@ -169,6 +175,7 @@ function periodIn({ from: begins, to: ends }: Options) {
 }
 
 function wholeIn({ from: begins, to: ends }: Pick<Options, 'from' | 'to'>) {
-  if (begins === undefined || ends === undefined) throw new CliError('usage', 'Say with --from and --to of when.');
+  if (begins === undefined || ends === undefined)
+    throw new CliError('usage', 'The period is missing. Pass --from and --to.');
   return { from: begins, to: ends };
 }

@@ -21,17 +21,17 @@ interface Options extends AboutOptions {
 export function diff(command: Command): void {
   const instant = (flags: string, what: string) => new Option(flags, `${what} (default: now)`).argParser(instantOrDay);
   withSharedOptions(
-    about(command.command('diff').description('what is believed at one point of both times and not at another'))
-      .addOption(instant('--from-valid <instant>', 'the first point: when it is so'))
-      .addOption(instant('--from-system <instant>', 'the first point: when it was believed'))
-      .addOption(instant('--to-valid <instant>', 'the second point: when it is so'))
-      .addOption(instant('--to-system <instant>', 'the second point: when it was believed')),
+    about(command.command('diff').description('compare the facts at two points of both times'))
+      .addOption(instant('--from-valid <instant>', 'valid time of the first point'))
+      .addOption(instant('--from-system <instant>', 'system time of the first point'))
+      .addOption(instant('--to-valid <instant>', 'valid time of the second point'))
+      .addOption(instant('--to-system <instant>', 'system time of the second point')),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize memory diff --space ward-3 --from-system 2026-04-17\n' +
         '  assize memory diff --space ward-3 --from-valid 2026-04-01 --to-valid 2026-04-16\n\n' +
-        `${INSTANT_HELP}\n+ is believed at the second point only, - at the first only, ~ is said by another version. No domain is needed.`,
+        `${INSTANT_HELP}\n+ holds at the second point only, - at the first only, ~ has another version. No domain is needed.`,
     )
     .action(
       inSession((session, options: Options) => {
@@ -39,7 +39,7 @@ export function diff(command: Command): void {
         if (![fromValid, fromSystem, toValid, toSystem].some((at) => at !== undefined))
           throw new CliError(
             'usage',
-            'Both points are now: say with --from-valid, --from-system, --to-… which are meant.',
+            'Both points are the current time. Pass --from-valid, --from-system, --to-valid or --to-system.',
           );
         const now = systemClock.now();
         const point = (valid = now, system = now): Point => ({ valid, system });
@@ -63,7 +63,7 @@ function print({ json, out }: Session, { added, removed, revised }: Difference, 
     ...added.map((row): [Printable, FactRow] => [green('+'), row]),
     ...revised.map(({ to: row }): [Printable, FactRow] => [yellow('~'), row]),
   ];
-  if (marked.length === 0) out.line(line`The same is believed at both.`);
+  if (marked.length === 0) out.line(line`The facts are the same at both points.`);
   else
     printFacts(
       out,

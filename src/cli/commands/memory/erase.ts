@@ -16,23 +16,21 @@ export function erase(command: Command): void {
     withErasing(
       command
         .command('erase')
-        .description(
-          'erase what is believed of a subject, now and at any time before; hashes stay, with who erased it and why',
-        )
-        .argument('<trajectory>', 'where it was said')
+        .description('erase all versions of the facts of a subject; hashes, principal and reason stay in the ledger')
+        .argument('<trajectory>', 'trajectory that recorded the statements')
         .addOption(spaceOption)
-        .requiredOption('--subject <name>', 'of whom or what', validName)
-        .option('--predicate <name>', 'only under this', validName)
-        .option('--claim <id>', 'only what one claim of it says; 8 digits of its id do'),
+        .requiredOption('--subject <name>', 'subject of the facts', validName)
+        .option('--predicate <name>', 'only facts of this predicate', validName)
+        .option('--claim <id>', 'only the facts of one claim; 8 digits are enough'),
     ),
   )
     .addHelpText(
       'after',
       '\nExample:\n  assize memory erase notes --space ward-3 --subject "patient 8" --reason "their wish" \\\n' +
         '    --domain ward.ts --key anchor.key\n\n' +
-        'It is assize erase --facts, whose help says what is reached and what is not. What others have said of it is left\n' +
-        'and named: erase it there too. assize memory explain shows claims.\n' +
-        'Negative: it was rejected, or an open approval freezes what it would touch.',
+        'The command is assize erase --facts for one subject. The help of assize erase lists the limits.\n' +
+        'Statements of other trajectories remain, and are listed: erase them there too. assize memory explain lists claims.\n' +
+        'Negative: the erasure was rejected, or an open approval freezes an overlapping path.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string) => {

@@ -24,14 +24,8 @@ const NAMED_MAX = 5;
 
 export function explain(command: Command): void {
   withSharedOptions(
-    about(
-      command
-        .command('explain')
-        .description(
-          'how it came to a fact: its versions, its contradictions with all sides, and the entries it rests on',
-        ),
-    )
-      .option('--fact <id>', 'the fact of this id, as recall shows it, or of its first 8 digits')
+    about(command.command('explain').description('show the versions, contradictions and source entries of a fact'))
+      .option('--fact <id>', 'id of the fact as listed by recall, or its first 8 digits')
       .addOption(validOption)
       .addOption(systemOption),
   )
@@ -39,7 +33,7 @@ export function explain(command: Command): void {
       'after',
       '\nExamples:\n  assize memory explain --space ward-3 --subject "patient 7" --predicate weight\n' +
         '  assize memory explain --space ward-3 --fact 1f0c8a77 --system any --json\n\n' +
-        `One fact has to be meant. ${INSTANT_HELP} No domain is needed.`,
+        `The options must select one fact. ${INSTANT_HELP} No domain is needed.`,
     )
     .action(
       inSession((session, options: Options) =>
@@ -52,7 +46,7 @@ export function explain(command: Command): void {
           if (isTruncated)
             throw new CliError(
               'ambiguous',
-              `More than ${LIMIT_MAX} facts are there, and which of them is meant is looked for in no more; say more of it, with --subject and --predicate.`,
+              `More than ${LIMIT_MAX} facts match. Narrow the selection with --subject and --predicate.`,
             );
           print(session, await memory.explain(oneOf(facts, options.fact)));
           return EXIT.ok;
@@ -73,16 +67,16 @@ function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
   if (ids.length === 1) return versions.at(-1)!;
   // The full ids of losing assertions and of parts of a fact contain colons.
   if (ids.length === 0 && id !== undefined && !isPrefix(id) && !id.includes('::'))
-    throw new CliError('usage', `'${id}' is no fact's id: give the first 8 to 64 hex digits, as recall shows them.`);
+    throw new CliError('usage', `'${id}' is not a fact id. Pass its first 8 to 64 hex digits, as listed by recall.`);
   if (ids.length === 0)
     throw new CliError(
       'not_found',
-      'No such fact is believed there; --valid any and --system any also find those that were, or will be.',
+      'No fact matches at this time. Pass --valid any and --system any to search all times.',
     );
   const named = ids.slice(0, NAMED_MAX).map(shortFact).join(', ');
   throw new CliError(
     'ambiguous',
-    `${ids.length} facts are meant (${named}${ids.length > NAMED_MAX ? ', …' : ''}); name one with --fact, or say more of it.`,
+    `${ids.length} facts match (${named}${ids.length > NAMED_MAX ? ', …' : ''}). Pass --fact ID, or narrow the selection.`,
     { evidence: { ids: ids.slice(0, NAMED_MAX) } },
   );
 }
@@ -103,19 +97,19 @@ function print({ json, out }: Session, { fact, versions, contradictions, entries
   printFacts(out, versions);
   for (const { fact: lost, witness, decided } of contradictions) {
     out.line(line``);
-    const when = line`contradicted at ${instantText(lost.system_time_start)}, of ${periodText(lost.valid_from, lost.valid_to)}`;
+    const when = line`contradicted at ${instantText(lost.system_time_start)}, in ${periodText(lost.valid_from, lost.valid_to)}`;
     const by =
       decided === undefined
         ? line``
         : line`, decided by ${bold(decided.principal)}, ${decided.as}, in ${shortId(decided.entry)}`;
     if (witness === 'erased') {
-      out.line(line`${when}${by}; what was said is erased`);
+      out.line(line`${when}${by}; the statements are erased`);
       continue;
     }
     out.line(line`${when}, settled by ${dim(witness.strategy)}${by}`);
     // A human decision is an entry, and has no theta.
     if (witness.theta !== undefined && witness.judge !== undefined)
-      out.line(line`the vote: assize oracle ${witness.judge}`);
+      out.line(line`judge vote: assize oracle ${witness.judge}`);
     out.table(
       [{ title: '' }, { title: 'object' }, { title: 'confidence', align: 'right' }, { title: 'claim' }],
       witness.members.map(({ claim, object, confidence }) => [

@@ -48,46 +48,52 @@ export function extract(command: Command): void {
     withAuthority(
       command
         .command('extract')
-        .description('assert what a model finds stated in messages')
-        .argument('<file>', 'messages, as JSON Lines; or - for standard input')
-        .argument('<trajectory>', 'where it is recorded')
-        .requiredOption('--model <file>', 'a module that exports a function model: from a prompt to its answer')
-        .addOption(repeatable('--subject <name>', 'of whom something may be said'))
-        .option('--authors', 'or of the author of each message, by their name')
-        .option('--any-subject', 'or of anybody')
+        .description('assert the facts that a model finds in messages')
+        .argument('<file>', 'messages as JSON Lines, or - for standard input')
+        .argument('<trajectory>', 'trajectory that records the facts')
+        .requiredOption('--model <file>', 'module that exports a function model: from a prompt to its answer')
+        .addOption(repeatable('--subject <name>', 'allowed subject of a fact'))
+        .option('--authors', 'or allow the author of each message')
+        .option('--any-subject', 'or allow any subject')
         .addOption(
-          new Option('--reference <instant>', 'when messages were written that do not say it').argParser(instantOrDay),
+          new Option('--reference <instant>', 'time of messages without "at" (default: none)').argParser(instantOrDay),
+        )
+        .addOption(new Option('--confidence-max <n>', 'maximum confidence, from 0 to 1 (default: 1)').argParser(share))
+        .addOption(
+          new Option('--batch <n>', `messages of one prompt, up to ${BATCH_MAX}`).argParser(positive).default(BATCH),
         )
         .addOption(
-          new Option('--confidence-max <n>', 'nothing counts as surer, from 0 to 1 (default: 1)').argParser(share),
+          new Option('--sample <n>', 'number of the sample; another number requests new answers')
+            .argParser(count)
+            .default(0),
         )
-        .addOption(
-          new Option('--batch <n>', `messages that are read at once, up to ${BATCH_MAX}`)
-            .argParser(positive)
-            .default(BATCH),
-        )
-        .addOption(new Option('--sample <n>', 'another number is asked anew').argParser(count).default(0))
-        .option('--dry-run', 'show what would be said, and say nothing'),
+        .option('--dry-run', 'list the facts, and assert nothing'),
     ),
   )
     .addHelpText(
       'after',
       '\nExample:\n  assize memory extract mails.jsonl notes --space ward-3 --authors --model model.ts --domain ward.ts --key anchor.key\n\n' +
-        'A line is {"author":…,"text":…} and may have "at", when it was written, and "id", which is the source of what is said because of\n' +
-        'it; without one it is the file’s hash and the line’s number. The module’s model is given a prompt and a JSON Schema, and answers\n' +
-        'with JSON or a text that has it; a theta beside it says which model it is, as { model_version: "1" }.\n' +
-        'Each answer is recorded in the store’s oracle log: the same messages ask nobody, also after --dry-run, and say nothing twice.\n' +
-        'It counts where it is of declared predicates and of subjects that may be spoken of; else the model is asked anew, three times\n' +
-        'at most, and then it ends with an error that says what is wrong.\n' +
+        'A line is {"author":…,"text":…}, with optional "at", the time of writing, and "id", the source of its facts.\n' +
+        'The default id is the hash of the file and the number of the line.\n' +
+        'The function model receives a prompt and a JSON Schema, and returns JSON or a text that contains it.\n' +
+        'An exported theta identifies the model, as { model_version: "1" }.\n' +
+        'The oracle log of the store records each answer. The same messages call no model again, also after --dry-run,\n' +
+        'and assert no fact twice.\n' +
+        'An answer is valid if it has only declared predicates and allowed subjects. After three invalid answers the\n' +
+        'command ends with an error.\n' +
         `${INSTANT_HELP}\n` +
-        'A batch is ruled on as one. With --key the writ that is made covers the whole space.\n' +
-        'Negative: something was rejected, or waits, or an open approval freezes it, which ends it.',
+        'A batch is adjudicated as one proposal. With --key, the short-lived writ covers the whole space.\n' +
+        'Negative: a batch was rejected or is pending, or an open approval freezes it, which ends the command.',
     )
     .action(
       inSession(async (session, options: Options, path: string, trajectoryId: string) => {
-        if (options.batch > BATCH_MAX) throw new CliError('usage', `--batch is at most ${BATCH_MAX}.`);
+        if (options.batch > BATCH_MAX)
+          throw new CliError('usage', `The option --batch is too large. Pass at most ${BATCH_MAX}.`);
         if (path === STDIN && options.writ === STDIN)
-          throw new CliError('usage', 'Standard input can’t be both the writ and what is read.');
+          throw new CliError(
+            'usage',
+            'Standard input cannot be both the writ and the messages. Pass a file for one of them.',
+          );
         const subjects = subjectsOf(options);
         const authority = options.dryRun === true ? undefined : authorityIn(session, options);
         const model = await loadModel(options.model);
@@ -187,7 +193,7 @@ async function naming(
     if (!isAssizeError(error) || error.code === 'oracle_corrupt') throw error;
     const { message } = error.evidence as { readonly message?: number };
     const place = error instanceof CliError ? '' : `${file.at(first + (message ?? 0))}: `;
-    const before = first === 1 ? 'Nothing was said' : `${linesTo(first - 1)} read, and no others`;
+    const before = first === 1 ? 'No fact was asserted' : `${linesTo(first - 1)} read, and no others`;
     throw new CliError('bad_input', `${place}${error.message.replace(/\.$/, '')}. ${before}.`, {
       cause: error,
       evidence: error.evidence,
@@ -200,7 +206,7 @@ function termsOf(
   { domain: { name, memory } }: Trajectory,
 ): Omit<ExtractionTerms, 'model' | 'subjects'> {
   if (memory === undefined)
-    throw new CliError('bad_input', `The domain ${name} declares no memory; name a trajectory of one that does.`);
+    throw new CliError('bad_input', `The domain ${name} declares no memory. Name a trajectory of another domain.`);
   return {
     predicates: memory.predicates,
     ...(reference !== undefined && { reference }),
@@ -211,7 +217,10 @@ function termsOf(
 function subjectsOf({ subject, authors, anySubject }: Options): ExtractionTerms['subjects'] {
   const given = [subject.length > 0, authors === true, anySubject === true];
   if (given.filter(Boolean).length !== 1)
-    throw new CliError('usage', 'Say of whom something may be said: with --subject NAME, --authors, or --any-subject.');
+    throw new CliError(
+      'usage',
+      'The allowed subjects are missing or ambiguous. Pass one of --subject NAME, --authors and --any-subject.',
+    );
   if (authors === true) return 'author';
   return anySubject === true ? 'any' : subject;
 }
@@ -224,8 +233,8 @@ function print({ json, out }: Session, { others, ...done }: Done, isDry: boolean
   }
   if (isDry && claims.length > 0) printClaims(out, claims);
   printRefusedLines(out, others);
-  const read = line`${counted(messages, 'message')} read in ${counted(answers, 'answer')}, ${counted(claims.length, 'fact')} stated`;
-  if (isDry) out.line(line`${read}; nothing is said`);
+  const read = line`${counted(messages, 'message')} read in ${counted(answers, 'answer')}, ${counted(claims.length, 'fact')} found`;
+  if (isDry) out.line(line`${read}; no fact asserted`);
   else {
     const sum = line`${read}: ${counted(commits, 'commit')}, ${counted(believed, 'fact')} added`;
     out.line(others.length === 0 ? green(sum) : sum);

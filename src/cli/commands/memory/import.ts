@@ -43,9 +43,9 @@ export function importFacts(command: Command): void {
     withAuthority(
       command
         .command('import')
-        .description('assert what stands in a file of JSON Lines, many of one commit')
-        .argument('<file>', 'or - for standard input')
-        .argument('<trajectory>', 'where it is recorded')
+        .description('assert the facts of a JSON Lines file, in batches')
+        .argument('<file>', 'JSON Lines file, or - for standard input')
+        .argument('<trajectory>', 'trajectory that records the facts')
         .addOption(
           new Option('--batch <n>', `lines of one commit, up to ${BATCH_MAX}`).argParser(positive).default(BATCH_MAX),
         ),
@@ -54,30 +54,32 @@ export function importFacts(command: Command): void {
     .addHelpText(
       'after',
       '\nExample:\n  assize memory import letters.jsonl notes --space ward-3 --domain ward.ts --key anchor.key\n\n' +
-        'A line is {"subject":…,"predicate":…,"object":…} and may have "from", "to", "confidence" and "source"; open is without\n' +
-        'beginning, or without end. One without a source\n' +
-        'gets one made of the file’s hash and the line’s number: an import that was cut off can be made again, and what was\n' +
-        'said is not said twice. It ends at the first line that is wrong, which is named, with nothing of its batch written.\n' +
+        'A line is {"subject":…,"predicate":…,"object":…}, with optional "from", "to", "confidence" and "source".\n' +
+        'The period value open means no start, or no end. The default source is the hash of the file and the number of the line.\n' +
+        'An interrupted import can be repeated, and asserts no fact twice.\n' +
+        'The import ends at the first invalid line, names it, and writes nothing of its batch.\n' +
         `${INSTANT_HELP}\n` +
-        'A batch is ruled on as one: where it is rejected or waits for somebody who chooses, so are all of its lines;\n' +
-        '--batch 1 says which line that is for. One that no entry holds, because it is too long or too much of it\n' +
-        'contradicts itself, is halved. Between lines of one batch there is no order: of those that contradict each other\n' +
-        'any may win, unless the predicate has a strategy that tells them apart; with --batch 1 each comes after the one before.\n' +
-        'Each line that loses within its batch keeps all that it contradicted there: of lines that say otherwise of one subject\n' +
-        'and period, twice as many in a batch make four times as much. Where there are many such, a small --batch (say 10)\n' +
-        'keeps the ledger small.\n' +
-        'A line that was committed is passed over, also once it has ended.\n' +
-        'Lines that wait since an import before are not put up again, and those of two imports\n' +
-        'at once in the same batches are put up once.\n' +
-        'With --key the writ that is made covers the whole space.\n' +
-        'Negative: something was rejected, or waits, or an open approval freezes it, which ends the import.',
+        'A batch is adjudicated as one proposal: if it is rejected or pending, so are all its lines. --batch 1 shows the line\n' +
+        'that causes it. A batch that is too large for one entry is halved.\n' +
+        'The lines of a batch have no order: any of two contradicting lines may win, unless the strategy of the predicate\n' +
+        'decides. With --batch 1, the lines are asserted in order.\n' +
+        'A line that loses within its batch records all its contradictions there, so that twice as many contradicting lines\n' +
+        'need four times the space. Use a small --batch (say 10) for many such lines.\n' +
+        'The import skips committed lines, even if their facts have ended.\n' +
+        'It does not submit pending lines again. Concurrent imports with the same batches submit them once.\n' +
+        'With --key, the short-lived writ covers the whole space.\n' +
+        'Negative: a line was rejected or is pending, or an open approval freezes it, which ends the import.',
     )
     .action(
       inSession((session, options: Options, path: string, trajectoryId: string) => {
-        if (options.batch > BATCH_MAX) throw new CliError('usage', `--batch is at most ${BATCH_MAX}.`);
+        if (options.batch > BATCH_MAX)
+          throw new CliError('usage', `The option --batch is too large. Pass at most ${BATCH_MAX}.`);
         const authority = authorityIn(session, options);
         if (path === STDIN && options.writ === STDIN)
-          throw new CliError('usage', 'Standard input can’t be both the writ and what is imported.');
+          throw new CliError(
+            'usage',
+            'Standard input cannot be both the writ and the facts. Pass a file for one of them.',
+          );
         const file = openLines(path === STDIN ? 0 : path, LINE, path === STDIN ? 'standard input' : path);
         return session.withStore('existing', async (store) => {
           const { space } = options;
@@ -251,7 +253,7 @@ async function claimsOf(
   return said;
 }
 
-const ENDED = 'it ends in the past, and begins now; say with from since when it was so';
+const ENDED = 'the period ends in the past and starts now; add its start as "from"';
 
 /**
  * The error for an invalid line, with the lines written before its batch, which starts with the
@@ -296,9 +298,9 @@ function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): Ass
     ...(to !== undefined && { to: to === 'open' ? OPEN_END : instantAt('to', to) }),
   };
   for (const name of ['subject', 'predicate'] as const)
-    if (said[name] !== said[name].normalize('NFC')) throw wrong(`its ${name} is not in Unicode's composed form (NFC)`);
+    if (said[name] !== said[name].normalize('NFC')) throw wrong(`the ${name} is not in Unicode's composed form (NFC)`);
   const { subject, predicate, object, confidence, source = made } = said;
-  if (source === '') throw wrong('its source is empty; say where it is from, or leave it out');
+  if (source === '') throw wrong('the source is empty; name it, or omit it');
   return {
     subject,
     predicate,
@@ -353,6 +355,6 @@ function print({ json, out }: Session, { isWhole, others, ...done }: Done): void
   }
   printRefusedLines(out, others);
   const sum = line`${counted(done.committed, 'line')} of ${done.lines} committed in ${counted(done.commits, 'commit')}, ${counted(done.believed, 'fact')} added${done.lost === 0 ? '' : `, ${done.lost} lost`}`;
-  const rest = line`${rejected} rejected, ${pending} pending, ${done.lines - done.committed - rejected - pending} left`;
+  const rest = line`${rejected} rejected, ${pending} pending, ${done.lines - done.committed - rejected - pending} not committed`;
   out.line(isWhole ? green(sum) : line`${sum}; ${rest}`);
 }

@@ -12,9 +12,7 @@ import { spaces } from './spaces.ts';
 export function memory(program: Command): void {
   const command = program
     .command('memory')
-    .description(
-      'what is believed: say something, recall it, ask how it came to it, erase it; import, extract, rebuild',
-    );
+    .description('assert, recall, explain, import, extract, rebuild and erase facts');
   for (const register of [
     registerStatements,
     erase,

@@ -19,24 +19,23 @@ export function rebuild(command: Command): void {
   withSharedOptions(
     command
       .command('rebuild')
-      .description('make the facts of the store anew from its ledger, or say where they differ from it')
-      .option('--check', 'write nothing, and list what differs')
+      .description('rebuild the facts of the store from its ledger, or compare them')
+      .option('--check', 'write nothing, and list the differences')
       .addOption(
-        new Option(
-          '--keep',
-          'where an import has brought what no facts can be made of, have those again that there were before it',
-        ).conflicts('check'),
+        new Option('--keep', 'if the facts of an import cannot be rebuilt, restore the facts from before it').conflicts(
+          'check',
+        ),
       ),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize memory rebuild --check\n  assize memory rebuild\n\n' +
-        'While facts are made anew nobody reads or writes them, and all else goes on. Where it is interrupted, do it again.\n' +
-        'Where an import has brought what no facts can be made of, as it speaks of the same as the store does, they stay incomplete; --keep has\n' +
-        'those again that there were before it, and says all the same why.\n' +
-        'By which name a source was heard is known by a key of the store, which is no part of the ledger: in another store\n' +
-        'what was heard before is said anew.\n' +
-        'Negative: with --check something differs, or the facts are not whole; an entry that is needed does not verify.',
+        'During a rebuild, no process can read or write facts, and all other work continues. Repeat an interrupted rebuild.\n' +
+        'If an import covers the same partitions as the store, its facts cannot be rebuilt and stay incomplete.\n' +
+        'Then --keep restores the facts from before the import, and still reports the reason.\n' +
+        'Sources are hashed with a key of the store, which is not part of the ledger. In another store, a repeated statement\n' +
+        'is a new claim.\n' +
+        'Negative: with --check, the facts differ or are incomplete; or a required entry does not verify.',
     )
     .action(
       inSession((session, { check = false, keep = false }: Options) =>
@@ -49,16 +48,14 @@ export function rebuild(command: Command): void {
               }).catch(async (error: unknown) => {
                 session.progress.end();
                 if (!keep && isAssizeError(error, 'invalid_ledger') && (await areKnownIncomplete(store)))
-                  note(
-                    'Those facts that there were before an import are to be had again, without what it has brought: assize memory rebuild --keep',
-                  );
+                  note('Restore the facts from before the import with: assize memory rebuild --keep');
                 throw error;
               });
               session.progress.end();
               if (session.json) session.out.document({ changes, facts });
               else
                 session.out.line(
-                  line`${green('rebuilt')} ${counted(facts, 'version')} of facts, from ${counted(changes, 'change')}`,
+                  line`${green('rebuilt')} ${counted(facts, 'fact version')} from ${counted(changes, 'change')}`,
                 );
               return EXIT.ok;
             }),
@@ -94,7 +91,7 @@ function print({ json, out }: Session, report: MemoryReport): void {
   if (differences.length > 0)
     out.table(
       [
-        { title: 'what' },
+        { title: 'difference' },
         { title: 'fact' },
         { title: 'since' },
         { title: 'space' },
@@ -110,13 +107,13 @@ function print({ json, out }: Session, report: MemoryReport): void {
         predicate,
       ]),
     );
-  const sum = line`${counted(facts, 'version')} of facts by the ledger, of ${counted(partitions, 'partition')}`;
+  const sum = line`${counted(facts, 'fact version')} in ${counted(partitions, 'partition')} of the ledger`;
   out.line(
     valid
-      ? green(line`${sum}: the store has the same.`)
+      ? green(line`${sum}: the store is equal.`)
       : red(line`${sum}: the store differs in ${differences.length + more}.`),
   );
-  if (more > 0) out.line(dim(line`${more} of them are not listed.`));
+  if (more > 0) out.line(dim(line`${more} more differences are not listed.`));
   if (changedMeanwhile > 0)
-    out.line(dim(line`${changedMeanwhile} were changed while they were compared, and are left out.`));
+    out.line(dim(line`${counted(changedMeanwhile, 'partition')} changed during the comparison, and not compared.`));
 }

@@ -48,9 +48,9 @@ export const LIMIT_MAX = 10_000;
 
 const kindOption = new Option(
   '--kind <kind>',
-  'current: what is or was believed (default); audit: what lost a contradiction; all',
+  'current: current and past facts (default); audit: losing assertions; all',
 ).choices(KINDS);
-const limitOption = new Option('--limit <n>', `at most so many, up to ${LIMIT_MAX} (default: 1000)`).argParser(
+const limitOption = new Option('--limit <n>', `maximum number of facts, up to ${LIMIT_MAX} (default: 1000)`).argParser(
   positive,
 );
 
@@ -58,44 +58,44 @@ const limitOption = new Option('--limit <n>', `at most so many, up to ${LIMIT_MA
 export function about(command: Command): Command {
   return command
     .addOption(spaceOption)
-    .option('--subject <name>', 'only of this')
-    .option('--predicate <name>', 'only under this')
-    .option('--trajectory <id>', 'as it sees it, which may be a branch (default: what is shared)');
+    .option('--subject <name>', 'only facts of this subject')
+    .option('--predicate <name>', 'only facts of this predicate')
+    .option('--trajectory <id>', 'facts visible to this trajectory or branch (default: shared facts)');
 }
 
 export const validOption: Option = new Option(
   '--valid <instant>',
-  'when it is so; any: whenever (default: now)',
+  'valid time; any: all times (default: now)',
 ).argParser(instantOrAny);
 export const systemOption: Option = new Option(
   '--system <instant>',
-  'when it was believed; any: whenever (default: now)',
+  'system time; any: all times (default: now)',
 ).argParser(instantOrAny);
 
 export function recall(command: Command): void {
   withSharedOptions(
-    about(command.command('recall').description('what is believed, or was: at an instant of both times'))
+    about(command.command('recall').description('list facts at a valid time and a system time'))
       .addOption(validOption)
       .addOption(systemOption)
       .addOption(kindOption)
       .addOption(
-        new Option('--relation <names>', 'those whose valid time lies so to --of; several with commas').argParser(
+        new Option('--relation <names>', 'relations of the valid time to --of, separated by commas').argParser(
           relations,
         ),
       )
-      .addOption(new Option('--of <from/to>', 'the period of --relation').argParser(periodOf))
-      .option('--text <words>', 'those that answer this, best first (then 10, or --limit)')
+      .addOption(new Option('--of <from/to>', 'period of --relation').argParser(periodOf))
+      .option('--text <words>', 'search text; best facts first (default limit: 10)')
       .addOption(
         new Option(
-          '--by <way>',
-          'text: by its words (default); embedding: by what it means; hybrid: by both (default with --embedder)',
+          '--by <mode>',
+          'search mode: text (default), embedding, or hybrid (default with --embedder)',
         ).choices(WAYS),
       )
-      .option('--embedder <file>', 'a module that exports an embedder, which makes vectors of texts that have none')
+      .option('--embedder <file>', 'module that exports an embedder, which computes missing vectors')
       .addOption(
         new Option(
-          '--vectors <way>',
-          'what compares vectors: exact (default), or sqlite-vec, the package of that name, which is faster on SQLite and finds the same',
+          '--vectors <search>',
+          'vector search: exact (default), or sqlite-vec, a faster package for SQLite with equal results',
         ).choices(SEARCHES),
       )
       .addOption(limitOption),
@@ -109,20 +109,23 @@ export function recall(command: Command): void {
         '  assize memory recall --space ward-3 --text "what makes her cough" --embedder ./embedder.ts\n' +
         '  assize memory recall --space ward-3 --trajectory what-if\n\n' +
         `${INSTANT_HELP}\nRelations are Allen’s: ${ALLEN_RELATIONS.join(', ')}.\n` +
-        'With --json it has an observation, for the proposal that uses what was recalled. No domain is needed.',
+        'With --json, the output has an observation for a proposal that uses the facts. No domain is needed.',
     )
     .action(
       inSession((session, options: RecallOptions) => {
         const { relation, of } = options;
         if ((relation === undefined) !== (of === undefined))
-          throw new CliError('usage', '--relation and --of go together: say how the valid time lies, and to what.');
+          throw new CliError('usage', 'The options --relation and --of need each other. Pass both.');
         const { text, embedder, by = embedder === undefined ? undefined : 'hybrid' } = options;
         if (options.vectors !== undefined && embedder === undefined)
-          throw new CliError('usage', '--vectors goes with --embedder: without one no vectors are compared.');
+          throw new CliError('usage', 'The option --vectors needs --embedder. Pass both.');
         if (text === undefined && by !== undefined)
-          throw new CliError('usage', '--by and --embedder go with --text: say what is looked for.');
+          throw new CliError('usage', 'The options --by and --embedder need --text. Pass --text WORDS.');
         if ((embedder === undefined) !== (by === undefined || by === 'text'))
-          throw new CliError('usage', '--by embedding and --by hybrid take an --embedder, and --by text takes none.');
+          throw new CliError(
+            'usage',
+            'The modes embedding and hybrid need --embedder, and the mode text excludes it. Change --by.',
+          );
         const query = {
           ...given(options, 'subject', 'predicate', 'valid', 'system', 'kind', 'limit', 'text'),
           ...(by !== undefined && { by, signal: session.interruption }),
@@ -135,7 +138,7 @@ export function recall(command: Command): void {
 
 export function history(command: Command): void {
   withSharedOptions(
-    about(command.command('history').description('every version of facts that there ever was'))
+    about(command.command('history').description('list all versions of facts'))
       .addOption(kindOption)
       .addOption(limitOption),
   )
@@ -170,7 +173,8 @@ async function show(
   query: RecallQuery,
   by: { readonly embedder?: string | undefined; readonly vectors?: VectorSearch | undefined } = {},
 ): Promise<number> {
-  if ((query.limit ?? 1) > LIMIT_MAX) throw new CliError('usage', `--limit is at most ${LIMIT_MAX}.`);
+  if ((query.limit ?? 1) > LIMIT_MAX)
+    throw new CliError('usage', `The option --limit is too large. Pass at most ${LIMIT_MAX}.`);
   const embedder = by.embedder === undefined ? undefined : await embedderOf(by.embedder);
   // Computed vectors are stored.
   const mode = embedder === undefined ? 'readonly' : 'existing';
@@ -186,7 +190,7 @@ async function show(
  * @throws CliError
  */
 async function embedderOf(file: string): Promise<Embedder> {
-  const module = await importModule(file, 'embedder', 'name a module that exports one');
+  const module = await importModule(file, 'embedder', 'Name a module that exports an embedder');
   const found = lookedAt(file, 'embedder', () =>
     Object.values(module).filter(
       (value): value is Embedder => typeof value === 'object' && value !== null && typeof value.embed === 'function',
@@ -195,7 +199,7 @@ async function embedderOf(file: string): Promise<Embedder> {
   if (found.length === 1) return failing(found[0]!, file);
   throw new CliError(
     'bad_input',
-    `${file} exports ${found.length} embedders, and has to export one: { id, dimensions, embed(texts, signal) }.`,
+    `The file ${file} exports ${found.length} embedders. Export one: { id, dimensions, embed(texts, signal) }.`,
   );
 }
 
@@ -210,7 +214,7 @@ function failing(embedder: Embedder, file: string): Embedder {
       } catch (cause) {
         // The embedder may have failed because it was aborted.
         signal.throwIfAborted();
-        throw new CliError('bad_input', `The embedder of ${file} has failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
+        throw new CliError('bad_input', `The embedder of ${file} failed: ${whyOf(cause).replace(/\.$/, '')}.`, {
           cause,
         });
       }
@@ -223,7 +227,7 @@ function print({ json, out }: Session, { facts, scores, isTruncated, observation
     out.document({ facts, ...(scores && { scores }), is_truncated: isTruncated, observation });
     return;
   }
-  if (facts.length === 0) out.line(line`Nothing is found.`);
+  if (facts.length === 0) out.line(line`No facts found.`);
   else
     printFacts(
       out,
@@ -231,13 +235,13 @@ function print({ json, out }: Session, { facts, scores, isTruncated, observation
       scores?.map(({ score }) => score.toFixed(SCORE_DIGITS)),
       { title: 'score', align: 'right' },
     );
-  if (isTruncated) out.line(dim(line`There are more; --limit gives more of them.`));
+  if (isTruncated) out.line(dim(line`More facts match. Pass a larger --limit.`));
 }
 
 function relations(text: string): readonly AllenRelation[] {
   return text.split(',').map((name) => {
     const found = ALLEN_RELATIONS.find((relation) => relation === name);
     if (found !== undefined) return found;
-    throw new InvalidArgumentError(`'${name}' is none of ${ALLEN_RELATIONS.join(', ')}.`);
+    throw new InvalidArgumentError(`'${name}' is not one of ${ALLEN_RELATIONS.join(', ')}.`);
   });
 }

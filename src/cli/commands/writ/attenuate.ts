@@ -19,29 +19,29 @@ export function attenuateWrit(command: Command): void {
     withTerms(
       command
         .command('attenuate')
-        .description('sign a child of a writ for somebody else, never wider than it')
-        .argument('<writ>', 'a file with the parent and its ancestors, or - for standard input'),
-      'as the parent has it',
+        .description('sign an attenuated child of a writ for another holder')
+        .argument('<writ>', 'file with the parent and its ancestors, or - for standard input'),
+      'as in the parent',
     )
-      .requiredOption('--key <file>', 'the private key of the parent’s subject: 64 hex digits')
-      .option('--delegate', 'for another trajectory, to be handed to `delegate`; a budget that is not named is none')
-      .option('--out <file>', 'where it goes (default: standard output)'),
+      .requiredOption('--key <file>', 'private key of the parent’s subject: 64 hex digits')
+      .option('--delegate', 'attenuate for another trajectory, as input of `delegate`; an omitted budget is empty')
+      .option('--out <file>', 'output file (default: standard output)'),
   )
     .addHelpText(
       'after',
-      'What is not said stays as the parent has it, but --max-depth, which is one less. A child that would be wider on\n' +
-        'any axis is refused, and says on which.',
+      'Omitted terms are copied from the parent, except --max-depth, which is one less.\n' +
+        'A child that grants more than its parent is refused, and the error names the axis.',
     )
     .action(
       inSession(async (session, options: Options, file: string) => {
         const { writ: parent, chain } = readWritFile(file);
         const { privateKey } = readPrivateKey(options.key, [parent.subject]);
         const { subject } = options;
-        if (subject === undefined) throw new CliError('usage', 'Say with --subject who may use it.');
+        if (subject === undefined) throw new CliError('usage', 'The subject is missing. Pass --subject PRINCIPAL.');
         const changes = { nonce: newNonce(), ...termsOf(options), subject };
         const { trajectory } = changes;
         if (options.delegate === true && trajectory === undefined)
-          throw new CliError('usage', 'Say with --trajectory what is delegated to.');
+          throw new CliError('usage', 'The delegated trajectory is missing. Pass --trajectory NAME.');
         const child =
           options.delegate === true
             ? delegateWrit(parent, { ...changes, trajectory: trajectory as string }, privateKey)

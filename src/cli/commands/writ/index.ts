@@ -7,8 +7,6 @@ import { showWrits } from './show.ts';
 import { verifyWrit } from './verify.ts';
 
 export function writ(program: Command): void {
-  const command = program
-    .command('writ')
-    .description('who may do what: issue, attenuate, show, revoke or verify the writs that agents act under');
+  const command = program.command('writ').description('issue, attenuate, show, revoke and verify writs');
   for (const register of [key, issue, attenuateWrit, showWrits, revoke, verifyWrit]) register(command);
 }

@@ -20,14 +20,14 @@ interface Options extends SharedOptions, TermOptions {
 export function issue(command: Command): void {
   withSharedOptions(
     withTerms(command.command('issue').description('sign a root writ'), 'any')
-      .requiredOption('--key <file>', 'the private key of the issuer: 64 hex digits')
-      .option('--from <file>', 'a JSON object of the same members, such as {"actions":["spend"]}; options go before it')
-      .option('--out <file>', 'where it goes (default: standard output)'),
+      .requiredOption('--key <file>', 'private key of the issuer: 64 hex digits')
+      .option('--from <file>', 'JSON object of the same fields, such as {"actions":["spend"]}; options take precedence')
+      .option('--out <file>', 'output file (default: standard output)'),
   )
     .addHelpText(
       'after',
-      'What is not granted is not allowed: without --action, --scope and --budget the writ is good for nothing.\n' +
-        'It counts where the public key of the issuer is among the anchors. A writ with a budget names its trajectory.',
+      'A writ grants only the given actions, scopes and budget.\n' +
+        'It counts if the public key of its issuer is an anchor. A writ with a budget must name its trajectory.',
     )
     .action(
       inSession(async (session, options: Options) => {
@@ -41,7 +41,7 @@ export function issue(command: Command): void {
           issuer: key.publicKey,
         };
         const missing = (['subject', 'expires'] as const).find((name) => !(name in grant));
-        if (missing !== undefined) throw new CliError('usage', `Say with --${missing} what the writ is to say of it.`);
+        if (missing !== undefined) throw new CliError('usage', `The writ has no ${missing}. Pass --${missing}.`);
         writeWritFile(session, options.out, { writ: issueWrit(grant as WritGrant, key.privateKey), chain: [] });
         noteUnanchored(session.storeUrl, key);
         return EXIT.ok;
@@ -53,5 +53,5 @@ function grantIn(path: string | undefined): object {
   if (path === undefined) return {};
   const grant = readJson(path);
   if (typeof grant === 'object' && grant !== null && !Array.isArray(grant)) return grant;
-  throw new CliError('bad_input', `${path} is no JSON object of what a writ grants.`);
+  throw new CliError('bad_input', `${path} is not a JSON object. Write the grants of the writ as one object.`);
 }

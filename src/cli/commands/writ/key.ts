@@ -12,14 +12,14 @@ export function key(command: Command): void {
   withSharedOptions(
     command
       .command('key')
-      .description('make a key that signs writs, or take the one that is there, and print its public half')
-      .argument('<file>', 'the private key: 64 hex digits'),
+      .description('create a key that signs writs, or read an existing one, and print its public key')
+      .argument('<file>', 'file of the private key: 64 hex digits'),
   )
     .addHelpText(
       'after',
-      'A key is never overwritten: of one that is there the public half is printed.\n' +
-        'The private key is readable by its owner only. Whoever has it can pass on whatever was granted to it; the root of\n' +
-        'all is whose public key stands in <store file>.anchors.json.',
+      'An existing key is never overwritten, and its public key is printed.\n' +
+        'Only its owner can read the private key file. The private key can delegate every writ of its public key.\n' +
+        'A public key in <store file>.anchors.json can issue root writs.',
     )
     .action(
       inSession(async ({ json, out }, _options: SharedOptions, file: string) => {

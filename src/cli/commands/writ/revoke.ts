@@ -28,24 +28,20 @@ export function revoke(command: Command): void {
   withSharedOptions(
     command
       .command('revoke')
-      .description('revoke a writ and all below it, for good')
-      .argument('<trajectory>', 'where it is revoked; trajectories that were delegated to from there are told')
-      .argument('<writ>', 'a file, - for standard input, or the first 8 digits of the id of one that is known there')
-      .requiredOption('--reason <text>', 'why; it stays in the ledger')
-      .requiredOption('--key <file>', 'a private key: of the holder of --by, or of one of the store’s anchors')
-      .option('--by <file>', 'the writ to do it under, which stands above and grants assize.revoke on writ:**')
-      .option(
-        '--principal <who>',
-        'who revokes, without --by: the subject of the writ that is made for this',
-        'operator',
-      )
+      .description('revoke a writ and all its descendants permanently')
+      .argument('<trajectory>', 'trajectory that records the revocation; its delegated trajectories adopt it')
+      .argument('<writ>', 'file, - for standard input, or the first 8 digits of the id of a writ of the trajectory')
+      .requiredOption('--reason <text>', 'reason for the revocation; stays in the ledger')
+      .requiredOption('--key <file>', 'private key of the holder of --by, or of an anchor of the store')
+      .option('--by <file>', 'writ that authorises the revocation: an ancestor that grants assize.revoke on writ:**')
+      .option('--principal <name>', 'without --by: the revoking principal, subject of the short-lived writ', 'operator')
       .addOption(domainOption)
       .addOption(anchorsOption),
   )
     .addHelpText(
       'after',
-      'Negative: it was refused, or a trajectory that was delegated to could not be told; doing it again tells it.\n' +
-        'What was done stays done. What waits for approval under the writ can only be rejected.',
+      'Negative: the revocation was rejected, or a delegated trajectory did not adopt it; repeat the command to retry.\n' +
+        'Commits under the writ stay. Pending proposals under it can only be rejected.',
     )
     .action(
       inSession((session, options: Options, trajectoryId: string, given: string) => {
@@ -82,15 +78,18 @@ async function authorityOf(
   if (by !== undefined) {
     const held = readWritFile(by);
     if (held.writ.subject === key.publicKey) return held;
-    throw new CliError('usage', `The key is not that of ${held.writ.subject}, who holds the writ in ${by}.`);
+    throw new CliError(
+      'usage',
+      `The key does not belong to ${held.writ.subject}, the holder of the writ in ${by}. Pass the private key of the holder.`,
+    );
   }
-  requireAnchor(storeUrl, anchors, key, 'revokes without --by');
+  requireAnchor(storeUrl, anchors, key, 'to revoke without --by');
   const what = { action: REVOKE_ACTION, scopes: [revokeScope(id)], principal };
   return ephemeralWrit(await headOf(store, trajectoryId), what, key);
 }
 
 function say({ json, out }: Session, writ: string, { ruling, propagated }: Revocation): ExitCode {
-  if (ruling.ruling === 'frozen') throw new Error('a revocation is never frozen');
+  if (ruling.ruling === 'frozen') throw new Error('A revocation is never frozen.');
   const { id, seq, trajectory_id } = ruling.entry;
   const told = propagated.map(({ trajectoryId, error }) => ({
     trajectory_id: trajectoryId,

@@ -18,20 +18,21 @@ export function showWrits(command: Command): void {
   withSharedOptions(
     command
       .command('show')
-      .description('what a writ grants, with all above it; or the writs of a trajectory with what is left of them')
-      .argument('[writ]', 'a file, or - for standard input; with --in an id, or its first 8 digits')
-      .option('--in <trajectory>', 'as it stands there: what was spent, and whether it was revoked'),
+      .description('show the grants of a writ and its ancestors, or the writs of a trajectory with their budgets')
+      .argument('[writ]', 'file, or - for standard input; with --in an id, or its first 8 digits')
+      .option('--in <trajectory>', 'show the writs of this trajectory, with their spent budgets and revocations'),
   )
     .addHelpText(
       'after',
-      'Nothing is verified of a file: assize writ verify does. Negative: the trajectory does not verify.',
+      'The command does not verify a file; use assize writ verify.\nNegative: the trajectory does not verify.',
     )
     .action(
       inSession(async (session, options: Options, given?: string) => {
         const { json, out } = session;
         const trajectoryId = options.in;
         if (trajectoryId === undefined) {
-          if (given === undefined) throw new CliError('usage', 'Name a file with a writ, or a trajectory with --in.');
+          if (given === undefined)
+            throw new CliError('usage', 'The writ is missing. Pass a file, or a trajectory with --in.');
           const { writ, chain } = readWritFile(given);
           if (json) out.document({ id: writId(writ), lineage: lineageOf(writ, chain), writ, chain });
           else printLine(out, writ, chain);
@@ -41,7 +42,7 @@ export function showWrits(command: Command): void {
           const all = await writsIn(store, trajectoryId);
           const wanted = given === undefined ? all : [findWrit(all, given, trajectoryId)];
           if (json) out.document({ trajectory_id: trajectoryId, writs: wanted.map(described) });
-          else if (wanted.length === 0) out.line(line`${trajectoryId} knows no writ.`);
+          else if (wanted.length === 0) out.line(line`The trajectory ${trajectoryId} has no writs.`);
           else for (const listed of wanted) printListed(out, listed);
           return EXIT.ok;
         });
@@ -81,7 +82,7 @@ function printListed(
 ): void {
   out.line(headingOf(writ));
   if (revoked !== undefined) {
-    const which = revoked.writ === writId(writ) ? '' : `, with ${shortName(revoked.writ)} above it`;
+    const which = revoked.writ === writId(writ) ? '' : `, with its ancestor ${shortName(revoked.writ)}`;
     out.line(line`  ${red('revoked')} by ${shortName(revoked.by)}${which}`);
   }
   for (const text of grantLines(writ)) out.line(text);
@@ -90,6 +91,6 @@ function printListed(
       line`  ${dim('spent')}       ${amountsOf(spent)}; reserved: ${amountsOf(reserved)}; left: ${amountsOf(left)}`,
     );
   if (chain.length > 0)
-    out.line(line`  ${dim('below')}       ${chain.map((link) => shortName(writId(link))).join(' ← ')}`);
-  if (delegated === true) out.line(line`  ${dim('the trajectory was begun by its delegation')}`);
+    out.line(line`  ${dim('ancestors')}   ${chain.map((link) => shortName(writId(link))).join(' ← ')}`);
+  if (delegated === true) out.line(line`  ${dim('created the trajectory by delegation')}`);
 }

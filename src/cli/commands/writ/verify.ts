@@ -40,24 +40,24 @@ export function verifyWrit(command: Command): void {
   withSharedOptions(
     command
       .command('verify')
-      .description('whether a writ holds: each link to its root, the time, and what it is to be used for')
-      .argument('<writ>', 'a file with the writ and its ancestors, or - for standard input')
+      .description('verify a writ: its chain, its validity, and a use of it')
+      .argument('<writ>', 'file with the writ and its ancestors, or - for standard input')
       .addOption(anchorsOption)
       .addOption(atOption)
-      .option('--action <name>', 'whether it allows this action')
-      .addOption(repeatable('--scope <resource>', 'on this resource'))
-      .option('--principal <who>', 'by whom (default: its subject)')
-      .option('--trajectory <name>', 'in which trajectory (default: the one that it names)')
-      .option('--in <trajectory>', 'the same, as it stands in the store: what was revoked there does not hold'),
+      .option('--action <name>', 'check that it grants this action')
+      .addOption(repeatable('--scope <resource>', 'check that it grants this resource'))
+      .option('--principal <name>', 'acting principal (default: the subject of the writ)')
+      .option('--trajectory <name>', 'trajectory of the use (default: the trajectory of the writ)')
+      .option('--in <trajectory>', 'trajectory of the use, with its revocations in the store'),
   )
     .addHelpText(
       'after',
-      'Negative: it does not hold, or does not allow that. Budgets are shown by assize writ show --in.',
+      'Negative: the writ is not valid, or does not grant the use. assize writ show --in shows budgets.',
     )
     .action(
       inSession(async (session, options: Options, file: string) => {
         if (options.action === undefined && options.scope.length > 0)
-          throw new CliError('usage', 'Say with --action what is to be done there.');
+          throw new CliError('usage', 'The option --scope needs --action. Pass both.');
         const held = readWritFile(file);
         const verifier = createWritVerifier({ anchors: readAnchors(session.storeUrl, options.anchors) });
         const links = checkedLinks(verifier, held);
@@ -151,13 +151,13 @@ function report(
   }
   for (const { writ: link, problem: wrong, isRevoked } of links) {
     if (wrong !== undefined) out.line(line`${red('fails')}  ${headingOf(link)}: ${wrong.detail} (${wrong.code})`);
-    else out.line(line`${isRevoked ? red('revoked') : green('holds')}  ${headingOf(link)}`);
+    else out.line(line`${isRevoked ? red('revoked') : green('valid')}  ${headingOf(link)}`);
   }
-  if (problem !== undefined) out.line(line`${red('It does not hold')}: ${problem.detail} (${problem.code})`);
+  if (problem !== undefined) out.line(line`${red('The writ is not valid')}: ${problem.detail} (${problem.code})`);
   else
     out.line(
       action === undefined
-        ? line`It holds.`
-        : line`It holds, and allows ${action}${scope.length === 0 ? '' : ` on ${scope.join(', ')}`}.`,
+        ? line`The writ is valid.`
+        : line`The writ is valid, and grants ${action}${scope.length === 0 ? '' : ` on ${scope.join(', ')}`}.`,
     );
 }
