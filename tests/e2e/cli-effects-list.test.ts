@@ -318,7 +318,7 @@ describe('list', () => {
   });
 
   test.each([
-    ['no transaction of that number', ['--epoch', '9'], 'There is no transaction 9 in the effect log'],
+    ['no transaction of that number', ['--epoch', '9'], 'The effect log has no transaction 9'],
     ['no such trajectory', ['nowhere'], 'There is no trajectory nowhere'],
     ['a number that is none', ['--epoch', 'x'], 'whole number from 1'],
   ])('refuses %s', async (_, args, says) => {

@@ -42,7 +42,7 @@ describe('recover', () => {
     expect([code, out, last(err)]).toEqual([
       1,
       expect.stringMatching(/^ended 0 transactions\n/),
-      expect.stringMatching(/^assize: Transaction 1 could not be gone on with, and is tried again; .*: \S/),
+      expect.stringMatching(/^assize: Transaction 1 could not be resumed; it keeps its claims and is retried: .*: \S/),
     ]);
     expect(sent('bob')).toBe(false);
   });
@@ -373,7 +373,7 @@ describe('resolve', () => {
     await inDoubt(false);
     const tools = ['--tools', toolsFile('blind')];
     const doubtful = await assize('resolve', '1', '0', '--as', 'retry', ...found, ...tools);
-    const saying = 'trying again may do it twice; say so with --confirm.';
+    const saying = 'so a retry may repeat it. Confirm the retry with --confirm.';
     expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining(saying)]);
     const nobody = await assize('resolve', '1', '0', '--as', 'retry', '--evidence', 'none', '--by', ' ');
     expect([nobody.code, nobody.err]).toEqual([2, expect.stringMatching(/'--by <who>'.* It says who decides/)]);
@@ -432,7 +432,7 @@ describe('resolve', () => {
     ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <who>'"],
     ['no decision', ['1', '0', ...found], "required option '--as <decision>'"],
     ['another decision', ['1', '0', '--as', 'gone', ...found], 'Allowed choices are applied, undone, retry, residue'],
-    ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'it may not be empty'],
+    ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'must not be empty'],
     ['no such effect', ['1', '3', '--as', 'applied', ...found], 'has no effect 3; it has one effect, 0'],
     ['no such transaction', ['9', '0', '--as', 'applied', ...found], 'There is no transaction 9'],
   ])('refuses %s, and changes nothing', async (_, args, says) => {

@@ -145,7 +145,7 @@ test('a memory has a command of its own for it', async () => {
   expect(left()).toEqual([]);
   expect(await forget()).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/(nothing to erase at the memory a\/b|at the memory a\/b .* erased before, by)/),
+    err: expect.stringMatching(/(no erasable value at the memory a\/b|at the memory a\/b .* erased earlier, by)/),
   });
   expect(await forget('--predicate', '')).toMatchObject({ code: 2, err: expect.stringContaining('must not be empty') });
 });
@@ -194,7 +194,7 @@ test('what is named wrongly is misuse, and names nobody', async () => {
     [['--claim', 'ab'.repeat(32)], /one --facts/],
     [[], /--facts/],
     [['--facts', 'ward/x'], /nothing to erase at the memory ward/],
-    [['--facts', 'ward/p8', '--claim', 'ab'.repeat(32)], /Nobody has made the claim/],
+    [['--facts', 'ward/p8', '--claim', 'ab'.repeat(32)], /The subject has no claim/],
   ] as const) {
     const ended = await erase('notes', ...args);
     expect([ended.code, ended.err]).toEqual([2, expect.stringMatching(said)]);

@@ -231,7 +231,12 @@ test('revoke: by the holder above, by the anchor, and again; with each child tol
   const log = await runCommand(folder, STORE, 'log', 't');
   expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
-  expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, propagated: [{ trajectory_id: 'c', applied: true }] });
+  expect(again).toMatchObject({
+    ruling: 'committed',
+    writ: id,
+    seq: 4,
+    propagated: [{ trajectory_id: 'c', applied: true }],
+  });
   const shown = await json(0, 'show', '--in', 't', id);
   expect(shown.writs).toMatchObject([{ revoked: { writ: id, by: again.entry_id } }]);
   const child = await assize('show', '--in', 'c');
@@ -321,8 +326,12 @@ test.each<[string, string[], RegExp]>([
   ['a key that is none', ['issue', ...terms('--key', 'a.db.anchors.json')], /is no private key/],
   ['no file', ['show', 'no.json'], /there is no such file/],
   ['nothing to show', ['show'], /--in/],
-  ['no writ', ['show', 'a.db.anchors.json'], /Not a writ/],
-  ['another’s key', ['attenuate', 'lead.json', '--key', 'helper.key', '--subject', 'x'], /not that of the issuer/],
+  ['no writ', ['show', 'a.db.anchors.json'], /The writ is not valid/],
+  [
+    'another’s key',
+    ['attenuate', 'lead.json', '--key', 'helper.key', '--subject', 'x'],
+    /does not belong to the issuer/,
+  ],
   ['a scope without an action', ['verify', 'lead.json', '--scope', 'x'], /--action/],
 ])('misuse is one sentence: %s', async (_what, args, message) => {
   await issued();

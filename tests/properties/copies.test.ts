@@ -112,7 +112,7 @@ test('what is marked sensitive by another copy is no part of a domain', () => {
       invariants: [],
     });
   expect(domainWith(ours.kernel.sensitive(z.string())).sensitive).toBeDefined();
-  expect(() => domainWith(theirs.kernel.sensitive(z.string()))).toThrow(refused('What `sensitive` has marked'));
+  expect(() => domainWith(theirs.kernel.sensitive(z.string()))).toThrow(refused('The schema marked `sensitive`'));
 });
 
 test('a tool, a store and an oracle of another copy are refused where they are given', async () => {

@@ -88,7 +88,7 @@ export function adjudicate(
   if (conflict !== undefined) return { verdict: 'rejected', reason: 'conflict', detail: conflict, ...policy };
   // As for arguments: `apply` may write an observed value into a sensitive place.
   if (world.domain.sensitive !== undefined && options.parsed !== true && hasErased(inputs.observations)) {
-    const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
+    const detail = 'an observation has a value that is marked as erased; only an erasure writes that mark';
     return { verdict: 'rejected', reason: 'type_mismatch', detail, ...policy };
   }
   const candidate = candidateOf(world, compiled, inputs);

@@ -113,7 +113,7 @@ describe('a revocation', () => {
       expect((await trajectory.revoke({ ...input, writ })).ruling).toMatchObject({
         ruling: 'rejected',
         reason: 'invalid_authority',
-        detail: expect.stringContaining('does not stand above'),
+        detail: expect.stringContaining('is not an ancestor of'),
       });
     expect((await trajectory.revoke({ writ: peer, reason, by: officer })).ruling.ruling).toBe('committed');
     await expectWhole(store);

@@ -112,7 +112,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     for (const said of [many(5_000, 1), [...many(5_000, 1), drug('aspirin')]])
       expect(await tried.assertMany(said)).toMatchObject({
         ruling: 'rejected',
-        detail: expect.stringMatching(/^too_much_inherited: The branch begins with 1800 facts/),
+        detail: expect.stringMatching(/^too_much_inherited: The branch inherits 1800 facts/),
       });
     expect(trajectory.length).toBe(length + 2);
     // Other facts of it can be changed, and so can the inherited one in its source.
@@ -538,7 +538,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test.each([
     ['has of its source', false],
-    ['has taken over', true],
+    ['has adopted', true],
   ])('what is erased meanwhile is in no question about what a branch %s', async (_, isOwn) => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
@@ -573,7 +573,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test.each([
     ['has of its source', false],
-    ['has taken over', true],
+    ['has adopted', true],
   ])('no judge is shown what was erased of what a branch %s', async (_, isOwn) => {
     const shown: string[] = [];
     const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });

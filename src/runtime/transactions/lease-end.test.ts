@@ -28,7 +28,7 @@ test.each([0, 1, 2, 3, 4])(
     await vi.advanceTimersByTimeAsync(1);
     expect(beside.lost.reason).toMatchObject({
       code: 'lease_lost',
-      cause: { message: 'the store has not answered for 1000 ms, which is the lease' },
+      cause: { message: 'the store did not answer for 1000 ms, the length of the lease' },
     });
     await membership.release();
   },

@@ -58,7 +58,7 @@ test('what can not be read is told, once for each reason, and gone on with when 
   expect(await assize.recoverEffects()).toEqual([]);
   expect(await store.openEffects()).toHaveLength(3);
   expect(told.map(({ code, message }) => [code, message])).toEqual([
-    ['recovery_failed', expect.stringMatching(/^Transaction \d+ could not be gone on with.*: the disk is gone$/)],
+    ['recovery_failed', expect.stringMatching(/^Transaction \d+ could not be resumed.*: the disk is gone$/)],
   ]);
   expect(told[0]!.evidence['epoch']).toBe((await store.openEffects())[0]!.epoch);
   await assize.recoverEffects();

@@ -108,7 +108,7 @@ test('more answers than an entry has room for undo it, and the error says what t
   });
   await expect(made).rejects.toMatchObject({
     code: 'too_much',
-    message: expect.stringContaining('Do it in several transactions'),
+    message: expect.stringContaining('Use several transactions'),
   });
   expect(called).toEqual({ did: 1, undone: 1 });
   expect(await store.openEffects()).toEqual([]);
