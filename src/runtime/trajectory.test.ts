@@ -720,7 +720,7 @@ describe('opening', () => {
       /^The trajectory has the domain desk@1 \([0-9a-f]{12}\), and the given domains are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. Give the changed domain a new version/,
     );
     await expect(runtimeOver(store, []).open('t')).rejects.toThrow(
-      / \([0-9a-f]{12}\), and no domain is given\. Give it /,
+      / \([0-9a-f]{12}\), and no domain is given\. Pass that domain /,
     );
     const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((name) => defineDomain({ ...desk.declared, name }));
     await expect(runtimeOver(store, [one!, two!]).open('t')).rejects.toThrow(

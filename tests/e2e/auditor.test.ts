@@ -151,12 +151,12 @@ describe('with a key and a checkpoint', () => {
       expect(await assize(...command)).toMatchObject({
         code: 2,
         out: '',
-        err: expect.stringContaining('2 entries are missing, from place 19'),
+        err: expect.stringContaining('2 entries are missing, from position 19'),
       });
     }
     expect(await assize('fsck')).toMatchObject({
       code: 1,
-      out: expect.stringContaining('the last 2, from place 19 on, are missing'),
+      out: expect.stringContaining('the last 2, from position 19, are missing'),
     });
   });
 

@@ -249,7 +249,7 @@ describe('what is wrong is named by its line', () => {
     expect(units.reduce((sum, each) => sum + each)).toBeGreaterThan(most);
     const take = (reader: ExportReader): void => lines.forEach((line) => void reader.take(line));
     take(new ExportReader(most));
-    expect(() => take(new ExportReader(most - 1))).toThrow('precede one entry');
+    expect(() => take(new ExportReader(most - 1))).toThrow('before one entry');
   });
 
   test('a blob that nobody needs, a blob that is needed and gone', async () => {

@@ -390,19 +390,19 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a counselor commits what was never pending',
     code: 'rule_broken',
-    detail: /can only (commit|reject) a pending proposal/,
+    detail: /a pending proposal/,
     write: after(begun, 'commit', commitMembers([], { counselor: COUNSELOR })),
   },
   {
     rule: 'a counselor rejects what was never pending',
     code: 'rule_broken',
-    detail: /only (commit|reject)? ?a pending proposal/,
+    detail: /a pending proposal/,
     write: after(begun, 'rejection', rejectionMembers({ reason: 'counselor_rejected' })),
   },
   {
     rule: 'an expiry of what was never pending',
     code: 'rule_broken',
-    detail: /only (commit|reject)? ?a pending proposal/,
+    detail: /a pending proposal/,
     write: after(begun, 'rejection', rejectionMembers({ reason: 'expired' })),
   },
   {
@@ -466,7 +466,7 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a counselor who refuses for another reason what was never pending',
     code: 'rule_broken',
-    detail: /only (commit|reject)? ?a pending proposal/,
+    detail: /a pending proposal/,
     write: after(begun, 'rejection', rejectionMembers({ counselor: COUNSELOR })),
   },
   {

@@ -515,7 +515,9 @@ describe('a ledger that was written by hand', () => {
     payload.digest = contentHash(payload.proposal);
     const chain = new Chain('t');
     chain.accept({ ...rows[0]!, payload: JSON.parse(rows[0]!.payload) } as never);
-    expect(() => chain.accept({ ...entryRow(payload, undefined), payload } as never)).toThrow('waits for nobody');
+    expect(() => chain.accept({ ...entryRow(payload, undefined), payload } as never)).toThrow(
+      'a revocation cannot be pending',
+    );
   });
 });
 

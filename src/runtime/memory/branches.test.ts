@@ -538,7 +538,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test.each([
     ['has of its source', false],
-    ['has adopted', true],
+    ['has taken over', true],
   ])('what is erased meanwhile is in no question about what a branch %s', async (_, isOwn) => {
     const { store, clock, trajectory, memory, branch } = await begun(kind);
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
@@ -573,7 +573,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test.each([
     ['has of its source', false],
-    ['has adopted', true],
+    ['has taken over', true],
   ])('no judge is shown what was erased of what a branch %s', async (_, isOwn) => {
     const shown: string[] = [];
     const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });

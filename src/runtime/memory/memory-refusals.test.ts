@@ -66,7 +66,7 @@ onClinics((begun) => {
       [{ subject: 'e\u0301' }, 'subject', 'bad_text'],
       [{ object: 'a\0b' }, 'object', 'bad_text'],
       [{ source: '' }, 'source', 'bad_text'],
-      [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since here it is source', 'bad_argument'],
+      [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since its name here is source', 'bad_argument'],
       [{ space: 'w2' }, 'space must be left out, since the memory sets its own space', 'bad_argument'],
       [{ verb: 'retract' }, 'verb must be left out, since the method is the verb', 'bad_argument'],
       [{ confidense: 1 }, 'confidense must be left out, since there is no such member', 'bad_argument'],

@@ -482,7 +482,9 @@ test('a declaration says what undoing costs where there is such a cost, and amou
   expect(declared({ cost: 3 })).toThrow(invalid('its cost must be a function'));
   expect(declared({ class: { ...(spec.class as object), reversibility: 'reversible' } })).toThrow(invalid('with_cost'));
   expect(declared({ compensate: undefined, uncompensated: 'so' })).toThrow(invalid('needs a compensate'));
-  expect(declared({ class: 'read', compensate: undefined, writes: undefined })).toThrow(invalid("can't have undoCost"));
+  expect(declared({ class: 'read', compensate: undefined, writes: undefined })).toThrow(
+    invalid('cannot have undoCost'),
+  );
   const made = await world(10);
   const wrong = made.bank.charge.spec.undoCost!({ what: 'a', undoing: 0.5 });
   expect(wrong).toEqual({ usd: 0.5 });

@@ -56,7 +56,7 @@ const ERRORS: [string, unknown, string | undefined][] = [
   ['a refusal without', new DidNothing(SECRET, { final: true }), undefined],
   ['any other error', new Error(SECRET), undefined],
   ['one that has a member of that name', Object.assign(new Error('no'), { why: 'secret' }), undefined],
-  ['a value that is not an error', SECRET, undefined],
+  ['what is no error', SECRET, undefined],
   ...['', 'Card', '4111', SECRET, 'a'.repeat(65), 'a b', `a\n`].map((why): [string, unknown, undefined] => [
     `a word that is none: ${JSON.stringify(why)}`,
     new NoAnswer('no', { why }),

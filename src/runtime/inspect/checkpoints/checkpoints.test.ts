@@ -390,7 +390,7 @@ describe('fsck', () => {
       { code: 'node_differs', level: 2, index: 1 },
     ],
     ['a node gone', ['DELETE FROM log_node WHERE level = 4'], { code: 'node_differs', level: 4, index: 0 }],
-    ['a cut tail', cut(4), { code: 'checkpoint', detail: expect.stringContaining('the last 4, from place 16 on') }],
+    ['a cut tail', cut(4), { code: 'checkpoint', detail: expect.stringContaining('the last 4, from position 16') }],
     [
       'an entry that stands where the log looks no more',
       [
@@ -538,7 +538,7 @@ describe('a witness', () => {
     sql(place, 'DELETE FROM log', 'DELETE FROM log_node', 'DELETE FROM entry WHERE position = 21');
     await expect(witnessed(place, url)).rejects.toMatchObject({
       code: 'witness_failed',
-      message: expect.stringContaining('the log has 20: some are missing'),
+      message: expect.stringContaining('the log has 20: entries are missing'),
     });
   });
 

@@ -320,7 +320,7 @@ describe('a changed invariant', () => {
     expect(placesOf(lost)).toEqual(['6 counselor', '9 counselor', '11 counselor']);
     expect(lost.differences[0]).toMatchObject({
       recorded: { as: 'md' },
-      now: expect.stringMatching(/dr-who is no counselor/),
+      now: expect.stringMatching(/dr-who cannot resolve this proposal/),
     });
     const both = changed({
       ...rule({ channel: 'nurse', onApprove: () => {} }),

@@ -250,8 +250,8 @@ describe('a transaction', () => {
     const within = (does: (tx: any) => unknown): Promise<unknown> =>
       trajectory.transaction(all, async (tx) => void (await does(tx)));
     for (const [slip, says] of [
-      [(tx: any) => tx.expand({ write: ['test:r'] }), 'there is no write'],
-      [(tx: any) => tx.release({ read: ['test:r'] }), 'there is no read'],
+      [(tx: any) => tx.expand({ write: ['test:r'] }), 'has no write'],
+      [(tx: any) => tx.release({ read: ['test:r'] }), 'has no read'],
       [(tx: any) => tx.expand(), 'expand takes an object { reads, writes }'],
       [(tx: any) => tx.expand({ writes: 'test:r' }), 'lists of scopes'],
       [(tx: any) => tx.nested(() => 1, { retry: 2 }), 'no option retry'],
