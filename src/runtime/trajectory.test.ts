@@ -724,7 +724,7 @@ describe('opening', () => {
     );
     const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((name) => defineDomain({ ...desk.declared, name }));
     await expect(runtimeOver(store, [one!, two!]).open('t')).rejects.toThrow(
-      /, and given are a@1 \([0-9a-f]{12}\), b@1 /,
+      /, and the given domains are a@1 \([0-9a-f]{12}\), b@1 /,
     );
     await expect(runtimeOver(store, [one!, two!, three!, four!]).open('t')).rejects.toThrow(
       'none of the 4 given domains has that name. Pass that domain (on the command line: --domain FILE).',

@@ -193,7 +193,7 @@ test('what is named wrongly is misuse, and names nobody', async () => {
     [['--facts', 'ward/'], /space\/subject/],
     [['--claim', 'ab'.repeat(32)], /one --facts/],
     [[], /--facts/],
-    [['--facts', 'ward/x'], /nothing to erase at the memory ward/],
+    [['--facts', 'ward/x'], /no erasable value at the memory ward/],
     [['--facts', 'ward/p8', '--claim', 'ab'.repeat(32)], /The subject has no claim/],
   ] as const) {
     const ended = await erase('notes', ...args);

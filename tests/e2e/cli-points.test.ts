@@ -346,7 +346,7 @@ describe('verify --deep', () => {
   });
 
   test('needs the domain, and takes another one only when told to', async () => {
-    await refused(['verify', '--deep'], /is of till@1 .*--domain FILE/);
+    await refused(['verify', '--deep'], /has the domain till@1 .*--domain FILE/);
     file('till.ts', TILL('2', 100));
     await refused(['verify', ...own], /has the domain till@1 .*The given domain is till@2 .*--changed-domain/);
     await refused(['verify', '--domain', 'till.ts'], /Without --deep no domain runs/);

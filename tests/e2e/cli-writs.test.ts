@@ -152,7 +152,7 @@ test('attenuate: the child carries its chain; what would be wider is refused wit
   expect(await assize(...wider)).toMatchObject({
     code: 2,
     out: '',
-    err: expect.stringContaining('budget goes beyond'),
+    err: expect.stringContaining('budget exceeds'),
   });
   const over = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--trajectory', 'u'];
   expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory goes beyond') });

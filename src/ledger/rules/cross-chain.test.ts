@@ -195,7 +195,7 @@ describe('a conclusion', () => {
     const from = odd.add('delegation', delegationMembers({ child_trajectory_id: 'a\0b' }));
     const { head } = answeredChild(from);
     odd.add('delegation', conclusionMembers(head));
-    await expectFault(verify('parent', odd), 2, 'source_missing', /the trajectory a b does not exist/);
+    await expectFault(verify('parent', odd), 2, 'source_missing', /the trajectory a\0b does not exist/);
   });
 });
 

@@ -69,7 +69,7 @@ onClinics((begun) => {
       [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since its name here is source', 'bad_argument'],
       [{ space: 'w2' }, 'space must be left out, since the memory sets its own space', 'bad_argument'],
       [{ verb: 'retract' }, 'verb must be left out, since the method is the verb', 'bad_argument'],
-      [{ confidense: 1 }, 'confidense must be left out, since there is no such member', 'bad_argument'],
+      [{ confidense: 1 }, 'confidense must be left out, since the fields are', 'bad_argument'],
     ];
     const inValid = 'must be left out, since a period is given as valid: { from, to }';
     const stamps = [
@@ -99,7 +99,7 @@ onClinics((begun) => {
         memory.retract({ ...about, valid, ...more } as never),
       );
     }
-    add('change.valid must be left out, since a change has a from', 'bad_argument', () =>
+    add('change.valid must be left out, since a change has a `from`', 'bad_argument', () =>
       memory.change({ ...said, valid: { from: first } } as never),
     );
     add('claims.0.valid.form', 'bad_argument', () => memory.assert({ ...said, valid: { form: first } } as never));
