@@ -155,7 +155,7 @@ test('attenuate: the child carries its chain; what would be wider is refused wit
     err: expect.stringContaining('budget exceeds'),
   });
   const over = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--trajectory', 'u'];
-  expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory goes beyond') });
+  expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory exceeds') });
   expect(JSON.parse((await assize(...over, '--delegate')).out).writ).toMatchObject({ trajectory: 'u', budget: {} });
   const made = await piped(
     readFileSync(at('lead.json'), 'utf8'),
