@@ -42,7 +42,7 @@ test('lists each refused advisory with its invariant, and the totals', async () 
   const lines = out.split('\n').map((line) => line.trimEnd().replace(/ {2,}/g, ' | '));
   expect(lines.slice(0, -2)).toEqual([
     'advisory | phase | refused | by | message',
-    'GO-2 | EMBARGOED | observe_cve | CVE_ATTRIBUTION_UNIQUENESS | /cves/GO-1/assigned/CVE-2026-1000 and /cves/GO-2/assigned/CVE-2026-1000 have in common what may be there once',
+    'GO-2 | EMBARGOED | observe_cve | CVE_ATTRIBUTION_UNIQUENESS | /cves/GO-1/assigned/CVE-2026-1000 and /cves/GO-2/assigned/CVE-2026-1000 have the same value, which must be unique',
     'GO-3 | EMBARGOED | execute_disclosure | DISCLOSURE_COMPLETENESS | /records/GO-3: the record attributes it to nobody',
     '',
     '3 advisories: 1 disclosed, 2 refused; 37 proposals on 91 days, 35 of them committed',

@@ -132,7 +132,7 @@ export class AgentOracleSession {
     if (this.#asked++ >= QUESTIONS_MAX)
       throw new AgentError(
         'too_many_questions',
-        `${agent} asked more than ${QUESTIONS_MAX} questions for one decision.`,
+        `${agent} asked more than ${QUESTIONS_MAX} questions for one decision. Ask fewer questions.`,
       );
     return calls.next();
   }
@@ -149,7 +149,7 @@ export class AgentOracleSession {
     const { agent } = this.#invocation;
     throw new AgentError(
       'decision_ended',
-      `Nothing is asked for ${agent} any more: it has decided, or the run has ended.`,
+      `${agent} cannot ask the oracle, because its decision or the run has ended. Await every question before the decision returns.`,
     );
   }
 

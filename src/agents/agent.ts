@@ -72,21 +72,22 @@ const NAME_MAX = 128;
 
 /** @throws AgentError `bad_agents` */
 export function populationOf(agents: readonly Agent[], domain: Domain): Population {
-  if (!Array.isArray(agents) || agents.length === 0) throw badAgents('there must be one at least');
+  if (!Array.isArray(agents) || agents.length === 0) throw badAgents('the list needs at least one agent');
   const population = new Map<string, Agent>();
   for (const agent of agents) {
     const { name, role, decide } = agent ?? {};
     if (typeof name !== 'string' || name === '' || name.length > NAME_MAX)
-      throw badAgents(`each has a name of 1 to ${NAME_MAX} characters`);
-    if (name.startsWith('assize.')) throw badAgents(`${name} is reserved; names do not begin with assize.`);
-    if (population.has(name)) throw badAgents(`two are called ${name}`);
+      throw badAgents(`each agent must have a name of 1 to ${NAME_MAX} characters`);
+    if (name.startsWith('assize.')) throw badAgents(`the name ${name} is reserved; do not start names with "assize."`);
+    if (population.has(name)) throw badAgents(`two agents are named ${name}`);
     if (typeof decide !== 'function') throw badAgents(`${name} has no function decide`);
-    if (!Object.hasOwn(domain.roles, role?.name ?? '')) throw badAgents(`${name} has no role of ${domain.name}`);
+    if (!Object.hasOwn(domain.roles, role?.name ?? ''))
+      throw badAgents(`the role of ${name} is not a role of ${domain.name}`);
     population.set(name, agent);
   }
   return population;
 }
 
 function badAgents(what: string): AgentError {
-  return new AgentError('bad_agents', `These agents can't run: ${what}.`);
+  return new AgentError('bad_agents', `The agents are not valid: ${what}.`);
 }

@@ -71,5 +71,8 @@ function checked(agent: string, decision: Decision): AgentIntent | 'wait' | 'don
   const { action, args } = decision ?? {};
   if (typeof action === 'string' && action !== '' && action.length <= ACTION_MAX)
     return { action, args: copyJson(args, { foreign: true }) };
-  throw new AgentError('bad_decision', `${agent} decided nothing: it answers with an action and args, wait, or done.`);
+  throw new AgentError(
+    'bad_decision',
+    `The decision of ${agent} is not valid. Return an action with args, wait, or done.`,
+  );
 }

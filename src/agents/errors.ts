@@ -2,13 +2,13 @@ import { AssizeError } from '#base';
 
 export type AgentErrorCode =
   /**
-   * The agents can't run: the list is empty, two share a name, a name is reserved, or a role is
+   * The agents are not valid: the list is empty, two share a name, a name is reserved, or a role is
    * unknown. Correct the list that the message describes.
    */
   | 'bad_agents'
   /**
-   * An agent, an arbiter or a counselor function returned a value that is no decision. Return one
-   * of the documented decisions.
+   * An agent, an arbiter or a counselor function returned a value that is not a decision. Return
+   * one of the documented decisions.
    */
   | 'bad_decision'
   /**
@@ -22,38 +22,35 @@ export type AgentErrorCode =
    */
   | 'decision_ended'
   /**
-   * An agent decides otherwise than before the run was interrupted. Run the agents that the run was
-   * recorded with. Evidence `{turn, agent}`.
+   * An agent decides differently than before the interruption of the run. Run the recorded agents.
+   * Evidence `{turn, agent}`.
    */
   | 'nondeterministic_agent'
   /**
-   * Another process takes the turns of this run. Let one process at a time run the agents. Evidence
+   * Another process takes the turns of this run. Run the agents in one process at a time. Evidence
    * `{turn}`.
    */
   | 'concurrent_run'
   /**
-   * The oracle log holds an entry that is no turn where a turn should be. Check that the log
-   * belongs to this trajectory. Evidence `{turn}`.
+   * The oracle log has another entry instead of a turn. Check that the log belongs to this
+   * trajectory. Evidence `{turn}`.
    */
   | 'bad_turn'
   /**
-   * An option of a run or of its replay can't be used. Correct the option that the message names.
+   * An option of a run or of its replay is not valid. Correct the option that the message names.
    */
   | 'bad_option'
-  /**
-   * The entries are signed, and the replay has no signer. Give the replay the key that signed the
-   * entries.
-   */
+  /** The entries are signed, and the replay has no signer. Pass the key that signed the entries. */
   | 'signer_needed'
   /**
-   * The store has no key of claims, so beliefs can't be replayed from it. Replay from the store
-   * that recorded the run, not from an import.
+   * The store has no claim key, so facts cannot be replayed from it. Replay from the store that
+   * recorded the run, not from an import.
    */
   | 'no_claim_key';
 
 /**
- * Misuse of a run of agents, or a run that can't continue. Errors that an agent throws pass through
- * unchanged.
+ * Misuse of a run of agents, or a run that cannot continue. Errors that an agent throws pass
+ * through unchanged.
  */
 export class AgentError extends AssizeError<AgentErrorCode> {
   override readonly name: string = 'AgentError';

@@ -111,7 +111,7 @@ export class ReplayStore extends MemoryStore {
     if (known !== undefined) return known;
     throw new AgentError(
       'no_claim_key',
-      'Somebody says what is believed, and the store has no key of claims that this was recorded with: replay the run from the store that it was recorded in, and not from one that was made of an export.',
+      'The run asserts facts, but the store lacks the claim key of the recording. Replay the run from the store that recorded it, not from an import.',
     );
   }
 

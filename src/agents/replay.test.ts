@@ -138,7 +138,7 @@ describe('a change is found at the first turn that differs', () => {
     expect((await replay((key) => store.oracleGet(key), [wren, chad])).firstDifference).toMatchObject({
       kind: 'decision',
       turn: first('edie'),
-      detail: 'there is no agent edie',
+      detail: 'the agent edie is missing',
     });
     const curious: Agent = {
       ...edie,

@@ -164,7 +164,7 @@ class Replay {
     const previous = this.#previous;
     this.#previous = recorded;
     if (turn.previous !== (previous?.hash ?? null))
-      return this.#differs(previous ?? recorded, 'ledger', 'it is not the turn that the next one followed');
+      return this.#differs(previous ?? recorded, 'ledger', 'the next turn does not follow this turn');
     const fault = await this.#reach(recorded);
     if (fault !== undefined) return this.#differs(recorded, 'ledger', fault);
     return 'counsel' in turn ? this.#takeCounsel(recorded, turn) : this.#takeAgent(recorded, turn);
@@ -176,12 +176,12 @@ class Replay {
    */
   async #reach({ turn, number }: RecordedTurn): Promise<string | undefined> {
     const place = this.#places.get(turn.after);
-    if (place === undefined) return `it found the head ${turn.after}, which is not in the ledger`;
+    if (place === undefined) return `its head ${turn.after} is not in the ledger`;
     const next = this.#trajectory.length;
-    if (place < next - 1) return `it found the head ${turn.after}, seq ${place}, and the turns before it lead further`;
+    if (place < next - 1) return `its head ${turn.after} is at seq ${place}, and the earlier turns lead further`;
     const made = this.#entries.slice(next, place + 1).find((one) => one.turn !== undefined);
     if (made !== undefined)
-      return `turn ${made.turn} is said by seq ${made.entry.seq} to have made it, which is before turn ${number}`;
+      return `seq ${made.entry.seq} names turn ${made.turn} as its turn, but precedes turn ${number}`;
     await this.#takeAsRecorded(place + 1);
     return undefined;
   }
@@ -190,7 +190,7 @@ class Replay {
 
   async #takeAgent(recorded: RecordedTurn, turn: AgentTurn): Promise<RunDifference | undefined> {
     const agent = this.#agents.get(turn.agent);
-    if (agent === undefined) return this.#differs(recorded, 'decision', `there is no agent ${turn.agent}`);
+    if (agent === undefined) return this.#differs(recorded, 'decision', `the agent ${turn.agent} is missing`);
     if (recorded.number === 0) for (const one of this.#agents.values()) this.#see(one);
     const decided = await this.#decide(recorded, turn, agent);
     if ('kind' in decided) return decided;
@@ -210,18 +210,13 @@ class Replay {
     } catch (error) {
       const kind = (['oracle_miss', 'erased'] as const).find((code) => isAssizeError(error, code)) ?? 'decision';
       if (error instanceof LedgerFault)
-        return this.#differs(
-          recorded,
-          'slice',
-          `it was invoked on the head ${turn.invoked}, which is not there`,
-          error,
-        );
+        return this.#differs(recorded, 'slice', `it was invoked on the head ${turn.invoked}, which is missing`, error);
       return this.#differs(recorded, kind, messageOf(error), error);
     }
-    if (decided.slice !== turn.slice) return this.#differs(recorded, 'slice', 'its slice is another one now');
+    if (decided.slice !== turn.slice) return this.#differs(recorded, 'slice', 'its slice is now different');
     if (decided.decision === turn.decision && decided.does === turn.does) return decided;
     const now = canonicalize((decided.intent ?? decided.does) as unknown as Json).slice(0, 200);
-    return this.#differs(recorded, 'decision', `recorded ${turn.does}; now ${now}, or what it asked is different`);
+    return this.#differs(recorded, 'decision', `recorded ${turn.does}; now ${now}, or its questions are different`);
   }
 
   async #sliceAt(head: Hash, agent: Agent): Promise<unknown> {
@@ -279,7 +274,7 @@ class Replay {
       if (isRuled !== (place !== undefined)) {
         const now = refused?.message ?? ruling?.ruling;
         const before = place === undefined ? 'left no entry' : `made seq ${place}`;
-        return this.#differs(recorded, 'entry', `it ${before}, and is ${now} now`, refused);
+        return this.#differs(recorded, 'entry', `it ${before}, and now is ${now}`, refused);
       }
     } catch (error) {
       return this.#differs(recorded, 'entry', messageOf(error), error);
@@ -383,7 +378,7 @@ class Replay {
 /** The fields in which two entries at one position differ. */
 function differenceOf(recorded: RecordedEntry | undefined, now: EntryRow): string | undefined {
   if (recorded?.entry.id === now.id) return undefined;
-  if (recorded === undefined) return `there is none at seq ${now.seq}, and now a ${now.kind}`;
+  if (recorded === undefined) return `the ledger has no entry at seq ${now.seq}, and the replay has a ${now.kind}`;
   const before = recorded.entry.payload as unknown as Record<string, Json>;
   const after = readRow(now).payload as unknown as Record<string, Json>;
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
@@ -399,7 +394,7 @@ async function entriesOf({ store, trajectoryId }: ReplaySource): Promise<Recorde
     if (!(cause instanceof LedgerFault)) throw cause;
     throw new RuntimeError(
       'invalid_ledger',
-      `The ledger does not verify, so no run can be replayed: ${cause.message}.`,
+      `The ledger does not verify, so the run cannot be replayed: ${cause.message}.`,
       {
         evidence: { ...cause.fault },
         cause,
@@ -407,7 +402,7 @@ async function entriesOf({ store, trajectoryId }: ReplaySource): Promise<Recorde
     );
   }
   if (entries.length > 0) return entries;
-  throw new RuntimeError('not_found', `There is no trajectory ${trajectoryId} in this store.`);
+  throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
 }
 
 /** @throws AgentError `signer_needed` */
@@ -415,8 +410,8 @@ function checkSigner(entries: readonly RecordedEntry[], { signer }: ReplayRunOpt
   for (const { entry, turn } of entries) {
     const key = entry.payload.signature?.key;
     if (turn === undefined || key === signer?.publicKey) continue;
-    const what = key === undefined ? 'is not signed; give no signer' : `is signed with ${key}; give that signer`;
-    throw new AgentError('signer_needed', `An entry's id covers its signature, and seq ${entry.seq} ${what}.`, {
+    const what = key === undefined ? 'is not signed; pass no signer' : `is signed with ${key}; pass that signer`;
+    throw new AgentError('signer_needed', `The id of an entry covers its signature, and seq ${entry.seq} ${what}.`, {
       evidence: { seq: entry.seq, ...(key === undefined ? {} : { key }) },
     });
   }
@@ -430,5 +425,5 @@ const NO_CLOCK: Clock = { now: nothing };
 const NO_CHANCE: Random = { bytes: nothing };
 
 function nothing(): never {
-  throw new Error('A replay calls nothing, reads no clock, draws no number and writes nothing.');
+  throw new Error('A replay has no calls, clock, random numbers or writes.');
 }

@@ -199,11 +199,11 @@ class Run {
     }
     if (turn.does !== 'propose') return {};
     const agent = this.#agents.get(turn.agent);
-    if (agent === undefined) throw changed(number, turn.agent, 'is none of the agents');
+    if (agent === undefined) throw changed(number, turn.agent, 'is not one of the agents');
     const slice = await this.#trajectory.sliceAt(turn.invoked, agent.role.name, agent.role.params);
     const decided = await this.#decide(agent, slice, { anyName: true });
     if (decided.decision !== turn.decision || decided.does !== turn.does)
-      throw changed(number, turn.agent, 'decides otherwise now');
+      throw changed(number, turn.agent, 'now decides differently');
     return proposeIn(this.#trajectory, agent, decided, recorded);
   }
 
@@ -253,7 +253,7 @@ class Run {
     const chosen = await arbiter(candidates, { turn: this.#turn, last: this.#last, oracle: oracle.oracle });
     await oracle.end();
     if (candidates.includes(chosen)) return chosen;
-    throw new AgentError('bad_decision', `The arbiter chose ${chosen}, who is none of ${candidates.join(', ')}.`);
+    throw new AgentError('bad_decision', `The arbiter chose ${chosen}. Return one of ${candidates.join(', ')}.`);
   }
 
   #afterLast(names: readonly string[]): string {
@@ -291,7 +291,10 @@ class Run {
     const decision = await this.#options.counsel?.({ id, payload });
     const { do: does } = decision ?? {};
     if (decision === undefined || (does !== 'approve' && does !== 'reject' && does !== 'later'))
-      throw new AgentError('bad_decision', 'A counselor says approve, reject or later.');
+      throw new AgentError(
+        'bad_decision',
+        'The decision of the counselor is not valid. Return approve, reject or later.',
+      );
     const counsel = { ...decision, pending: id, digest: payload.digest };
     const recorded = await this.#record<CounselTurn>({ counsel });
     const outcome = await resolveIn(this.#trajectory, counsel, recorded);
@@ -348,7 +351,7 @@ class Run {
 function changed(turn: number, agent: string, what: string): AgentError {
   return new AgentError(
     'nondeterministic_agent',
-    `Turn ${turn} can't be gone on with: ${agent} ${what}. Run the agents that it was recorded with.`,
+    `Turn ${turn} cannot be resumed: ${agent} ${what}. Run the recorded agents.`,
     { evidence: { turn, agent } },
   );
 }
@@ -358,7 +361,7 @@ function checkOptions({ oracle, clock, random, maxTurns = TURNS_MAX }: RunOption
   checkArgument(arg.optional(arg.members({ now: arg.code })), clock, 'options.clock');
   checkArgument(arg.optional(arg.members({ bytes: arg.code })), random, 'options.random');
   if (oracle?.mode !== 'record')
-    throw new AgentError('bad_option', 'A run needs an oracle that records; replayRun is what replays.');
+    throw new AgentError('bad_option', 'A run needs an oracle in mode `record`. Use replayRun for a replay.');
   if (!Number.isSafeInteger(maxTurns) || maxTurns < 0)
     throw new AgentError('bad_option', 'maxTurns must be a whole number from 0.');
 }

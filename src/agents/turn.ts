@@ -66,7 +66,7 @@ export type Counsel = CounselDecision & { readonly pending: Hash; readonly diges
 
 /** A turn in the log, or undefined. @throws AgentError `bad_turn`; OracleError `oracle_corrupt` */
 export async function readTurn(oracle: Oracle, trajectory: string, turn: number): Promise<RecordedTurn | undefined> {
-  const nobody = new Error('nobody took it yet');
+  const nobody = new Error('the turn is not recorded yet');
   const call = (): never => {
     throw nobody;
   };
@@ -87,7 +87,7 @@ export async function recordTurn(oracle: Oracle, trajectory: string, turn: numbe
   if (answer.hash === contentHash(made)) return recordedTurn(turn, answer);
   throw new AgentError(
     'concurrent_run',
-    `Turn ${turn} of ${trajectory} was taken by somebody else; one runs its agents at a time.`,
+    `Another process took turn ${turn} of ${trajectory}. Run its agents in one process at a time.`,
     {
       evidence: { turn },
       retryable: true,
@@ -108,9 +108,13 @@ export interface RecordedTurn {
 /** @throws AgentError `bad_turn` */
 export function recordedTurn(number: number, { value, oracle_key: key, hash }: OracleAnswer): RecordedTurn {
   if (isTurn(value)) return { number, turn: value as unknown as Turn, key, value, hash };
-  throw new AgentError('bad_turn', `The oracle log holds something else than turn ${number} under ${key}.`, {
-    evidence: { turn: number, key },
-  });
+  throw new AgentError(
+    'bad_turn',
+    `The entry ${key} of the oracle log is not turn ${number}. Check that the log belongs to this trajectory.`,
+    {
+      evidence: { turn: number, key },
+    },
+  );
 }
 
 function isTurn(value: Json): boolean {

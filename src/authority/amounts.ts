@@ -15,7 +15,7 @@ export function isAmount(value: unknown): value is number {
  */
 export function costItems(cost: Amounts): (readonly [unit: string, amount: number])[] {
   if (typeof cost !== 'object' || cost === null)
-    throw new AuthorityError('bad_amount', 'Amounts are an object of whole numbers by unit.');
+    throw new AuthorityError('bad_amount', 'The amounts must be an object of whole numbers by unit.');
   const items: (readonly [string, number])[] = [];
   for (const unit of Object.keys(cost)) {
     const amount = cost[unit];

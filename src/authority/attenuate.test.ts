@@ -51,7 +51,7 @@ describe('attenuate', () => {
     const deeper = { subject: 'x', nonce: 'd' };
     const attempt = (): Writ => attenuate(leaf, deeper, keys[1]!.privateKey);
     expect(attempt).toThrowError(expect.objectContaining({ code: 'bad_writ' }));
-    expect(attempt).toThrowError(/^"clerk" can use this writ and not pass it on: /);
+    expect(attempt).toThrowError(/^"clerk" cannot delegate this writ: /);
   });
 
   test('names all wider fields with the excess of each', () => {
@@ -60,10 +60,10 @@ describe('attenuate', () => {
       ...{ expires: addMicros(start, 1001), max_depth: 3, require_approval: [] },
     };
     const attempt = (): Writ => attenuate(root, { subject: 'x', nonce: 'c', ...changes }, keys[1]!.privateKey);
-    const beyond = 'goes beyond what the parent grants';
+    const beyond = 'exceeds the grant of the parent';
     expect(attempt).toThrowError(
       [
-        `A child can't be wider than its parent: trajectory ${beyond} (t2, not t1)`,
+        `The child writ exceeds its parent: trajectory ${beyond} (t2, not t1)`,
         `actions ${beyond} ("refund")`,
         `scopes ${beyond} ("fs:/**")`,
         `budget ${beyond} (11 calls of ${grant.budget?.['calls']}, 0 eur of none)`,
@@ -74,7 +74,7 @@ describe('attenuate', () => {
     );
     const last = issueWrit({ ...grant, max_depth: 0 }, keys[0]!.privateKey);
     expect(() => attenuate(last, { subject: 'x', nonce: 'c' }, keys[1]!.privateKey)).toThrowError(
-      /: max_depth goes beyond what the parent grants \(it may have no children\)\.$/,
+      /: max_depth exceeds the grant of the parent \(the parent allows no children\)\.$/,
     );
   });
 

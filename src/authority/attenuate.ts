@@ -143,11 +143,11 @@ function present(changes: Attenuation): Attenuation {
 
 function notAttenuated(wider: Widening, parent: Writ, child: WritBody, axes: readonly Axis[]): AuthorityError {
   const all = axes.filter((axis) => !NARROWER[axis](parent, child)).map((axis) => wideningText(axis, parent, child));
-  const message = `A child can't be wider than its parent: ${all.join('; ')}.`;
+  const message = `The child writ exceeds its parent: ${all.join('; ')}.`;
   return new AuthorityError('not_attenuated', message, { evidence: { ...wider } });
 }
 
 function unpassable({ subject }: Writ): AuthorityError {
-  const message = `${quoted(subject)} can use this writ and not pass it on: only a subject that is a public key signs children.`;
+  const message = `${quoted(subject)} cannot delegate this writ: only a subject that is a public key can sign children.`;
   return new AuthorityError('bad_writ', message, { evidence: { pointer: '/issuer', problem: 'must be a public key' } });
 }

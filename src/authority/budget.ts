@@ -192,9 +192,13 @@ export class BudgetLedger {
     for (const { account, items } of read) {
       const over = items.find(([unit, amount]) => amount > (account.granted.get(unit) ?? 0));
       if (over !== undefined)
-        throw new AuthorityError('budget_exhausted', `Writ ${account.id} can’t have spent so many ${over[0]}.`, {
-          evidence: { writ_id: account.id, unit: over[0] },
-        });
+        throw new AuthorityError(
+          'budget_exhausted',
+          `Writ ${account.id} cannot have spent that amount of ${over[0]}.`,
+          {
+            evidence: { writ_id: account.id, unit: over[0] },
+          },
+        );
     }
     for (const { account, items } of read) for (const [unit, amount] of items) account.spent.set(unit, amount);
   }
@@ -203,7 +207,9 @@ export class BudgetLedger {
     const account = this.#accounts.get(id);
     if (account !== undefined) return account;
     checkArgument(arg.text, id, 'id');
-    throw new AuthorityError('unknown_writ', `No budget was granted under writ ${id}.`, { evidence: { writ_id: id } });
+    throw new AuthorityError('unknown_writ', `The budget has no writ ${id}. Grant it first.`, {
+      evidence: { writ_id: id },
+    });
   }
 }
 

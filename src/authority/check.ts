@@ -178,7 +178,7 @@ class Verifier implements WritVerifier {
     const { writ, chain, trajectory, child, at, revoked, delegated } = delegation;
     checkInstant(at);
     const [above, ...rest] = chain;
-    if (above === undefined) return refuse('broken_chain', 'A root writ can’t be delegated; delegate a child of it.');
+    if (above === undefined) return refuse('broken_chain', 'A root writ cannot be delegated. Delegate a child of it.');
     const held = this.#hold(writ, chain);
     if ('code' in held) return held;
     const from = this.#hold(above, rest);
@@ -201,7 +201,7 @@ class Verifier implements WritVerifier {
   #hold(writ: Writ, chain: readonly Writ[]): VerifiedChain | WritRefusal {
     if (!Array.isArray(chain)) checkArgument(CHAIN, chain, 'chain');
     if (chain.length > this.#maxDepth) {
-      return refuse('too_deep', `The writ stands ${chain.length} links below its root; ${this.#maxDepth} are allowed.`);
+      return refuse('too_deep', `The writ is ${chain.length} links below its root, and ${this.#maxDepth} are allowed.`);
     }
     const links = readLinks([writ, ...chain]);
     if ('code' in links) return links;
@@ -221,7 +221,7 @@ class Verifier implements WritVerifier {
   #verifyLinks(links: readonly Writ[]): VerifiedChain | WritRefusal {
     const root = links.at(-1)!;
     if (!this.#anchors.has(root.issuer)) {
-      return refuse('unknown_anchor', `The root's issuer ${root.issuer} is not a key of the configuration.`);
+      return refuse('unknown_anchor', `The issuer ${root.issuer} of the root writ is not in the configured anchors.`);
     }
     return keyCycle(links) ?? unattenuated(links) ?? this.#unsigned(links) ?? compile(links);
   }
@@ -230,7 +230,7 @@ class Verifier implements WritVerifier {
     for (const link of links.toReversed()) {
       const id = writId(link);
       if (this.#held.has(id) || signatureHolds(link)) continue;
-      return refuse('bad_signature', `The signature of writ ${id} is not that of its issuer.`);
+      return refuse('bad_signature', `The signature of writ ${id} does not match its issuer.`);
     }
     return undefined;
   }
@@ -267,7 +267,7 @@ function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
     const link = links[index]!;
     const above = links[index + 1];
     if (link.parent === (above === undefined ? null : writId(above))) continue;
-    const expected = link.parent === null ? 'none, it is a root' : `writ ${link.parent}`;
+    const expected = link.parent === null ? 'none, because it is a root' : `writ ${link.parent}`;
     return refuse('broken_chain', `The ancestor of writ ${writId(link)} must be ${expected}.`);
   }
   return links;
@@ -277,7 +277,7 @@ function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
 function keyCycle(links: readonly Writ[]): WritRefusal | undefined {
   const seen = new Set([links.at(-1)!.issuer]);
   for (const link of links.toReversed()) {
-    if (seen.has(link.subject)) return refuse('cycle', `The principal ${link.subject} stands twice in one chain.`);
+    if (seen.has(link.subject)) return refuse('cycle', `The principal ${link.subject} occurs twice in one chain.`);
     seen.add(link.subject);
   }
   return undefined;
@@ -326,7 +326,7 @@ function judge(held: VerifiedChain, use: WritUse): WritCheck {
   if (revoked !== undefined) return revoked;
   const action = readName('action', use.action);
   if ('problem' in action) return refuse('bad_resource', `The action ${quoted(use.action)} ${action.problem}.`);
-  if (!action.concrete) return refuse('bad_resource', `The action ${quoted(use.action)} has a star; name one action.`);
+  if (!action.concrete) return refuse('bad_resource', `The action ${quoted(use.action)} has a star. Name one action.`);
   if (!actions.contain(action))
     return refuse('action_not_granted', `The writ does not grant the action ${action.text}.`);
   for (const text of use.scopes) {
@@ -341,7 +341,7 @@ function astray({ crossing }: VerifiedChain, delegated: string | undefined): Wri
   if (crossing === undefined || crossing === delegated) return undefined;
   return refuse(
     'not_attenuated',
-    `Writ ${crossing} is for another trajectory than its parent, and was not delegated here: trajectory.`,
+    `Writ ${crossing} has another trajectory than its parent, and was not delegated to this one.`,
   );
 }
 
@@ -359,7 +359,7 @@ function checkInstant(at: Instant): void {
 
 function early({ writ }: VerifiedChain, at: Instant): WritRefusal | undefined {
   if (at >= writ.not_before) return undefined;
-  return refuse('not_yet_valid', `The writ holds from ${writ.not_before}, not at ${at}.`);
+  return refuse('not_yet_valid', `The writ is valid from ${writ.not_before}, not at ${at}.`);
 }
 
 function late({ writ }: VerifiedChain, at: Instant): WritRefusal | undefined {

@@ -15,11 +15,11 @@ export function compileCondition(condition: Condition): Test {
   const tests = compileTests(condition);
   return (args) => {
     const found = argumentAt(args, segments);
-    if ('problem' in found) return `there is no place ${path}: ${found.problem}`;
+    if ('problem' in found) return `the path ${path} does not exist: ${found.problem}`;
     const { value } = found;
     if (exists !== undefined && exists !== (value !== undefined)) return false;
     if (tests.length === 0) return true;
-    if (value === undefined) return `there is no argument at ${path}`;
+    if (value === undefined) return `the argument at ${path} is missing`;
     for (const test of tests) {
       const holds = test(value);
       if (typeof holds === 'string') return `the argument at ${path} ${holds}`;
@@ -51,7 +51,7 @@ function equalTo(values: readonly Json[], wanted: boolean): Test {
 
 function matching(pattern: Name): Test {
   return (value) => {
-    if (typeof value !== 'string') return 'is not a text';
+    if (typeof value !== 'string') return 'is not a string';
     const name = readName('scope', value);
     if ('problem' in name) return name.problem;
     return name.concrete ? nameContains(pattern, name) : 'has a star where one exact name is needed';
@@ -69,13 +69,13 @@ function argumentAt(
 ): { readonly value: Json | undefined } | { readonly problem: string } {
   let value: Json | undefined = args;
   for (const [depth, key] of segments.entries()) {
-    const above = toPointer(segments.slice(0, depth)) || 'the whole';
-    if (typeof value !== 'object' || value === null) return { problem: `${above} has no members` };
+    const above = toPointer(segments.slice(0, depth)) || 'the whole value';
+    if (typeof value !== 'object' || value === null) return { problem: `${above} has no fields` };
     const isIndex = /^(?:0|[1-9]\d*)$/.test(key);
     if (Array.isArray(value) && !isIndex) return { problem: `${above} is a list` };
     if (!Object.hasOwn(value, key)) {
       // The value may stand in place of a list of such values.
-      if (isIndex && !Array.isArray(value)) return { problem: `${above} is no list` };
+      if (isIndex && !Array.isArray(value)) return { problem: `${above} is not a list` };
       return { value: undefined };
     }
     value = (value as { readonly [key: string]: Json })[key];

@@ -1,8 +1,8 @@
 import { AssizeError, type ErrorDetails } from '#base';
 
 /**
- * Misuse, and documents that have the wrong form. What a valid writ does not grant is not an error but a refusal, see
- * `WritRefusalCode`.
+ * Misuse, or a malformed document. A use that a valid writ does not grant is a refusal
+ * (`WritRefusalCode`), not an error.
  */
 export type AuthorityErrorCode =
   /**
@@ -11,18 +11,18 @@ export type AuthorityErrorCode =
    */
   | 'bad_resource'
   /**
-   * The value is no writ of version 1. Correct the member at the pointer. Evidence `{pointer,
+   * The value is not a writ of version 1. Correct the field at the pointer. Evidence `{pointer,
    * problem}`.
    */
   | 'bad_writ'
   /**
-   * The private key is not the issuer's. Sign with the key of the issuer, or of the parent's
-   * subject. Evidence `{issuer}`.
+   * The private key does not belong to the issuer. Sign with the key of the issuer, or of the
+   * subject of the parent. Evidence `{issuer}`.
    */
   | 'wrong_key'
   /**
-   * The child writ is wider than its parent. Narrow the axis that the message names. Evidence
-   * `{axis, parent, child}`.
+   * The child writ exceeds its parent. Narrow the axis that the message names. Evidence `{axis,
+   * parent, child}`.
    */
   | 'not_attenuated'
   /**
@@ -31,14 +31,14 @@ export type AuthorityErrorCode =
    */
   | 'bad_instant'
   /**
-   * A cost or grant is negative, not whole, or not a safe integer. Give a whole number from 0 up.
+   * A cost or grant is negative, not whole, or not a safe integer. Pass a whole number from 0 up.
    * Evidence `{unit, amount}`.
    */
   | 'bad_amount'
   /** The budget has no such writ. Grant the writ before spending from it. Evidence `{writ_id}`. */
   | 'unknown_writ'
   /**
-   * The writ's budget does not cover the cost. Ask `covers` first, or grant more. Evidence
+   * The budget of the writ does not cover the cost. Call `covers` first, or grant more. Evidence
    * `{writ_id, unit, left, cost, short}`.
    */
   | 'budget_exhausted'
@@ -47,13 +47,10 @@ export type AuthorityErrorCode =
    * `{writ_id, unit, spent, cost}`.
    */
   | 'over_refunded'
-  /**
-   * Two different grants have one writ id. Use the grant that the ledger holds. Evidence
-   * `{writ_id}`.
-   */
+  /** Two different grants have one writ id. Use the grant in the ledger. Evidence `{writ_id}`. */
   | 'writ_conflict'
   /**
-   * The rule table can't be read. Correct the rule at the pointer. Evidence `{pointer, problem}`.
+   * The rule table is not valid. Correct the rule at the pointer. Evidence `{pointer, problem}`.
    */
   | 'bad_policy';
 

@@ -62,7 +62,7 @@ export function failClosed(decide: () => PolicyDecision): PolicyDecision {
   try {
     return decide();
   } catch (error) {
-    const what = error instanceof Error ? error.message : `it threw a ${typeof error}, which is no error`;
+    const what = error instanceof Error ? error.message : `it threw a ${typeof error}, not an error`;
     return denied(`The policy failed: ${what.toWellFormed()}`);
   }
 }
@@ -79,16 +79,18 @@ const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>(['allow', 'deny', 'needs
 
 /** The answer is untrusted data, so every field is checked. */
 function readDecision(answer: unknown): PolicyDecision {
-  if (typeof answer !== 'object' || answer === null) return denied('The policy gave no decision.');
+  if (typeof answer !== 'object' || answer === null) return denied('The policy returned no decision.');
   if (answer instanceof Promise) {
     // The promise is refused here. Its later rejection must not end the process.
     answer.then(undefined, () => undefined);
-    return denied('The policy answered with a promise; it must decide synchronously.');
+    return denied('The policy returned a promise. Decide synchronously.');
   }
   const { decision, rule, reasons, errors } = answer as Partial<Record<keyof PolicyDecision, unknown>>;
-  if (!VERDICTS.has(decision)) return denied('The policy’s decision is none of allow, deny and needs_approval.');
-  if (!isTexts(reasons) || !isTexts(errors)) return denied('The policy’s reasons and errors must be lists of texts.');
-  if (rule !== undefined && !isRuleId(rule)) return denied('The policy’s rule must be a text of 1 to 512 characters.');
+  if (!VERDICTS.has(decision)) return denied('The decision of the policy is not allow, deny or needs_approval.');
+  if (!isTexts(reasons) || !isTexts(errors))
+    return denied('The reasons and errors of the policy must be lists of strings.');
+  if (rule !== undefined && !isRuleId(rule))
+    return denied('The rule of the policy must be a string of 1 to 512 characters.');
   return decisionOf(decision as Verdict, rule, wellFormed(reasons), wellFormed(errors));
 }
 

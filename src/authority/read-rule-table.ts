@@ -17,7 +17,7 @@ export function parseRuleTable(value: unknown): RuleTable {
   const rules = listOf(table['rules'], '/rules').map((rule, index) => readRule(rule, `/rules/${index}`));
   const ids = new Set<string>();
   for (const [index, { id }] of rules.entries()) {
-    if (ids.has(id)) throw bad(`/rules/${index}/id`, 'is the id of a row above; ids are what rulings are explained by');
+    if (ids.has(id)) throw bad(`/rules/${index}/id`, 'repeats the id of an earlier rule; rulings name rules by id');
     ids.add(id);
   }
   return { id: textOf(table['id'], '/id'), rules, otherwise: table['otherwise'] };
@@ -84,7 +84,7 @@ function plain(value: unknown): Json {
 function objectOf(value: Json | undefined, at: string, members: readonly string[]): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw bad(at, 'must be an object');
   for (const key of Object.keys(value)) {
-    if (!members.includes(key)) throw bad(`${at}/${key}`, `is not known; the members are ${members.join(', ')}`);
+    if (!members.includes(key)) throw bad(`${at}/${key}`, `is not known; the fields are ${members.join(', ')}`);
   }
   return value as Fields;
 }
@@ -95,7 +95,7 @@ function listOf(value: Json | undefined, at: string): readonly Json[] {
 }
 
 function textOf(value: Json | undefined, at: string): string {
-  if (typeof value !== 'string' || value === '') throw bad(at, 'must be a text that is not empty');
+  if (typeof value !== 'string' || value === '') throw bad(at, 'must be a non-empty string');
   return value;
 }
 
@@ -114,7 +114,11 @@ function patternsOf(value: Json | undefined, at: string, sort: NameSort): readon
 }
 
 function bad(pointer: string, problem: string): AuthorityError {
-  return new AuthorityError('bad_policy', `Not a rule table: ${pointer === '' ? 'it' : pointer} ${problem}.`, {
-    evidence: { pointer, problem },
-  });
+  return new AuthorityError(
+    'bad_policy',
+    `The rule table is not valid: ${pointer === '' ? 'it' : pointer} ${problem}.`,
+    {
+      evidence: { pointer, problem },
+    },
+  );
 }

@@ -129,9 +129,9 @@ describe('conditions', () => {
   test.each([
     ['/to/a~1b/01', '/to/a~1b is a list'],
     ['/to/a~1b/length', '/to/a~1b is a list'],
-    ['/currency/0', '/currency has no members'],
-    ['/to/0', '/to is no list'],
-    ['/0/name', 'the whole is no list'],
+    ['/currency/0', '/currency has no fields'],
+    ['/to/0', '/to is not a list'],
+    ['/0/name', 'the whole value is not a list'],
   ])('%s does not exist: a denial there cannot be bypassed by another shape', (path, problem) => {
     for (const effect of ['allow', 'deny'] as const) {
       const rules = [
@@ -141,7 +141,7 @@ describe('conditions', () => {
       const decision = ruleTable({ id: 't', rules, otherwise: 'deny' }).evaluate(ask({ args }));
       expect(decision).toMatchObject({
         decision: 'deny',
-        errors: [`rule r0: there is no place ${path}: ${problem}`],
+        errors: [`rule r0: the path ${path} does not exist: ${problem}`],
       });
     }
   });

@@ -8,7 +8,7 @@ import type { Writ, WritBody } from './writ.ts';
  */
 export function wideningText(axis: Axis, parent: Writ, child: WritBody): string {
   const beyond = BEYOND[axis]?.(parent, child);
-  return `${axis} goes beyond what the parent grants${beyond === undefined ? '' : ` (${beyond})`}`;
+  return `${axis} exceeds the grant of the parent${beyond === undefined ? '' : ` (${beyond})`}`;
 }
 
 /** The violating values. Undefined if the axis alone is enough. */
@@ -24,7 +24,7 @@ const BEYOND: { readonly [A in Axis]?: (parent: Writ, child: WritBody) => string
   not_before: (parent, child) => `${child.not_before}, not before ${parent.not_before}`,
   expires: (parent, child) => `${child.expires}, no later than ${parent.expires}`,
   max_depth: (parent, child) =>
-    parent.max_depth === 0 ? 'it may have no children' : `${child.max_depth}, less than ${parent.max_depth}`,
+    parent.max_depth === 0 ? 'the parent allows no children' : `${child.max_depth}, less than ${parent.max_depth}`,
   require_approval: (parent, child) => {
     const missing = uncovered('action', child.require_approval, parent.require_approval);
     return `without ${missing}`;

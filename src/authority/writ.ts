@@ -123,7 +123,7 @@ export function signWrit(body: WritBody, privateKey: string): Writ {
   if (signature === undefined || !verifyText('writ', text, signature, body.issuer)) {
     throw new AuthorityError(
       'wrong_key',
-      'The private key is not that of the issuer; sign with the issuer’s own key.',
+      'The private key does not belong to the issuer. Sign with the key of the issuer.',
       {
         evidence: { issuer: body.issuer },
       },
@@ -185,16 +185,16 @@ function readWrit(json: Json, mode: Mode): Writ {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) throw bad('', 'must be an object');
   const given = json as { readonly [key: string]: Json };
   for (const key of Object.keys(given)) {
-    if (!MEMBERS.has(key)) throw bad(key, 'is not a member of a writ; what is not understood can’t be granted');
+    if (!MEMBERS.has(key)) throw bad(key, 'is not a field of a writ');
   }
-  if (given['v'] !== 1) throw bad('v', 'must be 1, the only version this program understands');
+  if (given['v'] !== 1) throw bad('v', 'must be 1, the only supported version');
   const issuer = hex(given, 'issuer', 64);
   const subject = text(given, 'subject');
-  if (subject === issuer) throw bad('subject', 'must differ from the issuer; nobody grants to themselves');
+  if (subject === issuer) throw bad('subject', 'must differ from the issuer');
   const trajectory = Object.hasOwn(given, 'trajectory') ? text(given, 'trajectory') : undefined;
   const budget = amounts(given);
   if (trajectory === undefined && budget !== undefined && Object.keys(budget).length > 0) {
-    throw bad('trajectory', 'must be named, because the writ has a budget');
+    throw bad('trajectory', 'is required, because the writ has a budget');
   }
   const writ: Writ = {
     v: 1,
@@ -240,7 +240,7 @@ function optional<Key extends string, T>(key: Key, value: T | undefined): { [K i
 function text(given: Fields, key: string): string {
   const value = given[key];
   if (typeof value !== 'string' || value === '' || value.length > MAX_TEXT) {
-    throw bad(key, `must be a text of 1 to ${MAX_TEXT} characters`);
+    throw bad(key, `must be a string of 1 to ${MAX_TEXT} characters`);
   }
   return value;
 }
@@ -279,7 +279,7 @@ function names(given: Fields, key: string, sort: NameSort, mode: Mode): readonly
   if (!Array.isArray(list) || list.length > MAX_ITEMS)
     throw bad(key, `must be a list of at most ${MAX_ITEMS} patterns`);
   const read = (list as readonly Json[]).map((item, index) => {
-    if (typeof item !== 'string') throw bad(`${key}/${index}`, 'must be a text');
+    if (typeof item !== 'string') throw bad(`${key}/${index}`, 'must be a string');
     const name = readName(sort, item);
     if ('problem' in name) throw bad(`${key}/${index}`, name.problem);
     if (mode === 'stored' && name.text !== item) throw bad(`${key}/${index}`, `must be in normal form: ${name.text}`);
@@ -304,7 +304,7 @@ function amounts(given: Fields): Amounts | undefined {
 
 function bad(member: string, problem: string): AuthorityError {
   const pointer = member === '' ? '' : `/${member}`;
-  return new AuthorityError('bad_writ', `Not a writ: ${pointer === '' ? 'it' : pointer} ${problem}.`, {
+  return new AuthorityError('bad_writ', `The writ is not valid: ${pointer === '' ? 'it' : pointer} ${problem}.`, {
     evidence: { pointer, problem },
   });
 }

@@ -31,7 +31,7 @@ describe('canonical names', () => {
     const ask = asking({ 'a:1': ['a:2'], 'a:2': ['a:3'] });
     const error = await canonicalNames(readScope('a:1'), ask).catch((thrown) => thrown);
     expect(error).toMatchObject({ code: 'bad_resolver', evidence: { scope: 'a:1' } });
-    expect(error.message).toMatch(/a:2, which was given for a:1, is not its own name: for it a:3 is given/);
+    expect(error.message).toMatch(/a:1 resolves to a:2, which resolves to a:3 instead of itself/);
   });
 
   test('end, also where more and more follow', async () => {

@@ -43,13 +43,14 @@ const KIND = /^[a-z0-9+._-]+$/;
 /** @throws EffectError `bad_resolver` */
 export function readResolvers(given: Resolvers = {}): ResolversByKind {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw badResolver('resolvers are an object, with a function for each kind of scope');
+    throw badResolver('resolvers must be an object with a function for each kind of scope');
   const read = new Map<string, readonly Resolver[]>();
   for (const [kind, resolvers] of Object.entries(given)) {
-    if (!KIND.test(kind)) throw badResolver(`${JSON.stringify(kind)} is no kind of scope; write fs, api, db or such`);
+    if (!KIND.test(kind))
+      throw badResolver(`${JSON.stringify(kind)} is not a kind of scope; use a kind such as fs, api or db`);
     const list: readonly unknown[] = Array.isArray(resolvers) ? resolvers : [resolvers];
     if (list.length === 0 || list.some((each) => typeof each !== 'function'))
-      throw badResolver(`what resolves ${kind} is a function, or a list of functions`);
+      throw badResolver(`the resolver of ${kind} must be a function or a list of functions`);
     read.set(kind, list as readonly Resolver[]);
   }
   return read;
@@ -72,12 +73,15 @@ export function kindOf({ tokens }: Name): string {
 export function namesGiven(scope: string, given: unknown): readonly Name[] {
   const list: readonly unknown[] = Array.isArray(given) ? given : [given];
   if (list.length === 0)
-    throw badResolver(`no name was given for ${scope}; give the scope itself where it has no other`);
+    throw badResolver(`the resolver returned no name for ${scope}; return the scope itself if it has no other name`);
   return list.map((text) => {
     try {
       return readScope(text as string);
     } catch (cause) {
-      throw badResolver(`what was given for ${scope} is no scope: ${(cause as Error).message}`, { scope, cause });
+      throw badResolver(`the resolver returned an invalid scope for ${scope}: ${(cause as Error).message}`, {
+        scope,
+        cause,
+      });
     }
   });
 }
@@ -103,7 +107,7 @@ export async function canonicalNames(
     const again = await ask(name);
     if (!again.some(({ text }) => text === name.text))
       throw badResolver(
-        `${name.text}, which was given for ${scope.text}, is not its own name: for it ${again.map(({ text }) => text).join(', ')} is given`,
+        `${scope.text} resolves to ${name.text}, which resolves to ${again.map(({ text }) => text).join(', ')} instead of itself`,
         { scope: scope.text },
       );
     for (const more of again) if (!names.has(more.text)) names.set(more.text, more);
@@ -121,7 +125,7 @@ export function badResolver(
   what: string,
   { scope, cause, retryable = false }: { scope?: string; cause?: unknown; retryable?: boolean } = {},
 ): EffectError {
-  return new EffectError('bad_resolver', `Names of scopes can’t be told: ${what}.`, {
+  return new EffectError('bad_resolver', `A scope cannot be resolved: ${what}.`, {
     ...(scope === undefined ? {} : { evidence: { scope } }),
     cause,
     retryable,

@@ -32,7 +32,7 @@ test.each<[string, Partial<Record<keyof ToolSpec, unknown>>, string]>([
   ['that acts at once', { class: { ...(spec.class as EffectClass), delivery: 'externalised' } }, 'buffered'],
   ['at a blind sink', { class: { ...(spec.class as EffectClass), sink: 'blind' } }, 'keyed'],
   ['that is no object', { batch: 'x' }, 'object'],
-  ['without a place', { batch: { part: 1, execute } }, 'place'],
+  ['without a place', { batch: { part: 1, execute } }, '`at` of its batch'],
   ['without an execute', { batch: { at, part: 1 } }, 'execute'],
   [
     'that is undone alone',

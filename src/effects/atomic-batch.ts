@@ -109,18 +109,17 @@ export function batchProblem(
   }: { readonly compensate?: unknown; readonly mitigate?: unknown; readonly plan?: unknown },
   sort: EffectClass | undefined,
 ): string | undefined {
-  if (typeof together !== 'object' || together === null) return 'its together is an object';
+  if (typeof together !== 'object' || together === null) return 'its batch must be an object';
   if (sort?.delivery !== 'buffered' || sort.sink !== 'keyed')
-    return 'only what is buffered, at a keyed sink, is called together with others';
+    return 'only a buffered tool with a keyed sink can have a batch';
   const { at, execute, compensate: undo, stage } = together;
-  if ((typeof at !== 'object' && typeof at !== 'function') || at === null)
-    return 'its together names a place (`at`), which is an object';
-  if (typeof execute !== 'function') return 'its together has an execute, which is a function';
+  if ((typeof at !== 'object' && typeof at !== 'function') || at === null) return '`at` of its batch must be an object';
+  if (typeof execute !== 'function') return '`execute` of its batch must be a function';
   if (compensate !== undefined && typeof undo !== 'function')
-    return 'it has a compensate, so its together has one, which is a function';
+    return 'it has a compensate, so its batch must have a `compensate` function';
   if (stage !== undefined && (typeof stage !== 'function' || plan !== undefined))
-    return 'its together holds by a function, and what is held is answered by that and by no plan';
-  if (mitigate !== undefined) return 'what is undone together is undone all or not at all, so it has no mitigate';
+    return '`stage` of its batch must be a function, and excludes `plan`';
+  if (mitigate !== undefined) return 'a batch is compensated as a whole, so it cannot have a mitigate';
   return undefined;
 }
 

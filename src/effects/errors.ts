@@ -1,14 +1,14 @@
 import { AssizeError, type Json } from '#base';
 
 export type EffectErrorCode =
-  /** The tool's declaration can't be used. Correct the member that the message names. */
+  /** The declaration of the tool is not valid. Correct the field that the message names. */
   | 'invalid_tool'
   /**
    * The runtime has no tool of that name. Open the runtime with the tool, or call one that the
    * message lists.
    */
   | 'unknown_tool'
-  /** The input does not fit the tool's schema. Correct the members that the message names. */
+  /** The input does not fit the tool's schema. Correct the fields that the message names. */
   | 'bad_input'
   /**
    * The writ, the policy or the budget does not allow the call. Use a writ that covers the tool and
@@ -16,50 +16,46 @@ export type EffectErrorCode =
    */
   | 'not_authorised'
   /**
-   * A resolver failed or returned no canonical name for a scope. Mend the resolver that the message
-   * names.
+   * A resolver failed or returned no canonical name for a scope. Correct the resolver that the
+   * message names.
    */
   | 'bad_resolver'
   /**
-   * The call touches a scope that its transaction has not claimed. Claim the scope, or `expand` the
-   * transaction.
+   * The call accesses a scope that its transaction has not claimed. Claim the scope, or `expand`
+   * the transaction.
    */
   | 'scope_exceeded'
   /**
-   * A younger transaction acted on the scope first, or the name or class of a tool changed. Start
-   * the transaction again.
+   * A transaction with a higher epoch acted on the scope first, or the name or class of a tool
+   * changed. Start the transaction again.
    */
   | 'stale'
   /**
-   * The tool acts at once, and the transaction gets its epoch only at the commit. Set `epoch:
-   * 'early'`.
+   * The tool executes immediately, but the transaction gets its epoch only at the commit. Set
+   * `epoch: 'early'`.
    */
   | 'no_epoch'
   /**
-   * An earlier effect on the resource is in doubt or could not be undone. Resolve that effect first
-   * (`assize effects list`).
+   * An unresolved effect blocks the resource. Resolve that effect first (`assize effects list`).
    */
   | 'resource_in_doubt'
   /** The idempotency key belongs to another call. Use a new transaction name. */
   | 'key_collision'
-  /**
-   * The tool refused the call and did nothing. Correct the cause that the message quotes, and try
-   * again.
-   */
+  /** The tool refused the call and did nothing. Correct the cause in the message, and try again. */
   | 'tool_failed'
   /**
-   * The tool's answer was lost, so the effect may have happened. Check the sink, and resolve the
-   * effect if it waits.
+   * The answer of the tool was lost, so the outcome is unknown. Check the sink, and resolve the
+   * effect if it is unresolved.
    */
   | 'outcome_unknown'
   /**
-   * The transaction took longer than its limit, or its signal aborted it. Raise `deadlineMs`, or do
+   * The transaction exceeded its time limit, or its signal aborted it. Raise `deadlineMs`, or do
    * less in one transaction.
    */
   | 'deadline'
   /**
-   * Another process has taken over the running transactions of this one. Try again; the other
-   * process finishes or undoes them.
+   * Another process has adopted the open transactions of this process. Try again; the other process
+   * finishes or compensates them.
    */
   | 'lease_lost'
   /**
@@ -68,13 +64,13 @@ export type EffectErrorCode =
    */
   | 'log_damaged'
   /**
-   * The effect can be neither undone nor held, and the domain has no counselors to approve it. Add
-   * `counselors` to the domain.
+   * The effect can be neither compensated nor buffered, and the domain has no counselors to approve
+   * it. Add `counselors` to the domain.
    */
   | 'no_counselor'
   /**
-   * The transaction already has one call that can be neither undone nor held. Use one transaction
-   * for each such call.
+   * The transaction already has a call that can be neither compensated nor buffered. Use a separate
+   * transaction for each such call.
    */
   | 'second_pivot'
   /**
@@ -83,8 +79,8 @@ export type EffectErrorCode =
    */
   | 'branch_conflict'
   /**
-   * The transaction has more calls or longer answers than one entry holds. Split the work into
-   * several transactions.
+   * The calls and answers of the transaction do not fit into one entry. Split the work into several
+   * transactions.
    */
   | 'too_much'
   /**
@@ -92,31 +88,27 @@ export type EffectErrorCode =
    */
   | 'no_branch'
   /**
-   * The body returned before its calls were over, so the transaction was undone. Await every call
+   * The body returned before its calls had ended, so the transaction was aborted. Await every call
    * in the body.
    */
   | 'not_awaited'
-  /** The transaction has ended and takes no more calls. Start a new transaction. */
+  /** The transaction has ended and accepts no calls. Start a new transaction. */
   | 'transaction_over'
-  /** No effect waits for a person there. List the waiting effects with `assize effects list`. */
+  /** The named effect needs no decision. List unresolved effects with `assize effects list`. */
   | 'nothing_to_resolve'
   /** The transaction has no effect of that number. List its effects with `assize effects list`. */
   | 'unknown_effect'
-  /**
-   * A person has already decided about the effect. Read the decision with `assize effects list
-   * --all`.
-   */
+  /** The effect was already resolved. Read the decision with `assize effects list --all`. */
   | 'already_resolved'
-  /** The decision about the effect can't be recorded as given. Follow the message. */
+  /** The decision on the effect is not valid. Follow the message. */
   | 'bad_resolution'
   /**
-   * The effect may have happened, and another try would repeat it. Check the sink, and confirm
-   * explicitly.
+   * The effect may have happened, and a retry may repeat it. Check the sink, and confirm the retry.
    */
   | 'needs_confirmation';
 
 /**
- * Misuse of tools, or a transaction that was ended. Its effects are undone, or `unfinished` names
+ * Misuse of tools, or an aborted transaction. Its effects are compensated, or `unfinished` names
  * them.
  */
 export class EffectError extends AssizeError<EffectErrorCode> {
@@ -131,7 +123,7 @@ export interface DidNothingOptions {
   readonly answer?: Json | undefined;
   readonly afterMs?: number | undefined;
   readonly cause?: unknown;
-  /** As that of `NoAnswer`. */
+  /** Same as `NoAnswer.why`. */
   readonly why?: string | undefined;
 }
 
@@ -139,23 +131,29 @@ const WHY: unique symbol = Symbol.for('assize.why') as never;
 const WHY_FORM = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
- * Thrown by a tool to say for certain that it did nothing. Whatever else a tool throws may have come after the deed, as the end of
- * a connection does: then the sink is asked, or it is sent again under the same key, or is in doubt.
+ * Thrown by a tool that certainly did nothing. Any other error may follow an effect, as the end of a
+ * connection may. The runtime then queries the sink, retries under the same key, or marks the effect
+ * in doubt.
  *
- * That of another copy of the package is one too, for `instanceof`: it says the same, and has nothing that copies could understand
- * in two ways.
+ * For `instanceof`, an instance from another copy of the package also matches, because all copies
+ * give it the same meaning.
  */
 export class DidNothing extends Error {
   override readonly name: string = 'DidNothing';
-  /** Trying again is no use either. */
+  /** Whether a retry is useless. */
   readonly isFinal: boolean;
-  /** Of calls that are made together: the key of the one for which nothing was done. Without it, it is for all of them. */
+  /** For a batch: the key of the call that did nothing. Default: all calls of the batch. */
   readonly key?: string;
-  /** Of what the body was told that it answers otherwise (`Together.hold`): what it would have answered now. */
+  /**
+   * For a staged call whose answer differs from the answer given to the body: the present answer.
+   */
   readonly answer?: Json;
-  /** Milliseconds from now before which another try is no use, as its sink says; more than there is patience for is not waited. */
+  /**
+   * Milliseconds before which a retry is useless, as the sink reports it. The runtime waits no
+   * longer than its time limit for calls.
+   */
   readonly afterMs?: number;
-  /** As that of `NoAnswer`. */
+  /** Same as `NoAnswer.why`. */
   readonly why?: string;
 
   constructor(message: string, options: DidNothingOptions = {}) {
@@ -171,7 +169,7 @@ export class DidNothing extends Error {
     return this.why;
   }
 
-  /** Known to every copy, and never to be given another meaning. */
+  /** All copies of the package know this mark. Its meaning must never change. */
   get [DID_NOTHING](): true {
     return true;
   }
@@ -183,18 +181,19 @@ export class DidNothing extends Error {
 
 export interface NoAnswerOptions {
   readonly why: string;
-  /** As that of `DidNothing`: of the next try, or of when its sink is asked. */
+  /** Same as `DidNothing.afterMs`, for the next attempt or the next query of the sink. */
   readonly afterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * Thrown by a tool that may have done it, to say why it has no answer. It is treated as whatever else a tool throws that is no
- * `DidNothing`; only that its reason is kept, and shown to whoever has to decide about it.
+ * Thrown by a tool that has no answer and may have executed the call. The runtime treats it as any
+ * error other than `DidNothing`, and also records its reason and shows it to the operator.
  *
- * `why` is a word of the tool's own: a lower-case letter, then lower-case letters, digits and `_`, 64 in all at most. It goes into the
- * effect log and the ledger as it is and is never erased, so nothing of an input or an answer may be in it but what is one of a few, as a status is. What is
- * of another form is not kept.
+ * `why` is a code of the tool: a lower-case letter, then lower-case letters, digits and `_`, 64
+ * characters at most. The effect log and the ledger store it and never erase it. So it must contain
+ * nothing of an input or an answer, except one of a few values such as a status. A code of another
+ * form is not stored.
  */
 export class NoAnswer extends Error {
   override readonly name: string = 'NoAnswer';
@@ -212,7 +211,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** The word that a tool has for why, where it has one that may be kept: that of a `DidNothing` or a `NoAnswer`, of whatever copy. */
+/** The valid `why` of a `DidNothing` or a `NoAnswer` from any copy of the package, or undefined. */
 export function whyOf(error: unknown): string | undefined {
   const why: unknown = error instanceof Error ? (error as { readonly [WHY]?: unknown })[WHY] : undefined;
   return typeof why === 'string' && WHY_FORM.test(why) ? why : undefined;

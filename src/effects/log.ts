@@ -217,11 +217,11 @@ export function readWithCommittedKeys({ epoch, trajectory_id, body, records }: L
   let state = BEGUN;
   const effects: KnownEffect[] = [];
   const known = bodyOf(epoch, body);
-  if (!Array.isArray(known?.claims)) throw damaged(epoch, 'has a text that can be none of its');
+  if (!Array.isArray(known?.claims)) throw damaged(epoch, 'has a body that is not valid');
   const claims = [...known.claims];
   let ruled: Pick<KnownTransaction, 'entry' | 'cause' | 'undoneBy'> = {};
   for (const record of recordsOf(epoch, records)) {
-    if (!isOf(record, effects.length)) throw damaged(epoch, 'has a record that can be none of its');
+    if (!isOf(record, effects.length)) throw damaged(epoch, 'has a record that is not valid');
     if (record.is === 'expanded') {
       claims.push(...record.claims);
       continue;
@@ -274,7 +274,7 @@ function bodyOf(epoch: number, body: string): TransactionBody {
   try {
     return parseCanonical(body) as unknown as TransactionBody;
   } catch (cause) {
-    throw damaged(epoch, 'has a text that can’t be read', cause);
+    throw damaged(epoch, 'has a text that cannot be parsed', cause);
   }
 }
 
@@ -282,7 +282,7 @@ function recordsOf(epoch: number, records: readonly string[]): LogRecord[] {
   try {
     return records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[]);
   } catch (cause) {
-    throw damaged(epoch, 'has a text that can’t be read', cause);
+    throw damaged(epoch, 'has a text that cannot be parsed', cause);
   }
 }
 
@@ -334,7 +334,7 @@ function recordedFields(record: LogRecord & { readonly n: number }): Partial<Kno
 function damaged(epoch: number, how: string, cause?: unknown): EffectError {
   return new EffectError(
     'log_damaged',
-    `Transaction ${epoch} ${how} in the effect log, which is damaged: what was done of it nobody can tell. Put the store back from a backup (assize verify names its trajectory).`,
+    `The effect log is damaged: transaction ${epoch} ${how}, and its outcome is unknown. Restore the store from a backup (assize verify names the trajectory).`,
     { evidence: { epoch }, cause },
   );
 }

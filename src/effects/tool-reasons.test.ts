@@ -118,7 +118,7 @@ test.each<[string, z.ZodType, unknown, string]>([
   ],
 ])('%s', (_, schema, given, words) => {
   const message = said(() => tool(schema).parse(given));
-  expect(message).toBe(`The input of mail.send does not fit: ${words}.`);
+  expect(message).toBe(`The input of mail.send is not valid: ${words}.`);
   expect(message).not.toMatch(RAW);
 });
 

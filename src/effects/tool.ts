@@ -137,15 +137,15 @@ const CLASS = z.strictObject({
  * @throws EffectError `invalid_tool`, with the tool, the problem and the fix
  */
 export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool {
-  if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'a declaration is an object');
+  if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'its declaration must be an object');
   const name = String(spec.name);
   if (typeof spec.name !== 'string' || !NAME.test(name) || name.startsWith('assize.')) {
     throw invalid(
       name,
-      'its name has to be of lower-case words joined by dots, such as files.write, and not begin with assize',
+      'its name must be lower-case words joined by dots, such as files.write, and not start with assize',
     );
   }
-  if (!(spec.input instanceof z.ZodType)) throw invalid(name, 'its input has to be a zod schema');
+  if (!(spec.input instanceof z.ZodType)) throw invalid(name, 'its input must be a zod schema');
   if (typeof spec.execute !== 'function') throw invalid(name, 'it has no execute');
   checkMembers(name, spec);
   const sort = classOf(name, spec);
@@ -200,19 +200,22 @@ const MEMBERS: Readonly<Record<keyof ToolSpec, 'text' | 'function' | 'true or fa
 };
 
 function checkMembers(name: string, spec: ToolSpec<any>): void {
-  if (!isPlain(spec)) throw invalid(name, 'its declaration has to be a plain object, and no instance of a class');
+  if (!isPlain(spec)) throw invalid(name, 'its declaration must be a plain object, not an instance of a class');
   for (const [member, value] of Object.entries(spec)) {
     if (value !== undefined && !Object.hasOwn(MEMBERS, member))
-      throw invalid(name, `a tool has no ${JSON.stringify(member)}; there are ${Object.keys(MEMBERS).join(', ')}`);
+      throw invalid(
+        name,
+        `a tool has no field ${JSON.stringify(member)}; the fields are ${Object.keys(MEMBERS).join(', ')}`,
+      );
   }
   for (const [member, sort] of Object.entries(MEMBERS)) {
     // Inherited fields count too, because calls use them.
     const value = spec[member as keyof ToolSpec];
     if (value === undefined) continue;
-    if (sort === 'function' && !isFunction(value)) throw invalid(name, `its ${member} has to be a function`);
-    if (sort === 'text' && typeof value !== 'string') throw invalid(name, `its ${member} has to be a text`);
+    if (sort === 'function' && !isFunction(value)) throw invalid(name, `its ${member} must be a function`);
+    if (sort === 'text' && typeof value !== 'string') throw invalid(name, `its ${member} must be a string`);
     if (sort === 'true or false' && typeof value !== 'boolean')
-      throw invalid(name, `its ${member} has to be true or false`);
+      throw invalid(name, `its ${member} must be true or false`);
   }
 }
 
@@ -237,7 +240,7 @@ function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
   const read = CLASS.safeParse(spec.class, { error: issueWords });
   if (!read.success) {
     const what = issueText(read.error, ['class']);
-    throw invalid(name, `its class is 'read', or has reversibility, delivery and sink (${what})`);
+    throw invalid(name, `its class must be 'read', or have reversibility, delivery and sink (${what})`);
   }
   return Object.freeze(read.data);
 }
@@ -250,46 +253,41 @@ function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undef
     readsStaged !== undefined &&
     (sort !== undefined || typeof readsStaged?.at !== 'object' || readsStaged.at === null)
   )
-    throw invalid(name, 'it only reads, and names a place, where it sees what is held there (`sees`)');
+    throw invalid(name, '`readsStaged` needs the class `read` and an object `at`');
   const amounts = Object.entries({ cost, undoCost }).find(([, part]) => !(part === undefined || isFunction(part)));
   if (amounts !== undefined)
-    throw invalid(name, `its ${amounts[0]} has to be a function of the input that gives amounts`);
+    throw invalid(name, `its ${amounts[0]} must be a function of the input that returns amounts`);
   if (channel !== undefined && (sort === undefined || !isPivot(sort)))
-    throw invalid(
-      name,
-      'nobody is asked about it, so it has no channel; only what is irreversible and externalised has one',
-    );
+    throw invalid(name, 'only an irreversible, externalised tool can have a channel');
   if (channel !== undefined && !(typeof channel === 'string' && CHANNEL.test(channel) && channel !== 'any'))
-    throw invalid(name, 'its channel is a kind of counselor, by the name that the domain has for it');
+    throw invalid(name, 'its channel must be a counselor kind of the domain');
   if (sort === undefined) {
     const parts = { compensate, mitigate, reconcile, uncompensated, writes, undoCost };
     const odd = Object.entries(parts).find(([, part]) => part !== undefined);
     if (odd !== undefined)
-      throw invalid(name, `it only reads, so it can't have ${odd[0]}; give it the class of what it does`);
+      throw invalid(name, `it only reads, so it cannot have ${odd[0]}; declare the class of its effect`);
     return;
   }
   if (writes === undefined || (Array.isArray(writes) && writes.length === 0))
-    throw invalid(name, `it changes something, so it has to say what it writes`);
+    throw invalid(name, 'it must declare `writes`, because its class is not "read"');
   if ((sort.sink === 'queryable') !== (reconcile !== undefined)) {
-    throw invalid(name, 'a sink is queryable where there is a reconcile that asks it, and only there');
+    throw invalid(name, 'a queryable sink needs a reconcile, and no other sink has one');
   }
-  if (mitigate !== undefined && compensate === undefined)
-    throw invalid(name, 'its mitigate is for what compensate leaves, and it has no compensate');
+  if (mitigate !== undefined && compensate === undefined) throw invalid(name, 'a mitigate needs a compensate');
   if (undoCost !== undefined && sort.reversibility !== 'with_cost')
-    throw invalid(name, `an undoCost is of what is reversible with_cost, and it is ${sort.reversibility}`);
-  if (undoCost !== undefined && compensate === undefined)
-    throw invalid(name, 'it says what undoing it costs, and has no compensate');
+    throw invalid(name, `an undoCost needs the reversibility with_cost, not ${sort.reversibility}`);
+  if (undoCost !== undefined && compensate === undefined) throw invalid(name, 'an undoCost needs a compensate');
   if (sort.reversibility === 'irreversible') {
     if (compensate !== undefined)
-      throw invalid(name, 'what is irreversible has no compensate; say reversible if it can be undone');
+      throw invalid(name, 'an irreversible tool cannot have a compensate; declare it reversible');
     return;
   }
   if (compensate !== undefined && uncompensated !== undefined)
-    throw invalid(name, 'it has a compensate, so there is no reason why it is uncompensated; leave one of them out');
+    throw invalid(name, 'it cannot have both compensate and uncompensated; leave one out');
   if (compensate === undefined && !(typeof uncompensated === 'string' && uncompensated.trim() !== '')) {
     throw invalid(
       name,
-      `what is ${sort.reversibility} has a compensate; without one, call it irreversible, or say in uncompensated why it may stay`,
+      `a ${sort.reversibility} tool needs a compensate; otherwise declare it irreversible, or give the reason in uncompensated`,
     );
   }
 }
@@ -310,7 +308,7 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
     read = schema.safeParse(input, { error: issueWords });
   } catch (error) {
     // A schema can be asynchronous, or throw.
-    throw threw(name, 'its schema can’t tell', error);
+    throw threw(name, 'its schema failed', error);
   }
   if (!read.success) throw badInput(name, issueText(read.error, [], FAULTS));
   try {
@@ -318,7 +316,7 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
   } catch (error) {
     // The caller of a tool cannot raise that limit.
     const isTooLarge = isAssizeError(error, 'too_large');
-    const tooLarge = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes, and no input may; give less at a time`;
+    const tooLarge = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes; pass less at a time`;
     throw badInput(name, isTooLarge ? tooLarge : (error as Error).message.replace(/\.$/, ''), error);
   }
 }
@@ -334,9 +332,9 @@ function scopesOf(
 ): Template {
   if (typeof scopes === 'function') return (input) => declaredScopes(name, member, scopes, input);
   if (!Array.isArray(scopes))
-    throw invalid(name, `${member} is a list of scopes, or a function of the input that gives one`);
+    throw invalid(name, `${member} must be a list of scopes, or a function of the input that returns one`);
   for (const scope of scopes) {
-    const problem = typeof scope === 'string' ? templateProblem(scope, members) : 'it is no text';
+    const problem = typeof scope === 'string' ? templateProblem(scope, members) : 'it is not a string';
     if (problem !== undefined)
       throw invalid(
         name,
@@ -358,22 +356,23 @@ function declaredScopes(
   try {
     told = scopes(copyJson(input));
   } catch (error) {
-    throw threw(name, `its ${member} can’t be told`, error);
+    throw threw(name, `its ${member} function failed`, error);
   }
   if (!Array.isArray(told)) {
     // A rejected promise without a handler would end the process.
     void (async () => told)().catch(() => undefined);
-    throw badInput(name, `its ${member} are no list`);
+    throw badInput(name, `its ${member} function must return a list`);
   }
-  if (member === 'writes' && told.length === 0) throw badInput(name, 'it would write, and does not say where');
+  if (member === 'writes' && told.length === 0)
+    throw badInput(name, 'its writes function must return at least one scope');
   return told;
 }
 
 function templateProblem(scope: string, members: ReadonlySet<string> | undefined): string | undefined {
   const stray = [...scope.matchAll(MEMBER)].find(([, member]) => members?.has(member as string) === false);
-  if (stray !== undefined) return `its input has no member ${stray[1]}`;
+  if (stray !== undefined) return `its input has no field ${stray[1]}`;
   const filled = scope.replaceAll(MEMBER, 'x');
-  if (/[{}]/.test(filled)) return 'a brace stands only around the name of a member';
+  if (/[{}]/.test(filled)) return 'braces must enclose the name of an input field';
   return problemOf(filled);
 }
 
@@ -406,7 +405,7 @@ function filled(name: string, { scope, members, between }: Parts, input: Json): 
     const member = members[i]!;
     const value = (input as Record<string, unknown> | null)?.[member];
     if (typeof value !== 'string' && typeof value !== 'number')
-      throw badInput(name, `the scope ${scope} needs ${member}, a text or a number`);
+      throw badInput(name, `the scope ${scope} needs ${member}, a string or a number`);
     text += segment(String(value)) + between[i + 1]!;
   }
   return text;
@@ -418,7 +417,7 @@ function claimsOf(name: string, access: Access, template: Template, input: Json)
       return readClaim(access, text);
     } catch (error) {
       const { message } = error as Error;
-      throw badInput(name, `it would touch ${JSON.stringify(text)}, which is no scope: ${message}`, error);
+      throw badInput(name, `it would access ${JSON.stringify(text)}, which is not a scope: ${message}`, error);
     }
   });
 }
@@ -434,17 +433,21 @@ function problemOf(scope: string): string | undefined {
 }
 
 function invalid(name: string, what: string): EffectError {
-  return new EffectError('invalid_tool', `The tool ${name} can't be used: ${what}.`, { evidence: { tool: name } });
+  return new EffectError('invalid_tool', `The tool ${name} is not valid: ${what}.`, { evidence: { tool: name } });
 }
 
 /** Wraps an error from the declaration's code, which may throw any value. */
 function threw(name: string, what: string, thrown: unknown): EffectError {
   const cause = toError(thrown);
-  return badInput(name, `${what}: ${cause instanceof Error ? cause.message : 'it threw what is no error'}`, cause);
+  return badInput(
+    name,
+    `${what}: ${cause instanceof Error ? cause.message : 'it threw a value that is not an error'}`,
+    cause,
+  );
 }
 
 function badInput(name: string, what: string, cause?: unknown): EffectError {
-  return new EffectError('bad_input', `The input of ${name} does not fit: ${what}.`, {
+  return new EffectError('bad_input', `The input of ${name} is not valid: ${what}.`, {
     evidence: { tool: name },
     cause,
   });

@@ -98,7 +98,7 @@ describe('where rule and action both name a channel', () => {
   test.each(['any', 'cfo+nurse', '+', 'nurse+', ''])('no kind of counselor is named %j', (name) => {
     const { code, message } = refusal(() => define({ counselors: { [name]: () => true } }));
     expect(code).toBe('invalid_domain');
-    expect(message).toContain(`can't be named ${JSON.stringify(name)}`);
+    expect(message).toContain(`the counselor kind ${JSON.stringify(name)} is not valid`);
   });
 });
 

@@ -1,19 +1,21 @@
 import { AssizeError } from '#base';
 
-/** What is left where something that waits can't be approved. The key or name that it has is answered with the rejection from then on. */
-export const PROPOSE_AGAIN_HINT =
-  'Reject it and let it be proposed again, under another name or idempotency key where it has one';
+/**
+ * Advice for a pending proposal that cannot be approved. Its idempotency key or name returns the
+ * rejection from then on.
+ */
+export const PROPOSE_AGAIN_HINT = 'Reject it and propose it again, with a new name or idempotency key if it has one';
 
 export type KernelErrorCode =
   /**
-   * The domain can't run: unknown process, duplicate invariant, unsupported schema, or the like.
+   * The domain is not valid: unknown process, duplicate invariant, unsupported schema, or the like.
    * Correct the part that the message names.
    */
   | 'invalid_domain'
-  /** The state does not fit the schema, or breaks an invariant. Give a state that passes. */
+  /** The state does not fit the schema, or violates an invariant. Pass a valid state. */
   | 'invalid_state'
   /**
-   * The principal may not decide on this channel, or made the request. Ask a counselor of the
+   * The principal is not a counselor of the channel, or made the request. Ask a counselor of the
    * channel.
    */
   | 'unauthorised_counselor'
@@ -23,18 +25,17 @@ export type KernelErrorCode =
    */
   | 'already_approved'
   /**
-   * The proposal would now do something else than was submitted for approval. Reject it, and let
-   * the agent propose again.
+   * The proposal has changed since it was submitted for approval. Reject it, and propose it again.
    */
   | 'changed_since'
   /**
-   * The result breaks an invariant, and the approval has no `override`. Approve with `override`, or
-   * reject.
+   * The result violates an invariant, and the approval has no `override`. Approve with `override`,
+   * or reject.
    */
   | 'override_needed'
   /**
-   * The counselor's replacement state does not fit the schema, or changes parts outside the frozen
-   * ones. Correct the state.
+   * The counselor's replacement state does not fit the schema, or changes paths that are not
+   * frozen. Correct the state.
    */
   | 'invalid_replacement';
 
@@ -43,7 +44,10 @@ export class KernelError extends AssizeError<KernelErrorCode> {
   override readonly name: string = 'KernelError';
 }
 
-/** Domain code left its footprint, or wrote to what it may only read. Becomes a refusal, never leaves the kernel. */
+/**
+ * Domain code left its footprint, or wrote to a read-only path. The kernel turns this error into a
+ * refusal.
+ */
 export class FootprintFault extends Error {
   readonly pointer: string;
 
@@ -56,25 +60,25 @@ export class FootprintFault extends Error {
 const FAULTS = {
   read: 'is outside the footprint',
   write: 'is read-only here',
-  part: 'is only partly in the footprint, so it can’t be replaced or deleted as a whole; change what is in it',
+  part: 'is only partly in the footprint and cannot be replaced or deleted as a whole; change its parts',
 };
 
-/** Domain code wrote something that is not JSON. Becomes a refusal, never leaves the kernel. */
+/** Domain code wrote a value that is not JSON. The kernel turns this error into a refusal. */
 export class ValueFault extends Error {}
 
-/** Longest text that domain code adds to an entry. */
+/** Maximum length of a text that domain code adds to an entry. */
 const DETAIL_MAX = 2_000;
 
-/** A text of domain code, fit for an entry: well-formed, and of a length that a person reads. */
+/** A text of domain code in the form of an entry: well-formed and truncated. */
 export function sentence(text: string): string {
   return text.slice(0, DETAIL_MAX).toWellFormed();
 }
 
-/** What was thrown, in words; total, because anything may be thrown. */
+/** The message of a thrown value. Total, because any value may be thrown. */
 export function messageOf(error: unknown): string {
   try {
     return sentence(String(error instanceof Error ? error.message : error));
   } catch {
-    return 'it threw something that has no text';
+    return 'a value without a message was thrown';
   }
 }

@@ -60,7 +60,7 @@ describe('unique', () => {
     expect(act((s) => (s.orders['o3'] = { user: 'eve', total: 1, open: true, number: 'B-1' }))).toMatchObject({
       verdict: 'rejected',
       invariantId: 'NUMBERS',
-      detail: '/orders/o2 and /orders/o3 have in common what may be there once',
+      detail: '/orders/o2 and /orders/o3 have the same value, which must be unique',
     });
     expect(act((s) => (s.orders['o3'] = { user: 'eve', total: 1, open: true, number: 'E-1' })).verdict).toBe(
       'approved',
@@ -184,7 +184,7 @@ describe('sum', () => {
     const { act } = worldOf([rule]);
     expect(act((s) => (s.spent['ada'] = 10.5))).toMatchObject({
       detail:
-        "the invariant can't be judged: /spent/ada can't be counted, what it adds is not a whole number within 2^53 - 1",
+        'the invariant cannot be checked: /spent/ada cannot be counted: its amount is not a whole number within 2^53 - 1',
     });
     expect(
       act((s) => {
@@ -192,7 +192,7 @@ describe('sum', () => {
         s.spent['y'] = 5;
       }),
     ).toMatchObject({
-      detail: "the invariant can't be judged, it threw: the sum 9007199254741026 is beyond 2^53 - 1",
+      detail: 'the check of the invariant failed: it threw: the sum 9007199254741026 is beyond 2^53 - 1',
     });
     expect(
       act((s) => {
@@ -269,7 +269,7 @@ describe('an index of a plain rule', () => {
       invariant<any, any>('PEEK', ['/cap'], (state) => state.spent.ada, { index: { spent: { path: '/spent/*' } } }),
     ]);
     expect(world.failing).toMatchObject([
-      { result: { detail: "the invariant can't be judged, /spent is outside the footprint" } },
+      { result: { detail: 'the check of the invariant failed: /spent is outside the footprint' } },
     ]);
     expect(world.domain.rules[0]?.patterns).toHaveLength(2);
   });
@@ -283,7 +283,7 @@ describe('an index of a plain rule', () => {
     expect(world.failing).toMatchObject([
       {
         result: {
-          detail: "the invariant can't be judged, it threw: the index spent does not say what it sums; give it an `of`",
+          detail: 'the check of the invariant failed: it threw: the index spent has no amount to sum; add `of`',
         },
       },
     ]);

@@ -1,6 +1,6 @@
 import { AssizeError } from '#base';
 
-/** What is wrong with an entry; replay names the entry and this. */
+/** The violation in an entry. Replay reports it with the entry. */
 export type FaultCode =
   /**
    * The stored text is not its own canonical form. Restore the entry from a backup or an export.
@@ -11,12 +11,12 @@ export type FaultCode =
    */
   | 'tampered'
   /**
-   * The payload lacks a member, has an unknown one, or has one of a wrong type. Restore the entry,
-   * or use a newer Assize.
+   * The payload lacks a field, or has a field that is unknown or has a wrong type. Restore the
+   * entry, or use a newer Assize.
    */
   | 'malformed'
   /**
-   * The columns beside the text disagree with the text. Restore the row from a backup or an export.
+   * The columns next to the text differ from the text. Restore the row from a backup or an export.
    */
   | 'column_mismatch'
   /**
@@ -37,15 +37,12 @@ export type FaultCode =
   | 'blob_missing'
   /** A stored value does not hash to its name. Restore the blob from a backup or an export. */
   | 'blob_tampered'
-  /**
-   * The signature of an entry is missing or does not hold. Check which key should have signed the
-   * ledger.
-   */
+  /** The signature of an entry is missing or not valid. Check the signing key of the ledger. */
   | 'bad_signature'
   /** The ledger lacks a writ that an entry names. Restore the blob from a backup or an export. */
   | 'writ_missing'
   /**
-   * A stored writ does not hold or was not valid for the entry. Check the program that wrote the
+   * A stored writ is not valid, or was not valid for the entry. Check the program that wrote the
    * entry.
    */
   | 'writ_tampered'

@@ -38,5 +38,5 @@ export function allenRelation(first: Period, second: Period): AllenRelation {
 /** @throws MemoryError `unknown_relation` */
 export function requireRelation(relation: AllenRelation): void {
   if (ALLEN_RELATIONS.includes(relation)) return;
-  throw new MemoryError('unknown_relation', `A relation of two periods is one of ${ALLEN_RELATIONS.join(', ')}.`);
+  throw new MemoryError('unknown_relation', `The relation is not valid. Use one of ${ALLEN_RELATIONS.join(', ')}.`);
 }

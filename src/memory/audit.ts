@@ -119,7 +119,7 @@ export function readWitness(row: FactRow): Witness {
   try {
     checkArgument(WITNESS, witness, 'witness');
   } catch (cause) {
-    throw badWitness('its object lacks members', cause);
+    throw badWitness('its object lacks fields', cause);
   }
   return placedWitness(witness as unknown as Witness, row.entry_id);
 }
@@ -145,5 +145,5 @@ const WITNESS = arg.members({
 });
 
 function badWitness(why: string, cause?: unknown): MemoryError {
-  return new MemoryError('bad_witness', `Nothing can be read from this row: ${why}.`, { cause });
+  return new MemoryError('bad_witness', `The audit row is not valid: ${why}.`, { cause });
 }

@@ -30,7 +30,7 @@ export function claimId(key: Uint8Array, claim: Claim): string {
   checkArgument(arg.object, claim, 'claim');
   const { space, subject, predicate, object, sourceEventId } = claim;
   for (const [name, text] of Object.entries({ space, subject, predicate, object })) requireText(text, name);
-  requireText(sourceEventId, 'sourceEventId', 'source of a claim, its sourceEventId,');
+  requireText(sourceEventId, 'sourceEventId', 'sourceEventId of a claim');
   const { from, to } = readPeriod(claim.valid, 'claim.valid');
   return keyedHash(key, plainText({ from, object, predicate, sourceEventId, space, subject, to }));
 }

@@ -58,7 +58,7 @@ export class EntrySizeBudget {
     if (this.#auditRows > ENTRY_ROOM || this.#witnesses > WITNESSES_MAX)
       throw new MemoryError(
         'too_much_at_once',
-        'So much contradicts each other there that no entry holds all that loses; say it in smaller groups, or of shorter periods.',
+        'The contradictions do not fit into one entry. Assert fewer facts, or shorter periods, at a time.',
       );
   }
 }

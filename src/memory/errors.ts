@@ -1,23 +1,20 @@
 import { AssizeError } from '#base';
 
 export type MemoryErrorCode =
-  /**
-   * The value is neither an instant nor, where one may stand, the open end. Write
-   * `2026-03-23T09:00:00.000000Z`.
-   */
+  /** The value is not an instant or an allowed open end. Write `2026-03-23T09:00:00.000000Z`. */
   | 'no_instant'
-  /** The period ends where it begins. Give an end after the start. */
+  /** The period ends at its start. Pass an end after the start. */
   | 'empty_period'
-  /** The period ends before it begins. Exchange start and end. */
+  /** The period ends before its start. Exchange start and end. */
   | 'reversed_period'
   /** The name is none of Allen's thirteen relations. Use one that `ALLEN_RELATIONS` lists. */
   | 'unknown_relation'
   /**
-   * A subject, predicate or other name is no text, is empty, or can't be stored. Give a text in
+   * A subject, predicate or other name is not a string, is empty, or cannot be stored. Pass text in
    * composed form (NFC).
    */
   | 'bad_text'
-  /** A confidence is no number from 0 to 1. Give a number in that range. */
+  /** A confidence is not a number from 0 to 1. Pass a number in that range. */
   | 'bad_confidence'
   /**
    * A row has an unknown column, lacks one, or has a value of another type. Correct the column that
@@ -29,7 +26,7 @@ export type MemoryErrorCode =
   /** Two rows share `fact_id` and `system_time_start`. Give each version its own start. */
   | 'duplicate_key'
   /**
-   * The row belongs to another space, subject or predicate, or is no open current row. Read the
+   * The row belongs to another space, subject or predicate, or is not an open current row. Read the
    * partition again, and plan anew.
    */
   | 'wrong_partition'
@@ -62,14 +59,11 @@ export type MemoryErrorCode =
   /** One batch has the same claim twice. Remove one of them. */
   | 'repeated_claim'
   /**
-   * The answer elects a claim that is not in its conflict set. Choose one of the members of the
+   * The answer elects a claim that is not in its conflict set. Choose one of the candidates of the
    * question.
    */
   | 'unknown_member'
-  /**
-   * The answer belongs to a question that changed or is no longer asked. Read the pending questions
-   * again.
-   */
+  /** The question of the answer has changed or is out of date. Read the pending questions again. */
   | 'stale_answer'
   /**
    * The answer came after the question was decided or expired. Assert the fact again to ask anew.
@@ -87,16 +81,16 @@ export type MemoryErrorCode =
   | 'too_much_inherited'
   /** The judge did not vote in time. Propose again to ask the judge anew. */
   | 'judge_late'
-  /** One question has two answers. Give one answer for each question. */
+  /** One question has two answers. Pass one answer for each question. */
   | 'repeated_answer'
   /** The row to close is missing or already closed. Read the partition again, and plan anew. */
   | 'not_open'
   /**
-   * The object of an audit row is no witness. Restore the row from a backup, or rebuild memory from
-   * the ledger.
+   * The object of an audit row is not a witness. Restore the row from a backup, or rebuild memory
+   * from the ledger.
    */
   | 'bad_witness'
-  /** Memory has no version of a fact of that name. Check the fact id with a recall. */
+  /** The memory has no such version of a fact. Check the fact id with a recall. */
   | 'unknown_fact'
   /**
    * The limit of a recall is below 1 or above the maximum. Give a limit in the range that the
@@ -107,18 +101,18 @@ export type MemoryErrorCode =
    * The recall combines options that exclude each other, or has an unknown one. Follow the message.
    */
   | 'bad_recall'
-  /** The search text has only spaces. Give at least one word. */
+  /** The search text has no words. Pass at least one word. */
   | 'empty_text'
   /** The search text has more than 10,000 characters. Search for fewer words. */
   | 'long_text'
   /**
-   * The recall asks by meaning, and the runtime has no embedder. Open the runtime with the option
+   * The recall needs vectors, and the runtime has no embedder. Open the runtime with the option
    * `embedder`.
    */
   | 'no_embedder'
   /**
-   * The embedder returned vectors of a wrong number or dimension, or not finite, or all zero. Mend
-   * the embedder.
+   * The embedder returned vectors of a wrong number or dimension, or not finite, or all zero.
+   * Correct the embedder.
    */
   | 'bad_vector';
 

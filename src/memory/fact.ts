@@ -148,7 +148,7 @@ export function checkFact(row: FactRow): void {
   for (const name of TEXTS) requireText(row[name], name);
   requireConfidence(row.confidence);
   if (row.row_kind !== 'current' && row.row_kind !== 'audit')
-    throw new MemoryError('unknown_row_kind', 'A row is current or audit.');
+    throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current or audit.');
   requireStrategy(row.resolution_strategy_id);
   period(row.valid_from, row.valid_to);
   period(row.system_time_start, row.system_time_end);
@@ -222,9 +222,13 @@ function requireKeysApart(rows: readonly FactRow[]): void {
   for (const row of rows) {
     const key = keyText(row);
     if (keys.has(key)) {
-      throw new MemoryError('duplicate_key', 'No fact has two versions that begin at the same system time.', {
-        evidence: { fact_id: row.fact_id, system_time_start: row.system_time_start },
-      });
+      throw new MemoryError(
+        'duplicate_key',
+        'Two versions of a fact start at the same system time. Give each version its own start.',
+        {
+          evidence: { fact_id: row.fact_id, system_time_start: row.system_time_start },
+        },
+      );
     }
     keys.add(key);
   }
@@ -249,7 +253,7 @@ export function requireText(text: unknown, name: string, called: string = name):
   if (typeof text === 'string' && text !== '' && text.isWellFormed() && !text.includes('\0')) return;
   throw new MemoryError(
     'bad_text',
-    `The ${called} must be a text that is not empty, without U+0000 or half a surrogate pair.`,
+    `The ${called} must be a non-empty string without U+0000 or half a surrogate pair.`,
     { evidence: { column: name } },
   );
 }
@@ -257,7 +261,7 @@ export function requireText(text: unknown, name: string, called: string = name):
 /** @throws MemoryError `bad_confidence` */
 export function requireConfidence(confidence: unknown): asserts confidence is number {
   if (typeof confidence === 'number' && confidence >= 0 && confidence <= 1) return;
-  throw new MemoryError('bad_confidence', 'A confidence is a number from 0 to 1.');
+  throw new MemoryError('bad_confidence', 'The confidence must be a number from 0 to 1.');
 }
 
 const TEXTS = [
@@ -288,5 +292,7 @@ const COLUMNS: readonly string[] = [
 ] satisfies readonly (keyof FactRow)[];
 
 function badRow(column: string, problem: string): MemoryError {
-  return new MemoryError('bad_row', `Not a row of facts: ${column} ${problem}.`, { evidence: { column, problem } });
+  return new MemoryError('bad_row', `The fact row is not valid: ${column} ${problem}.`, {
+    evidence: { column, problem },
+  });
 }

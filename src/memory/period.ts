@@ -21,12 +21,12 @@ export function period(from: Instant, to: Instant): Period {
   if (from !== OPEN_START && !isInstant(from)) throw noInstant('begin', 'OPEN_START');
   if (to !== OPEN_END && !isInstant(to)) throw noInstant('end', 'OPEN_END');
   if (from === to) {
-    throw new MemoryError('empty_period', 'A period that ends where it begins holds no instant.', {
+    throw new MemoryError('empty_period', 'The period ends at its start. Give an end after the start.', {
       evidence: { from, to },
     });
   }
   if (from > to) {
-    throw new MemoryError('reversed_period', 'A period ends after it begins; exchange the two instants.', {
+    throw new MemoryError('reversed_period', 'The period ends before its start. Exchange the two instants.', {
       evidence: { from, to },
     });
   }
@@ -118,7 +118,7 @@ function byStart(a: Period, b: Period): number {
 function noInstant(border: string, open: string): MemoryError {
   return new MemoryError(
     'no_instant',
-    `The ${border} of a period must be an instant such as 2026-03-23T09:00:00.000000Z, or ${open}.`,
+    `The ${border} instant of a period must be an instant such as 2026-03-23T09:00:00.000000Z, or ${open}.`,
     { evidence: { border } },
   );
 }

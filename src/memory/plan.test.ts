@@ -366,7 +366,7 @@ test('several values hold side by side, each withdrawn independently', () => {
     planRetract({ ...writing, declaration: single }, { valid: { from: date('04-01'), to: OPEN_END } });
   expect(codeOf(retract)).toBe('overlaps_open');
   // That it is to be retracted here would be no advice.
-  expect(retract).toThrow(/Retract one in a trajectory whose domain declares it as it was/);
+  expect(retract).toThrow(/Retract one of them in a trajectory whose domain has the earlier declaration/);
 });
 
 test('two forms of one object that both hold merge on a repeated assertion', () => {

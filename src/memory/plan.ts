@@ -128,7 +128,7 @@ export function planChange(
   if (work.declaration.cardinality !== 'single-valued') {
     throw new MemoryError(
       'not_single_valued',
-      'Of several values none follows another; assert one and retract the other.',
+      'A multi-valued predicate cannot be changed. Assert the new value and retract the old one.',
     );
   }
   const valid = period(change.from, OPEN_END);
@@ -151,7 +151,7 @@ export function planCorrect(
   const work = begin(writing);
   const { was } = correction;
   if (was === undefined && work.declaration.cardinality !== 'single-valued') {
-    throw new MemoryError('not_single_valued', 'There may be several values: say which of them was wrong (`was`).');
+    throw new MemoryError('not_single_valued', 'The predicate is multi-valued. Name the wrong value with `was`.');
   }
   const valid = readPeriod(correction.valid, 'valid');
   const wrong = work.withdraw(valid, was);
@@ -225,12 +225,12 @@ class PlanBuilder {
     if (strategy !== this.declaration.strategy) {
       throw new MemoryError(
         'strategy_not_allowed',
-        `The predicate ${this.#partition.predicate} declares ${this.declaration.strategy}; leave the strategy of a fact out.`,
+        `The predicate ${this.#partition.predicate} declares the strategy ${this.declaration.strategy}. Leave out the strategy of the assertion.`,
         { evidence: { declared: this.declaration.strategy, given: strategy } },
       );
     }
     if (this.#claims.has(claim)) {
-      throw new MemoryError('repeated_claim', 'A batch has each claim once; take out the other.', {
+      throw new MemoryError('repeated_claim', 'The batch has one claim twice. Remove one of them.', {
         evidence: { claim },
       });
     }
@@ -371,9 +371,13 @@ class FactIds {
 
 function requireOpenIn({ space, subject, predicate }: Partition, row: FactRow): void {
   if (row.space === space && row.subject === subject && row.predicate === predicate && isOpen(row)) return;
-  throw new MemoryError('wrong_partition', 'What is written starts from the open current rows of its partition.', {
-    evidence: { row: keyText(row) },
-  });
+  throw new MemoryError(
+    'wrong_partition',
+    'The row is not an open current row of the partition. Read the partition again and plan anew.',
+    {
+      evidence: { row: keyText(row) },
+    },
+  );
 }
 
 /**
@@ -396,7 +400,7 @@ function requireNonOverlapping(open: readonly FactRow[], { cardinality }: Predic
     if (before !== undefined && overlaps(validOf(before), validOf(row))) {
       throw new MemoryError(
         'overlaps_open',
-        `What is believed overlaps: ${cardinality} it can’t be. Retract one in a trajectory whose domain declares it as it was.`,
+        `Open facts overlap, so the predicate cannot be ${cardinality}. Retract one of them in a trajectory whose domain has the earlier declaration.`,
         {
           evidence: { rows: [keyText(before), keyText(row)] },
         },

@@ -32,9 +32,9 @@ export function declarePredicate(
   checkArgument(arg.object, given, 'declaration');
   const { cardinality, strategy, remainder = 'keep' } = given;
   if (cardinality !== 'single-valued' && cardinality !== 'multi-valued')
-    throw new MemoryError('unknown_cardinality', 'A predicate is single-valued or multi-valued.');
+    throw new MemoryError('unknown_cardinality', 'The cardinality is not valid. Use single-valued or multi-valued.');
   requireStrategy(strategy);
   if (remainder !== 'keep' && remainder !== 'drop')
-    throw new MemoryError('unknown_remainder', 'What is left of a loser is kept (keep) or not (drop).');
+    throw new MemoryError('unknown_remainder', 'The remainder rule is not valid. Use keep or drop.');
   return Object.freeze({ cardinality, strategy, remainder });
 }

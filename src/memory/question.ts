@@ -63,7 +63,7 @@ export function answerOf(
   checkArgument(arg.object, by, 'by');
   const member = Number.isInteger(index) ? question.members[index] : undefined;
   if (member === undefined) {
-    throw new MemoryError('unknown_member', `A vote is an index from 0 to ${question.members.length - 1}.`);
+    throw new MemoryError('unknown_member', `The vote must be an index from 0 to ${question.members.length - 1}.`);
   }
   return { ...by, request: question.request, winner: member.claim };
 }
@@ -80,7 +80,7 @@ export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
     const by = Object.entries({ theta, judge, policy }).filter(([, text]) => text !== undefined);
     for (const [name, text] of by) requireText(text, name);
     if (answers.has(request)) {
-      throw new MemoryError('repeated_answer', 'A question has one answer; give the one that was recorded first.', {
+      throw new MemoryError('repeated_answer', 'The question has two answers. Pass the one that was recorded first.', {
         evidence: { request },
       });
     }

@@ -161,12 +161,12 @@ function noInstant(member: string): MemoryError {
 
 function requireSelection(kind: RowSelection): void {
   if (kind === 'current' || kind === 'audit' || kind === 'all') return;
-  throw new MemoryError('unknown_row_kind', 'Rows are looked for among current, audit or all.');
+  throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current, audit or all.');
 }
 
 /** @throws MemoryError */
 function notOpen({ fact_id, system_time_start }: RowKey): never {
-  throw new MemoryError('not_open', 'Only a row that is open can be closed; plan anew from what is there now.', {
+  throw new MemoryError('not_open', 'The row to close is not open. Read the partition again and plan anew.', {
     evidence: { fact_id, system_time_start },
   });
 }

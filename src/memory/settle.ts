@@ -134,9 +134,13 @@ function candidateOf({ lineage, asserted_seq, asserted_from }: FactRow, confiden
 function elected(groups: readonly Group[], { request, winner }: Answer): Group {
   const group = groups.find(({ items }) => items.some(({ row }) => row.lineage === winner));
   if (group !== undefined) return group;
-  throw new MemoryError('unknown_member', 'An answer elects one of the members of its question, by its claim.', {
-    evidence: { request, winner },
-  });
+  throw new MemoryError(
+    'unknown_member',
+    'The answer elects a claim that is not in the question. Choose the claim of one of its members.',
+    {
+      evidence: { request, winner },
+    },
+  );
 }
 
 /**
@@ -173,7 +177,7 @@ function joined(beliefs: readonly Belief[], strategy: Strategy): Belief[] {
 function staleAnswer(request: string): MemoryError {
   return new MemoryError(
     'stale_answer',
-    'What was asked is not in question any more, because what is believed has changed since; ask anew.',
+    'The question is out of date, because the facts have changed since it was asked. Ask it anew.',
     { evidence: { request } },
   );
 }

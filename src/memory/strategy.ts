@@ -55,7 +55,7 @@ export function preferred<T>(strategy: Strategy, members: readonly T[], candidat
 /** @throws MemoryError `unknown_strategy`: there is no silent fallback (TOKI §3.4) */
 export function requireStrategy(strategy: Strategy): void {
   if (STRATEGIES.includes(strategy)) return;
-  throw new MemoryError('unknown_strategy', `A strategy is one of ${STRATEGIES.join(', ')}.`);
+  throw new MemoryError('unknown_strategy', `The strategy is not valid. Use one of ${STRATEGIES.join(', ')}.`);
 }
 
 /** By UTF-16 code units. */

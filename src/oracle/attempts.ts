@@ -134,9 +134,13 @@ function attemptIn(key: string, text: string): Omit<Attempt, 'at'> {
     return attempt as unknown as Omit<Attempt, 'at'>;
   } catch (cause) {
     if (!(cause instanceof AssizeError)) throw cause;
-    throw new OracleError('oracle_corrupt', `The store does not hold an attempt under ${key}.`, {
-      evidence: { key },
-      cause,
-    });
+    throw new OracleError(
+      'oracle_corrupt',
+      `The stored value under ${key} is not an attempt. Restore the store from a backup.`,
+      {
+        evidence: { key },
+        cause,
+      },
+    );
   }
 }

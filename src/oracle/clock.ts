@@ -27,12 +27,16 @@ export const systemClock: Clock = {
  */
 export function fixedClock(instant: Instant, stepMicros = 0): Clock {
   if (!isInstant(instant)) {
-    throw new OracleError('bad_clock', 'A clock must start at an instant such as 2026-03-23T09:00:00.000000Z.', {
-      evidence: { given: instant },
-    });
+    throw new OracleError(
+      'bad_clock',
+      'The start of the clock must be an instant such as 2026-03-23T09:00:00.000000Z.',
+      {
+        evidence: { given: instant },
+      },
+    );
   }
   if (!Number.isSafeInteger(stepMicros) || stepMicros < 0) {
-    throw new OracleError('bad_clock', 'A clock must step by a whole number of microseconds, and never back.', {
+    throw new OracleError('bad_clock', 'The step of the clock must be a whole number of microseconds from 0.', {
       evidence: { given: stepMicros },
     });
   }

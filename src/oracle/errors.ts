@@ -2,23 +2,23 @@ import { AssizeError, type ErrorDetails } from '#base';
 
 export type OracleErrorCode =
   /**
-   * A replay asked a question that the oracle log has no answer to. Replay with the log and the
-   * code of the recording. Evidence `{key, scope, request, theta}`.
+   * The oracle log has no answer to a question of a replay. Replay with the log and the code of the
+   * recording. Evidence `{key, scope, request, theta}`.
    */
   | 'oracle_miss'
   /**
-   * An entry has erased the answer, and the oracle does not ask again. Ask another question if a
-   * new answer is wanted. Evidence `{key, by}`, the id of the entry.
+   * The answer was erased by an entry, and the oracle does not ask again. Ask another question for
+   * a new answer. Evidence `{key, by}`, the id of the entry.
    */
   | 'erased'
   /**
-   * The question can't be a key, because a member is not JSON or has a wrong form. Correct the
-   * member. Evidence `{member, problem}`, or the pointer of the value.
+   * The question is not valid, because a field is not JSON or has a wrong form. Correct the field.
+   * Evidence `{member, problem}`, or the pointer of the value.
    */
   | 'bad_question'
   /**
-   * The call answered with a value that is not JSON, and nothing was recorded. Return JSON from
-   * `call`. Evidence `{key}`.
+   * The call returned a value that is not JSON, and nothing was recorded. Return JSON from `call`.
+   * Evidence `{key}`.
    */
   | 'bad_answer'
   /**
@@ -27,7 +27,7 @@ export type OracleErrorCode =
    */
   | 'asks_itself'
   /**
-   * The store holds no canonical answer under the key. Restore the store from a backup. Evidence
+   * The stored answer under the key is not canonical. Restore the store from a backup. Evidence
    * `{key}`.
    */
   | 'oracle_corrupt'
@@ -43,7 +43,7 @@ export type OracleErrorCode =
   | 'bad_size';
 
 /**
- * A question that the oracle log can't answer. Errors of the call itself pass through unchanged.
+ * A question without an answer in the oracle log. Errors of the call itself pass through unchanged.
  */
 export class OracleError extends AssizeError<OracleErrorCode> {
   override readonly name = 'OracleError';

@@ -186,18 +186,22 @@ function answerText(key: string, row: OracleRow): string {
 }
 
 function corrupt(key: string, cause?: AssizeError): OracleError {
-  return new OracleError('oracle_corrupt', `The store does not hold a canonical answer under ${key}.`, {
-    evidence: { key },
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new OracleError(
+    'oracle_corrupt',
+    `The stored answer under ${key} is not canonical. Restore the store from a backup.`,
+    {
+      evidence: { key },
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
 }
 
 function erased(key: string, by: string): OracleError {
-  const message = `The answer under ${key} was erased, by the entry ${by}; it is not asked again.`;
+  const message = `The answer under ${key} was erased by the entry ${by}. Ask another question for a new answer.`;
   return new OracleError('erased', message, { evidence: { key, by } });
 }
 
 function miss(key: string, { scope, request, theta }: FullQuestion): OracleError {
-  const message = `The oracle log has no answer to ${canonicalize(request, ORACLE_LIMITS).slice(0, 200)} in scope ${canonicalize(scope)}; a replay never asks.`;
+  const message = `The oracle log has no answer to ${canonicalize(request, ORACLE_LIMITS).slice(0, 200)} in scope ${canonicalize(scope)}. Replay with the log and the code of the recording.`;
   return new OracleError('oracle_miss', message, { evidence: { key, scope, request, theta } });
 }

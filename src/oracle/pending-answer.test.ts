@@ -78,7 +78,7 @@ test('a question that its own call asks is refused by name', async () => {
   const ask = (): Promise<unknown> => oracle.ask({ scope, request: 'round', call: ask as never });
   await expect(ask()).rejects.toMatchObject({
     code: 'asks_itself',
-    message: expect.stringContaining('wait for itself'),
+    message: expect.stringContaining('is asked by the call that answers it'),
   });
 });
 

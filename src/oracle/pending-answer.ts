@@ -49,7 +49,7 @@ export class PendingAnswer {
 function asksItself(key: string): OracleError {
   return new OracleError(
     'asks_itself',
-    `The question ${key} is asked by the very call that answers it, and would wait for itself; give that call another question, or what it is to answer with.`,
+    `The question ${key} is asked by the call that answers it. Ask another question in that call.`,
     { evidence: { key } },
   );
 }

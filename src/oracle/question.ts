@@ -136,7 +136,7 @@ function checkedTheta(theta: Theta): Required<Theta> {
     if (value !== null && !Number.isFinite(value)) throw bad(`theta.${member}`, 'must be a number or null');
   }
   for (const [member, value] of Object.entries({ model_version, tool_output_hash })) {
-    if (value !== null && typeof value !== 'string') throw bad(`theta.${member}`, 'must be a text or null');
+    if (value !== null && typeof value !== 'string') throw bad(`theta.${member}`, 'must be a string or null');
   }
   return jsonOf('theta', { prompt, seed, model_version, temperature, tool_output_hash }) as unknown as Required<Theta>;
 }
@@ -148,11 +148,11 @@ function dropUndefined(theta: Theta): Theta {
 
 function onlyMembers(name: string, value: object, members: readonly string[]): void {
   const unknown = Object.keys(value).find((key) => !members.includes(key));
-  if (unknown !== undefined) throw bad(`${name}.${unknown}`, `is not known; the members are ${members.join(', ')}`);
+  if (unknown !== undefined) throw bad(`${name}.${unknown}`, `is not known; the fields are ${members.join(', ')}`);
 }
 
 function requireText(member: string, value: unknown): void {
-  if (typeof value !== 'string' || value === '') throw bad(member, 'must be a text that is not empty');
+  if (typeof value !== 'string' || value === '') throw bad(member, 'must be a non-empty string');
 }
 
 function jsonOf(member: string, value: unknown): Json {
@@ -160,7 +160,7 @@ function jsonOf(member: string, value: unknown): Json {
     return copyJson(value, ORACLE_LIMITS);
   } catch (cause) {
     if (!(cause instanceof AssizeError)) throw cause;
-    throw new OracleError('bad_question', `Not a question: ${member} must be JSON. ${cause.message}`, {
+    throw new OracleError('bad_question', `The question is not valid: ${member} must be JSON. ${cause.message}`, {
       cause,
       evidence: { member, ...cause.evidence },
     });
@@ -168,5 +168,7 @@ function jsonOf(member: string, value: unknown): Json {
 }
 
 function bad(member: string, problem: string): OracleError {
-  return new OracleError('bad_question', `Not a question: ${member} ${problem}.`, { evidence: { member, problem } });
+  return new OracleError('bad_question', `The question is not valid: ${member} ${problem}.`, {
+    evidence: { member, problem },
+  });
 }

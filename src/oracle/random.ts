@@ -63,5 +63,9 @@ export function seededRandom(seed: string | number): Random {
 /** @throws OracleError `bad_size` */
 export function checkedCount(count: number): number {
   if (Number.isSafeInteger(count) && count >= 0 && count <= MAX_RANDOM_BYTES) return count;
-  throw new OracleError('bad_size', `Ask for 0 to ${MAX_RANDOM_BYTES} random bytes.`, { evidence: { size: count } });
+  throw new OracleError(
+    'bad_size',
+    `The number of random bytes is not valid. Ask for 0 to ${MAX_RANDOM_BYTES} bytes.`,
+    { evidence: { size: count } },
+  );
 }

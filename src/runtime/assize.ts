@@ -246,7 +246,10 @@ export class Assize {
     const { trajectoryId, ...input } = options;
     const where = trajectoryId ?? trajectoryOf(input.by) ?? trajectoryOf(input.writ);
     if (where === undefined)
-      throw new RuntimeError('bad_intent', 'This is no revocation: say in which trajectory, the writs name none.');
+      throw new RuntimeError(
+        'bad_intent',
+        'The revocation is not valid: it needs a trajectory, because the writs name none.',
+      );
     return (await this.open(where)).revoke(input);
   }
 
@@ -307,7 +310,7 @@ export class Assize {
    * signal's reason, and `closed` when this runtime is closed
    */
   async recoverEffects(signal?: AbortSignal): Promise<UnresolvedEffect[]> {
-    if (this.#effects === undefined) throw badOption('there are no tools; give some');
+    if (this.#effects === undefined) throw badOption('no tools are given; pass `tools`');
     const held = await this.#effects.engine(signal);
     await held.recovered();
     await held.recorded();
@@ -327,7 +330,7 @@ export class Assize {
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);
-    if (this.#effects === undefined) throw badOption('there are no tools; give some');
+    if (this.#effects === undefined) throw badOption('no tools are given; pass `tools`');
     const held = await this.#effects.engine(signal);
     await held.recovered(checked.epoch);
     try {
@@ -350,7 +353,7 @@ export class Assize {
     checkArgument(EFFECTS_QUERY, query, 'query');
     const { all = false, epoch, limit, before } = query;
     if (all ? epoch !== undefined : limit !== undefined || before !== undefined)
-      throw badOption('limit and before are for all transactions, and an epoch is for one');
+      throw badOption('`limit` and `before` are for all transactions; leave them out with an epoch');
     return readEffects(effectLogOf(this.#store), query);
   }
 

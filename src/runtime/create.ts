@@ -110,7 +110,7 @@ export class TrajectoryFactory {
     if (row.kind !== 'commit' && row.kind !== 'root' && row.kind !== 'branch') {
       throw new RuntimeError(
         'not_found',
-        `A branch begins at a commit, a root or a branch; ${sourceEntryId} is a ${row.kind}.`,
+        `${sourceEntryId} is a ${row.kind} entry. Branch from a commit, root or branch entry.`,
       );
     }
     const trajectoryId = this.#context.nameFor(options.trajectoryId);
@@ -148,16 +148,16 @@ export class TrajectoryFactory {
     const { store, signer } = this.#context;
     const row = entryRow(payload, signer);
     const malformed = payloadFault(payload);
-    if (malformed !== undefined) throw badOption(`the first entry would not verify: ${malformed}`);
+    if (malformed !== undefined) throw badOption(`the first entry is not valid: ${malformed}`);
     const result = await store.commit({ entries: [row], blobs });
     if (result.status === 'conflict') {
       throw new RuntimeError(
         'exists',
-        `There is a trajectory ${trajectoryId} already; open it, or choose another name.`,
+        `The trajectory ${trajectoryId} already exists. Open it or choose another name.`,
       );
     }
     if (result.status === 'unknown') {
-      const says = `The store could not tell whether ${trajectoryId} was begun; open it anew and look.`;
+      const says = `The store did not confirm whether ${trajectoryId} was created. Open the store again and check.`;
       await resolveUnknownCommit(store, row.id, { says, cause: result.cause });
     }
     const parts = partsToBegin(trajectoryId, world);
@@ -188,7 +188,7 @@ export function trajectoryName(given: string | undefined, random: Random): strin
   if (typeof given === 'string' && /^[A-Za-z0-9._:-]{1,128}$/.test(given)) return given;
   throw new RuntimeError(
     'bad_name',
-    `${typeof given === 'string' ? JSON.stringify(given) : `A thing of the type ${typeof given}`} can't name a trajectory; use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
+    `${typeof given === 'string' ? JSON.stringify(given) : `A value of type ${typeof given}`} is not a valid trajectory name. Use 1 to 128 letters, digits, dots, colons, dashes or underscores.`,
   );
 }
 

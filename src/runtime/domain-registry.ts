@@ -10,11 +10,11 @@ export function findDomain(domains: readonly Domain[], ref: DomainRef): Domain {
   if (found !== undefined) return found;
   const isChanged = domains.some(({ name, version }) => name === ref.name && version === ref.version);
   const todo = isChanged
-    ? 'A domain that has changed since the trajectory was begun needs a new version, and a branch.'
-    : 'Give it (on the command line: --domain FILE).';
+    ? 'Give the changed domain a new version, and branch.'
+    : 'Pass that domain (on the command line: --domain FILE).';
   throw new RuntimeError(
     'domain_mismatch',
-    `The trajectory is of the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${todo}`,
+    `The trajectory has the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${todo}`,
     { evidence: { domain: ref } },
   );
 }
@@ -28,7 +28,7 @@ export function checkDomainOf({ id, domain }: Trajectory, wanted: Domain): void 
   const name = (of: Domain | null): string => `${of?.name}@${of?.version} (${String(of?.hash).slice(0, 12)})`;
   throw new RuntimeError(
     'domain_mismatch',
-    `${id} is of ${name(domain)} and not of ${name(wanted)}; open it with its own domain, or with none to have it untyped.`,
+    `${id} has the domain ${name(domain)}, not ${name(wanted)}. Open it with its own domain, or without a domain for an untyped trajectory.`,
     { evidence: { domain: refOf(domain) } },
   );
 }
@@ -44,7 +44,9 @@ function otherDomains(name: string, domains: readonly Domain[]): string {
   if (domains.length === 0) return 'no domain is given';
   const namesakes = domains.filter((domain) => domain.name === name);
   const listed = namesakes.length > 0 || domains.length > LISTED_MAX ? namesakes : domains;
-  return listed.length === 0 ? `none of the ${domains.length} given has that name` : `given are ${namedOnce(listed)}`;
+  return listed.length === 0
+    ? `none of the ${domains.length} given domains has that name`
+    : `the given domains are ${namedOnce(listed)}`;
 }
 
 /** Each name and version once, with the hashes of all domains that have them. */

@@ -2,8 +2,8 @@ import { AssizeError } from '#base';
 
 export type RuntimeErrorCode =
   /**
-   * The intent, observation or option does not have the documented form. Correct the member that
-   * the message names.
+   * The intent, observation or option does not have the documented form. Correct the field that the
+   * message names.
    */
   | 'bad_intent'
   /**
@@ -11,7 +11,7 @@ export type RuntimeErrorCode =
    * underscores.
    */
   | 'bad_name'
-  /** The trajectory knows no writ of that id. Present the writ itself. */
+  /** The trajectory has no writ of that id. Pass the writ itself. */
   | 'unknown_writ'
   /** The idempotency key was used for another intent. Use a new key for a new intent. */
   | 'idempotency_conflict'
@@ -23,112 +23,114 @@ export type RuntimeErrorCode =
   /** A trajectory of that name exists. Open it, or choose another name. */
   | 'exists'
   /**
-   * None of the given domains is the domain of the ledger. Open the runtime with the domain whose
-   * hash the ledger names.
+   * None of the given domains is the domain of the ledger. Open the runtime with the domain that
+   * has the recorded hash.
    */
   | 'domain_mismatch'
   /**
-   * The trajectory does not verify and takes no more entries. Find the fault with `assize verify`.
+   * The trajectory does not verify and accepts no more entries. Find the fault with `assize
+   * verify`.
    */
   | 'invalid_ledger'
   /**
-   * The initial state of a root or branch breaks an invariant. Correct the state, or begin with
+   * The initial state of a root or branch violates an invariant. Correct the state, or pass
    * `override`.
    */
   | 'invalid_initial_state'
-  /** The proposal is not pending, or not any more. List pending proposals with `assize pending`. */
+  /** The proposal is not pending. List pending proposals with `assize pending`. */
   | 'not_pending'
   /**
-   * The pending entry is an unresolved effect and no proposal. Resolve it with `assize effects
+   * The pending entry is an unresolved effect, not a proposal. Resolve it with `assize effects
    * resolve`.
    */
   | 'effect_unresolved'
   /**
-   * The trajectory never had a pending entry of that id. Wait for the id that a proposal returned
-   * as `pending`.
+   * The trajectory never had a pending entry of that id. Pass the id that a ruling returned as
+   * `pending`.
    */
   | 'never_pending'
-  /** The wait ended before a decision was made. Wait again, or ask later. */
+  /** The proposal was not resolved in time. Wait again, or ask later. */
   | 'still_pending'
   /**
-   * The pending proposal contradicts memory, and the approval lacks an answer. Answer each question
-   * of the proposal.
+   * The pending proposal contradicts current facts, and the approval lacks an answer. Answer each
+   * question of the proposal.
    */
   | 'answers_needed'
   /**
-   * A listener of pending or resolved proposals threw. Mend the listener; the runtime reports this
-   * error and never throws it.
+   * A listener of pending or resolved proposals threw. Correct the listener; the runtime reports
+   * this error and never throws it.
    */
   | 'notification_failed'
   /**
-   * The pending proposal is not the one that was shown. Look at the proposal again, and approve its
-   * digest.
+   * The pending proposal is not the one that was shown. Review it again, and approve its digest.
    */
   | 'digest_mismatch'
   /**
-   * A recorded observation is not in the oracle log. Give the runtime the oracle log of the
+   * A recorded observation is not in the oracle log. Open the runtime with the oracle log of the
    * recording.
    */
   | 'observation_missing'
   /** A value that the operation needs was erased. Continue without the value, or propose again. */
   | 'erased'
   /**
-   * The given place holds nothing that can be erased. Mark the value `sensitive` in the domain, or
-   * correct the place.
+   * The given place has no erasable value. Mark the value `sensitive` in the domain, or correct the
+   * place.
    */
   | 'nothing_to_erase'
-  /** Other writers were faster at every try. Try again; nothing was recorded. */
+  /** Other writers committed first at every attempt. Try again; nothing was recorded. */
   | 'conflict'
-  /** The store could not tell whether it committed. Open the store anew, and look the id up. */
+  /** The store did not confirm whether it committed. Open the store again, and look up the id. */
   | 'commit_unknown'
-  /** The clock is more than five minutes behind the last entry. Set the machine's clock. */
+  /**
+   * The clock is more than five minutes behind the last entry. Correct the clock of the machine.
+   */
   | 'clock_behind'
   /**
-   * An option of the runtime, of a root or of a branch can't be used. Correct the option that the
-   * message names.
+   * An option of the runtime, a root or a branch is not valid. Correct the option that the message
+   * names.
    */
   | 'bad_option'
   /**
-   * A writ does not hold, or leads to no trusted root key. Give a valid writ, or add its root key
-   * to `anchors`.
+   * A writ is not valid, or its root key is not trusted. Pass a valid writ, or add its root key to
+   * `anchors`.
    */
   | 'bad_writ'
   /**
-   * The child is no open delegation of this trajectory, or no delegation began it. List open
-   * delegations with `trajectory.delegations()`.
+   * The child is not an open delegation of this trajectory, or was not created by a delegation.
+   * List open delegations with `trajectory.delegations()`.
    */
   | 'not_delegated'
   /**
-   * The trajectory gave its final answer and takes no more entries. Delegate anew, or branch from
-   * it.
+   * The trajectory has given its final answer and accepts no more entries. Delegate again, or
+   * branch from it.
    */
   | 'concluded'
-  /** The trajectory has open delegations of its own. Conclude them first. */
+  /** The trajectory has open delegations. Conclude them first. */
   | 'open_delegations'
   /**
-   * An open approval freezes a part that the operation would change. Resolve that approval first.
+   * An open approval freezes a path that the operation would change. Resolve that approval first.
    */
   | 'frozen'
   /**
-   * The writ's budget does not cover the amount to set aside for the delegation. Delegate less, or
+   * The budget of the writ does not cover the reservation for the delegation. Delegate less, or
    * grant more.
    */
   | 'budget_exhausted'
-  /** The runtime was closed while the call waited. Open another runtime. */
+  /** The runtime was closed during the call. Open another runtime. */
   | 'closed'
   /**
-   * The store has fewer entries than a checkpoint that was kept outside. Restore the lost entries
-   * from a backup.
+   * The store has fewer entries than an external checkpoint. Restore the lost entries from a
+   * backup.
    */
   | 'log_truncated'
   /**
-   * The store's entries are not those of a checkpoint that was kept outside. Compare with a backup:
-   * the history was rewritten.
+   * The entries of the store do not match an external checkpoint, so the history was rewritten.
+   * Compare with a backup.
    */
   | 'log_diverged'
   /**
-   * The checkpoint is malformed, of another log, or not signed by it. Check the file and the public
-   * key.
+   * The checkpoint is malformed, belongs to another log, or lacks its signature. Check the file and
+   * the public key.
    */
   | 'bad_checkpoint'
   /**
@@ -136,7 +138,7 @@ export type RuntimeErrorCode =
    * checkpoint again.
    */
   | 'witness_failed'
-  /** The checkpoint is older than the entry. Make a new checkpoint, and prove by that. */
+  /** The checkpoint is older than the entry. Make a new checkpoint, and use it for the proof. */
   | 'not_logged'
   /**
    * A snapshot could not be used or written. The runtime replays the trajectory, reports this error
@@ -144,29 +146,29 @@ export type RuntimeErrorCode =
    */
   | 'snapshot_failed'
   /**
-   * Transactions that another process left could not be resumed. The runtime reports this error and
-   * tries again.
+   * Abandoned transactions of another process could not be resumed. The runtime reports this error
+   * and tries again.
    */
   | 'recovery_failed'
   /**
-   * The entry is no commit, rejection or pending approval, so it rules on nothing. Give the entry
+   * The entry is not a commit, rejection or pending approval, so it has no ruling. Pass the entry
    * of a ruling.
    */
   | 'not_a_ruling';
 
 /**
- * Misuse of the runtime, or an environment that fails it. A refusal of a proposal is a result and
- * no error.
+ * Misuse of the runtime, or a failure of its environment. A refused proposal is a result, not an
+ * error.
  */
 export class RuntimeError extends AssizeError<RuntimeErrorCode> {
   override readonly name: string = 'RuntimeError';
 }
 
-/** What a trajectory says that nothing can be added to any more. */
+/** The error for a trajectory that has given its final answer. */
 export function concluded(trajectoryId: string, answer: string): RuntimeError {
   return new RuntimeError(
     'concluded',
-    `${trajectoryId} gave its final answer and takes no more entries; delegate anew, or branch from it.`,
+    `${trajectoryId} has given its final answer and accepts no more entries. Delegate again or branch from it.`,
     { evidence: { trajectory_id: trajectoryId, answer } },
   );
 }

@@ -163,20 +163,20 @@ function refuseOtherCopies({ store, oracle, snapshots, domains }: AssizeOptions)
  */
 function checkEntryOptions({ signer, policy, anchors, approvalTimeoutMs, embedder }: AssizeOptions): void {
   if (!Array.isArray(anchors) || anchors.length === 0)
-    throw badOption('anchors must name the public key of at least one root, or no writ would ever count');
+    throw badOption('`anchors` must have the public key of at least one root');
   if (
     approvalTimeoutMs !== undefined &&
     !(Number.isSafeInteger(approvalTimeoutMs) && approvalTimeoutMs > 0 && approvalTimeoutMs < 10 ** 12)
   )
     throw badOption('approvalTimeoutMs must be a whole number of milliseconds above 0');
-  if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy is no hash');
+  if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy must be a hash');
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
-    throw badOption('the embedder needs an id that names its model');
-  if (embedder?.dimensions === 0) throw badOption('an embedder has one dimension at least');
+    throw badOption('the embedder must have an id that names its model');
+  if (embedder?.dimensions === 0) throw badOption('the embedder must have at least one dimension');
   if (signer === undefined) return;
   const { publicKey, privateKey } = signer;
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
-    throw badOption('the two keys of the signer are not a pair');
+    throw badOption('the two keys of the signer must be a pair');
 }
 
 /** @throws RuntimeError `bad_option`; EffectError `invalid_tool`, `bad_resolver` */
@@ -197,19 +197,20 @@ export function effectsFor(
   trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
 ): TransactionEngines | undefined {
   if (tools === undefined) return undefined;
-  if (!Array.isArray(tools)) throw badOption('tools must be a list of what `declareTool` makes');
+  if (!Array.isArray(tools)) throw badOption('`tools` must be a list of results of `declareTool`');
   const log = effectLogOf(store);
   if (!(Number.isSafeInteger(blockTimeoutMs) && blockTimeoutMs >= HOLD_MS_MIN && blockTimeoutMs < 2 ** 31))
     throw badOption(`blockTimeoutMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`);
   if (!(Number.isSafeInteger(callTimeoutMs) && callTimeoutMs > 0 && callTimeoutMs <= blockTimeoutMs / 4))
     throw badOption(
-      `callTimeoutMs must be a whole number of milliseconds above 0, and at most a quarter of blockTimeoutMs, which is ${blockTimeoutMs}: a call that hangs holds others up`,
+      `callTimeoutMs must be a whole number of milliseconds above 0, and at most a quarter of blockTimeoutMs (${blockTimeoutMs})`,
     );
   if (!(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= EFFECT_ATTEMPTS_MAX))
     throw badOption(`maxAttempts must be a whole number from 1 to ${EFFECT_ATTEMPTS_MAX}`);
   if (!(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31))
     throw badOption(`leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
-  if (frontier !== 'derived' && frontier !== 'none') throw badOption('frontier is derived, or none for experiments');
+  if (frontier !== 'derived' && frontier !== 'none')
+    throw badOption('frontier must be derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
   const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
   return new TransactionEngines({
@@ -222,7 +223,7 @@ export function effectsFor(
 /** @throws RuntimeError `bad_option` */
 export function effectLogOf(store: LedgerStore): LedgerStore & EffectStore {
   if (typeof (store as Partial<EffectStore>).leaseEffects === 'function') return store as LedgerStore & EffectStore;
-  throw badOption('tools need a store that keeps an effect log');
+  throw badOption('`tools` need a store with an effect log');
 }
 
 /** Default and minimum time for which an unresponsive transaction may block others. */
@@ -237,5 +238,5 @@ const LEASE_MS = 10_000;
 const LEASE_MS_MIN = 100;
 
 export function badOption(what: string): RuntimeError {
-  return new RuntimeError('bad_option', `The options can’t be used: ${what}.`);
+  return new RuntimeError('bad_option', `The options are not valid: ${what}.`);
 }

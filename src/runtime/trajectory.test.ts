@@ -112,7 +112,7 @@ describe('a writ that does not give the right', () => {
   const foreign = issueWrit({ ...grant, issuer: stranger.publicKey } as never, stranger.privateKey);
   const wrong: [string, Partial<ProposalInput>, RegExp][] = [
     ['expired at this instant', { writ: writFor('x', { expires: START }) }, /expired/],
-    ['not yet valid', { writ: writFor('x', { not_before: '2026-03-23T09:00:00.000001Z' }) }, /holds from/],
+    ['not yet valid', { writ: writFor('x', { not_before: '2026-03-23T09:00:00.000001Z' }) }, /is valid from/],
     ['of another subject', { principal: 'somebody' }, /is for agent/],
     ['of another trajectory', { writ: writFor('x', { trajectory: 'other' }) }, /for trajectory other/],
     [
@@ -260,7 +260,7 @@ describe('a signer', () => {
   });
   test('with mismatched keys is refused before it damages a ledger', () => {
     const wrong = { publicKey: keysOf(32).publicKey, privateKey: signer.privateKey };
-    expect(() => runtimeOver(new FaultyStore(), [desk], { signer: wrong })).toThrow(/not a pair/);
+    expect(() => runtimeOver(new FaultyStore(), [desk], { signer: wrong })).toThrow(/must be a pair/);
   });
 });
 
@@ -404,7 +404,7 @@ describe('an invalid intent', () => {
     await expect(trajectory.propose(input)).rejects.toMatchObject({
       name: 'CanonError',
       code: 'too_large',
-      message: `${what} would have more than 1048576 bytes as JSON, and may not have more; propose less at a time.`,
+      message: `${what} would exceed 1048576 bytes as JSON. Propose less at a time.`,
     });
     expect(trajectory.length).toBe(1);
   });
@@ -714,17 +714,17 @@ describe('opening', () => {
     expect(await refusal(store, () => runtimeOver(store, [deskOf('footprint')]).open('t'))).toBe('domain_mismatch');
     const others = [deskOf('world', '2'), deskOf('footprint'), deskOf('footprint', '2')];
     await expect(runtimeOver(store, others).open('t')).rejects.toThrow(
-      /^The trajectory is of the domain desk@1 \([0-9a-f]{12}\), and given are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. A domain that has changed since .* needs a new version/,
+      /^The trajectory has the domain desk@1 \([0-9a-f]{12}\), and the given domains are desk@2 \(declared in 2 ways: [0-9a-f]{12} and [0-9a-f]{12}\), desk@1 \([0-9a-f]{12}\)\. Give the changed domain a new version/,
     );
     await expect(runtimeOver(store, []).open('t')).rejects.toThrow(
-      / \([0-9a-f]{12}\), and no domain is given\. Give it /,
+      / \([0-9a-f]{12}\), and no domain is given\. Pass that domain /,
     );
     const [one, two, three, four] = ['a', 'b', 'c', 'd'].map((name) => defineDomain({ ...desk.declared, name }));
     await expect(runtimeOver(store, [one!, two!]).open('t')).rejects.toThrow(
-      /, and given are a@1 \([0-9a-f]{12}\), b@1 /,
+      /, and the given domains are a@1 \([0-9a-f]{12}\), b@1 /,
     );
     await expect(runtimeOver(store, [one!, two!, three!, four!]).open('t')).rejects.toThrow(
-      'none of the 4 given has that name. Give it (on the command line: --domain FILE).',
+      'none of the 4 given domains has that name. Pass that domain (on the command line: --domain FILE).',
     );
     // A refusal is not remembered.
     await assize.create(desk, { trajectoryId: 'none' });

@@ -48,5 +48,5 @@ test.each([
 ])('%s', (_, made) => {
   expect(made('boss').spec.channel).toBe('boss');
   expect(made().spec.channel).toBe(undefined);
-  expect(() => made('a b')).toThrow('a kind of counselor');
+  expect(() => made('a b')).toThrow('a counselor kind');
 });

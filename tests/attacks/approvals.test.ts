@@ -186,7 +186,7 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
           ['dr-a', 'dr-b'].map((who) => runProcess(folder, place.url, 'approve', id, '--as', who, ...rest)),
         );
         expect(said.map(({ code }) => code).sort(), JSON.stringify(said)).toEqual([0, 2]);
-        expect(said.find(({ code }) => code === 2)?.err).toContain('Nothing is pending');
+        expect(said.find(({ code }) => code === 2)?.err).toContain('is no longer pending');
         expect(await decisions(store)).toEqual(['committed']);
       } finally {
         rmSync(folder, { recursive: true });

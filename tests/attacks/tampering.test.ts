@@ -74,7 +74,7 @@ onEveryDatabase((stores) => {
     const before = await allEntries(store, 't');
     await expect(assize.open('t')).rejects.toMatchObject({
       code: 'invalid_ledger',
-      message: expect.stringContaining('takes no more entries'),
+      message: expect.stringContaining('accepts no more entries'),
     });
     for (const { id } of rows.filter(({ kind: is, seq }) => is === 'commit' && seq >= fault)) {
       const branching = assize.branch('t', id, { note: 'from what was changed' });

@@ -113,13 +113,13 @@ describe('the effect log changed by hand', () => {
         `UPDATE effect_record SET record = '[{"is":"applied","n":1},{"is":"settled"}]' WHERE ${last}; ${ended(doubt)}`,
       ),
       'doubt',
-      /which says that all has ended, and no entry settles it/,
+      /its transaction has ended, and no entry settles it/,
     ],
     [
       'the same, and it is left open',
       sql(`UPDATE effect_record SET record = '[{"is":"applied","n":1},{"is":"settled"}]' WHERE ${last}`),
       'doubt',
-      /waits \(in_doubt\), and is applied in the effect log/,
+      /is pending \(in_doubt\), but the effect is applied in the effect log/,
     ],
     [
       'it is refused and not in doubt',
@@ -127,7 +127,7 @@ describe('the effect log changed by hand', () => {
       'doubt',
       /is unresolved in the effect log/,
     ],
-    ['its transaction is deleted', sql(dropped(doubt)), 'doubt', /the effect log has no transaction of it/],
+    ['its transaction is deleted', sql(dropped(doubt)), 'doubt', /the effect log has no transaction of the commit/],
     [
       'what came after the commit is deleted',
       (db) => {
@@ -138,7 +138,7 @@ describe('the effect log changed by hand', () => {
       'doubt',
       /is due in the effect log/,
     ],
-    ['it is not open any more', sql(ended(doubt)), 'doubt', /is committed, and is not open there/],
+    ['it is not open any more', sql(ended(doubt)), 'doubt', /is committed but not listed as open/],
     [
       'the commit is deleted too',
       sql(`DELETE FROM effect_record WHERE epoch = ${doubt}`),
@@ -157,12 +157,12 @@ describe('the effect log changed by hand', () => {
       'doubt',
       /.*/,
     ],
-    ['a record is none', rewrite(doubt, /"is":"in_doubt"/, '"is" :"in_doubt"'), 'doubt', /can't be read/],
+    ['a record is none', rewrite(doubt, /"is":"in_doubt"/, '"is" :"in_doubt"'), 'doubt', /cannot be parsed/],
     [
       'what was settled as applied was not',
       rewrite(settled, /"is":"applied"/, '"is":"accepted"'),
       'settled',
-      /is accepted in the effect log, and was settled as applied/,
+      /is accepted in the effect log, but was settled as applied/,
     ],
     [
       'the key of what was settled is another one',
@@ -174,20 +174,20 @@ describe('the effect log changed by hand', () => {
       'the entry of what was settled is another one',
       rewrite(settled, /"entry":"[0-9a-f]{64}"/, `"entry":"${'b'.repeat(64)}"`),
       'settled',
-      /is no commit of this trajectory/,
+      /is not a commit of this trajectory/,
     ],
     [
       'what was undone is said to stand',
       rewrite(thrown, /"is":"undone"/, '"is":"dropped"'),
       'thrown',
-      /did not come to what is listed here/,
+      /has other effects than this entry lists/,
     ],
     [
       'what is to be undone is said to be',
       sql(`UPDATE effect_record SET record = '[{"is":"undone","n":0},{"is":"aborted"}]'
         WHERE epoch = ${stuck} AND place = (SELECT max(place) FROM effect_record WHERE epoch = ${stuck}); ${ended(stuck)}`),
       'stuck',
-      /and no entry lists what it did|waits \(unresolved\), and/,
+      /but no entry lists its effects|is pending \(unresolved\), but/,
     ],
   ];
   test.each(cases)('%s', async (_, change, trajectory, detail) => {
@@ -199,8 +199,8 @@ describe('the effect log changed by hand', () => {
   test('the whole log is deleted, but not that there was one', async () => {
     const found = await foundAfter(sql([settled, doubt, thrown, stuck].map(dropped).join(' ')));
     expect(found).toEqual({
-      doubt: expect.stringContaining('2 effects of this commit are not settled, and the effect log has no transaction'),
-      stuck: expect.stringContaining('waits, and the effect log has no such transaction here'),
+      doubt: expect.stringContaining('2 effects of this commit are not settled, but the effect log has no transaction'),
+      stuck: expect.stringContaining('is pending, but the effect log has no such transaction'),
     });
   });
 
@@ -300,7 +300,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
         await foundIn(sql(`DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record`)),
       ).toEqual({
         here: expect.stringContaining(
-          '1 effects of this commit are not settled, and the effect log has no transaction',
+          '1 effects of this commit are not settled, but the effect log has no transaction',
         ),
       });
     });
@@ -310,7 +310,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
         doubt: expect.stringContaining('effects_differ'),
         stuck: expect.stringContaining('effects_differ'),
         // Its epochs are taken for those of transactions here.
-        thrown: expect.stringContaining('did not come to what is listed here'),
+        thrown: expect.stringContaining('has other effects than this entry lists'),
       };
       expect(await foundIn(sql("DELETE FROM blob WHERE text LIKE 'imported %'"))).toEqual(imported);
       expect(await foundIn(sql("UPDATE blob SET text = 'imported' WHERE text LIKE 'imported %'"))).toEqual(imported);
@@ -364,7 +364,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
         db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)').run(createHash('sha256').update(text).digest(), text);
       };
       expect(await foundIn(forged)).toEqual({
-        here: expect.stringContaining('is committed with this entry, which is said to be imported'),
+        here: expect.stringContaining('is committed with this entry, which is recorded as imported'),
       });
     });
   });
@@ -375,7 +375,7 @@ test('a trajectory only in the effect log is reported if all are verified', asyn
     DELETE FROM log WHERE entry IN (SELECT position FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%');
     DELETE FROM entry WHERE payload LIKE '%"trajectory_id":"thrown"%'`);
   expect(await foundAfter(gone)).toEqual({
-    thrown: 'the effect log has transactions of it (1), and the ledger has no such trajectory',
+    thrown: 'the effect log has transactions of this trajectory (1), but the ledger has no such trajectory',
   });
   const store = await openSqlite({ path: changed });
   expect((await verifyStore(store, { trajectoryIds: ['settled'] })).map(({ valid }) => valid)).toEqual([true]);

@@ -216,7 +216,7 @@ describe('a store', () => {
       expect(found.faults).toEqual([
         {
           code: 'checkpoint',
-          detail: expect.stringContaining(`the last ${LENGTH - kept}, from place ${kept} on, are missing`),
+          detail: expect.stringContaining(`the last ${LENGTH - kept}, from position ${kept}, are missing`),
         },
       ]);
       await expect(openStore(`sqlite:${spoilt}`, { checkpoint: `${whole}.checkpoint` })).rejects.toMatchObject({

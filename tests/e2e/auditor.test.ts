@@ -151,12 +151,12 @@ describe('with a key and a checkpoint', () => {
       expect(await assize(...command)).toMatchObject({
         code: 2,
         out: '',
-        err: expect.stringContaining('2 entries are missing, from place 19'),
+        err: expect.stringContaining('2 entries are missing, from position 19'),
       });
     }
     expect(await assize('fsck')).toMatchObject({
       code: 1,
-      out: expect.stringContaining('the last 2, from place 19 on, are missing'),
+      out: expect.stringContaining('the last 2, from position 19, are missing'),
     });
   });
 
@@ -166,7 +166,7 @@ describe('with a key and a checkpoint', () => {
     const { code, out } = await assize('fsck');
     expect(code).toBe(1);
     expect(out).toContain('david-1 seq 3');
-    expect(out).toContain('is not what it was when it got place 3');
+    expect(out).toContain('was changed after it was logged at position 3');
     const report = await json('fsck');
     expect(report).toMatchObject({ valid: false, faults: [{ code: 'leaf_differs', index: 3 }] });
   });
@@ -187,7 +187,7 @@ describe('with a key and a checkpoint', () => {
     writeFileSync(at('old'), readFileSync(at('old'), 'utf8').replace('\n21\n', '\n20\n'));
     expect(await audit('old', 'd.db.checkpoint')).toMatchObject({
       code: 2,
-      err: expect.stringContaining("can't be trusted"),
+      err: expect.stringContaining('cannot be trusted'),
     });
   });
 });
@@ -219,7 +219,7 @@ describe('export and import', () => {
     writeFileSync(at('e.jsonl'), out.replace('"channel":"md"', '"channel":"mx"'));
     expect(await assize('import', 'e.jsonl', '--store', 'sqlite:n.db')).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/Line \d+ of the export is wrong/),
+      err: expect.stringMatching(/Line \d+ of the export is not valid/),
     });
     expect(await assize('import', 'missing.jsonl', '--store', 'sqlite:n.db')).toMatchObject({
       code: 2,
@@ -287,7 +287,7 @@ test('a witness cosigns, remembers over restarts, and refuses a fork', async () 
   sql('DELETE FROM log', 'DELETE FROM log_node', 'DELETE FROM entry WHERE seq = 20');
   expect(await assize('checkpoint', ...witness(second.url))).toMatchObject({
     code: 2,
-    err: expect.stringContaining('some are missing'),
+    err: expect.stringContaining('entries are missing'),
   });
   expect(existsSync(at('d.db.checkpoint'))).toBe(false);
   expect(await stop(second.child)).toBe(0);

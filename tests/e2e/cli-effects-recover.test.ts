@@ -42,7 +42,7 @@ describe('recover', () => {
     expect([code, out, last(err)]).toEqual([
       1,
       expect.stringMatching(/^ended 0 transactions\n/),
-      expect.stringMatching(/^assize: Transaction 1 could not be gone on with, and is tried again; .*: \S/),
+      expect.stringMatching(/^assize: Transaction 1 could not be resumed; it keeps its claims and is retried: \S/),
     ]);
     expect(sent('bob')).toBe(false);
   });
@@ -366,14 +366,14 @@ describe('resolve', () => {
     const { transactions } = await json(0, 'list', '--epoch', '1');
     expect(transactions[0].effects[0].resolved).toMatchObject({ as: 'applied', by: 'ops', evidence: { salted: true } });
     const again = await assize('resolve', '1', '0', '--as', 'undone', ...found);
-    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was resolved as applied by ops')]);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was already resolved as applied by ops')]);
   });
 
   test('tries again, where that is confirmed and the tool is given', async () => {
     await inDoubt(false);
     const tools = ['--tools', toolsFile('blind')];
     const doubtful = await assize('resolve', '1', '0', '--as', 'retry', ...found, ...tools);
-    const saying = 'trying again may do it twice; say so with --confirm.';
+    const saying = 'so a retry may repeat it. Confirm the retry with --confirm.';
     expect([doubtful.code, doubtful.err]).toEqual([2, expect.stringContaining(saying)]);
     const nobody = await assize('resolve', '1', '0', '--as', 'retry', '--evidence', 'none', '--by', ' ');
     expect([nobody.code, nobody.err]).toEqual([
@@ -410,7 +410,7 @@ describe('resolve', () => {
     expect((await assize(...retry)).code).toBe(1);
     // Nothing comes of it as long as the tool is not there, nor of what is another decision.
     const bare = await assize(...retry);
-    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('was already resolved as retry by ops')]);
     const tools = ['--tools', toolsFile('blind')];
     const { code, out, err } = await assize(...retry, ...tools);
     expect([code, out], err).toEqual([
@@ -420,7 +420,7 @@ describe('resolve', () => {
     ]);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
     const again = await assize(...retry, ...tools);
-    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    expect([again.code, again.err]).toEqual([2, expect.stringContaining('was already resolved as retry by ops')]);
     expect(readFileSync(join(here.folder, 'sent/bob'), 'utf8')).toBe('bob');
   });
 
@@ -428,16 +428,16 @@ describe('resolve', () => {
     await inDoubt(false);
     expect((await assize('resolve', '1', '0', '--as', 'retry', '--confirm', ...found)).code).toBe(1);
     const { code, err } = await assize('resolve', '1', '0', '--as', 'undone', ...found, '--tools', toolsFile('blind'));
-    expect([code, err]).toEqual([2, expect.stringContaining('was resolved as retry by ops')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('was already resolved as retry by ops')]);
   });
 
   test.each([
     ['nobody', ['1', '0', '--as', 'applied', '--evidence', 'x'], "required option '--by <operator>'"],
     ['no decision', ['1', '0', ...found], "required option '--as <decision>'"],
     ['another decision', ['1', '0', '--as', 'gone', ...found], 'Allowed choices are applied, undone, retry, residue'],
-    ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'it may not be empty'],
-    ['no such effect', ['1', '3', '--as', 'applied', ...found], 'has no effect 3; it has one effect, 0'],
-    ['no such transaction', ['9', '0', '--as', 'applied', ...found], 'There is no transaction 9'],
+    ['empty evidence', ['1', '0', '--as', 'applied', '--by', 'ops', '--evidence', ' '], 'must not be empty'],
+    ['no such effect', ['1', '3', '--as', 'applied', ...found], 'has no effect 3. It has one effect, 0'],
+    ['no such transaction', ['9', '0', '--as', 'applied', ...found], 'The effect log has no transaction 9'],
   ])('refuses %s, and changes nothing', async (_, args, says) => {
     await inDoubt(true);
     const { code, out, err } = await assize('resolve', ...args);

@@ -40,7 +40,7 @@ describe('a pending approval with tool calls', () => {
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];
     const tools = ['--tools', toolsFile('keyed'), '--wait', '1'];
-    expect((await approve(...files)).err).toMatch(/What waits uses tools; .*--tools FILE/);
+    expect((await approve(...files)).err).toMatch(/The pending proposal uses tools. .*--tools FILE/);
     const busy = await approve(...files, ...tools);
     expect([busy.code, busy.err]).toEqual([2, expect.stringContaining('Another process runs the effects')]);
     await worker.close();
@@ -214,7 +214,7 @@ describe('a pending proposal shows its planned tool calls', () => {
     expect([code, err]).toEqual([
       2,
       expect.stringContaining(
-        'was put up as irreversible, buffered and keyed, and is irreversible, buffered and blind here',
+        'was submitted as irreversible, buffered and keyed, and is declared here as irreversible, buffered and blind',
       ),
     ]);
     expect(sent('bob')).toBe(false);

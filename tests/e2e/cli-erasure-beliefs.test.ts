@@ -147,7 +147,7 @@ test('a memory has a command of its own for it', async () => {
   expect(left()).toEqual([]);
   expect(await forget()).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/(nothing to erase at the memory a\/b|at the memory a\/b .* erased before, by)/),
+    err: expect.stringMatching(/(no erasable value at the memory a\/b|at the memory a\/b .* erased earlier, by)/),
   });
   expect(await forget('--predicate', '')).toMatchObject({ code: 2, err: expect.stringContaining('must not be empty') });
 });
@@ -195,8 +195,8 @@ test('a wrong name is misuse, and its error names no subject', async () => {
     [['--facts', 'ward/'], /space\/subject/],
     [['--claim', 'ab'.repeat(32)], /one --facts/],
     [[], /--facts/],
-    [['--facts', 'ward/x'], /nothing to erase at the memory ward/],
-    [['--facts', 'ward/p8', '--claim', 'ab'.repeat(32)], /Nobody has made the claim/],
+    [['--facts', 'ward/x'], /no erasable value at the memory ward/],
+    [['--facts', 'ward/p8', '--claim', 'ab'.repeat(32)], /The subject has no claim/],
   ] as const) {
     const ended = await erase('notes', ...args);
     expect([ended.code, ended.err]).toEqual([2, expect.stringMatching(said)]);

@@ -171,7 +171,9 @@ test('fsck reports bytes that may remain in the file until a writable open', asy
   // The chain has no fault by that, and who asks for it is told where to look.
   expect((await assize('verify', 'ward')).code).toBe(0);
   expect((await assize('verify', '--help')).out).toContain('assize fsck checks');
-  expect((await assize(...erase('ward', '--at', '/patients/p1'))).err).toMatch(/was erased before, by [0-9a-f]{64}\./);
+  expect((await assize(...erase('ward', '--at', '/patients/p1'))).err).toMatch(
+    /were erased earlier, by [0-9a-f]{64}\./,
+  );
   expect((await assize('fsck')).code).toBe(0);
 });
 
@@ -232,7 +234,7 @@ test('a rejected or frozen erasure is a negative finding', async () => {
 });
 
 test.each<[string, string[], RegExp]>([
-  ['nothing to erase', erase('empty', '--at', '/patients/p1'), /nothing to erase at \/patients\/p1/],
+  ['nothing to erase', erase('empty', '--at', '/patients/p1'), /no erasable value at \/patients\/p1/],
   ['nothing named', erase('ward'), /Pass --at, --entry, --facts or --transaction/],
   ['the whole state', erase('ward', '--at', ''), /whole state cannot be erased/],
   ['no pointer', erase('ward', '--at', 'patients'), /pointer/],
@@ -246,7 +248,7 @@ test.each<[string, string[], RegExp]>([
   ],
   ['no key file', erase('ward', '--at', '/x', '--key', 'gone.key'), /private key cannot be read/],
   ['no reason', ['erase', 'ward', '--at', '/x', '--key', 'anchor.key'], /--reason/],
-  ['an empty reason', erase('ward', '--at', '/x', '--reason', ' '), /say why/],
+  ['an empty reason', erase('ward', '--at', '/x', '--reason', ' '), /`reason` must be text/],
 ])('%s is misuse', async (_what, args, saying) => {
   const { code, out, err } = await assize(...args);
   expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });

@@ -197,7 +197,7 @@ describe('branch and diff', () => {
     await refused(['branch', 'till-1', '0', '--id', 'till-1', ...own], /till-1 already/);
     await refused(
       ['branch', 'till-1', '0', '--note', 'n', ...store],
-      /till@1 .*, and none of the \d+ given has that name/,
+      /till@1 .*, and none of the \d+ given domains has that name/,
     );
     expect(await json(0, 'log', ...store)).toMatchObject({ total: 1 });
   });
@@ -229,7 +229,7 @@ describe('pending, approve and reject', () => {
     const { payload } = await json(0, 'show', done.entry_id, ...store);
     expect(payload.counselor).toEqual({ principal: 'boss:ann', as: 'boss', method: 'cli', reason: 'desks are fine' });
     expect((await json(0, 'state', 'till-1', ...store)).state.payments[3].by).toBe('boss:ann');
-    await refused(['approve', id, ...how], /Nothing is pending/);
+    await refused(['approve', id, ...how], /is no longer pending/);
     expect((await assize('pending', ...store)).out).toBe('No decision is pending.\n');
     expect((await assize('verify', ...store)).code).toBe(0);
   });
@@ -251,13 +251,16 @@ describe('pending, approve and reject', () => {
     const log = await entries(...store);
     const id = log[5]?.id as string;
     const own = ['--domain', 'till.ts', ...store];
-    await refused(['approve', id, '--as', 'eve', ...own], /eve is no counselor/);
-    await refused(['reject', id, '--as', 'agent:clerk', '--reason', 'r', ...own], /asked for this/);
-    await refused(['approve', id, '--as', 'boss:ann', '--digest', 'deadbeef', ...own], /not what was shown/);
+    await refused(['approve', id, '--as', 'eve', ...own], /eve cannot resolve this proposal/);
+    await refused(['reject', id, '--as', 'agent:clerk', '--reason', 'r', ...own], /requested this proposal/);
+    await refused(
+      ['approve', id, '--as', 'boss:ann', '--digest', 'deadbeef', ...own],
+      /not the proposal that was shown/,
+    );
     await refused(['approve', log[1]?.id as string, '--as', 'boss:ann', ...own], /is a commit, not a pending proposal/);
     await refused(
       ['approve', id, '--as', 'boss:ann', ...store],
-      /^assize: The trajectory is of the domain till@1 \([0-9a-f]{12}\), and none .* has that name\. Give it .*--domain FILE/,
+      /^assize: The trajectory has the domain till@1 \([0-9a-f]{12}\), and none .* has that name\. Pass that domain .*--domain FILE/,
     );
     await refused(['approve', id, '--as', 'boss:ann', '--anchors', 'none.json', ...own], /none\.json/);
     const bad = file('bad.json', '["ff"]');

@@ -212,7 +212,7 @@ test('a partial import reports its count, and recall refuses incomplete facts', 
   const away = ['--store', 'sqlite:./away.db'];
   expect(await assize('import', 'part.jsonl', ...away)).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/its end is missing\. The 500 entries before were imported; /),
+    err: expect.stringMatching(/its end is missing\. The 500 entries before that line were imported/),
   });
   const recall = ['memory', 'recall', '--space', 'away', '--subject', 'p5', ...away];
   expect(await assize(...recall)).toMatchObject({ code: 2, err: expect.stringContaining('assize memory rebuild') });
@@ -242,7 +242,7 @@ test('a partial import into a store with facts reports that it built no facts', 
   const { code, err } = await assize('import', 'part.jsonl', ...store);
   expect(code).toBe(2);
   expect(err).toMatch(/^assize: The facts of the store are incomplete, because the import did not finish\. /);
-  expect(err).toMatch(/its end is missing\. The 500 entries before were imported; /);
+  expect(err).toMatch(/its end is missing\. The 500 entries before that line were imported/);
   const recall = ['memory', 'recall', '--space', 'few', '--subject', 'p0', ...store];
   expect(await assize(...recall)).toMatchObject({
     code: 2,
@@ -257,7 +257,7 @@ test('a partial import into a store with facts reports that it built no facts', 
   // One of which none can be made, as it says the same by itself, leaves those that there were.
   writeFileSync(join(here.folder, 'same.jsonl'), await exported('same', 1, 'few'));
   const same = await assize('import', 'same.jsonl', ...store);
-  expect(same).toMatchObject({ code: 1, err: expect.stringContaining("The ledger can't be made into facts") });
+  expect(same).toMatchObject({ code: 1, err: expect.stringContaining('The facts cannot be rebuilt') });
   expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
 
   // Where that import was ended before it could say so.
@@ -270,7 +270,7 @@ test('a partial import into a store with facts reports that it built no facts', 
   expect(await assize(...recall)).toMatchObject(incomplete);
   expect(await assize('memory', 'rebuild', ...store)).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/assize memory rebuild --keep.*\n.*can't be made into facts/),
+    err: expect.stringMatching(/assize memory rebuild --keep.*\n.*The facts cannot be rebuilt/),
   });
   expect(await assize(...recall)).toMatchObject(incomplete);
   expect(await assize('memory', 'rebuild', '--keep', ...store)).toMatchObject({ code: 1 });

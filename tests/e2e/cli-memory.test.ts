@@ -216,7 +216,7 @@ test('a pending contradiction is shown with its candidates, and answered', async
   ];
   const zeros = '0'.repeat(64);
   const wrong: [string[], RegExp][] = [
-    [[], /with --answer N, as assize pending numbers/],
+    [[], /pass --answer N, with the number of a claim in assize pending/],
     [['3'], /no candidate 3\. Pass a number from 1 to 2/],
     [['0'], /no candidate 0/],
     [['x'], /no candidate with the claim x/],
@@ -224,7 +224,7 @@ test('a pending contradiction is shown with its candidates, and answered', async
     [['deadbeef=1'], /no question deadbeef/],
     [[`${request.slice(0, 8)}=${zeros.slice(0, 8)}`], /no candidate with the claim 00000000/],
     [[`${request}=${zeros}`], /member/],
-    [[`${zeros}=${claim}`, `${n}`], /asks something that is not in question any more/],
+    [[`${zeros}=${claim}`, `${n}`], /is out of date, because the facts have changed/],
   ];
   for (const [answers, saying] of wrong) {
     const { code, out, err } = await assize(...approve(...answers));
@@ -287,7 +287,7 @@ test('an answer after a decision or expiry is refused by name, nothing written',
     for (const which of ['1', '2', '3', `${'0'.repeat(64)}=1`, 'deadbeef=1']) {
       const { error } = await json(2, ...answer, which);
       expect([which, error.code]).toEqual([which, 'stale_callback']);
-      expect(error.message).toMatch(/the answer is too late, and changes nothing. It is asked anew/);
+      expect(error.message).toMatch(/so the answer has no effect\. Assert the fact again/);
     }
     const elsewhere = await runProcess(place.folder, 'sqlite:./ward.db', ...answer, '1', '--json');
     expect(JSON.parse(elsewhere.out)).toMatchObject({ error: { code: 'stale_callback' } });
@@ -352,9 +352,7 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
     valid: false,
     differences: [{ kind: 'other', subject: 'patient 7' }],
   });
-  expect((await assize('fsck')).out).toMatch(
-    /what is believed is not what the entries say, in 1 places.*\(facts_differ\)/,
-  );
+  expect((await assize('fsck')).out).toMatch(/the fact tables differ from the entries in 1 places.*\(facts_differ\)/);
   expect((await assize('memory', 'rebuild')).out).toBe('rebuilt 4 fact versions from 2 changes\n');
   expect((await assize('memory', 'rebuild', '--check')).code).toBe(0);
   expect((await assize('fsck')).code).toBe(0);

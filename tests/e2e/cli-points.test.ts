@@ -343,9 +343,9 @@ describe('verify --deep', () => {
   });
 
   test('needs the domain, and accepts another one only on request', async () => {
-    await refused(['verify', '--deep'], /is of till@1 .*--domain FILE/);
+    await refused(['verify', '--deep'], /has the domain till@1 .*--domain FILE/);
     file('till.ts', TILL('2', 100));
-    await refused(['verify', ...own], /is of till@1 .*What is at hand is till@2 .*--changed-domain/);
+    await refused(['verify', ...own], /has the domain till@1 .*The given domain is till@2 .*--changed-domain/);
     await refused(['verify', '--domain', 'till.ts'], /need --deep/);
     await refused(['verify', '--changed-domain'], /need --deep/);
     await refused(['verify', '--deep', '--domain', 'none.ts'], /The domain file .* does not exist/);

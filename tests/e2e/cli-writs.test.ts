@@ -150,10 +150,10 @@ test('attenuate: the child carries its chain; a wider axis is refused by name', 
   expect(await assize(...wider)).toMatchObject({
     code: 2,
     out: '',
-    err: expect.stringContaining('budget goes beyond'),
+    err: expect.stringContaining('budget exceeds'),
   });
   const over = ['attenuate', 'lead.json', '--key', 'lead.key', '--subject', 'x', '--trajectory', 'u'];
-  expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory goes beyond') });
+  expect(await assize(...over)).toMatchObject({ code: 2, err: expect.stringContaining('trajectory exceeds') });
   expect(JSON.parse((await assize(...over, '--delegate')).out).writ).toMatchObject({ trajectory: 'u', budget: {} });
   const made = await piped(
     readFileSync(at('lead.json'), 'utf8'),
@@ -327,8 +327,12 @@ test.each<[string, string[], RegExp]>([
   ['a key that is none', ['issue', ...terms('--key', 'a.db.anchors.json')], /is not a private key/],
   ['no file', ['show', 'no.json'], /the file does not exist/],
   ['nothing to show', ['show'], /--in/],
-  ['no writ', ['show', 'a.db.anchors.json'], /Not a writ/],
-  ['another’s key', ['attenuate', 'lead.json', '--key', 'helper.key', '--subject', 'x'], /not that of the issuer/],
+  ['no writ', ['show', 'a.db.anchors.json'], /The writ is not valid/],
+  [
+    'another’s key',
+    ['attenuate', 'lead.json', '--key', 'helper.key', '--subject', 'x'],
+    /does not belong to the issuer/,
+  ],
   ['a scope without an action', ['verify', 'lead.json', '--scope', 'x'], /--action/],
 ])('misuse is one sentence: %s', async (_what, args, message) => {
   await issued();

@@ -46,7 +46,7 @@ test('domain-collections.md: each rule rejects with its figure', () => {
     ok: true,
     said: [
       'committed',
-      'LENT_ONCE: /loans/ada/emma and /loans/ben/emma have in common what may be there once',
+      'LENT_ONCE: /loans/ada/emma and /loans/ben/emma have the same value, which must be unique',
       'WEEKS: 9 weeks, and ada has 8',
       'FEW_LONG: 2 long loans at a time',
       'committed',

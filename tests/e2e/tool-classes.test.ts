@@ -110,7 +110,7 @@ test.each(CLASSES)('%o accepts exactly the fields of its row', (sort) => {
 test('requires a text as the name of a tool', () => {
   const spec = { input: z.strictObject({}), class: 'read', execute: () => null };
   for (const name of [undefined, null, true, 42, ['x'], '', 'Upper', 'assize.x'])
-    expect(() => declareTool({ ...spec, name } as never)).toThrow(/its name has to be/);
+    expect(() => declareTool({ ...spec, name } as never)).toThrow(/its name must be/);
   expect(declareTool({ ...spec, name: 'undefined' } as never).name).toBe('undefined');
 });
 

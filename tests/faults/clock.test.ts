@@ -43,7 +43,7 @@ onEveryStore((stores) => {
       expect(told.errors).toHaveLength(2);
       told.expectErrors(
         ['clock_behind'],
-        /The clock says .*, but the ledger's last entry is of .*; set the clock right\./,
+        /The clock reads .*, but the last entry of the ledger is from .*\. Correct the clock\./,
       );
       expect((await store.head('t'))?.seq).toBe(1);
       clock.forward(behind);

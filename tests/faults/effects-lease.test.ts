@@ -240,7 +240,7 @@ describe('a transaction with signs of life is not treated as hung', () => {
     const untold = one.transaction({ writ, retries: 0 }, silent).catch((error: unknown) => error);
     expect(await passUntil(untold)).toMatchObject({
       code: 'deadline',
-      message: expect.stringContaining('It took 60000 ms without a sign of life'),
+      message: expect.stringContaining('It took 60000 ms without activity'),
     });
     vi.useRealTimers();
     await close();

@@ -9,7 +9,7 @@ import { begun, CallerReport, expectOnce, file, papersOf, processOver } from './
 afterEach(() => vi.restoreAllMocks());
 
 const UNTOLD = ['commit_unknown', 'store_unreachable'];
-const ADVICE = /look the id up|try again/;
+const ADVICE = /ook up the id|try again/;
 
 withPostgres(
   'PostgreSQL',
@@ -113,7 +113,7 @@ describe('SQLite', () => {
     await told.hear('paper', file(trajectory, 'paper'));
     vi.restoreAllMocks();
     expect(told.answered.size).toBe(0);
-    told.expectErrors(['commit_unknown', 'store_poisoned'], /look the id up|open the store anew/);
+    told.expectErrors(['commit_unknown', 'store_poisoned'], /ook up the id|open the store anew/);
     const store = await place.open();
     // It was there all the time.
     expect(await allEntries(store, 't')).toHaveLength(2);

@@ -112,7 +112,7 @@ test('a schema marked sensitive by another copy is refused in a domain', () => {
       invariants: [],
     });
   expect(domainWith(ours.kernel.sensitive(z.string())).sensitive).toBeDefined();
-  expect(() => domainWith(theirs.kernel.sensitive(z.string()))).toThrow(refused('What `sensitive` has marked'));
+  expect(() => domainWith(theirs.kernel.sensitive(z.string()))).toThrow(refused('The schema marked `sensitive`'));
 });
 
 test('a tool, a store and an oracle of another copy are refused as arguments', async () => {

@@ -43,7 +43,7 @@ class Stage {
     const stage = new Stage();
     vi.spyOn(performance, 'now').mockImplementation(() => stage.#now);
     for (let i = 0; i < 3; i++) {
-      stage.#members.push(await stage.#store.shareEffects!({ leaseMs: LEASE_MS }));
+      stage.#members.push(await stage.#store.joinEffects!({ leaseMs: LEASE_MS }));
       stage.#heard.push(0);
       stage.#posts.push({ inbox: [], isIn: true });
     }

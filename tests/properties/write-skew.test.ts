@@ -131,7 +131,7 @@ test('the same seed, the same search', () => {
 test('without a state to begin with it says so', () => {
   expect(errorOf(() => findWriteSkew(airline))).toMatchObject({
     code: 'bad_state',
-    message: expect.stringContaining('give one'),
+    message: expect.stringContaining('Pass one'),
   });
   expect(errorOf(() => findWriteSkew(budget, { states: [{ cap: 'much' }] }))).toMatchObject({ code: 'bad_state' });
 });

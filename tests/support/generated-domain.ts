@@ -219,7 +219,7 @@ function naiveAnswer(spec: RuleSpec, index: number, state: ShopState, keys: read
     if (spec.index !== undefined) {
       const figures = naiveFigures(spec, state);
       if ('thrown' in figures)
-        return { result: 'reject', detail: `the invariant can't be judged, it threw: ${figures.thrown}` };
+        return { result: 'reject', detail: `the check of the invariant failed: it threw: ${figures.thrown}` };
       return refuses(spec, [seen, figures]) ? otherwise(spec) : { result: 'pass' };
     }
     if (!refuses(spec, seen)) return { result: 'pass' };
@@ -231,7 +231,7 @@ function naiveAnswer(spec: RuleSpec, index: number, state: ShopState, keys: read
   const member = at(state, path);
   const pointer = otherPointer(spec, member, keys);
   if (pointer !== undefined && spec.with === 'outside') {
-    return { result: 'reject', detail: `the invariant can't be judged, ${pointer} is outside the footprint` };
+    return { result: 'reject', detail: `the check of the invariant failed: ${pointer} is outside the footprint` };
   }
   const other = pointer === undefined ? undefined : at(state, pointer);
   return refuses(spec, [member, other ?? null, keys]) ? otherwise(spec) : { result: 'pass' };
@@ -240,14 +240,14 @@ function naiveAnswer(spec: RuleSpec, index: number, state: ShopState, keys: read
 export function otherwise(spec: RuleSpec): Answer {
   switch (spec.otherwise) {
     case 'throw':
-      return { result: 'reject', detail: "the invariant can't be judged, it threw: no idea" };
+      return { result: 'reject', detail: 'the check of the invariant failed: it threw: no idea' };
     case 'nonsense':
     case 'promise':
-      return { result: 'reject', detail: 'the invariant answered neither pass, reject nor escalate' };
+      return { result: 'reject', detail: 'the invariant did not return pass, reject or escalate' };
     case 'mutate':
-      return { result: 'reject', detail: "the invariant can't be judged, /n is read-only here" };
+      return { result: 'reject', detail: 'the check of the invariant failed: /n is read-only here' };
     case 'peek':
-      return { result: 'reject', detail: "the invariant can't be judged, /secret is outside the footprint" };
+      return { result: 'reject', detail: 'the check of the invariant failed: /secret is outside the footprint' };
     default:
       return { result: spec.otherwise, detail: `salt ${spec.salt}` };
   }

@@ -165,9 +165,9 @@ function measuredAll(
     try {
       const found = measure(value, keys);
       if (found === undefined) return [];
-      if (typeof found.group !== 'string') return [{ place, amount: 0, why: 'its group is not a text' }];
+      if (typeof found.group !== 'string') return [{ place, amount: 0, why: 'its group is not a string' }];
       if (!Number.isSafeInteger(found.amount ?? 0))
-        return [{ place, amount: 0, why: 'what it adds is not a whole number within 2^53 - 1' }];
+        return [{ place, amount: 0, why: 'its amount is not a whole number within 2^53 - 1' }];
       return [{ place, group: found.group, amount: found.amount ?? 0 }];
     } catch (error) {
       return [{ place, amount: 0, why: `it threw: ${(error as Error).message}` }];
@@ -184,7 +184,7 @@ function membersOf(spec: RuleSpec, state: object): Measured[] {
     }
     if (spec.kind === 'count' && spec.salt % 2 === 0) {
       const counted: unknown = counts(spec, member, keys);
-      if (typeof counted !== 'boolean') throw new Error('its `where` answers neither true nor false');
+      if (typeof counted !== 'boolean') throw new Error('its `where` must return true or false');
       if (!counted) return undefined;
     }
     const group = spec.per === true ? groupOf(spec, member, keys) : '';
@@ -206,7 +206,10 @@ export function groupAnswer(spec: RuleSpec, state: object, keys: readonly string
   if (group === undefined) {
     const unfit = members.find(({ why }) => why !== undefined);
     if (unfit === undefined) return { result: 'pass' };
-    return { result: 'reject', detail: `the invariant can't be judged: ${unfit.place} can't be counted, ${unfit.why}` };
+    return {
+      result: 'reject',
+      detail: `the invariant cannot be checked: ${unfit.place} cannot be counted: ${unfit.why}`,
+    };
   }
   const inGroup = members.filter((member) => member.group === group);
   if (spec.kind === 'unique') {
@@ -216,15 +219,15 @@ export function groupAnswer(spec: RuleSpec, state: object, keys: readonly string
     const rest = more.length === 0 ? '' : ` (and ${more.length} more)`;
     return {
       result: 'reject',
-      detail: `${first.place} and ${second.place}${rest} have in common what may be there once`,
+      detail: `${first.place} and ${second.place}${rest} have the same value, which must be unique`,
     };
   }
   if (spec.with === 'outside') {
-    return { result: 'reject', detail: "the invariant can't be judged, /secret/place is outside the footprint" };
+    return { result: 'reject', detail: 'the check of the invariant failed: /secret/place is outside the footprint' };
   }
   const figure = spec.kind === 'count' ? inGroup.length : sumOf(inGroup);
   if (typeof figure === 'string')
-    return { result: 'reject', detail: `the invariant can't be judged, it threw: ${figure}` };
+    return { result: 'reject', detail: `the check of the invariant failed: it threw: ${figure}` };
   const other = spec.with === 'nothing' ? undefined : at(state, otherOf(spec, group));
   return refuses(spec, [figure, other ?? null, group]) ? otherwise(spec) : { result: 'pass' };
 }
@@ -244,7 +247,7 @@ export function naiveFigures(spec: RuleSpec, state: object): readonly number[] |
     return group === undefined ? undefined : { group, amount: amountOf(measuring, member, keys) };
   });
   const unfit = members.find(({ why }) => why !== undefined);
-  if (unfit !== undefined) return { thrown: `${unfit.place} can't be counted, ${unfit.why}` };
+  if (unfit !== undefined) return { thrown: `${unfit.place} cannot be counted: ${unfit.why}` };
   const figures: number[] = [];
   for (const group of ['', ...GROUPS]) {
     const inGroup = members.filter((member) => member.group === group);

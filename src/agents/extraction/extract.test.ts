@@ -300,10 +300,10 @@ describe('a message', () => {
   });
 
   test.each([
-    ['no message', [], 'there is none'],
-    ['one id twice', [MESSAGES[0], MESSAGES[0]], 'one before it has the same id'],
-    ['an id that is empty', [{ ...MESSAGES[0], id: '' }], 'its id can’t be a source'],
-    ['an author that is not composed', [{ ...MESSAGES[0], author: 'e\u0301' }], 'its author can’t be a name'],
+    ['no message', [], 'it is missing'],
+    ['one id twice', [MESSAGES[0], MESSAGES[0]], 'an earlier message has the same id'],
+    ['an id that is empty', [{ ...MESSAGES[0], id: '' }], 'its id is not a valid source'],
+    ['an author that is not composed', [{ ...MESSAGES[0], author: 'e\u0301' }], 'its author is not a valid name'],
     ['half of a pair', [{ ...MESSAGES[0], text: '\ud800' }], 'half of a surrogate pair'],
     ['no time', [{ id: 'm', author: 'a', text: '' }], 'it has no time'],
     ['a day', [{ ...MESSAGES[0], at: '2026-03-23' }], 'it has no time'],

@@ -81,7 +81,7 @@ export async function extractFacts(messages: readonly Message[], options: Extrac
   refuseDuplicatePackage(options.oracle, 'The option oracle');
   const { oracle, trajectory, branch = null, agent = AGENT, sample = 0 } = options;
   if (sample > SAMPLES_MAX)
-    throw new ExtractionError('bad_terms', `A sample is a number from 0 to ${SAMPLES_MAX}.`, {
+    throw new ExtractionError('bad_terms', `The sample is not valid. Pass a number from 0 to ${SAMPLES_MAX}.`, {
       evidence: { term: 'sample' },
     });
   const answers: OracleAnswer[] = [];
@@ -141,7 +141,7 @@ function answered({ value, oracle_key }: OracleAnswer): ExtractionObservation {
 function notOfTheForm(wrong: string, attempts: number): ExtractionError {
   return new ExtractionError(
     'bad_extraction',
-    `The model’s answer is not what it was asked for, at attempt ${attempts} of ${attempts}: ${wrong}. Nothing is said. Give fewer messages, another model, or another sample: the same again finds the same answers.`,
+    `The answer of the model is not valid at attempt ${attempts} of ${attempts}: ${wrong}. Pass fewer messages, another model or another sample; a repetition returns the recorded answers.`,
     { evidence: { wrong, attempts } },
   );
 }

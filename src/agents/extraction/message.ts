@@ -25,27 +25,27 @@ const MESSAGES = arg.list(arg.members({ id: arg.text, author: arg.text, text: ar
 /** @throws ExtractionError `bad_messages`; ArgumentError `bad_argument` */
 export function checkedMessages(messages: readonly Message[], reference: Instant | undefined): DatedMessage[] {
   checkArgument(MESSAGES, messages, 'messages');
-  if (messages.length === 0) throw bad(0, 'there is none; give one at least');
+  if (messages.length === 0) throw bad(0, 'it is missing; pass at least one message');
   const known = new Set<string>();
   return messages.map(({ id, author, text, at = reference }, index) => {
     if (!STATEMENT_TEXTS.source.safeParse(id).success)
-      throw bad(index, 'its id can’t be a source; give 1 to 512 characters');
-    if (known.has(id)) throw bad(index, 'one before it has the same id; give each its own');
+      throw bad(index, 'its id is not a valid source; use 1 to 512 characters');
+    if (known.has(id)) throw bad(index, 'an earlier message has the same id; give each its own id');
     known.add(id);
     if (!STATEMENT_TEXTS.name.safeParse(author).success)
-      throw bad(index, 'its author can’t be a name; give 1 to 512 characters in Unicode’s composed form (NFC)');
+      throw bad(index, 'its author is not a valid name; use 1 to 512 characters in the composed form of Unicode (NFC)');
     if (!text.isWellFormed()) throw bad(index, 'its text has half of a surrogate pair');
     if (!isInstant(at))
       throw bad(
         index,
-        'it has no time; give it an instant such as 2026-03-23T09:00:00.000000Z, or a reference for all',
+        'it has no time; set `at` to an instant such as 2026-03-23T09:00:00.000000Z, or set `reference`',
       );
     return { id, author, text, at };
   });
 }
 
 function bad(index: number, what: string): ExtractionError {
-  return new ExtractionError('bad_messages', `Message ${index + 1} can’t be read: ${what}.`, {
+  return new ExtractionError('bad_messages', `Message ${index + 1} is not valid: ${what}.`, {
     evidence: { message: index },
   });
 }

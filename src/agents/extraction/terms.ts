@@ -61,18 +61,22 @@ export function checkedTerms(given: ExtractionTerms): CheckedTerms {
   const { model, predicates, subjects, reference, confidenceMax = 1, theta = {}, attempts = ATTEMPTS } = given;
   const isName = (name: string): boolean => STATEMENT_TEXTS.name.safeParse(name).success;
   if (Object.keys(predicates).length === 0 || !Object.keys(predicates).every(isName))
-    throw bad('predicates', 'name one at least, as the domain’s memory declares them');
+    throw bad('predicates', 'it must have at least one predicate, as the memory of the domain declares it');
   if (Array.isArray(subjects) && (subjects.length === 0 || !subjects.every(isName)))
-    throw bad('subjects', 'name one at least, of 1 to 512 characters in Unicode’s composed form (NFC)');
+    throw bad(
+      'subjects',
+      'it must have at least one name, of 1 to 512 characters in the composed form of Unicode (NFC)',
+    );
   if (reference !== undefined && !isInstant(reference))
-    throw bad('reference', 'give an instant such as 2026-03-23T09:00:00.000000Z');
-  if (!(confidenceMax >= 0 && confidenceMax <= 1)) throw bad('confidenceMax', 'give a number from 0 to 1');
-  if (attempts < 1 || attempts > ATTEMPTS_MAX) throw bad('attempts', `give a whole number from 1 to ${ATTEMPTS_MAX}`);
+    throw bad('reference', 'it must be an instant such as 2026-03-23T09:00:00.000000Z');
+  if (!(confidenceMax >= 0 && confidenceMax <= 1)) throw bad('confidenceMax', 'it must be a number from 0 to 1');
+  if (attempts < 1 || attempts > ATTEMPTS_MAX)
+    throw bad('attempts', `it must be a whole number from 1 to ${ATTEMPTS_MAX}`);
   return { model, predicates, subjects, confidenceMax, theta, attempts, ...(reference && { reference }) };
 }
 
 function bad(term: keyof ExtractionTerms, what: string): ExtractionError {
-  return new ExtractionError('bad_terms', `Nothing can be said under these terms: of ${term}, ${what}.`, {
+  return new ExtractionError('bad_terms', `The term ${term} is not valid: ${what}.`, {
     evidence: { term },
   });
 }

@@ -277,7 +277,7 @@ function someone(text: string): string {
 
 /** The runtime names a field, and the command line has an option. */
 function inOptions(error: AssizeError): CliError {
-  const message = error.message.replace('say so with confirm', 'say so with --confirm');
+  const message = error.message.replace('with `confirm`', 'with --confirm');
   return new CliError('needs_confirmation', message, { evidence: error.evidence, cause: error });
 }
 

@@ -25,7 +25,7 @@ function define(change: object): ReturnType<typeof defineDomain<any, any>> {
 
 describe('an unusable domain reports its fault', () => {
   test.each<[string, object, string]>([
-    ['a name with spaces', { name: 'My shop' }, 'lower case letters'],
+    ['a name with spaces', { name: 'My shop' }, 'lower-case letters'],
     [
       'a misspelled member, before what else is wrong',
       { version: 1, memori: {} },
@@ -34,7 +34,7 @@ describe('an unusable domain reports its fault', () => {
     [
       'a role that performs nothing known',
       { roles: { r: { processes: ['fly'] } } },
-      'performs fly, which is no process',
+      'performs fly, which is not a process',
     ],
     [
       'a parameter that the role does not have',
@@ -63,18 +63,14 @@ describe('an unusable domain reports its fault', () => {
     [
       'a footprint that appends to everything',
       { processes: { ...good.processes, count: { writes: ['/-'] } } },
-      'name a list',
+      'Name a list',
     ],
     [
       'a channel that nobody is on',
       { invariants: [invariant('X', [], () => pass, { channel: 'judge' })] },
       'names the channel judge',
     ],
-    [
-      'a counselor that is no predicate',
-      { counselors: { doctor: 'yes' } },
-      '/counselors/doctor: a function is wanted here',
-    ],
+    ['a counselor that is no predicate', { counselors: { doctor: 'yes' } }, '/counselors/doctor: must be a function'],
     [
       'a role that sees more than it needs',
       { roles: { reader: { processes: ['look'], sees: ['/n', '/seen'] } } },
@@ -101,12 +97,12 @@ describe('an unusable domain reports its fault', () => {
       [
         `a rule over the place ${key} of a list`,
         { invariants: [invariant('X', [`/log/${key}`], () => pass)] },
-        `X names /log/${key}, and the state's schema has no such place`,
+        `X names /log/${key}, but the schema of the state has no such path`,
       ],
       [
         `a process at the place ${key} of a list`,
         { processes: { ...good.processes, look: { reads: [`/log/${key}`] } } },
-        `look names /log/${key}, and the state's schema has no such place`,
+        `look names /log/${key}, but the schema of the state has no such path`,
       ],
       [
         `a rule over the place ${key} of a list of fixed length`,
@@ -197,7 +193,7 @@ describe('a schema that holds itself is refused, because it has no end', () => {
   ])('%s', (_what, args) => {
     const { count } = good.actions;
     expect(() => define({ actions: { count: { ...count, args } } })).toThrow(
-      expect.objectContaining({ code: 'invalid_domain', message: expect.stringContaining('holds itself') }),
+      expect.objectContaining({ code: 'invalid_domain', message: expect.stringContaining('is recursive') }),
     );
   });
 

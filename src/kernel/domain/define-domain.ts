@@ -95,7 +95,7 @@ export function defineDomain<
   if (!/^[a-z][a-z0-9_-]*$/.test(spec.name)) {
     throw new KernelError(
       'invalid_domain',
-      `A domain's name is lower case letters, digits, - and _; got ${JSON.stringify(spec.name)}.`,
+      `The domain name ${JSON.stringify(spec.name)} is not valid. Use lower-case letters, digits, - and _.`,
     );
   }
   const processes = compileProcesses(spec);
@@ -165,7 +165,7 @@ function checkMemory(spec: DomainSpec<any, any>): void {
     ([, { beliefs }]) => beliefs !== undefined,
   );
   if (says !== undefined && spec.memory === undefined)
-    throw invalid(spec.name, `the action ${says[0]} has beliefs, and the domain declares no memory`);
+    throw invalid(spec.name, `the action ${says[0]} has beliefs, but the domain declares no memory`);
   for (const [name, { channel }] of Object.entries(spec.memory?.predicates ?? {}))
     checkChannel(spec, `the predicate ${name}`, channel);
 }
@@ -199,7 +199,8 @@ function checkRoles(spec: DomainSpec<any, any>, processes: Map<string, ProcessTe
     const params = role.params ?? [];
     for (const process of role.processes) {
       const template = processes.get(process);
-      if (template === undefined) throw invalid(spec.name, `the role ${name} performs ${process}, which is no process`);
+      if (template === undefined)
+        throw invalid(spec.name, `the role ${name} performs ${process}, which is not a process`);
       const missing = template.params.find((param) => !params.includes(param));
       if (missing !== undefined) {
         throw invalid(
@@ -235,10 +236,9 @@ function checkSees(
 
 function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> {
   const entries = Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, action]) => {
-    if (name.startsWith('assize.'))
-      throw invalid(spec.name, `the action ${name} has a name that is kept for what is built in`);
+    if (name.startsWith('assize.')) throw invalid(spec.name, `the action ${name} has a reserved name`);
     if (!Object.hasOwn(spec.processes, action.process)) {
-      throw invalid(spec.name, `the action ${name} belongs to ${action.process}, which is no process`);
+      throw invalid(spec.name, `the action ${name} belongs to ${action.process}, which is not a process`);
     }
     checkChannel(spec, `the action ${name}`, action.channel);
     return [name, Object.freeze({ ...action, args: strictSchema(action.args, 'args') })];
@@ -296,7 +296,7 @@ function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'cou
   if (where === undefined) return planOf(item.id, path, per, undefined);
   const counted = (member: unknown, keys: readonly string[]): string | undefined => {
     const counts: unknown = where(member, keys);
-    if (typeof counts !== 'boolean') throw new Error('its `where` answers neither true nor false');
+    if (typeof counts !== 'boolean') throw new Error('its `where` must return true or false');
     if (!counts) return undefined;
     return per === undefined ? '' : per(member, keys);
   };
@@ -351,7 +351,7 @@ function checkPlaces(
     const path = segments.map((segment) => (typeof segment === 'string' ? segment : undefined));
     if (hasPlace(state, path)) return;
     const pointer = path.map((key) => `/${key === undefined ? '*' : escapeSegment(key)}`).join('');
-    throw invalid(spec.name, `${what} names ${pointer}, and the state's schema has no such place`);
+    throw invalid(spec.name, `${what} names ${pointer}, but the schema of the state has no such path`);
   };
   for (const [name, { reads, writes }] of processes) {
     for (const template of [...reads, ...writes]) check(`the process ${name}`, template);
@@ -369,7 +369,7 @@ function fixedPattern(domain: string, id: string, source: string): Pattern {
 
 function checkChannel(spec: DomainSpec<any, any>, what: string, channel: string | undefined): void {
   if (channel !== undefined && !Object.hasOwn(spec.counselors ?? {}, channel)) {
-    throw invalid(spec.name, `${what} names the channel ${channel}, which is none of the counselors`);
+    throw invalid(spec.name, `${what} names the channel ${channel}, which is not in \`counselors\``);
   }
 }
 
@@ -384,7 +384,7 @@ function checkCounselors(spec: DomainSpec<any, any>): void {
   if (odd !== undefined) {
     throw invalid(
       spec.name,
-      `a kind of counselor can't be named ${JSON.stringify(odd)}; use letters, digits, - and _, and not "any"`,
+      `the counselor kind ${JSON.stringify(odd)} is not valid; use letters, digits, - and _, and not "any"`,
     );
   }
 }
@@ -553,5 +553,5 @@ function several(approvals: number = 1): { approvals?: number } {
 const SCHEMA_LIMITS = { integers: 'any' } as const;
 
 function invalid(domain: string, what: string): KernelError {
-  return new KernelError('invalid_domain', `The domain ${domain} can't be used: ${what}.`);
+  return new KernelError('invalid_domain', `The domain ${domain} is not valid: ${what}.`);
 }

@@ -35,7 +35,7 @@ export function parseTemplate(source: string): PatternTemplate {
     return param === undefined ? segment : { param };
   });
   if (append && segments.length === 0) {
-    throw new KernelError('invalid_domain', `The footprint ${source} appends to the whole state; name a list.`);
+    throw new KernelError('invalid_domain', `The footprint ${source} appends to the whole state. Name a list.`);
   }
   return { source, segments, append };
 }

@@ -7,7 +7,7 @@ import { ValueFault } from '../errors.ts';
 export function refusePromise(returned: unknown, what: string): void {
   if (!isThenable(returned)) return;
   if (returned instanceof Promise) returned.then(undefined, () => undefined);
-  throw new ValueFault(`${what} returned a promise; it must be synchronous, with results from outside as observations`);
+  throw new ValueFault(`${what} returned a promise; make it synchronous and pass external results as observations`);
 }
 
 export function isThenable(value: unknown): boolean {

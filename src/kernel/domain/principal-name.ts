@@ -18,12 +18,12 @@ const ALL_UNSEEN = new RegExp(UNSEEN, 'gu');
  */
 export function faultOfName(name: string): string | undefined {
   checkArgument(arg.text, name, 'name');
-  if (name === '' || name.length > NAME_MAX) return `it has 1 to ${NAME_MAX} characters`;
+  if (name === '' || name.length > NAME_MAX) return `it must have 1 to ${NAME_MAX} characters`;
   // White space included: a tab is one as well.
-  if (!/^\S+(?: \S+)*$/u.test(name)) return 'it has no white space but single spaces inside';
+  if (!/^\S+(?: \S+)*$/u.test(name)) return 'its only white space must be single spaces between words';
   const unseen = UNSEEN.exec(name)?.[0].codePointAt(0);
   if (unseen === undefined) return undefined;
-  return `it has U+${unseen.toString(16).toUpperCase().padStart(4, '0')}, which is not seen`;
+  return `it has U+${unseen.toString(16).toUpperCase().padStart(4, '0')}, which is not visible`;
 }
 
 /**

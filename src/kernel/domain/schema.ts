@@ -76,7 +76,7 @@ function refuseRecursion(
   if (above.has(schema)) {
     throw new KernelError(
       'invalid_domain',
-      `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} holds itself; write out as many levels as are needed, or take z.unknown() and check it in the action.`,
+      `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} is recursive. Write out the levels, or use z.unknown() and check the value in the action.`,
     );
   }
   above.add(schema);
@@ -101,7 +101,7 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   if (kind === 'state' && changesValues(def)) {
     throw new KernelError(
       'invalid_domain',
-      `The state's schema changes values at ${path || 'its root'} (coerce, trim, …); a state is only checked, so let the action do it.`,
+      `The schema of the state changes values at ${path || 'its root'} (coerce, trim, …). Change the values in the action instead.`,
     );
   }
   if (kind === 'state' && def.keyType !== undefined) strict(def.keyType, kind, `${path}/*`);
@@ -128,7 +128,7 @@ function strict(schema: z.ZodType, kind: 'state' | 'args', path: string): z.ZodT
   }
   throw new KernelError(
     'invalid_domain',
-    `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} has a ${def.type} at ${path || 'its root'}; use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null).`,
+    `The schema of ${kind === 'state' ? 'the state' : 'an action’s arguments'} has a ${def.type} at ${path || 'its root'}. Use plain JSON parts (object, record, array, tuple, union, literal, enum, string, number, boolean, null).`,
   );
 }
 
@@ -249,10 +249,10 @@ function memberFault(container: Part, { op, keys, value }: Change): string | und
   const named = container.keyFault(key);
   if (named !== undefined) return `${toPointer(keys)}: ${named}`;
   if (op !== 'remove') return part.isPlainly?.(value) === true ? undefined : fault(part.schema, value, keys);
-  return isRequired(container.def, key, part.schema) ? `${toPointer(keys)}: must not be removed` : undefined;
+  return isRequired(container.def, key, part.schema) ? `${toPointer(keys)}: cannot be removed` : undefined;
 }
 
-const NO_PLACE = "the state's schema has no such place";
+const NO_PLACE = 'the schema of the state has no such path';
 
 /** The schema of one place, read once. */
 class Part {
@@ -440,6 +440,6 @@ function fault(schema: z.ZodType, value: unknown, keys: readonly string[]): stri
   } catch (error) {
     // A check can fail on a value of another type, such as an object with a field `length` in place
     // of a string.
-    return `${toPointer(keys)}: it can't be checked, ${messageOf(error)}`;
+    return `${toPointer(keys)}: the check failed: ${messageOf(error)}`;
   }
 }

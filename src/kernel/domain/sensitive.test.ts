@@ -33,10 +33,14 @@ describe('a sensitive schema', () => {
 
   test.each<[string, z.ZodType, RegExp]>([
     ['the whole state', sensitive(z.object({})), /whole state is marked sensitive/],
-    ['a part of a union', z.object({ a: z.union([z.number(), name]) }), /mark all of it/],
-    ['deep in a part of a union', z.object({ a: z.union([z.number(), z.object({ b: name })]) }), /mark all of it/],
-    ['a part of a tuple', z.object({ a: z.tuple([name]) }), /mark all of it/],
-    ['the rest of a tuple', z.object({ a: z.tuple([z.string()], name) }), /mark all of it/],
+    ['a part of a union', z.object({ a: z.union([z.number(), name]) }), /Mark the whole union or tuple/],
+    [
+      'deep in a part of a union',
+      z.object({ a: z.union([z.number(), z.object({ b: name })]) }),
+      /Mark the whole union or tuple/,
+    ],
+    ['a part of a tuple', z.object({ a: z.tuple([name]) }), /Mark the whole union or tuple/],
+    ['the rest of a tuple', z.object({ a: z.tuple([z.string()], name) }), /Mark the whole union or tuple/],
   ])('can’t be %s', (_what, schema, saying) => {
     expect(() => placesOf(schema)).toThrow(saying);
   });

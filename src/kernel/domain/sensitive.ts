@@ -36,7 +36,7 @@ export function isSensitive(schema: z.ZodType): boolean {
  * @throws DuplicatePackageError `duplicate_package` for the mark of another copy, which would leave a value unmarked
  */
 export function isErasedSchema(schema: z.ZodType): boolean {
-  refuseDuplicatePackage(schema, 'What `sensitive` has marked');
+  refuseDuplicatePackage(schema, 'The schema marked `sensitive`');
   return schema === erased;
 }
 
@@ -57,7 +57,7 @@ export function sensitiveScope(patterns: readonly Pattern[]): Scope | undefined 
 export function sensitivePlaces(schema: z.ZodType, path: readonly PatternSegment[] = []): Pattern[] {
   if (isSensitive(schema)) {
     if (path.length === 0)
-      throw new KernelError('invalid_domain', 'The whole state is marked sensitive; mark its parts.');
+      throw new KernelError('invalid_domain', 'The whole state is marked sensitive. Mark its parts instead.');
     return [{ segments: path, append: false }];
   }
   const {
@@ -81,7 +81,7 @@ export function sensitivePlaces(schema: z.ZodType, path: readonly PatternSegment
   if (either.some((part) => sensitivePlaces(part, ['']).length > 0)) {
     throw new KernelError(
       'invalid_domain',
-      'A part of a union or tuple is marked sensitive, and a change does not show which part a value is; mark all of it.',
+      'A part of a union or tuple is marked sensitive. Mark the whole union or tuple.',
     );
   }
   return [

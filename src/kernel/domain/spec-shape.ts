@@ -3,13 +3,13 @@ import { issueText } from '#canon';
 import { APPROVALS_MAX } from './counselors.ts';
 import { MEMORY_SPEC } from './memory-shape.ts';
 
-const fn = z.custom<(...given: any[]) => unknown>((value) => typeof value === 'function', 'a function is wanted here');
+const fn = z.custom<(...given: any[]) => unknown>((value) => typeof value === 'function', 'must be a function');
 const schema = z.custom<z.ZodType>(
   (value) => typeof value === 'object' && value !== null && '_zod' in value,
-  'a zod schema is wanted here',
+  'must be a zod schema',
 );
 const approvals = z.int().min(1).max(APPROVALS_MAX).optional();
-const pointers = z.array(z.string(), 'a list of JSON pointers is wanted here');
+const pointers = z.array(z.string(), 'must be a list of JSON pointers');
 
 const SPEC = z.strictObject({
   name: z.string(),
@@ -41,7 +41,7 @@ const SPEC = z.strictObject({
       approvals,
     }),
   ),
-  invariants: z.union([z.array(z.unknown()), fn], 'a list of invariants, or a function that gives one, is wanted here'),
+  invariants: z.union([z.array(z.unknown()), fn], 'must be a list of invariants, or a function that returns one'),
   counselors: z.record(z.string(), fn).optional(),
   freeze: z.enum(['world', 'footprint']).optional(),
   memory: MEMORY_SPEC.optional(),

@@ -99,7 +99,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
         throw Object.create(null);
       },
       'precondition_failed',
-      'has no text',
+      'without a message',
     ],
     [
       'throws what throws',
@@ -114,7 +114,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
         };
       },
       'precondition_failed',
-      'has no text',
+      'without a message',
     ],
     [
       'throws half a character',
@@ -136,8 +136,8 @@ describe('an action that is not carried out leaves the world as it was', () => {
     ['writes no JSON', (s) => (s.open.at = new Date(0)), 'type_mismatch', '/open/at'],
     ['writes another type', (s) => (s.n = 'one'), 'type_mismatch', '/n: '],
     ['writes what there is not', (s) => Object.assign(s.list, { extra: 1 }), 'type_mismatch', '/list/extra'],
-    ['leaves a gap', (s) => (s.list[7] = 1), 'type_mismatch', "/list/2: a list can't have gaps"],
-    ['removes what must be there', (s) => delete s.n, 'type_mismatch', '/n: must not be removed'],
+    ['leaves a gap', (s) => (s.list[7] = 1), 'type_mismatch', '/list/2: a list cannot have gaps'],
+    ['removes what must be there', (s) => delete s.n, 'type_mismatch', '/n: cannot be removed'],
     ['returns a promise', () => Promise.resolve(), 'type_mismatch', 'apply returned a promise'],
     [
       'is asynchronous and fails',
@@ -297,25 +297,25 @@ describe('the walk over the invariants', () => {
       () => {
         throw new Error('oops');
       },
-      "the invariant can't be judged, it threw: oops",
+      'the check of the invariant failed: it threw: oops',
     ],
     [
       'throws what has no text',
       () => {
         throw Object.create(null);
       },
-      'has no text',
+      'without a message',
     ],
-    ['answers nothing', () => undefined, 'answered neither'],
-    ['answers true', () => true, 'answered neither'],
-    ['answers with no detail', () => ({ result: 'reject' }), 'answered neither'],
-    ['answers later', async () => pass, 'answered neither'],
+    ['answers nothing', () => undefined, 'did not return pass'],
+    ['answers true', () => true, 'did not return pass'],
+    ['answers with no detail', () => ({ result: 'reject' }), 'did not return pass'],
+    ['answers later', async () => pass, 'did not return pass'],
     [
       'fails later',
       async () => {
         throw new Error('later');
       },
-      'answered neither',
+      'did not return pass',
     ],
     ['changes the state', (s) => (s.n = 0), '/n is read-only here'],
     ['looks elsewhere', (s) => s.closed.a, '/closed is outside the footprint'],
@@ -402,7 +402,7 @@ describe('an escalation', () => {
       },
       'onApprove of act: onApprove returned a promise',
     ],
-    ['leaves a gap', (s) => (s.list[9] = 1), "onApprove of act: /list/2: a list can't have gaps"],
+    ['leaves a gap', (s) => (s.list[9] = 1), 'onApprove of act: /list/2: a list cannot have gaps'],
   ])('with an approval mark that %s is refused', (_what, onApprove, detail) => {
     const { world, ruling } = rule({ invariants: [ask], onApprove: onApprove as never });
     expect(ruling).toMatchObject({

@@ -124,7 +124,7 @@ function erasedObservation(
   { parsed }: { readonly parsed?: boolean },
 ): Omit<Rejected, 'verdict'> | undefined {
   if (domain.sensitive === undefined || parsed === true || !hasErased(observations)) return undefined;
-  const detail = 'an observation has a value that is said to be erased, which only an erasure leaves';
+  const detail = 'an observation has a value that is marked as erased; only an erasure writes that mark';
   return { reason: 'type_mismatch', detail };
 }
 

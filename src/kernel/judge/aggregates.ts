@@ -51,7 +51,7 @@ export abstract class AggregateView implements Counts {
 
   sum(group: string = ''): number {
     const { name, amount } = this.plan;
-    if (amount === undefined) throw new Error(`the index ${name} does not say what it sums; give it an \`of\``);
+    if (amount === undefined) throw new Error(`the index ${name} has no amount to sum; add \`of\``);
     this.#sound();
     return this.sumOfCounted(group);
   }
@@ -81,7 +81,7 @@ export abstract class AggregateView implements Counts {
     const unfit = this.uncountable();
     if (unfit.size === 0) return undefined;
     const [first] = [...unfit.values()].sort((a, b) => byKeys(a.keys, b.keys)) as [UncountableMember];
-    return `${placeOf(this.plan.path, first.keys)} can't be counted, ${first.why}`;
+    return `${placeOf(this.plan.path, first.keys)} cannot be counted: ${first.why}`;
   }
 
   #sound(): void {
@@ -213,11 +213,11 @@ export class Aggregate extends AggregateView {
       const amount = amountOf === undefined ? 0 : amountOf(member, keys);
       if (by === before && amount === row?.[this.slot * 2 + 1]) return UNCHANGED;
       const group = this.plan.group(by);
-      if (group === undefined) return new UncountableMember(keys, 'its group is not a text');
+      if (group === undefined) return new UncountableMember(keys, 'its group is not a string');
       const was = typeof by === 'object' ? this.read(row) : undefined;
       if (was !== undefined && 'group' in was && was.group === group && was.amount === amount) return UNCHANGED;
       if (Number.isSafeInteger(amount)) return { by, group, amount };
-      return new UncountableMember(keys, 'what it adds is not a whole number within 2^53 - 1');
+      return new UncountableMember(keys, 'its amount is not a whole number within 2^53 - 1');
     } catch (error) {
       return new UncountableMember(
         keys,

@@ -109,7 +109,7 @@ export function approvePending(
     const outside = changeOutside(open, changes);
     if (outside !== undefined)
       throw invalidReplacement(
-        `The approved state changes ${toPointer(outside.keys)}, which is not frozen for this decision.`,
+        `The approved state changes ${toPointer(outside.keys)}, which this proposal does not freeze.`,
       );
     const fault = changesFault(world.domain.state, draft.state, changes);
     if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
@@ -134,7 +134,7 @@ export function approvePending(
   } catch (error) {
     world.rollback(draft);
     if (error instanceof KernelError) throw error;
-    throw invalidReplacement(`The approved state can't be made: ${messageOf(error)}.`, error);
+    throw invalidReplacement(`The approved state cannot be computed: ${messageOf(error)}.`, error);
   }
 }
 
@@ -151,7 +151,7 @@ function approveExactly(
   try {
     markApproval(preview, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: waiting.inputs.at });
     if (!same(patchesOf(world.domain, preview.state, changesOf(preview)), waiting.approval))
-      throw changedSinceError('the approval would now be marked in another way');
+      throw changedSinceError('the approval would now be recorded differently');
   } finally {
     preview.undo();
     draft.exchangeRoot(preview.state);
@@ -169,10 +169,10 @@ function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft
   }
   const changes = changesOf(draft);
   if (!same(patchesOf(world.domain, draft.state, changes), waiting.patches))
-    throw changedSinceError('the action would now do something else');
+    throw changedSinceError('the action would now make other changes');
   const { finding } = world.checks.checkChanges(draft.state, changes);
   if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject') {
-    throw changedSinceError(`it is now ${finding === undefined ? 'not escalated' : `judged by ${finding.rule.id}`}`);
+    throw changedSinceError(`it is now ${finding === undefined ? 'not escalated' : `escalated by ${finding.rule.id}`}`);
   }
   return finding;
 }
@@ -184,7 +184,7 @@ function same(now: readonly PatchOperation[], then: readonly PatchOperation[]): 
 function changedSinceError(what: string): KernelError {
   return new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: ${what.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
+    `The proposal has changed since it was submitted: ${what.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
   );
 }
 
@@ -192,7 +192,7 @@ function changedSinceError(what: string): KernelError {
 function checkApprovals({ domain }: World, { invariantId, approvals }: PendingProposal, compiled: Compiled): void {
   const rule = domain.rules.find(({ id }) => id === invariantId);
   const needed = approvalsFor(compiled, rule && { rule });
-  if (needed !== approvals) throw changedSinceError(`it takes the approval of ${needed}, and not of ${approvals}`);
+  if (needed !== approvals) throw changedSinceError(`it needs ${needed} approvals, not ${approvals}`);
 }
 
 /** Every approver that overrides a rule must know the violation and its detail. */
@@ -205,7 +205,7 @@ function checkOverride({ approvedBy }: PendingProposal, { override }: CounselorA
   const what = `The approved state does not pass ${broken.map((item) => item.invariant_id).join(', ')}`;
   const then =
     unaware === undefined
-      ? 'approve with override to commit it all the same'
+      ? 'approve it with override to commit it anyway'
       : `${unaware.principal} approved it without override. ${PROPOSE_AGAIN_HINT}`;
   throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
 }
@@ -224,7 +224,7 @@ function checkSeen(approvedBy: PendingProposal['approvedBy'], broken: Vector): v
 }
 
 function vectorDetail(vector: Vector): string {
-  return vector.map(({ invariant_id, detail }) => `${invariant_id} says ${detail}`).join(', ');
+  return vector.map(({ invariant_id, detail }) => `${invariant_id}: ${detail}`).join(', ');
 }
 
 /** A counselor must not replace the changes of an erasure, nor make it look complete. */
@@ -234,16 +234,16 @@ function checkReplacement(
   replacement: readonly PatchOperation[],
 ): void {
   if (approvals > 1)
-    throw invalidReplacement(`What takes the approval of ${approvals} can be approved or rejected, not replaced.`);
-  if (name === ERASE_ACTION) throw invalidReplacement('An erasure can be approved or rejected, not replaced.');
+    throw invalidReplacement(`A proposal that needs ${approvals} approvals cannot be replaced. Approve or reject it.`);
+  if (name === ERASE_ACTION) throw invalidReplacement('An erasure cannot be replaced. Approve or reject it.');
   try {
     canonicalize(replacement, { ...WORLD_LIMITS, foreign: true });
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    throw invalidReplacement(`The approved state is no JSON: ${error.message}`, error);
+    throw invalidReplacement(`The approved state is not JSON: ${error.message}`, error);
   }
   if (hasErased(replacement))
-    throw invalidReplacement('The state has a value that is said to be erased, which only an erasure leaves.');
+    throw invalidReplacement('The state has a value that is marked as erased. Only an erasure writes that mark.');
 }
 
 function invalidReplacement(message: string, cause?: unknown): KernelError {
@@ -260,7 +260,7 @@ function replace(draft: Draft, { freezes }: PendingProposal, patches: readonly P
       try {
         applyOperation(state, patch);
       } catch (error) {
-        const what = `The operation ${patch?.op} ${patch?.path} can't be done: ${messageOf(error)}.`;
+        const what = `The operation ${patch?.op} ${patch?.path} cannot be applied: ${messageOf(error)}.`;
         throw invalidReplacement(what, error);
       }
     }
@@ -271,18 +271,18 @@ function replace(draft: Draft, { freezes }: PendingProposal, patches: readonly P
 function applyOperation(state: object, patch: PatchOperation): void {
   const keys = parsePointer(patch.path);
   const last = keys.pop();
-  if (last === undefined) throw new Error('name a place inside the state');
+  if (last === undefined) throw new Error('name a path inside the state');
   let here = state as Record<string, any>;
   let pointer = '';
   for (const key of keys) {
     pointer += `/${escapeSegment(key)}`;
     here = here[key];
-    if (typeof here !== 'object' || here === null) throw new Error(`there is nothing at ${pointer}`);
+    if (typeof here !== 'object' || here === null) throw new Error(`the state has no value at ${pointer}`);
   }
-  if (!['add', 'replace', 'remove'].includes(patch.op)) throw new Error('only add, replace and remove are known');
+  if (!['add', 'replace', 'remove'].includes(patch.op)) throw new Error('use add, replace or remove');
   if (Array.isArray(here)) applyToList(here, last, patch);
   else if (patch.op === 'add') here[last] = patch.value;
-  else if (!Object.hasOwn(here, last)) throw new Error('there is nothing at that path');
+  else if (!Object.hasOwn(here, last)) throw new Error('the state has no value at that path');
   else if (patch.op === 'replace') here[last] = patch.value;
   else delete here[last];
 }
@@ -297,6 +297,6 @@ function applyToList(list: unknown[], key: string, patch: PatchOperation): void 
 function indexOf(key: string, most: number): number {
   const index = Number(key);
   if (!(Number.isSafeInteger(index) && index >= 0 && index <= most && String(index) === key))
-    throw new Error('no such place in the list');
+    throw new Error('the list has no such index');
   return index;
 }

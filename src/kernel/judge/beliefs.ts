@@ -94,7 +94,7 @@ export function statementsOf(
   const parsed = SAYINGS.safeParse(given);
   if (!parsed.success)
     return {
-      fault: `what it says is none that can be believed: ${issueText(parsed.error)}`,
+      fault: `its statements are not valid: ${issueText(parsed.error)}`,
       ...issueCode(parsed.error),
     };
   const declared = memory?.predicates ?? {};

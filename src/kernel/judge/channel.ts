@@ -42,7 +42,7 @@ export function checkAnother(principal: string, approvedBy: readonly { readonly 
   const name = plainName(principal);
   const before = approvedBy.find((one) => plainName(one.principal) === name);
   if (before === undefined) return;
-  throw new KernelError('already_approved', `${principal} has approved this; it takes the approval of somebody else.`, {
+  throw new KernelError('already_approved', `${principal} has already approved this proposal. Ask another counselor.`, {
     evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
   });
 }
@@ -65,7 +65,7 @@ export function counselorKind(
   const name = plainName(principal);
   if (requesters.some((requester) => plainName(requester) === name)) {
     throw unauthorised(
-      `${principal} asked for this, or granted the writ it was asked under, and so can't resolve it.`,
+      `${principal} requested this proposal or granted its writ, and cannot resolve it. Ask another counselor.`,
       principal,
       channel,
     );
@@ -78,15 +78,11 @@ export function counselorKind(
   } else if (channel.split(AND).every(is)) return channel;
   const wanted =
     kinds.length === 0
-      ? 'nobody: the domain has no counselors'
+      ? 'a counselor, but the domain has none'
       : channel === ANY_COUNSELOR
         ? `a counselor of the kind ${kinds.join(' or ')}`
         : `a counselor of the kind ${channel.split(AND).join(' and ')}`;
-  throw unauthorised(
-    `${principal} is no counselor for this; it can be resolved by ${wanted} (the domain says who is one).`,
-    principal,
-    channel,
-  );
+  throw unauthorised(`${principal} cannot resolve this proposal. It needs ${wanted}.`, principal, channel);
 }
 
 function unauthorised(message: string, principal: string, channel: string): KernelError {

@@ -71,7 +71,7 @@ export function checkRule(
     const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
     // A change of the other places may make the check possible.
     const others = othersOr([], () => pointersAt(rule, keys, sight));
-    return { result: reject(`the invariant can't be judged, ${what}`), others };
+    return { result: reject(`the check of the invariant failed: ${what}`), others };
   }
 }
 
@@ -146,7 +146,7 @@ function judgeGroup(
   const [group] = keys;
   if (group === undefined) {
     const fault = tally.fault();
-    return fault === undefined ? GONE : { result: reject(`the invariant can't be judged: ${fault}`), others: [] };
+    return fault === undefined ? GONE : { result: reject(`the invariant cannot be checked: ${fault}`), others: [] };
   }
   const figures = tally.group(group);
   if (figures === undefined && isGrouped(rule)) return GONE;
@@ -163,7 +163,7 @@ function judgeGroup(
 function notUnique(places: readonly string[]): InvariantResult {
   const [first, second, ...more] = places;
   const rest = more.length === 0 ? '' : ` (and ${more.length} more)`;
-  return reject(`${first} and ${second}${rest} have in common what may be there once`);
+  return reject(`${first} and ${second}${rest} have the same value, which must be unique`);
 }
 
 /** Whether the members are checked by group, or all together. */
@@ -207,5 +207,5 @@ function wellFormed(result: InvariantResult): InvariantResult {
   if (result?.result === 'pass') return pass;
   if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')
     return result;
-  return reject('the invariant answered neither pass, reject nor escalate');
+  return reject('the invariant did not return pass, reject or escalate');
 }

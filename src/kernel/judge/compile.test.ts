@@ -151,7 +151,7 @@ describe('the typed rejections', () => {
       { args: { name: { length: { toString: 1, valueOf: 1 } } } },
       {},
       { args: z.object({ name: z.string().min(1) }) },
-      "args can't be parsed",
+      'args cannot be parsed',
     ],
     [
       'type_mismatch',
@@ -163,7 +163,7 @@ describe('the typed rejections', () => {
           throw new Error('broken');
         }),
       },
-      "args can't be parsed: broken",
+      'args cannot be parsed: broken',
     ],
     [
       'type_mismatch',
@@ -171,7 +171,7 @@ describe('the typed rejections', () => {
       { args: '2026-01-01' },
       {},
       { args: z.any().transform(() => new Date(0)) },
-      "args can't be parsed: Only plain objects",
+      'args cannot be parsed: Only plain objects',
     ],
     [
       'type_mismatch',
@@ -179,7 +179,7 @@ describe('the typed rejections', () => {
       {},
       {},
       { args: z.any().refine(async () => true) },
-      "args can't be parsed",
+      'args cannot be parsed',
     ],
     [
       'invalid_authority',
@@ -217,7 +217,7 @@ describe('the typed rejections', () => {
           throw Object.create(null);
         },
       },
-      'has no text',
+      'without a message',
     ],
     [
       'precondition_failed',

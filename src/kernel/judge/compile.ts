@@ -51,7 +51,7 @@ export function compile(
   if (isHidden && options.parsed !== true && hasErased(args))
     return {
       reason: 'type_mismatch',
-      detail: 'args have a value that is said to be erased, which only an erasure leaves',
+      detail: 'args have a value that is marked as erased; only an erasure writes that mark',
     };
 
   if (!domain.roles[intent.role.name]?.processes.includes(action.process)) {
@@ -94,7 +94,7 @@ export function authorised(
   const remembered = statements.map(memoryScope);
   // Checked separately, because a subject's name must not be in a detail, which is never erased.
   if (remembered.length > 0 && !authority.admits({ action: intent.action, scopes: remembered }).ok)
-    return { reason: 'invalid_authority', detail: 'the writ does not cover all that it says in memory' };
+    return { reason: 'invalid_authority', detail: 'the writ does not cover all of its statements in memory' };
   scopes = [...scopes, ...remembered];
 
   const decided = authority.decides({ action: intent.action, scopes, role: intent.role, args });
@@ -130,7 +130,7 @@ export function approvalDemandOf(
   }
   if (admitted.needsApproval)
     return {
-      approvalDemand: { reason: 'writ_requires_approval', detail: 'the writ lets this be done only with an approval' },
+      approvalDemand: { reason: 'writ_requires_approval', detail: 'the writ requires an approval for this action' },
     };
   return held === undefined ? {} : { approvalDemand: held };
 }
@@ -147,7 +147,7 @@ function faultOfRole(domain: Domain, role: Intent['role']): string | undefined {
   for (const param of wanted) {
     const value = Object.hasOwn(role.params, param) ? role.params[param] : undefined;
     if (typeof value !== 'string' || value === '')
-      return `the role ${role.name} needs the parameter ${param}, a non-empty text`;
+      return `the role ${role.name} needs the parameter ${param}, a non-empty string`;
     // Writs compare names in this form. Two spellings of one name would be two places in the state.
     if (BEYOND_ASCII.test(value) && value !== value.normalize('NFC'))
       return `the parameter ${param} of the role ${role.name} must be in Unicode's composed form (NFC)`;
@@ -187,13 +187,13 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
     // value must be the recorded one.
     return { args: frozen(copyJson(parsed.data)) };
   } catch (error) {
-    return { fault: `can't be parsed: ${messageOf(error)}` };
+    return { fault: `cannot be parsed: ${messageOf(error)}` };
   }
 }
 
 function scopesOf(scopes: unknown): readonly string[] {
   if (Array.isArray(scopes) && scopes.every((scope) => typeof scope === 'string')) return scopes;
-  throw new Error('its scopes are not a list of texts');
+  throw new Error('its scopes are not a list of strings');
 }
 
 function costOf(cost: unknown): Cost {

@@ -135,8 +135,8 @@ describe('only values that a change touches are checked', () => {
       invariant('LENGTH', ['/log/length'], ({ log }) => (log.length > 2 ? reject('full') : pass)),
     ]);
     expect(world.failing.map(({ rule, result }) => [rule.id, result.detail])).toEqual([
-      ['ALL', "the invariant can't be judged, /log/* is outside the footprint"],
-      ['LENGTH', "the invariant can't be judged, /log/* is outside the footprint"],
+      ['ALL', 'the check of the invariant failed: /log/* is outside the footprint'],
+      ['LENGTH', 'the check of the invariant failed: /log/* is outside the footprint'],
     ]);
   });
 
@@ -267,7 +267,7 @@ test('a rule over items may not read outside its declared reads', () => {
   );
   expect(act((s) => (s.orders.o1 = { user: 'x', total: 1 }))).toMatchObject({
     invariantId: 'PEEK',
-    detail: "/orders/o1: the invariant can't be judged, /users/bob is outside the footprint",
+    detail: '/orders/o1: the check of the invariant failed: /users/bob is outside the footprint',
   });
   expect(act((s) => s.log.push(1))).toMatchObject({ invariantId: 'ODD', verdict: 'rejected' });
 });

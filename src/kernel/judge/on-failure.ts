@@ -14,14 +14,14 @@ export function failureIntent(
   args: Json,
   role: RoleParams,
 ): FailureIntent | { readonly fault: string } {
-  if (action?.onFailure === undefined) return { fault: 'the action does not say what is done where its effects fail' };
+  if (action?.onFailure === undefined) return { fault: 'the action has no onFailure' };
   try {
     const said: unknown = action.onFailure(args, { role });
     refusePromise(said, 'onFailure');
-    if (typeof said !== 'object' || said === null) return { fault: 'onFailure gives an action, with arguments' };
+    if (typeof said !== 'object' || said === null) return { fault: 'onFailure must return an action with arguments' };
     const { action: name, args: given, role: other } = said as FailureIntent;
     return other === undefined ? { action: name, args: given } : { action: name, args: given, role: other };
   } catch (error) {
-    return { fault: `onFailure could not be asked: ${messageOf(error)}` };
+    return { fault: `onFailure failed: ${messageOf(error)}` };
   }
 }

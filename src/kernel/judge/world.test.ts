@@ -104,7 +104,7 @@ describe('an initial state', () => {
   });
 
   test('is needed', () => {
-    expect(() => initialState(domainOf([]))).toThrow('has no initial state of its own');
+    expect(() => initialState(domainOf([]))).toThrow('has no initial state');
   });
 
   test('is JSON', () => {

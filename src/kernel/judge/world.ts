@@ -116,7 +116,7 @@ export function initialState(domain: Domain, given?: unknown): Container {
   requireOwnDomain(domain);
   const state = given ?? domain.initial;
   if (state === undefined) {
-    throw new KernelError('invalid_state', `The domain ${domain.name} has no initial state of its own; give one.`);
+    throw new KernelError('invalid_state', `The domain ${domain.name} has no initial state. Pass one.`);
   }
   const copy = copyJson(state, WORLD_LIMITS) as Container;
   const fault = stateFault(domain.state, copy);

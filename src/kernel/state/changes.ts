@@ -136,7 +136,7 @@ function assertDense(value: Container, keys: readonly string[]): void {
 }
 
 function gap(keys: readonly string[]): ValueFault {
-  return new ValueFault(`${toPointer(keys)}: a list can't have gaps`);
+  return new ValueFault(`${toPointer(keys)}: a list cannot have gaps`);
 }
 
 function oldLength({ container, old }: Rec): number {

@@ -241,7 +241,7 @@ describe('lists, which RFC 6902 knows no length of', () => {
   });
 
   test.each<[string, (list: any) => unknown]>([
-    ['longer by its length', (list) => (list.length = 9)],
+    ['grow by its length', (list) => (list.length = 9)],
     ['a length that is none', (list) => (list.length = -1)],
     ['a length that is no number', (list) => (list.length = '2')],
     ['a place that is no index', (list) => (list.name = 1)],

@@ -109,7 +109,7 @@ class DraftNode extends Lens {
 
   override set(_target: Container, key: string | symbol, value: unknown): boolean {
     if (this.#root.ended) return super.set(_target, key, value);
-    if (typeof key === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol can't be a key`);
+    if (typeof key === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol cannot be a key`);
     if (!this.scope.all) this.#mayTouch(key, value);
     const copy = copyIn(value, this, key);
     this.own();
@@ -169,7 +169,7 @@ class DraftNode extends Lens {
     if (key === 'length') {
       const length = value as number;
       if (!(Number.isSafeInteger(length) && length >= 0 && length <= list.length)) {
-        throw new ValueFault(`${pointerOf(this)}: a list can't be made longer by its length`);
+        throw new ValueFault(`${pointerOf(this)}: a list cannot grow by its length`);
       }
       if (length === list.length) return;
       for (let i = list.length - 1; i >= length; i--) this.#remember(String(i));
@@ -177,9 +177,9 @@ class DraftNode extends Lens {
       list.length = length;
       return;
     }
-    if (!isIndex(key)) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
+    if (!isIndex(key)) throw new ValueFault(`${pointerOf(this, key)}: a list has no such index`);
     const index = Number(key);
-    if (index > INDEX_MAX) throw new ValueFault(`${pointerOf(this, key)}: a list has no such place`);
+    if (index > INDEX_MAX) throw new ValueFault(`${pointerOf(this, key)}: a list has no such index`);
     // A gap is allowed temporarily, as `splice` and `unshift` make one. A permanent gap is found
     // with the changes.
     if (index >= list.length) this.#remember('length');

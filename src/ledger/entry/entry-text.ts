@@ -36,7 +36,7 @@ export function checkRow(row: EntryRow): Entry {
   checkArgument(arg.object, row, 'row');
   // Any malformed value from a damaged store is a ledger fault.
   if (typeof row.payload !== 'string' || typeof row.id !== 'string')
-    throw faultOf(row, 'tampered', 'the row has no payload, or no id, that is a text');
+    throw faultOf(row, 'tampered', 'the payload or the id of the row is not a string');
   const payload = canonicalPayload(row);
   if (hashText(row.payload) !== row.id) throw faultOf(row, 'tampered', 'the payload does not hash to the id');
   const malformed = payloadFault(payload);
@@ -52,11 +52,11 @@ export function checkRow(row: EntryRow): Entry {
     throw faultOf(
       row,
       'column_mismatch',
-      `the payload's ${column} is ${payload[column]}, the row's ${String(row[column])}`,
+      `the ${column} of the payload is ${payload[column]}, and that of the row is ${String(row[column])}`,
     );
   }
   if (payload.signature !== undefined && !signatureHolds(payload)) {
-    throw faultOf(row, 'bad_signature', 'the signature does not hold');
+    throw faultOf(row, 'bad_signature', 'the signature is not valid');
   }
   return { id, trajectory_id, parent, seq, kind, payload };
 }

@@ -123,37 +123,42 @@ describe('lines that record an erasure', () => {
 
   const from = (text: string, to: string): string => said.replace(text, to);
   test.each<[string, number, string[], RegExp]>([
-    ['twice', 4, [...good.slice(0, 3), said, ...good.slice(3)], /there before/],
+    ['twice', 4, [...good.slice(0, 3), said, ...good.slice(3)], /occurs twice/],
     [
       'beside the blob',
       4,
       [...good.slice(0, 3), `{"blob":${blobs[0]?.text},"hash":"${ann.$blob}"}`, ...good.slice(3)],
-      /there before/,
+      /occurs twice/,
     ],
     ['without what else it needs', 4, [...good.slice(0, 2), said, ...good.slice(4, 5)], /refers to/],
-    ['before another entry', 3, [good[0] as string, said, ...good.slice(1, 2)], /no salted value of the next entry/],
+    ['before another entry', 3, [good[0] as string, said, ...good.slice(1, 2)], /not a salted value of the next entry/],
     ['of no blob', 5, [...good.slice(0, 2), from(ann.$blob, hashText('x')), ...good.slice(3)], /refers to/],
-    ['in another order', 5, [...good.slice(0, 2), good[3] as string, said, ...good.slice(4)], /not needed next/],
+    ['in another order', 5, [...good.slice(0, 2), good[3] as string, said, ...good.slice(4)], /does not need it next/],
     [
       'by an entry that erases nothing',
       7,
       [...good.slice(0, 2), from(by, writer.head.id), ...good.slice(3)],
-      /it does not/,
+      /which does not erase it/,
     ],
     [
       'by an entry before it',
       8,
       [...good.slice(0, 2), from(by, writer.rows[0]?.id as string), ...good.slice(3)],
-      /is not in it/,
+      /is missing/,
     ],
-    ['by none that is in it', 8, [...good.slice(0, 2), from(by, hashText('x')), ...good.slice(3)], /is not in it/],
-    ['by no id', 3, [...good.slice(0, 2), from(by, 'x'), ...good.slice(3)], /hashes are none/],
-    ['with more members', 3, [...good.slice(0, 2), said.replace('}', ',"x":1}'), ...good.slice(3)], /neither/],
+    ['by none that is in it', 8, [...good.slice(0, 2), from(by, hashText('x')), ...good.slice(3)], /is missing/],
+    ['by no id', 3, [...good.slice(0, 2), from(by, 'x'), ...good.slice(3)], /hashes are not valid/],
+    [
+      'with more members',
+      3,
+      [...good.slice(0, 2), said.replace('}', ',"x":1}'), ...good.slice(3)],
+      /it is not an entry/,
+    ],
     [
       'before the trailer',
       9,
       [...good.slice(0, 7), from(ann.$blob, hashText('x')), ...good.slice(7)],
-      /stands at the end/,
+      /belongs to no entry/,
     ],
   ])('%s are refused by line %i', async (_what, number, text, saying) => {
     const read = async (): Promise<void> => {

@@ -44,11 +44,10 @@ export function revokedBy(payload: Payload): Hash | undefined {
 /** The violation within a commit of `assize.revoke`, or undefined. */
 export function revocationFault(payload: CommitPayload): string | undefined {
   const { action, delta, observations, budget_cost, resolves } = payload;
-  if (!isRevocationArgs(action.args)) return 'its arguments are none of a revocation';
+  if (!isRevocationArgs(action.args)) return 'its arguments are not those of a revocation';
   const lists: unknown[] = [delta.state, delta.effects, delta.beliefs, observations, Object.keys(budget_cost)];
   const does = lists.some((list) => !Array.isArray(list) || list.length > 0);
-  if (does || resolves !== undefined)
-    return 'a revocation changes nothing, costs nothing, and was waited for by nobody';
+  if (does || resolves !== undefined) return 'a revocation has no changes, no cost and no approval';
   return undefined;
 }
 

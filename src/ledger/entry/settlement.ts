@@ -212,23 +212,23 @@ export function pendingEffectIn(payload: Payload): (PendingEffectArgs & { readon
 export function settlementFault(payload: CommitPayload): string | undefined {
   const { action, delta, observations, budget_cost, resolves } = payload;
   const { args } = action;
-  if (!isSettlementArgs(args) || !isBuiltIn(action.role)) return 'its arguments are none of a settlement';
+  if (!isSettlementArgs(args) || !isBuiltIn(action.role)) return 'its arguments are not those of a settlement';
   const said = [payload.key_hash, payload.policy, payload.counselor, payload.detection_vector];
   if (!isEmptyDelta(delta) || Object.keys(budget_cost).length > 0 || said.some((member) => member !== undefined))
-    return 'a settlement changes nothing, costs nothing, and is decided by no counselor';
+    return 'a settlement has no changes, no cost and no counselor';
   const { settled, discarded, decided } = args;
   if ((decided === undefined) !== (resolves === undefined))
-    return 'a settlement resolves what a person decided, and nothing else';
-  if (decided !== undefined && discarded !== undefined) return 'a decision is about one effect';
+    return 'a settlement must resolve an entry if it has a decision, and only then';
+  if (decided !== undefined && discarded !== undefined) return 'a decision concerns one effect';
   const found = settled.flatMap(({ effects }) => effects);
   const of = decided === undefined ? found.filter(isObserved) : [decided];
-  if (!isFoundBy(observations, of))
-    return 'what it observed is not what was found of what people decided, and what effects answered';
-  if (decided === undefined) return settled.length === 0 && discarded === undefined ? 'it settles nothing' : undefined;
+  if (!isFoundBy(observations, of)) return 'its observations are not those of its decision and its effects';
+  if (decided === undefined)
+    return settled.length === 0 && discarded === undefined ? 'it settles no effect' : undefined;
   const [only] = found;
   if (only === undefined && settled.length === 0) return undefined;
   const isAlone = found.length === 1 && only?.id === decided.id && !isObserved(only) && only.absent === undefined;
-  return isAlone && only.outcome === outcomeOf(decided.as) ? undefined : 'it does not settle what was decided, so';
+  return isAlone && only.outcome === outcomeOf(decided.as) ? undefined : 'it does not settle the effect as decided';
 }
 
 /** The violation within a pending entry about an effect, or undefined. */
@@ -236,16 +236,16 @@ export function effectPendingFault(payload: PendingPayload): string | undefined 
   const { proposal, reason, channel, freezes } = payload;
   const { action, delta, approval, observations, budget_cost, key_hash } = proposal;
   const isSo = (reason === 'in_doubt' || reason === 'unresolved') && action.name === SETTLE_ACTION;
-  if (!isSo || !isBuiltIn(action.role) || !isWaitingEffect(action.args)) return 'it names no effect that waits';
+  if (!isSo || !isBuiltIn(action.role) || !isWaitingEffect(action.args)) return 'it names no pending effect';
   const [effect] = delta.effects;
-  if (delta.effects.length !== 1 || !isSalted(effect?.effect)) return 'it is not about one effect, by salted hash';
+  if (delta.effects.length !== 1 || !isSalted(effect?.effect)) return 'it must name one effect by salted hash';
   if (!isEmptyDelta({ ...delta, effects: [] }) || !isEmpty(approval) || observations.length > 0)
-    return 'an effect that waits changes nothing';
+    return 'a pending effect has no changes';
   const { approvals, approved_by, policy, invariant_id, expires, resolves } = payload;
   const said = [key_hash, approvals, approved_by, policy, invariant_id, expires, resolves];
   if (said.some((member) => member !== undefined) || Object.keys(budget_cost).length > 0)
-    return 'an effect waits for one decision, whenever that comes, and costs nothing';
-  if (channel !== OPERATOR || !isEmpty(freezes)) return 'an effect waits for an operator, and freezes nothing';
+    return 'a pending effect needs one decision, without expiry or cost';
+  if (channel !== OPERATOR || !isEmpty(freezes)) return 'a pending effect needs an operator and freezes nothing';
   return undefined;
 }
 
@@ -253,14 +253,16 @@ export function effectPendingFault(payload: PendingPayload): string | undefined 
 export function abandonmentFault(payload: RejectionPayload): string | undefined {
   const { intent, detail } = payload;
   const { args } = intent;
-  if (!isAbandonedArgs(args) || !isBuiltIn(intent.role)) return 'its arguments do not say what an attempt did';
-  if (detail !== args.cause) return 'its detail is not the cause';
-  if (!isFoundBy(intent.observations, args.effects)) return 'what it observed is not what the attempt did';
+  if (!isAbandonedArgs(args) || !isBuiltIn(intent.role)) return 'its arguments are not those of an aborted attempt';
+  if (detail !== args.cause) return 'its detail differs from the cause';
+  if (!isFoundBy(intent.observations, args.effects)) return 'its observations are not the effects of the attempt';
   const { proposal_id, writ_id, key_hash, policy, invariant_id, resolves, counselor } = payload;
   if (writ_id === undefined && args.effects.some(({ cost }) => cost !== undefined))
-    return 'undoing it has cost something, and nobody knows under which writ';
+    return 'its compensation has a cost but no writ';
   const said = [proposal_id, key_hash, policy, invariant_id, resolves, counselor];
-  return said.some((member) => member !== undefined) ? 'nobody proposed, decided or resolved it' : undefined;
+  return said.some((member) => member !== undefined)
+    ? 'an aborted attempt has no proposal, policy or counselor'
+    : undefined;
 }
 
 function isSettlementArgs(args: unknown): args is SettlementArgs {

@@ -56,15 +56,15 @@ export function memberFault(value: unknown, { required, optional }: Shape): stri
   let count = 0;
   for (const [name, check] of required) {
     if (!Object.hasOwn(object, name)) return `${name} is missing`;
-    if (!check(object[name])) return `${name} is not what it should be`;
+    if (!check(object[name])) return `${name} is not valid`;
     count++;
   }
   for (const [name, check] of optional) {
     if (!Object.hasOwn(object, name)) continue;
-    if (!check(object[name])) return `${name} is not what it should be`;
+    if (!check(object[name])) return `${name} is not valid`;
     count++;
   }
   if (Object.keys(object).length === count) return undefined;
   const known = new Set([...required, ...optional].map(([name]) => name));
-  return `${Object.keys(object).find((name) => !known.has(name))} is not known`;
+  return `${Object.keys(object).find((name) => !known.has(name))} is not a known field`;
 }

@@ -155,7 +155,7 @@ describe.each(KINDS)('%s', (kind) => {
       );
       for (const other of others) {
         const fault = payloadFault({ ...payloadOf(kind), [name]: other });
-        expect(fault, `${name} ${JSON.stringify(other)}`).toBe(`${name} is not what it should be`);
+        expect(fault, `${name} ${JSON.stringify(other)}`).toBe(`${name} is not valid`);
       }
     }
   });
@@ -163,14 +163,16 @@ describe.each(KINDS)('%s', (kind) => {
   test.each(['extra', '__proto__', 'toString', 'Kind'])('with a member %s it is not', (name) => {
     const payload = payloadOf(kind);
     Object.defineProperty(payload, name, { value: 1, enumerable: true, configurable: true, writable: true });
-    expect(payloadFault(payload)).toBe(`${name} is not known`);
+    expect(payloadFault(payload)).toBe(`${name} is not a known field`);
   });
 
   test('a member of another kind is not known', () => {
     for (const other of KINDS) {
       for (const name of Object.keys(payloadOf(other))) {
         if (Object.hasOwn(payloadOf(kind), name)) continue;
-        expect(payloadFault({ ...payloadOf(kind), [name]: payloadOf(other)[name] })).toBe(`${name} is not known`);
+        expect(payloadFault({ ...payloadOf(kind), [name]: payloadOf(other)[name] })).toBe(
+          `${name} is not a known field`,
+        );
       }
     }
   });
@@ -229,7 +231,7 @@ describe('members inside members', () => {
   test.each(inside)('%s: %s', (kind, name, change) => {
     const payload = payloadOf(kind);
     change(payload);
-    expect(payloadFault(payload)).toBe(`${name} is not what it should be`);
+    expect(payloadFault(payload)).toBe(`${name} is not valid`);
   });
 });
 
@@ -245,7 +247,7 @@ test('a value that is not an object, or of no known kind, is not a payload', () 
     { kind: '__proto__' },
     { kind: 1 },
   ]) {
-    expect(payloadFault(value)).toBe('the payload is of no known kind');
+    expect(payloadFault(value)).toBe('the payload has an unknown kind');
   }
 });
 

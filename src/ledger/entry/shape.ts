@@ -215,7 +215,7 @@ const SHAPES = new Map<unknown, Shape>(
  */
 export function payloadFault(payload: unknown): string | undefined {
   const shape = SHAPES.get((payload as { kind?: unknown } | null)?.kind);
-  return shape === undefined ? 'the payload is of no known kind' : memberFault(payload, shape);
+  return shape === undefined ? 'the payload has an unknown kind' : memberFault(payload, shape);
 }
 
 export function isPayload(payload: unknown): payload is Payload {

@@ -2,16 +2,16 @@ import { AssizeError } from '#base';
 
 export type ExportErrorCode =
   /**
-   * A line of the export is wrong, or the exported log has lost an entry. Export again from an
+   * A line of the export is not valid, or the exported log has lost an entry. Export again from an
    * intact store. Evidence `{line}`.
    */
   | 'bad_export'
-  /** The store has other entries at the same places. Import into an empty store. */
+  /** The store has other entries at the same positions. Import into an empty store. */
   | 'import_conflict'
-  /** The store could not tell whether it committed. Run the same import again, which settles it. */
+  /** The store did not confirm whether it committed. Run the same import again. */
   | 'import_unknown';
 
-/** An export that can't be read, imported or written. `evidence.line` counts lines from 1. */
+/** An export that cannot be read, imported or written. `evidence.line` counts lines from 1. */
 export class ExportError extends AssizeError<ExportErrorCode> {
   override readonly name: string = 'ExportError';
 }

@@ -127,7 +127,7 @@ test('a log that lost an entry has no export: a shorter one would look whole', a
     store.logged = async (from, limit) => all.filter((_, at) => at !== lost && at >= from).slice(0, limit);
     await expect(collect(exportLines(store))).rejects.toMatchObject({
       code: 'bad_export',
-      message: expect.stringContaining('it has lost an entry'),
+      message: expect.stringContaining('an entry from position'),
     });
   }
   store.logged = logged;
@@ -232,7 +232,7 @@ describe('a fault is named by its line', () => {
     const reader = new ExportReader(20);
     for (const line of [header, blob('"abcdefgh"')]) reader.take(line);
     expect(() => reader.take(blob('"abcdefghi"'))).toThrow(
-      'Line 3 of the export is wrong: with it, more than 20 characters of blobs stand before one entry.',
+      'Line 3 of the export is not valid: the blobs before one entry exceed 20 characters.',
     );
     reader.take(blob('"ABCDEFGH"'));
   });
@@ -249,7 +249,7 @@ describe('a fault is named by its line', () => {
     expect(units.reduce((sum, each) => sum + each)).toBeGreaterThan(most);
     const take = (reader: ExportReader): void => lines.forEach((line) => void reader.take(line));
     take(new ExportReader(most));
-    expect(() => take(new ExportReader(most - 1))).toThrow('stand before one entry');
+    expect(() => take(new ExportReader(most - 1))).toThrow('before one entry');
   });
 
   test('an unneeded blob, and a needed blob that is missing', async () => {

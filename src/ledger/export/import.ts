@@ -252,7 +252,7 @@ class Group {
 }
 
 function cutOff({ code, message, evidence, retryable, cause }: ExportError, entries: number): ExportError {
-  const more = `The ${entries} entries before were imported; import what is right, which goes on behind them.`;
+  const more = `The ${entries} entries before that line were imported. Correct the export and import it again to continue.`;
   return new ExportError(code, `${message} ${more}`, { evidence: { ...evidence, entries }, retryable, cause });
 }
 
@@ -279,7 +279,7 @@ async function writeOne(
   if ((await store.resolve(row.id)) !== undefined) return false;
   throw new ExportError(
     'import_conflict',
-    `The store has another entry at ${row.trajectory_id} seq ${row.seq}, or none before it; import into a store of its own.`,
+    `The store has another entry at ${row.trajectory_id} seq ${row.seq}, or lacks the entry before it. Import into a separate store.`,
     { evidence: { trajectory_id: row.trajectory_id, seq: row.seq } },
   );
 }
@@ -287,7 +287,7 @@ async function writeOne(
 function unknown(cause: unknown): ExportError {
   return new ExportError(
     'import_unknown',
-    'The store could not tell whether it has a group of entries; import again.',
+    'The store did not confirm whether it has a group of entries. Import again.',
     {
       cause,
       retryable: true,

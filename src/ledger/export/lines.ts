@@ -65,30 +65,30 @@ export function readLine(text: string): Line | string {
     if (!isAssizeError(error)) throw error;
     return 'it is not canonical JSON';
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is no object';
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'it is not an object';
   const line = value as { readonly [name: string]: Json };
   switch (Object.keys(line).join()) {
     case 'format':
-      return line['format'] === FORMAT ? { type: 'header' } : `it is of another format than ${FORMAT}`;
+      return line['format'] === FORMAT ? { type: 'header' } : `its format is not ${FORMAT}`;
     case 'blob,hash':
-      if (!isHash(line['hash'])) return 'its hash is none';
+      if (!isHash(line['hash'])) return 'its hash is not valid';
       return { type: 'blob', blob: { hash: line['hash'], text: inner(text, '{"blob":', ',"hash":"') } };
     case 'by,erased':
-      if (!isHash(line['by']) || !isHash(line['erased'])) return 'its hashes are none';
+      if (!isHash(line['by']) || !isHash(line['erased'])) return 'its hashes are not valid';
       return { type: 'erased', erased: { hash: line['erased'], by: line['by'] } };
     case 'id,payload':
       return entryOf(text, line['id'], line['payload']);
     case 'entries,root':
-      if (!Number.isSafeInteger(line['entries']) || !isHash(line['root'])) return 'its trailer is none';
+      if (!Number.isSafeInteger(line['entries']) || !isHash(line['root'])) return 'its trailer is not valid';
       return { type: 'trailer', entries: line['entries'] as number, root: line['root'] };
     default:
-      return 'it is neither an entry, nor a blob, nor the header or the trailer';
+      return 'it is not an entry, a blob, the header or the trailer';
   }
 }
 
 function entryOf(text: string, id: Json | undefined, payload: Json | undefined): Line | string {
-  if (!isHash(id)) return 'its id is no hash';
-  if (!isPayload(payload)) return 'its payload is none of an entry';
+  if (!isHash(id)) return 'its id is not a hash';
+  if (!isPayload(payload)) return 'its payload is not that of an entry';
   const { trajectory_id, parent, seq, kind } = payload;
   const start = `{"id":"${id}","payload":`.length;
   return { type: 'entry', row: { id: id as Hash, trajectory_id, parent, seq, kind, payload: text.slice(start, -1) } };

@@ -75,11 +75,13 @@ export class ExportReader {
   }
 
   #take(text: string): ExportedEntry | undefined {
-    if (this.#ended) throw this.#bad('something follows the trailer');
+    if (this.#ended) throw this.#bad('a line follows the trailer');
     const line = readLine(text);
     if (typeof line === 'string') throw this.#bad(line);
     if ((line.type === 'header') !== (this.#line === 1)) {
-      throw this.#bad(this.#line === 1 ? 'an export begins with its format' : 'a header stands in the middle');
+      throw this.#bad(
+        this.#line === 1 ? 'an export must start with its format' : 'a header is only allowed in the first line',
+      );
     }
     switch (line.type) {
       case 'header':
@@ -102,16 +104,15 @@ export class ExportReader {
 
   /** @throws ExportError if the trailer is missing */
   end(): void {
-    if (!this.#ended) throw this.#bad('it has no trailer, so its end is missing');
+    if (!this.#ended) throw this.#bad('the export has no trailer, so its end is missing');
   }
 
   #takeNeeded(row: BlobRow | ErasedRow): void {
-    if (this.#known.has(row.hash)) throw this.#bad(`the blob ${row.hash} was there before`);
+    if (this.#known.has(row.hash)) throw this.#bad(`the blob ${row.hash} occurs twice`);
     const units = this.#neededUnits + ('text' in row ? row.text.length : 0);
     if (units > this.#neededUnitsMax)
-      throw this.#bad(`with it, more than ${this.#neededUnitsMax} characters of blobs stand before one entry`);
-    if (this.#needed.length === NEEDED_MAX)
-      throw this.#bad(`with it, more than ${NEEDED_MAX} blobs stand before one entry`);
+      throw this.#bad(`the blobs before one entry exceed ${this.#neededUnitsMax} characters`);
+    if (this.#needed.length === NEEDED_MAX) throw this.#bad(`more than ${NEEDED_MAX} blobs precede one entry`);
     this.#neededUnits = units;
     this.#known.add(row.hash);
     this.#needed.push(row);
@@ -126,22 +127,20 @@ export class ExportReader {
     const entry = this.#accepted(row);
     const missing = referencesOf(entry.payload).find((hash) => !this.#known.has(hash));
     if (missing !== undefined)
-      throw this.#bad(`${row.trajectory_id} seq ${row.seq} refers to ${missing}, which is not before it`);
+      throw this.#bad(`${row.trajectory_id} seq ${row.seq} refers to ${missing}, which does not precede it`);
     const blobs = this.#needed.filter((row) => 'text' in row);
     const erased = this.#needed.filter((row) => 'by' in row);
     const salted = new Set(erased.length === 0 ? [] : erasableHashesOf(entry.payload));
     const unsalted = erased.find(({ hash }) => !salted.has(hash));
     if (unsalted !== undefined)
-      throw this.#bad(`the blob ${unsalted.hash} is said to be erased, and no salted value of the next entry is`);
+      throw this.#bad(`the blob ${unsalted.hash} is marked as erased, but is not a salted value of the next entry`);
     const needed = neededBy(
       entry.payload,
       new Map(this.#needed.map((row) => [row.hash, 'text' in row ? row.text : 'null'])),
     );
     const odd = this.#needed.find(({ hash }, i) => needed[i] !== hash);
     if (odd !== undefined) {
-      throw this.#bad(
-        `the blob ${odd.hash} stands before ${row.trajectory_id} seq ${row.seq}, where it is not needed next`,
-      );
+      throw this.#bad(`the blob ${odd.hash} precedes ${row.trajectory_id} seq ${row.seq}, which does not need it next`);
     }
     this.#frontier.append([leafHash(row.payload)]);
     this.#needed = [];
@@ -163,7 +162,8 @@ export class ExportReader {
     const values = args === undefined ? [] : (erasureArgs(args)?.values ?? []);
     const names = new Set(values.map(({ hash }) => hash));
     const other = [...said].find((hash) => !names.has(hash));
-    if (other !== undefined) throw this.#bad(`the blob ${other} was said to be erased by it, and it does not`);
+    if (other !== undefined)
+      throw this.#bad(`the blob ${other} is recorded as erased by this entry, which does not erase it`);
   }
 
   #accepted(row: EntryRow): Entry {
@@ -183,18 +183,18 @@ export class ExportReader {
   }
 
   #takeTrailer(entries: number, root: string): void {
-    if (this.#needed.length > 0) throw this.#bad('a blob stands at the end that no entry needs');
+    if (this.#needed.length > 0) throw this.#bad('the last blob belongs to no entry');
     const [missing] = this.#erasers.keys();
-    if (missing !== undefined) throw this.#bad(`what is said to have erased a blob, ${missing}, is not in it`);
+    if (missing !== undefined) throw this.#bad(`the entry ${missing}, recorded as the erasure of a blob, is missing`);
     if (entries !== this.#frontier.size)
-      throw this.#bad(`it has ${this.#frontier.size} entries, and its trailer says ${entries}`);
+      throw this.#bad(`the export has ${this.#frontier.size} entries, and its trailer states ${entries}`);
     const ours = Buffer.from(this.#frontier.root()).toString('hex');
-    if (ours !== root) throw this.#bad(`the root of its entries is ${ours}, and its trailer says ${root}`);
+    if (ours !== root) throw this.#bad(`the root of its entries is ${ours}, and its trailer states ${root}`);
     this.#ended = true;
   }
 
   #bad(what: string, cause?: unknown): ExportError {
-    return new ExportError('bad_export', `Line ${this.#line} of the export is wrong: ${what}.`, {
+    return new ExportError('bad_export', `Line ${this.#line} of the export is not valid: ${what}.`, {
       evidence: { line: this.#line },
       cause,
     });

@@ -30,7 +30,9 @@ export async function* splitLines(
     if (length > bytesMax) throw tooLong(line + 1, bytesMax);
   }
   if (parts.length > 0) {
-    throw new ExportError('bad_export', `Line ${line + 1} of the export is cut off.`, { evidence: { line: line + 1 } });
+    throw new ExportError('bad_export', `Line ${line + 1} of the export is truncated.`, {
+      evidence: { line: line + 1 },
+    });
   }
 }
 
@@ -44,6 +46,6 @@ function decoded(parts: readonly Uint8Array[], line: number): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(parts));
   } catch (cause) {
-    throw new ExportError('bad_export', `Line ${line} of the export is no UTF-8.`, { evidence: { line }, cause });
+    throw new ExportError('bad_export', `Line ${line} of the export is not UTF-8.`, { evidence: { line }, cause });
   }
 }

@@ -62,7 +62,7 @@ async function requireAll(store: LogStore, rows: readonly EntryRow[], from: numb
   if (last !== undefined && (await store.logIndex(last.id)) === from + rows.length - 1) return;
   throw new ExportError(
     'bad_export',
-    `There is no export of this log: from place ${from} on it has lost an entry; assize fsck says which, and a backup has it.`,
+    `The log cannot be exported: an entry from position ${from} on is missing. Find it with assize fsck and restore it from a backup.`,
     { evidence: { from } },
   );
 }
@@ -89,9 +89,9 @@ async function referred(store: LedgerStore & LogStore, row: EntryRow, hash: Hash
       throw fault(
         row,
         'blob_missing',
-        `the blob ${hash} was erased by ${by}, which is behind what is exported; export more`,
+        `the blob ${hash} was erased by ${by}, which is after the exported entries; export more entries`,
       );
-    throw fault(row, 'blob_missing', `the blob ${hash} is not there`);
+    throw fault(row, 'blob_missing', `the blob ${hash} is missing`);
   }
   return blobLine({ hash, text: inOneLine(row, text) });
 }
@@ -113,7 +113,7 @@ function read(row: EntryRow, text: string): unknown {
     return readCanonical(text);
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    throw fault(row, 'not_canonical', 'a stored text is no canonical JSON any more', error);
+    throw fault(row, 'not_canonical', 'a stored text is no longer canonical JSON', error);
   }
 }
 

@@ -60,14 +60,14 @@ export function comparisonFault(
   if (stands === 'truncated') {
     const lost = BigInt(kept.size) - BigInt(size);
     return (
-      `The last checkpoint of ${kept.origin} is of ${kept.size} entries and this store has ${size}: ` +
-      `${lost} ${lost === 1n ? 'entry is' : 'entries are'} missing, from place ${size} of the log on. ` +
-      'Its end was cut off, or an older copy was put in its place; bring back the whole one.'
+      `The last checkpoint of ${kept.origin} has ${kept.size} entries and this store has ${size}: ` +
+      `${lost} ${lost === 1n ? 'entry is' : 'entries are'} missing, from position ${size} of the log. ` +
+      'The log was truncated, or replaced by an older copy. Restore the whole store from a backup.'
     );
   }
   if (stands !== 'diverged') return undefined;
   return (
-    `The first ${kept.size} entries of this store are not those of the checkpoint of ${kept.origin}: ` +
-    'its history was written anew, or the checkpoint is of another store.'
+    `The first ${kept.size} entries of this store do not match the checkpoint of ${kept.origin}: ` +
+    'its history was rewritten, or the checkpoint belongs to another store.'
   );
 }

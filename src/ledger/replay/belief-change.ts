@@ -188,16 +188,21 @@ function partitionOf(
     const gone = erasedText(held);
     return { space: gone, subject: gone, predicate: gone };
   }
-  if (!isPartitionName(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no name of a partition`);
+  if (!isPartitionName(held.value))
+    throw faultAt(entry, 'malformed', `the blob ${hash} is not the name of a partition`);
   if (inherit !== undefined && !isBranchPartitionName(held.value))
-    throw faultAt(entry, 'malformed', `the blob ${hash} is no name of a partition of a branch, which alone inherits`);
+    throw faultAt(
+      entry,
+      'malformed',
+      `the blob ${hash} is not the name of a partition of a branch; only a branch inherits`,
+    );
   const { space, subject, predicate, branch } = held.value as unknown as PartitionName;
   return { space, subject, predicate, ...(branch !== undefined && { branch }) };
 }
 
 function textOf(entry: Entry, { object: { $blob: hash } }: BeliefRow, held: ReadValue): string {
   if (!('value' in held)) return erasedText(held);
-  if (!isFactObject(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is no text of a fact`);
+  if (!isFactObject(held.value)) throw faultAt(entry, 'malformed', `the blob ${hash} is not the object of a fact`);
   return held.value as string;
 }
 

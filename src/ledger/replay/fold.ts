@@ -40,37 +40,37 @@ export function applyPatches(fold: Folded, patches: readonly Patch[]): void {
 }
 
 function applyPatch(fold: Folded, patch: Patch): void {
-  if (!OPERATIONS.has(patch.op)) throw new Error(`${patch.op} is no operation of a commit`);
-  if (patch.op !== 'remove' && patch.value === undefined) throw new Error(`${patch.path}: ${patch.op} of nothing`);
+  if (!OPERATIONS.has(patch.op)) throw new Error(`${patch.op} is not an operation of a commit`);
+  if (patch.op !== 'remove' && patch.value === undefined) throw new Error(`${patch.path}: ${patch.op} has no value`);
   const keys = parsePointer(patch.path);
   const last = keys.pop();
-  if (last === undefined) throw new Error('a patch names no place inside the state');
+  if (last === undefined) throw new Error('a patch does not name a path inside the state');
   fold.state = ownedCopy(fold.state, fold.owned);
   let here: Record<string, unknown> = fold.state;
   for (const key of keys) {
     const next = Object.hasOwn(here, key) ? here[key] : undefined;
-    if (typeof next !== 'object' || next === null) throw new Error(`${patch.path}: there is nothing above it`);
+    if (typeof next !== 'object' || next === null) throw new Error(`${patch.path}: its parent does not exist`);
     const own = ownedCopy(next as Record<string, unknown>, fold.owned);
     if (own !== next) defineOwn(here, key, own);
     here = own;
   }
   const exists = Object.hasOwn(here, last);
   if (Array.isArray(here)) applyToList(here, last, exists, patch);
-  else if (patch.op === 'add' && exists) throw new Error(`${patch.path}: add where something is`);
-  else if (patch.op !== 'add' && !exists) throw new Error(`${patch.path}: ${patch.op} where nothing is`);
+  else if (patch.op === 'add' && exists) throw new Error(`${patch.path}: add of an existing value`);
+  else if (patch.op !== 'add' && !exists) throw new Error(`${patch.path}: ${patch.op} of a missing value`);
   else if (patch.op === 'remove') delete here[last];
   else defineOwn(here, last, patch.value);
 }
 
 function applyToList(list: unknown[], key: string, exists: boolean, patch: Patch): void {
   if (patch.op === 'add') {
-    if (key !== String(list.length)) throw new Error(`${patch.path}: a list grows at its end`);
+    if (key !== String(list.length)) throw new Error(`${patch.path}: a list only grows at its end`);
     list.push(patch.value);
   } else if (patch.op === 'remove') {
-    if (key !== String(list.length - 1)) throw new Error(`${patch.path}: a list shrinks at its end`);
+    if (key !== String(list.length - 1)) throw new Error(`${patch.path}: a list only shrinks at its end`);
     list.pop();
   } else {
-    if (!exists || key === 'length') throw new Error(`${patch.path}: replace where nothing is`);
+    if (!exists || key === 'length') throw new Error(`${patch.path}: replace of a missing value`);
     list[Number(key)] = patch.value;
   }
 }

@@ -121,7 +121,7 @@ async function sourcesOf(reader: Reader, branch: string): Promise<BranchSource[]
         trajectory_id: at,
         seq: 0,
         code: 'source_missing',
-        detail: `what is believed in ${trajectoryId} can't be found`,
+        detail: `the facts of ${trajectoryId} cannot be found`,
       });
     found.push({ branch: memory.branch, trajectoryId, seq: row.seq, until: checkRow(row).payload.at });
     at = memory.branch;
@@ -252,12 +252,12 @@ function faultIn(
   const [first, ...rest] = changes.of.get(names) ?? [];
   if (first === undefined) return undefined;
   const again = rest.find(({ version, inherit }) => inherit !== undefined || version === first.version);
-  if (again !== undefined) return { change: again, detail: `the partition ${names} begins twice` };
+  if (again !== undefined) return { change: again, detail: `the partition ${names} has two first versions` };
   const { inherit, version } = first;
   if (inherit === undefined && version !== 1) {
     // The partition may start in unreadable entries.
     if (changes.mayLack(name.branch)) return undefined;
-    return { change: first, detail: `the partition ${names} begins with version ${version}, and inherits nothing` };
+    return { change: first, detail: `the partition ${names} starts with version ${version} but inherits no facts` };
   }
   // Walks the visibility chain until a source has changed the partition.
   for (const source of sources) {
@@ -265,7 +265,7 @@ function faultIn(
     if (inherit !== undefined && there.some((hash) => isInherited(inherit, source, changes.of.get(hash) ?? [])))
       return undefined;
     if (there.some((hash) => (changes.of.get(hash) ?? []).some((change) => isBefore(change, source)))) {
-      const detail = `it does not begin with what ${source.trajectoryId} had changed of ${names} where the branch begins`;
+      const detail = `the branch does not start with the facts of ${names} that ${source.trajectoryId} had at the branch point`;
       if (inherit === undefined) return { change: first, detail };
       break;
     }
@@ -277,7 +277,7 @@ function faultIn(
   const isOfErased = changes.unnamed.some((hash) => isInherited(inherit, nearest, changes.of.get(hash) ?? []));
   return isOfErased
     ? undefined
-    : { change: first, detail: `what it inherits of ${names} is not what its source had at ${inherit.until}` };
+    : { change: first, detail: `the inherited facts of ${names} differ from those of its source at ${inherit.until}` };
 }
 
 /**

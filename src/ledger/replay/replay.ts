@@ -142,13 +142,18 @@ export class Replayer {
       if (rows.length < limit) break;
     }
     if (fold === undefined || again > 0)
-      throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
+      throw new LedgerFault({
+        trajectory_id: trajectoryId,
+        seq: 0,
+        code: 'not_found',
+        detail: 'the trajectory has no entries',
+      });
     if (options.until !== undefined) {
       throw new LedgerFault({
         trajectory_id: trajectoryId,
         seq: chain.seq,
         code: 'not_found',
-        detail: `there is no entry ${options.until}`,
+        detail: `the trajectory has no entry ${options.until}`,
       });
     }
     return { chain, fold };
@@ -191,7 +196,7 @@ export class Replayer {
     { initial_state, sensitive = [] }: Pick<RootPayload, 'initial_state' | 'sensitive'>,
   ): Promise<Folded> {
     const state = await this.values.value(entry, initial_state);
-    if (!isObject(state)) throw fault(entry, 'malformed', 'the initial state is no object');
+    if (!isObject(state)) throw fault(entry, 'malformed', 'the initial state is not an object');
     // The values of the entry stay unchanged.
     const fold = fresh(isBlobRef(initial_state) ? state : structuredClone(state));
     applyCommit(fold, entry, await this.values.patches(entry, sensitive));
@@ -243,7 +248,7 @@ export class Replayer {
         if (!('value' in held)) continue;
         const form = forms.get(stored);
         if (form?.check(held.value) === false)
-          throw fault(entry, 'malformed', `the blob ${stored.$blob} is no ${form.what}`);
+          throw fault(entry, 'malformed', `the blob ${stored.$blob} is not ${form.what}`);
         if (form === PARTITION || form === BRANCH_PARTITION)
           names.push({ name: held.value as unknown as PartitionName, hash: stored.$blob });
       }
@@ -281,7 +286,7 @@ export class Replayer {
   async #sourceOf(entry: Entry<BranchPayload>, path: readonly string[]): Promise<BranchPoint> {
     const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
     // Valid ids cannot form a cycle. An altered first entry can, and replay would never end.
-    if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would begin with itself`);
+    if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would branch from itself`);
     const row = await this.#reader.resolve(sourceId);
     if (row === undefined || row.trajectory_id !== trajectoryId) {
       throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${sourceId} to branch from`);
@@ -289,7 +294,7 @@ export class Replayer {
     const source = this.#soundSource(entry, row);
     if (source.payload.at > entry.payload.at) throw fault(entry, 'rule_broken', 'the branch is older than its source');
     if (source.kind !== 'commit' && !(source.kind === 'root' || source.kind === 'branch')) {
-      throw fault(entry, 'rule_broken', 'a branch begins at a commit, or at a root or branch entry');
+      throw fault(entry, 'rule_broken', 'a branch must start at a commit, root or branch entry');
     }
     try {
       return await this.#pointAt(trajectoryId, sourceId, [...path, trajectoryId]);
@@ -344,11 +349,11 @@ function formsOf(payload: Payload): ReadonlyMap<unknown, PositionForm> {
   return forms;
 }
 
-const LIST: PositionForm = { check: Array.isArray, what: 'list' };
-const OBJECT: PositionForm = { check: isObject, what: 'object' };
-const PARTITION: PositionForm = { check: isPartitionName, what: 'name of a partition' };
-const BRANCH_PARTITION: PositionForm = { check: isBranchPartitionName, what: 'name of a partition of a branch' };
-const FACT_OBJECT: PositionForm = { check: isFactObject, what: 'text of a fact' };
+const LIST: PositionForm = { check: Array.isArray, what: 'a list' };
+const OBJECT: PositionForm = { check: isObject, what: 'an object' };
+const PARTITION: PositionForm = { check: isPartitionName, what: 'the name of a partition' };
+const BRANCH_PARTITION: PositionForm = { check: isBranchPartitionName, what: 'the name of a partition of a branch' };
+const FACT_OBJECT: PositionForm = { check: isFactObject, what: 'the object of a fact' };
 
 function isObject(value: unknown): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -373,7 +378,7 @@ function foldRun(fold: Folded, run: VerifiedRun): void {
 /** @throws LedgerFault if the row is not the last entry that the chain accepted */
 function checkAgain(row: EntryRow, chain: Chain): void {
   const entry = checkRow(row);
-  if (entry.id !== chain.head) throw fault(entry, 'broken_chain', `${chain.head} stood here`);
+  if (entry.id !== chain.head) throw fault(entry, 'broken_chain', `${chain.head} was at this position`);
 }
 
 function mayRefer(payload: Payload): boolean {

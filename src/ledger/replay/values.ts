@@ -67,7 +67,7 @@ export class ValueReader {
     // A list stored as a blob contains no references.
     if (isBlobRef(stored)) {
       const list: unknown = await this.value(entry, stored as unknown as Stored);
-      if (!Array.isArray(list)) throw faultAt(entry, 'bad_patch', 'what it changes is no list');
+      if (!Array.isArray(list)) throw faultAt(entry, 'bad_patch', 'its list of operations is not a list');
       return list as Patch[];
     }
     return Promise.all(stored.map((patch) => this.#resolved(entry, patch)));
@@ -107,15 +107,15 @@ export class ValueReader {
   }
 
   async #textOf(entry: EntryPosition, { $blob: hash, bytes, salted }: BlobRef): Promise<string | undefined> {
-    if (!isHash(hash)) throw faultAt(entry, 'malformed', 'a reference names no hash');
+    if (!isHash(hash)) throw faultAt(entry, 'malformed', 'a reference does not name a hash');
     const text = await this.#reader.blob(hash);
     if (text === undefined) {
       if (salted === true && (await this.#isErased(entry, hash))) return undefined;
-      throw faultAt(entry, 'blob_missing', `the blob ${hash} is not there`);
+      throw faultAt(entry, 'blob_missing', `the blob ${hash} is missing`);
     }
     if (!hashesTo(text, hash)) throw faultAt(entry, 'blob_tampered', `the blob ${hash} does not hash to its name`);
     if (Buffer.byteLength(text) !== bytes)
-      throw faultAt(entry, 'blob_tampered', `the blob ${hash} has not ${bytes} bytes`);
+      throw faultAt(entry, 'blob_tampered', `the blob ${hash} does not have ${bytes} bytes`);
     return text;
   }
 
@@ -141,7 +141,7 @@ export class ValueReader {
     } catch (error) {
       this.#erasures.delete(by);
       if (!(error instanceof LedgerFault)) throw error;
-      throw faultAt(entry, 'blob_missing', `what is said to have erased a blob is not sound: ${error.message}`, error);
+      throw faultAt(entry, 'blob_missing', `the recorded erasure of a blob is not valid: ${error.message}`, error);
     }
   }
 
@@ -172,14 +172,14 @@ export async function checkErasure(
   erasure: ErasureArgs | undefined,
   reader: Pick<LedgerStore, 'entries'>,
 ): Promise<void> {
-  if (erasure === undefined) throw faultAt(entry, 'malformed', 'the arguments are none of an erasure');
+  if (erasure === undefined) throw faultAt(entry, 'malformed', 'its arguments are not those of an erasure');
   // One entry can have thousands of erased values.
   const salted = new Map<number, ReadonlySet<Hash>>();
   for (const { hash, seq } of erasure.values) {
     const there = salted.get(seq) ?? (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());
     salted.set(seq, there);
     if (!there.has(hash))
-      throw faultAt(entry, 'rule_broken', `it erases ${hash}, which is no salted value of seq ${seq}`);
+      throw faultAt(entry, 'rule_broken', `it erases ${hash}, which is not a salted value of seq ${seq}`);
   }
 }
 

@@ -32,12 +32,13 @@ export function isSamePrincipal(one: string, other: string): boolean {
  */
 export function partialApprovalFault(step: PendingPayload, before: PendingPayload): string | undefined {
   if (canonicalize(approvedFields(step)) !== canonicalize(approvedFields(before)))
-    return 'what it puts up is not what was pending';
+    return 'its proposal differs from the pending one';
   const { needed, given } = approvalsOf(step);
   const earlier = approvalsOf(before).given;
-  if (given.length !== earlier.length + 1) return 'it adds one who approved, no more and no fewer';
-  if (canonicalize(given.slice(0, -1)) !== canonicalize(earlier)) return 'who approved before is not who had';
-  if (given.length >= needed) return 'the last approval is a commit';
+  if (given.length !== earlier.length + 1) return 'it must add exactly one approval';
+  if (canonicalize(given.slice(0, -1)) !== canonicalize(earlier))
+    return 'its earlier approvals differ from the recorded ones';
+  if (given.length >= needed) return 'the last approval must be a commit';
   return byAnother(given.at(-1) as CounselorRecord, earlier);
 }
 
@@ -48,11 +49,11 @@ export function lastApprovalFault(
   before: PendingPayload,
 ): string | undefined {
   const { needed, given } = approvalsOf(before);
-  if (given.length + 1 !== needed) return `it takes the approval of ${needed}, and this is number ${given.length + 1}`;
+  if (given.length + 1 !== needed) return `it needs ${needed} approvals, and this is number ${given.length + 1}`;
   if (counselor.override === true && given.some(({ override }) => override !== true))
-    return 'not everybody who approved has overridden';
+    return 'an approval has no override';
   if (given.some(({ overridden }) => overridden !== undefined && !hasAllBroken(overridden, vector)))
-    return 'not everybody who approved has overridden all that does not pass';
+    return 'an approval does not override every violation';
   return byAnother(counselor, given);
 }
 
@@ -66,8 +67,8 @@ function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRe
   if (earlier.length === 0) return undefined;
   const names = earlier.map((one) => one.principal);
   if ([principal, ...names].some(({ length }) => length > NAME_MAX))
-    return `one of several who approve has a name of more than ${NAME_MAX} UTF-16 units`;
-  return names.some((name) => isSamePrincipal(name, principal)) ? 'one person approves it twice' : undefined;
+    return `the name of one of several counselors exceeds ${NAME_MAX} UTF-16 units`;
+  return names.some((name) => isSamePrincipal(name, principal)) ? 'a counselor approves it twice' : undefined;
 }
 
 /** The fields that stay the same until the last approval. */

@@ -21,10 +21,10 @@ export function beliefsFault(beliefs: Delta['beliefs'], at: Instant): string | u
 }
 
 function changeFault({ version, system_time, close, insert, inherit }: BeliefChange, at: Instant): string | undefined {
-  if (system_time < at) return `beliefs change at ${system_time}, before it`;
+  if (system_time < at) return `it changes facts at ${system_time}, before its own time`;
   const closed = new Set<string>();
   for (const { fact_id, system_time_start } of close) {
-    if (system_time_start >= system_time) return `it closes ${fact_id}, which did not begin before`;
+    if (system_time_start >= system_time) return `it closes ${fact_id}, which does not start earlier`;
     const key = `${system_time_start} ${fact_id}`;
     if (closed.has(key)) return `it closes ${fact_id} twice`;
     closed.add(key);
@@ -33,10 +33,11 @@ function changeFault({ version, system_time, close, insert, inherit }: BeliefCha
   for (const { fact_id, row_kind } of insert) {
     if (inserted.has(fact_id)) return `it has two rows of ${fact_id}`;
     inserted.add(fact_id);
-    if (row_kind === 'audit' && !fact_id.startsWith('audit::')) return `${fact_id} is no id of an audit row`;
+    if (row_kind === 'audit' && !fact_id.startsWith('audit::')) return `${fact_id} is not the id of an audit row`;
   }
   if (inherit === undefined) return undefined;
-  if (inherit.until >= system_time) return `it inherits what was believed at ${inherit.until}, and not before it`;
+  if (inherit.until >= system_time)
+    return `it inherits the facts as of ${inherit.until}, which is not before its system time`;
   return inheritanceFault(inherit, version, closed);
 }
 
@@ -49,13 +50,13 @@ function inheritanceFault(
   const inherited = new Set<string>();
   let last = 0;
   for (const { fact_id, system_time_start, seq } of rows) {
-    if (system_time_start > until) return `it inherits ${fact_id}, which began after ${until}`;
+    if (system_time_start > until) return `it inherits ${fact_id}, which starts after ${until}`;
     const key = `${system_time_start} ${fact_id}`;
     if (inherited.has(key)) return `it inherits ${fact_id} twice`;
     inherited.add(key);
     last = Math.max(last, seq);
   }
-  if (version !== last + 1) return `it is version ${version}, and what it inherits goes to ${last}`;
-  for (const key of closed) if (!inherited.has(key)) return 'it closes what it does not inherit';
+  if (version !== last + 1) return `it is version ${version}, but its inherited facts end at version ${last}`;
+  for (const key of closed) if (!inherited.has(key)) return 'it closes a row that it does not inherit';
   return undefined;
 }

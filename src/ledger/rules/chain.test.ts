@@ -233,13 +233,13 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a root after the first entry',
     code: 'rule_broken',
-    detail: /root only begins/,
+    detail: /root entry must be the first/,
     write: after(begun, 'root', rootMembers()),
   },
   {
     rule: 'a branch after the first entry',
     code: 'rule_broken',
-    detail: /branch only begins/,
+    detail: /branch entry must be the first/,
     write: thenWith(begun, 'branch', (writer) => branchMembers(writer.head)),
   },
   ...(['commit', 'rejection', 'pending_approval', 'delegation'] as const).map((kind): Broken => {
@@ -252,7 +252,7 @@ const BROKEN: readonly Broken[] = [
     return {
       rule: `a ${kind} as the first entry`,
       code: 'rule_broken',
-      detail: /begins with a root or a branch/,
+      detail: /must start with a root or a branch/,
       write: after(empty, kind, members[kind]),
     };
   }),
@@ -318,13 +318,13 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'approved twice',
     code: 'rule_broken',
-    detail: /not pending, or was resolved before/,
+    detail: /not pending, or was resolved earlier/,
     write: thenWith(resolved, 'commit', (writer) => approval(writer, { resolves: writer.rows[2]?.id })),
   },
   {
     rule: 'rejected after it was approved',
     code: 'rule_broken',
-    detail: /not pending, or was resolved before/,
+    detail: /not pending, or was resolved earlier/,
     write: thenWith(resolved, 'rejection', (writer) => refusal(writer, { resolves: writer.rows[2]?.id })),
   },
   {
@@ -336,25 +336,25 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'an approval under another writ',
     code: 'rule_broken',
-    detail: /not those that were pending/,
+    detail: /differ from the pending ones/,
     write: thenWith(withPending, 'commit', (writer) => approval(writer, { writ_id: OTHER })),
   },
   {
     rule: 'an approval under a key that what was pending had not',
     code: 'rule_broken',
-    detail: /not those that were pending/,
+    detail: /differ from the pending ones/,
     write: thenWith(withPending, 'commit', (writer) => approval(writer, { key_hash: OTHER })),
   },
   {
     rule: 'a rejection under a key that what was pending had not',
     code: 'rule_broken',
-    detail: /not the one that was pending/,
+    detail: /differs from the pending one/,
     write: thenWith(withPending, 'rejection', (writer) => refusal(writer, { key_hash: OTHER })),
   },
   {
     rule: 'an approval at another cost',
     code: 'rule_broken',
-    detail: /not those that were pending/,
+    detail: /differ from the pending ones/,
     write: thenWith(withPending, 'commit', (writer) => approval(writer, { budget_cost: { calls: 7 } })),
   },
   {
@@ -372,7 +372,7 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'an approval without counselor',
     code: 'rule_broken',
-    detail: /names its counselor/,
+    detail: /must name its counselor/,
     write: thenWith(withPending, 'commit', (writer) => approval(writer, { counselor: undefined })),
   },
   {
@@ -384,25 +384,25 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a counselor rejection without counselor',
     code: 'rule_broken',
-    detail: /names its counselor/,
+    detail: /must name its counselor/,
     write: thenWith(withPending, 'rejection', (writer) => refusal(writer, { counselor: undefined })),
   },
   {
     rule: 'a counselor commits what was never pending',
     code: 'rule_broken',
-    detail: /only what is pending/,
+    detail: /a pending proposal/,
     write: after(begun, 'commit', commitMembers([], { counselor: COUNSELOR })),
   },
   {
     rule: 'a counselor rejects what was never pending',
     code: 'rule_broken',
-    detail: /only what is pending/,
+    detail: /a pending proposal/,
     write: after(begun, 'rejection', rejectionMembers({ reason: 'counselor_rejected' })),
   },
   {
     rule: 'an expiry of what was never pending',
     code: 'rule_broken',
-    detail: /only what is pending/,
+    detail: /a pending proposal/,
     write: after(begun, 'rejection', rejectionMembers({ reason: 'expired' })),
   },
   {
@@ -424,7 +424,7 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'an approval at the instant of its expiry',
     code: 'rule_broken',
-    detail: /approves what expired/,
+    detail: /approves a proposal that expired/,
     write: thenWith(
       () => withPending({ expires: second(3) }),
       'commit',
@@ -434,7 +434,7 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a rejection by a counselor at the instant of its expiry',
     code: 'rule_broken',
-    detail: /rejects what expired/,
+    detail: /rejects a proposal that expired/,
     write: thenWith(
       () => withPending({ expires: second(3) }),
       'rejection',
@@ -444,7 +444,7 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'an expiry by a counselor',
     code: 'rule_broken',
-    detail: /by no counselor/,
+    detail: /an expiry has no counselor/,
     write: thenWith(
       () => withPending({ expires: second(3) }),
       'rejection',
@@ -454,7 +454,7 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'expired twice',
     code: 'rule_broken',
-    detail: /not pending, or was resolved before/,
+    detail: /not pending, or was resolved earlier/,
     write: () => {
       const writer = withPending({ expires: second(3) });
       const expiry = refusal(writer, { reason: 'expired', counselor: undefined });
@@ -466,7 +466,7 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a counselor who refuses for another reason what was never pending',
     code: 'rule_broken',
-    detail: /only what is pending/,
+    detail: /a pending proposal/,
     write: after(begun, 'rejection', rejectionMembers({ counselor: COUNSELOR })),
   },
   {
@@ -497,7 +497,7 @@ const BROKEN: readonly Broken[] = [
     return {
       rule: `a ${kind} in a frozen world`,
       code: 'rule_broken',
-      detail: /the world is frozen until/,
+      detail: /the whole state is frozen until/,
       write: after(withPending, kind, members[kind]),
     };
   }),
@@ -506,7 +506,7 @@ const BROKEN: readonly Broken[] = [
     return {
       rule: `a delegation that starts with ${name}`,
       code: 'rule_broken',
-      detail: new RegExp(`^${name} is not known`),
+      detail: new RegExp(`cannot have ${name}$`),
       write: after(begun, 'delegation', delegationMembers({ [name]: value })),
     };
   }),
@@ -525,13 +525,13 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a second delegation to a child',
     code: 'rule_broken',
-    detail: /delegated to before/,
+    detail: /already had a delegation/,
     write: after(delegated, 'delegation', delegationMembers({ task: 'do more' })),
   },
   {
     rule: 'a second delegation to a child that has answered',
     code: 'rule_broken',
-    detail: /delegated to before/,
+    detail: /already had a delegation/,
     write: () => {
       const writer = delegated();
       writer.add('delegation', conclusion(writer));
@@ -542,13 +542,13 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a delegation that concludes nothing',
     code: 'rule_broken',
-    detail: /no delegation/,
+    detail: /not an open delegation/,
     write: after(begun, 'delegation', delegationMembers({ concludes: OTHER, child_head: OTHER })),
   },
   {
     rule: 'a delegation concluded twice',
     code: 'rule_broken',
-    detail: /no delegation/,
+    detail: /not an open delegation/,
     write: () => {
       const writer = delegated();
       const members = conclusion(writer);
@@ -566,25 +566,25 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a conclusion of another task',
     code: 'rule_broken',
-    detail: /task and writ/,
+    detail: /task or writ/,
     write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { task: 'do nothing' })),
   },
   {
     rule: 'a conclusion with another writ',
     code: 'rule_broken',
-    detail: /task and writ/,
+    detail: /task or writ/,
     write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { writ: HELD })),
   },
   {
     rule: 'a conclusion that does not pin the child’s head',
     code: 'rule_broken',
-    detail: /pins the head/,
+    detail: /must have the head/,
     write: thenWith(delegated, 'delegation', (writer) => conclusion(writer, { child_head: undefined })),
   },
   {
     rule: 'a conclusion that says what the child begins with',
     code: 'rule_broken',
-    detail: /where its delegation starts/,
+    detail: /only the start of a delegation/,
     write: thenWith(delegated, 'delegation', (writer) =>
       conclusion(writer, { begins: { domain: DOMAIN, initial_state: {} } }),
     ),
@@ -592,31 +592,31 @@ const BROKEN: readonly Broken[] = [
   {
     rule: 'a final answer where nobody delegated',
     code: 'rule_broken',
-    detail: /not begun by the delegation/,
+    detail: /not created by the delegation/,
     write: thenWith(begun, 'delegation', (writer) => answer(writer)),
   },
   {
     rule: 'a final answer to another delegation',
     code: 'rule_broken',
-    detail: /not begun by the delegation/,
+    detail: /not created by the delegation/,
     write: thenWith(child, 'delegation', (writer) => answer(writer, { concludes: OTHER })),
   },
   {
     rule: 'a final answer that pins a head',
     code: 'rule_broken',
-    detail: /pins no head/,
+    detail: /cannot have child_head/,
     write: thenWith(child, 'delegation', (writer) => answer(writer, { child_head: writer.head.id })),
   },
   {
     rule: 'a final answer that says what the child begins with',
     code: 'rule_broken',
-    detail: /where its delegation starts/,
+    detail: /only the start of a delegation/,
     write: thenWith(child, 'delegation', (writer) => answer(writer, { begins: { domain: DOMAIN, initial_state: {} } })),
   },
   {
     rule: 'a final answer before what was delegated is concluded',
     code: 'rule_broken',
-    detail: /all that was delegated/,
+    detail: /all delegations/,
     write: () => {
       const writer = child();
       writer.add('delegation', delegationMembers({ child_trajectory_id: 'grandchild' }));
@@ -638,7 +638,7 @@ const BROKEN: readonly Broken[] = [
       writer.add(what === 'another answer' ? 'delegation' : what, members[what]);
       return writer;
     };
-    return { rule: `${what} after the final answer`, code: 'rule_broken', detail: /nothing follows/, write };
+    return { rule: `${what} after the final answer`, code: 'rule_broken', detail: /no entry may follow/, write };
   }),
 ];
 

@@ -224,12 +224,12 @@ export class Chain {
       throw this.#fault(
         entry,
         'rule_broken',
-        begins ? `a ${entry.kind} only begins a chain` : 'a chain begins with a root or a branch',
+        begins ? `a ${entry.kind} entry must be the first of a chain` : 'a chain must start with a root or a branch',
       );
     }
     if (entry.payload.at < this.at) throw this.#fault(entry, 'rule_broken', `time goes back from ${this.at}`);
     if (this.answered !== undefined)
-      throw this.#fault(entry, 'rule_broken', `nothing follows the final answer ${this.answered}`);
+      throw this.#fault(entry, 'rule_broken', `no entry may follow the final answer ${this.answered}`);
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {
@@ -246,22 +246,22 @@ export class Chain {
     if (wrong !== undefined) throw this.#fault(entry, 'rule_broken', wrong);
     if (payload.resolves === undefined) {
       if (payload.counselor !== undefined)
-        throw this.#fault(entry, 'rule_broken', 'a counselor commits only what is pending');
+        throw this.#fault(entry, 'rule_broken', 'a counselor can only commit a pending proposal');
       return;
     }
     const pending = this.#pending(entry, payload.resolves);
     if (payload.proposal_id !== pending.proposal.proposal_id) {
-      throw this.#fault(entry, 'rule_broken', 'it commits another proposal than the one that it resolves');
+      throw this.#fault(entry, 'rule_broken', 'it commits another proposal than it resolves');
     }
     if (canonicalize(intentFields(payload)) !== canonicalize(intentFields(pending.proposal))) {
       throw this.#fault(
         entry,
         'rule_broken',
-        'its action, writ, cost, key or observations are not those that were pending',
+        'its action, writ, cost, key or observations differ from the pending ones',
       );
     }
     if (payload.counselor === undefined || payload.detection_vector === undefined) {
-      throw this.#fault(entry, 'rule_broken', 'an approval names its counselor and the detection vector');
+      throw this.#fault(entry, 'rule_broken', 'an approval must name its counselor and the detection vector');
     }
     const notLast = lastApprovalFault(payload.counselor, payload.detection_vector, pending);
     if (notLast !== undefined) throw this.#fault(entry, 'rule_broken', notLast);
@@ -271,7 +271,7 @@ export class Chain {
   #checkApproval(entry: Entry, counselor: CounselorRecord, pending: PendingPayload): void {
     this.#checkChannel(entry, counselor, pending);
     if (pending.expires !== undefined && entry.payload.at >= pending.expires) {
-      throw this.#fault(entry, 'rule_broken', `it approves what expired at ${pending.expires}`);
+      throw this.#fault(entry, 'rule_broken', `it approves a proposal that expired at ${pending.expires}`);
     }
   }
 
@@ -280,20 +280,23 @@ export class Chain {
     if (isEffectPending(payload)) this.#checkEffectPending(entry, payload);
     else this.#checkFrozen(entry, resolves);
     if (payload.proposal.action.name === REVOKE_ACTION)
-      throw this.#fault(entry, 'rule_broken', 'a revocation waits for nobody');
+      throw this.#fault(entry, 'rule_broken', 'a revocation cannot be pending');
     if (payload.head !== entry.parent)
-      throw this.#fault(entry, 'rule_broken', 'a pending approval was judged on another head');
+      throw this.#fault(entry, 'rule_broken', 'a pending approval was adjudicated on another head');
     if (contentHash(payload.proposal) !== payload.digest)
-      throw this.#fault(entry, 'rule_broken', 'the digest is not that of the proposal');
+      throw this.#fault(entry, 'rule_broken', 'the digest does not match the proposal');
     if (payload.reason === 'irreversible' && payload.proposal.delta.effects.length === 0)
-      throw this.#fault(entry, 'rule_broken', 'nothing of it can be irreversible, as it has no effects');
+      throw this.#fault(entry, 'rule_broken', 'a proposal without effects cannot be irreversible');
     if ((payload.reason === 'contradiction') !== (payload.proposal.questions !== undefined))
-      throw this.#fault(entry, 'rule_broken', 'a contradiction has questions, and nothing else has');
+      throw this.#fault(
+        entry,
+        'rule_broken',
+        'a pending approval must have questions if it is a contradiction, and only then',
+      );
     if (payload.reason === 'contradiction' && payload.freezes.length > 0)
       throw this.#fault(entry, 'rule_broken', 'a contradiction freezes nothing');
     if (resolves === undefined) {
-      if (given !== undefined)
-        throw this.#fault(entry, 'rule_broken', 'nobody has approved what was not pending before');
+      if (given !== undefined) throw this.#fault(entry, 'rule_broken', 'a new pending approval cannot have approvals');
       return;
     }
     const before = this.#pending(entry, resolves);
@@ -310,45 +313,45 @@ export class Chain {
     if (!goesOn) this.#checkFrozen(entry, payload.resolves);
     if (payload.resolves === undefined) {
       if (payload.reason === 'counselor_rejected' || payload.counselor !== undefined)
-        throw this.#fault(entry, 'rule_broken', 'a counselor rejects only what is pending');
-      if (payload.reason === 'expired') throw this.#fault(entry, 'rule_broken', 'there expires only what is pending');
+        throw this.#fault(entry, 'rule_broken', 'a counselor can only reject a pending proposal');
+      if (payload.reason === 'expired') throw this.#fault(entry, 'rule_broken', 'only a pending proposal can expire');
       return;
     }
     const pending = this.#pending(entry, payload.resolves);
     if (isEffectPending(pending))
-      throw this.#fault(entry, 'rule_broken', 'an effect that waits is neither rejected nor does it expire');
+      throw this.#fault(entry, 'rule_broken', 'a pending effect cannot be rejected and does not expire');
     if (payload.proposal_id !== pending.proposal.proposal_id) {
-      throw this.#fault(entry, 'rule_broken', 'it rejects another proposal than the one that it resolves');
+      throw this.#fault(entry, 'rule_broken', 'it rejects another proposal than it resolves');
     }
     if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal))) {
-      throw this.#fault(entry, 'rule_broken', 'its intent, writ or key is not the one that was pending');
+      throw this.#fault(entry, 'rule_broken', 'its intent, writ or key differs from the pending one');
     }
     if (payload.reason !== 'counselor_rejected' && payload.reason !== 'expired') {
-      throw this.#fault(entry, 'rule_broken', `what is pending is not resolved by ${payload.reason}`);
+      throw this.#fault(entry, 'rule_broken', `${payload.reason} does not resolve a pending proposal`);
     }
     if (payload.reason === 'counselor_rejected' && payload.counselor === undefined) {
-      throw this.#fault(entry, 'rule_broken', 'a counselor rejection names its counselor');
+      throw this.#fault(entry, 'rule_broken', 'a counselor rejection must name its counselor');
     }
     const expired = pending.expires !== undefined && payload.at >= pending.expires;
     if (payload.reason === 'expired') {
-      if (!expired) throw this.#fault(entry, 'rule_broken', 'what it resolves has not expired');
-      if (payload.counselor !== undefined)
-        throw this.#fault(entry, 'rule_broken', 'what expires is resolved by no counselor');
+      if (!expired) throw this.#fault(entry, 'rule_broken', 'the proposal that it resolves has not expired');
+      if (payload.counselor !== undefined) throw this.#fault(entry, 'rule_broken', 'an expiry has no counselor');
     } else if (payload.counselor !== undefined) {
       this.#checkChannel(entry, payload.counselor, pending);
-      if (expired) throw this.#fault(entry, 'rule_broken', `a counselor rejects what expired at ${pending.expires}`);
+      if (expired)
+        throw this.#fault(entry, 'rule_broken', `a counselor rejects a proposal that expired at ${pending.expires}`);
     }
   }
 
   #checkChannel(entry: Entry, { as }: CounselorRecord, { channel }: PendingPayload): void {
     if (channel !== 'any' && as !== channel) {
-      throw this.#fault(entry, 'rule_broken', `it is resolved as ${as}, and ${channel} was to resolve it`);
+      throw this.#fault(entry, 'rule_broken', `it is resolved as ${as}, but needs ${channel}`);
     }
   }
 
   #pending(entry: Entry, id: Hash): PendingPayload {
     const pending = this.open.get(id);
-    if (pending === undefined) throw this.#fault(entry, 'rule_broken', `${id} is not pending, or was resolved before`);
+    if (pending === undefined) throw this.#fault(entry, 'rule_broken', `${id} is not pending, or was resolved earlier`);
     return pending;
   }
 
@@ -372,34 +375,34 @@ export class Chain {
     if (fault !== undefined) throw this.#fault(entry, 'rule_broken', fault);
     const [first] = settled;
     if (first !== undefined && payload.writ_id !== this.unsettled.writOf(first.commit))
-      throw this.#fault(entry, 'rule_broken', 'its writ is not that of the first commit that it names');
+      throw this.#fault(entry, 'rule_broken', 'its writ differs from the writ of the first commit that it names');
     const dear = settled.filter(({ effects }) => effects.some(({ cost }) => cost !== undefined));
     if (dear.some(({ commit }) => payload.writ_id !== this.unsettled.writOf(commit)))
-      throw this.#fault(entry, 'rule_broken', 'what undoing has cost counts against the writ of another commit');
+      throw this.#fault(entry, 'rule_broken', 'a compensation cost is charged to the writ of another commit');
     if (payload.resolves === undefined || decided === undefined) return;
     const pending = this.#pending(entry, payload.resolves);
     const waits = isEffectPending(pending) ? pendingEffectOf(pending) : undefined;
     const { proposal_id, writ_id } = pending.proposal;
     const isAsked = waits?.id === decided.id && payload.proposal_id === proposal_id && payload.writ_id === writ_id;
-    if (!isAsked) throw this.#fault(entry, 'rule_broken', 'it decides on another effect than the one that it resolves');
+    if (!isAsked) throw this.#fault(entry, 'rule_broken', 'it decides on another effect than it resolves');
     // An applied effect may still be compensated because another one failed. It is settled once
     // that is known.
     const mayBeUndone = first === undefined && decided.as === 'applied';
     if (!mayBeUndone && first?.commit !== (decided.as === 'retry' ? undefined : waits.commit))
-      throw this.#fault(entry, 'rule_broken', 'what was decided is settled for the commit that named it');
+      throw this.#fault(entry, 'rule_broken', 'the decision must be settled for the commit of the effect');
   }
 
   /** An unresolved effect belongs to an unsettled commit or to no commit, and is pending once. */
   #checkEffectPending(entry: Entry, payload: PendingPayload): void {
     const malformed = effectPendingFault(payload);
     if (malformed !== undefined || !isEffectPending(payload))
-      throw this.#fault(entry, 'malformed', malformed ?? 'it names no effect that waits');
+      throw this.#fault(entry, 'malformed', malformed ?? 'it names no pending effect');
     const { id, commit } = pendingEffectOf(payload);
     const isNamed = commit === undefined || this.unsettled.forCommit(commit).has(id);
-    if (!isNamed) throw this.#fault(entry, 'rule_broken', `${id} is no effect of ${commit} that can still wait`);
+    if (!isNamed) throw this.#fault(entry, 'rule_broken', `${id} is not an unsettled effect of ${commit}`);
     if (commit !== undefined && payload.proposal.writ_id !== this.unsettled.writOf(commit))
-      throw this.#fault(entry, 'rule_broken', 'its writ is not that of the commit that it names');
-    if (this.open.waitingFor(id) !== undefined) throw this.#fault(entry, 'rule_broken', `${id} waits already`);
+      throw this.#fault(entry, 'rule_broken', 'its writ differs from the writ of the commit that it names');
+    if (this.open.waitingFor(id) !== undefined) throw this.#fault(entry, 'rule_broken', `${id} is already pending`);
   }
 
   /**
@@ -410,7 +413,7 @@ export class Chain {
   #checkFrozen(entry: Entry, resolves: Hash | undefined): void {
     const frozen = this.frozenBy();
     if (frozen !== undefined && resolves !== frozen) {
-      throw this.#fault(entry, 'rule_broken', `the world is frozen until ${frozen} is resolved`);
+      throw this.#fault(entry, 'rule_broken', `the whole state is frozen until ${frozen} is resolved`);
     }
   }
 
@@ -423,7 +426,7 @@ export class Chain {
       return;
     }
     if (payload.begins !== undefined)
-      throw this.#fault(entry, 'rule_broken', 'what a child begins with is said where its delegation starts');
+      throw this.#fault(entry, 'rule_broken', 'only the start of a delegation records the initial state of the child');
     if (child === this.trajectoryId) {
       this.#checkAnswer(entry, payload);
       this.answered = entry.id;
@@ -439,31 +442,30 @@ export class Chain {
     const { child_trajectory_id: child } = payload;
     this.#checkFrozen(entry, undefined);
     const said = (['child_head', 'final_answer', 'budget_cost'] as const).find((name) => payload[name] !== undefined);
-    if (said !== undefined) throw this.#fault(entry, 'rule_broken', `${said} is not known where a delegation starts`);
+    if (said !== undefined) throw this.#fault(entry, 'rule_broken', `the start of a delegation cannot have ${said}`);
     if (child === this.trajectoryId || child === this.delegatedFrom?.trajectory_id)
       throw this.#fault(entry, 'rule_broken', `it delegates back to ${child}`);
-    if (this.children.has(child)) throw this.#fault(entry, 'rule_broken', `${child} was delegated to before`);
+    if (this.children.has(child)) throw this.#fault(entry, 'rule_broken', `${child} already had a delegation`);
   }
 
   #checkAnswer(entry: Entry, { concludes, child_head }: DelegationPayload): void {
     if (this.delegatedFrom?.entry_id !== concludes)
-      throw this.#fault(entry, 'rule_broken', `this trajectory was not begun by the delegation ${concludes}`);
+      throw this.#fault(entry, 'rule_broken', `this trajectory was not created by the delegation ${concludes}`);
     if (child_head !== undefined)
-      throw this.#fault(entry, 'rule_broken', 'a final answer pins no head, it is the head');
+      throw this.#fault(entry, 'rule_broken', 'a final answer cannot have child_head, because it is the head');
     if (this.delegated.size > 0)
-      throw this.#fault(entry, 'rule_broken', 'a final answer comes when all that was delegated is concluded');
+      throw this.#fault(entry, 'rule_broken', 'a final answer needs all delegations to be concluded');
   }
 
   #checkConclusion(entry: Entry, payload: DelegationPayload, concludes: Hash): void {
     const started = this.delegated.get(concludes);
-    if (started === undefined)
-      throw this.#fault(entry, 'rule_broken', `${concludes} is no delegation that is still open`);
+    if (started === undefined) throw this.#fault(entry, 'rule_broken', `${concludes} is not an open delegation`);
     if (started.child_trajectory_id !== payload.child_trajectory_id)
       throw this.#fault(entry, 'rule_broken', 'it concludes the delegation of another child');
     if (canonicalize(delegationIdentity(started)) !== canonicalize(delegationIdentity(payload)))
-      throw this.#fault(entry, 'rule_broken', 'its task and writ are not those that were delegated');
+      throw this.#fault(entry, 'rule_broken', 'its task or writ differs from the delegation');
     if (payload.child_head === undefined)
-      throw this.#fault(entry, 'rule_broken', 'a conclusion pins the head of the child');
+      throw this.#fault(entry, 'rule_broken', 'a conclusion must have the head of the child');
   }
 
   #fault(entry: Entry, code: FaultCode, detail: string): LedgerFault {
@@ -477,7 +479,12 @@ function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
   kind: Kind,
 ): Extract<Payload, { kind: Kind }> {
   if (payload.kind === kind) return payload as Extract<Payload, { kind: Kind }>;
-  throw new LedgerFault({ trajectory_id, seq, code: 'rule_broken', detail: `a ${payload.kind} is no open ${kind}` });
+  throw new LedgerFault({
+    trajectory_id,
+    seq,
+    code: 'rule_broken',
+    detail: `a ${payload.kind} entry is not an open ${kind}`,
+  });
 }
 
 /** The fields of a proposal that an approval keeps unchanged. */

@@ -88,11 +88,16 @@ describe('a child that was begun by', () => {
       'rule_broken',
       /does not delegate to child/,
     ],
-    ['what came later', { at: '2026-03-23T09:00:01.999999Z' }, 'rule_broken', /before it was delegated to/],
+    ['what came later', { at: '2026-03-23T09:00:01.999999Z' }, 'rule_broken', /before its delegation/],
     ['another writ', { writs: [HELD] }, 'rule_broken', /first writ/],
     ['no writ', { writs: [] }, 'rule_broken', /first writ/],
-    ['another state', { initial_state: { n: 2 } }, 'rule_broken', /begin with what it was given/],
-    ['another domain', { domain: { ...DOMAIN, version: '2' } }, 'rule_broken', /begin with what it was given/],
+    ['another state', { initial_state: { n: 2 } }, 'rule_broken', /its initial state differs from the delegation/],
+    [
+      'another domain',
+      { domain: { ...DOMAIN, version: '2' } },
+      'rule_broken',
+      /its initial state differs from the delegation/,
+    ],
   ];
   test.each(wrong)('%s is at fault', async (_what, members, code, detail) => {
     const others = [parent, elsewhere, concluded];
@@ -124,7 +129,7 @@ describe('a final answer', () => {
     ['another writ', { writ: HELD }],
   ])('to %s is at fault', async (_what, members) => {
     const child = answeredChild(parent.head, members);
-    await expectFault(verify('child', child, parent), 1, 'rule_broken', /task and writ/);
+    await expectFault(verify('child', child, parent), 1, 'rule_broken', /task or writ/);
   });
 });
 
@@ -144,10 +149,10 @@ describe('a conclusion', () => {
     ['pins nothing', { child_head: OTHER }, 'source_missing', /child has no entry/],
     ['pins an entry of the parent', { child_head: parent.rows[1]?.id }, 'source_missing', /child has no entry/],
     ['pins another entry of the child', { child_head: child.rows[0]?.id }, 'rule_broken', /not the final answer/],
-    ['gives another answer', { final_answer: 'undone' }, 'rule_broken', /does not say what/],
-    ['gives no answer', { final_answer: undefined }, 'rule_broken', /does not say what/],
-    ['gives another cost', { budget_cost: { usd: 0 } }, 'rule_broken', /does not say what/],
-    ['gives no cost', { budget_cost: undefined }, 'rule_broken', /does not say what/],
+    ['gives another answer', { final_answer: 'undone' }, 'rule_broken', /differs from the final answer/],
+    ['gives no answer', { final_answer: undefined }, 'rule_broken', /differs from the final answer/],
+    ['gives another cost', { budget_cost: { usd: 0 } }, 'rule_broken', /differs from the final answer/],
+    ['gives no cost', { budget_cost: undefined }, 'rule_broken', /differs from the final answer/],
   ];
   test.each(wrong)('that %s is at fault', async (_what, members, code, detail) => {
     expect(await verify('parent', concluding(answer), child)).toMatchObject({ valid: true });
@@ -161,7 +166,7 @@ describe('a conclusion', () => {
   });
 
   test('of a child that is not there is at fault', async () => {
-    await expectFault(verify('parent', concluding(answer)), 3, 'source_missing', /no trajectory child/);
+    await expectFault(verify('parent', concluding(answer)), 3, 'source_missing', /the trajectory child does not exist/);
   });
 
   test('of a child with a changed root or answer is at fault', async () => {
@@ -180,7 +185,7 @@ describe('a conclusion', () => {
     const other = parentOf({ task: 'another one' });
     const others = answeredChild(other.head);
     for (const rows of [stranger.rows, branch.rows, others.rows]) {
-      await expectFault(verify('parent', concluding(answer), rows), 3, 'rule_broken', /not begun by the delegation/);
+      await expectFault(verify('parent', concluding(answer), rows), 3, 'rule_broken', /not created by the delegation/);
     }
   });
 
@@ -190,7 +195,7 @@ describe('a conclusion', () => {
     const from = odd.add('delegation', delegationMembers({ child_trajectory_id: 'a\0b' }));
     const { head } = answeredChild(from);
     odd.add('delegation', conclusionMembers(head));
-    await expectFault(verify('parent', odd), 2, 'source_missing', /no trajectory/);
+    await expectFault(verify('parent', odd), 2, 'source_missing', /the trajectory a\0b does not exist/);
   });
 });
 
@@ -257,7 +262,7 @@ test('a branch starts at no delegation entry: start, answer or conclusion', asyn
   for (const source of [start, child.head, conclusion]) {
     const branch = new ChainWriter('branch');
     branch.add('branch', { ...branchMembers(source), at: second(50) });
-    await expectFault(verify('branch', branch, parent, child), 0, 'rule_broken', /a branch begins at a commit/);
+    await expectFault(verify('branch', branch, parent, child), 0, 'rule_broken', /a branch must start at a commit/);
   }
 });
 

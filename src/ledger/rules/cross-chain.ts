@@ -57,14 +57,13 @@ export class CrossChainRules {
       const row = await this.#firstOf(id);
       return row && this.#sound(entry, () => checkRow(row)).payload;
     });
-    if (this.#memory === undefined)
-      throw fault(entry, 'source_missing', 'nobody can tell which memory it says things in');
+    if (this.#memory === undefined) throw fault(entry, 'source_missing', 'its memory cannot be determined');
     const isUnowned = branch === entry.trajectory_id && this.#chain.delegatedFrom === undefined;
     if (branch !== this.#memory.branch && !isUnowned)
       throw fault(
         entry,
         'rule_broken',
-        `it changes ${branch === undefined ? 'what is shared' : `the memory of ${branch}`}, and not its own`,
+        `it changes ${branch === undefined ? 'the shared memory' : `the memory of ${branch}`}, not its own memory`,
       );
   }
 
@@ -75,15 +74,14 @@ export class CrossChainRules {
 
   async #checkBeginning(entry: Entry, root: RootPayload, from: DelegatedFrom): Promise<void> {
     const start = await this.#startOf(entry, from);
-    if (start.at > root.at) throw fault(entry, 'rule_broken', 'it begins before it was delegated to');
+    if (start.at > root.at) throw fault(entry, 'rule_broken', 'it starts before its delegation');
     const [writ = null] = root.writs;
-    if (!isSame(writ, start.writ))
-      throw fault(entry, 'rule_broken', 'its first writ is not the one that was delegated');
+    if (!isSame(writ, start.writ)) throw fault(entry, 'rule_broken', 'its first writ differs from the delegated writ');
     const { begins } = start;
     const { domain, initial_state, sensitive } = root;
     const beginning = { domain, initial_state, ...(sensitive === undefined ? {} : { sensitive }) };
     if (begins !== undefined && !isSame(beginning, begins))
-      throw fault(entry, 'rule_broken', 'it does not begin with what it was given');
+      throw fault(entry, 'rule_broken', 'its initial state differs from the delegation');
   }
 
   async #checkStart(entry: Entry, { child_trajectory_id: child }: DelegationPayload): Promise<void> {
@@ -94,19 +92,19 @@ export class CrossChainRules {
   async #checkAnswer(entry: Entry, answer: DelegationPayload): Promise<void> {
     const start = await this.#startOf(entry, this.#chain.delegatedFrom as DelegatedFrom);
     if (!isSame(delegationIdentity(answer), delegationIdentity(start)))
-      throw fault(entry, 'rule_broken', 'its task and writ are not those that were delegated');
+      throw fault(entry, 'rule_broken', 'its task or writ differs from the delegation');
   }
 
   async #checkConclusion(entry: Entry, conclusion: DelegationPayload, concludes: Hash): Promise<void> {
     const { child_trajectory_id: child, child_head: head } = conclusion;
     const from = (await this.#beginningOf(entry, child))?.delegated_from;
     if (from?.trajectory_id !== entry.trajectory_id || from.entry_id !== concludes)
-      throw fault(entry, 'rule_broken', `${child} was not begun by the delegation ${concludes}`);
+      throw fault(entry, 'rule_broken', `${child} was not created by the delegation ${concludes}`);
     const { payload: answer } = await this.#entryOf(entry, child, head as Hash);
     if (answer.kind !== 'delegation' || answer.concludes !== concludes || answer.child_trajectory_id !== child)
       throw fault(entry, 'rule_broken', `${head} is not the final answer of ${child}`);
     if (!isSame(answerFields(answer), answerFields(conclusion)))
-      throw fault(entry, 'rule_broken', `it does not say what the final answer of ${child} says`);
+      throw fault(entry, 'rule_broken', `it differs from the final answer of ${child}`);
     if (answer.at > entry.payload.at)
       throw fault(entry, 'rule_broken', 'the conclusion is older than the final answer');
   }
@@ -117,8 +115,8 @@ export class CrossChainRules {
     const { payload: there } = await this.#entryOf(entry, from.trajectory_id, from.entry_id);
     const said = revocationArgs(there);
     if (said?.writ !== writ || said.reason !== reason)
-      throw fault(entry, 'rule_broken', `${from.entry_id} does not revoke ${writ} so`);
-    if (there.at > at) throw fault(entry, 'rule_broken', 'it is taken over before it was revoked');
+      throw fault(entry, 'rule_broken', `${from.entry_id} does not revoke ${writ} in this way`);
+    if (there.at > at) throw fault(entry, 'rule_broken', 'it is adopted before it was revoked');
   }
 
   async #startOf(entry: Entry, { trajectory_id, entry_id }: DelegatedFrom): Promise<DelegationPayload> {
@@ -141,7 +139,7 @@ export class CrossChainRules {
 
   async #beginningOf(entry: Entry, trajectoryId: string): Promise<RootPayload | undefined> {
     const row = await this.#firstOf(trajectoryId);
-    if (row === undefined) throw fault(entry, 'source_missing', `there is no trajectory ${trajectoryId}`);
+    if (row === undefined) throw fault(entry, 'source_missing', `the trajectory ${trajectoryId} does not exist`);
     const { payload } = this.#sound(entry, () => checkRow(row));
     return payload.kind === 'root' ? payload : undefined;
   }
@@ -158,7 +156,7 @@ export class CrossChainRules {
       return step();
     } catch (error) {
       if (!(error instanceof LedgerFault)) throw error;
-      throw fault(entry, 'source_missing', `what it names is not valid: ${error.message}`, error);
+      throw fault(entry, 'source_missing', `an entry that it names is not valid: ${error.message}`, error);
     }
   }
 

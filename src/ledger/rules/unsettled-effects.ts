@@ -64,8 +64,7 @@ export class UnsettledEffects {
       const left = this.forCommit(commit);
       for (const { id } of effects) {
         const isFirst = seen.size < seen.add(`${commit} ${id}`).size;
-        if (!isFirst || !left.has(id))
-          return `${id} is no effect of ${commit} of which is not said yet what became of it`;
+        if (!isFirst || !left.has(id)) return `${id} is not an unsettled effect of ${commit}`;
       }
     }
     return undefined;

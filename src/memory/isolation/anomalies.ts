@@ -34,7 +34,7 @@ export const GUARDS: Readonly<Record<Anomaly, Guard>> = {
  */
 export function excludes(level: Level, anomaly: Anomaly, table: Table = 'facts'): boolean {
   if (!ANOMALIES.includes(anomaly))
-    throw new IsolationError('unknown_anomaly', `An anomaly is one of ${ANOMALIES.join(', ')}.`, {
+    throw new IsolationError('unknown_anomaly', `The anomaly is not known. Use one of ${ANOMALIES.join(', ')}.`, {
       evidence: { anomaly },
     });
   const guard = GUARDS[anomaly];

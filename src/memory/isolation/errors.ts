@@ -2,7 +2,7 @@ import { AssizeError } from '#base';
 
 export type IsolationErrorCode =
   /**
-   * The value is no isolation level. Use one of the levels that the message names. Evidence
+   * The value is not an isolation level. Use one of the levels that the message names. Evidence
    * `{problem}`.
    */
   | 'bad_level'

@@ -31,10 +31,10 @@ export interface Level {
 export function level(iso: Iso, axes: Partial<Omit<Level, 'iso'>> = {}): Level {
   checkArgument(arg.object, axes, 'axes');
   const { cb = false, tablePins = [] } = axes;
-  if (!ISOS.includes(iso)) throw badLevel(`iso is one of ${ISOS.join(', ')}`);
-  if (typeof cb !== 'boolean') throw badLevel('cb is true or false');
+  if (!ISOS.includes(iso)) throw badLevel(`iso must be one of ${ISOS.join(', ')}`);
+  if (typeof cb !== 'boolean') throw badLevel('cb must be true or false');
   if (!Array.isArray(tablePins) || !tablePins.every((table) => TABLES.includes(table)))
-    throw badLevel(`tablePins is a list of ${TABLES.join(', ')}`);
+    throw badLevel(`tablePins must be a list of ${TABLES.join(', ')}`);
   const pins = iso === 'SR' ? [] : TABLES.filter((table) => tablePins.includes(table));
   return Object.freeze({ iso, cb, tablePins: Object.freeze(pins) });
 }
@@ -74,7 +74,7 @@ export function joinOnChain(...levels: readonly Level[]): Level {
 
 /** The isolation that a table has under the level. */
 export function isoAt(of: Level, table: Table): Iso {
-  if (!TABLES.includes(table)) throw badLevel(`a table is one of ${TABLES.join(', ')}`);
+  if (!TABLES.includes(table)) throw badLevel(`a table must be one of ${TABLES.join(', ')}`);
   const { iso, tablePins } = checked(of);
   return tablePins.includes(table) ? 'SR' : iso;
 }
@@ -104,5 +104,5 @@ function checked(of: Level): Level {
 }
 
 function badLevel(problem: string): IsolationError {
-  return new IsolationError('bad_level', `That is no isolation level: ${problem}.`, { evidence: { problem } });
+  return new IsolationError('bad_level', `The isolation level is not valid: ${problem}.`, { evidence: { problem } });
 }

@@ -37,7 +37,8 @@ export class Polynomial {
     if (ONE_TOKEN.test(text)) return Polynomial.of(text);
     const terms = text.split(' + ').map((part): readonly [Monomial, bigint] => {
       const [, coefficient, monomial] = TERM.exec(part) ?? [];
-      if (coefficient === undefined && monomial === undefined) throw badPolynomial(text, `${shown(part)} is no term`);
+      if (coefficient === undefined && monomial === undefined)
+        throw badPolynomial(text, `${shown(part)} is not a term`);
       if (monomial !== undefined) for (const [token] of factorsOf(monomial)) readToken(token);
       return [monomialOf(factorsOf(monomial ?? '')), BigInt(coefficient ?? 1)];
     });
@@ -199,7 +200,7 @@ function byText(a: string, b: string): number {
 }
 
 function badPolynomial(text: string, problem: string): ProvenanceError {
-  return new ProvenanceError('bad_polynomial', `${shown(text)} is no provenance: ${problem}.`, {
+  return new ProvenanceError('bad_polynomial', `${shown(text)} is not a polynomial: ${problem}.`, {
     evidence: { text: text.slice(0, SHOWN_MAX), problem },
   });
 }

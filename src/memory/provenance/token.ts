@@ -38,7 +38,7 @@ export function readToken(text: string): Token {
   checkArgument(arg.text, text, 'text');
   if (WRITE.test(text)) return text;
   const name = TRUST.exec(text)?.[1];
-  if (name === undefined) throw badToken(text, 'it is neither w:@n, w:<entry id>#n nor t:policy|judge|approver:<name>');
+  if (name === undefined) throw badToken(text, 'it must be w:@n, w:<entry id>#n or t:policy|judge|approver:<name>');
   // Each name has exactly one token: only required escapes are allowed, in one form, as UTF-8.
   if (canonicalName(name) !== name) throw badToken(text, 'an escape is not needed there, or is not UTF-8');
   return text;
@@ -70,7 +70,7 @@ function escapeCharacter(character: string): string {
 }
 
 function badToken(text: string, problem: string): ProvenanceError {
-  return new ProvenanceError('bad_token', `${JSON.stringify(text)} is no token of provenance: ${problem}.`, {
+  return new ProvenanceError('bad_token', `${JSON.stringify(text)} is not a provenance token: ${problem}.`, {
     evidence: { text, problem },
   });
 }

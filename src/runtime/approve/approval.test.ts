@@ -125,7 +125,7 @@ describe('an approval', () => {
         expect(error).toMatchObject({ code: 'not_pending', evidence: { id, by } });
         expect((error as RuntimeError).message).toContain(`${clock.at}, in ${by}.`);
         if (open === trajectory) continue;
-        return (error as RuntimeError).message.replace(/^.* any more: |, at .*$/g, '');
+        return (error as RuntimeError).message.replace(/^.* no longer pending: |, at .*$/g, '');
       }
       return '';
     };
@@ -137,7 +137,7 @@ describe('an approval', () => {
       await trajectory.approve(trajectory.pending()[0]?.id as string, DOCTOR);
     };
     expect(await ended(late)).toBe('it has expired');
-    await expect(trajectory.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(/resolved before, or never was/);
+    await expect(trajectory.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(/resolved earlier, or never submitted/);
   });
 
   test('by an unauthorised principal is refused, and stays open for others', async () => {

@@ -232,7 +232,7 @@ export class Resolutions {
       if (chosen.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
       throw new KernelError(
         'changed_since',
-        `What it says does not go with what is believed by now: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
+        `The statements of the proposal do not fit the current facts: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
       );
     } catch (error) {
       commit.undo();
@@ -279,7 +279,7 @@ export class Resolutions {
     if (this.#effects === undefined)
       throw new RuntimeError(
         'bad_option',
-        'What waits uses tools; open the runtime with `tools` to approve it (on the command line: --tools FILE).',
+        'The pending proposal uses tools. Open the runtime with `tools` to approve it (on the command line: --tools FILE).',
       );
     return resumeApproved(this.#effects, id, parts.domain, pending);
   }
@@ -314,7 +314,10 @@ export class Resolutions {
   }
 
   expire({ id, pending, at }: ExpiredPending): PreparedCommit<Ruling> {
-    return this.#refuse(id, pending, at, { reason: 'expired', detail: `nobody resolved it before ${pending.expires}` });
+    return this.#refuse(id, pending, at, {
+      reason: 'expired',
+      detail: `the proposal was not resolved before ${pending.expires}`,
+    });
   }
 
   async #resolve(
@@ -414,7 +417,7 @@ export class Resolutions {
     ) {
       throw new RuntimeError(
         'digest_mismatch',
-        `What is pending under ${id} is not what was shown; look at it again.`,
+        `The pending proposal ${id} is not the proposal that was shown. Review it again and approve its digest.`,
         {
           evidence: { shown: input.digest, pending: pending.digest },
         },
@@ -445,7 +448,7 @@ const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_
 function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
   return new MemoryError(
     'stale_answer',
-    `What waits under ${pendingId} asks something that is not in question any more, because what is believed has changed since it was asked. Approve it without answers, which goes where nothing contradicts it by now; else reject it and let the same be proposed again, under a new idempotency key: it is asked anew then.`,
+    `The question of ${pendingId} is out of date, because the facts have changed since. Approve it without answers, or reject it and propose it again under a new idempotency key.`,
     { evidence: { ...evidence, id: pendingId } },
   );
 }
@@ -460,7 +463,7 @@ function answersTooEarly(pendingId: Hash, pending: PendingPayload): RuntimeError
   const { needed, given } = approvalsOf(pending);
   return new RuntimeError(
     'bad_intent',
-    `What waits under ${pendingId} takes ${needed} approvals, of which this is number ${given.length + 1}: the last one alone has answers. Approve it without.`,
+    `The proposal ${pendingId} needs ${needed} approvals, and this is number ${given.length + 1}; only the last approval has answers. Approve it without answers.`,
     { evidence: { id: pendingId } },
   );
 }
@@ -472,7 +475,7 @@ function answersTooEarly(pendingId: Hash, pending: PendingPayload): RuntimeError
 function asksNothing(pendingId: Hash): RuntimeError {
   return new RuntimeError(
     'bad_intent',
-    `What waits under ${pendingId} says nothing that anything could contradict, and so asks nothing. Look at it again, and approve it without answers.`,
+    `The proposal ${pendingId} has no questions, because none of its statements can be contradicted. Review it again and approve it without answers.`,
     { evidence: { id: pendingId } },
   );
 }
@@ -481,7 +484,7 @@ function asksNothing(pendingId: Hash): RuntimeError {
 function changedVoteError(principal: string, { predicate, request }: Question): KernelError {
   return new KernelError(
     'unauthorised_counselor',
-    `${principal} may not answer ${request}: under ${predicate} it is the judge who chooses. Approve it without an answer to that.`,
+    `${principal} cannot answer ${request}, because the judge decides contradictions of ${predicate}. Approve the proposal without an answer to ${request}.`,
     { evidence: { principal, request } },
   );
 }
@@ -489,7 +492,7 @@ function changedVoteError(principal: string, { predicate, request }: Question): 
 function notSubmittedError(pendingId: Hash, { predicate, request }: Question): KernelError {
   return new KernelError(
     'changed_since',
-    `What waits under ${pendingId} did not ask ${request}, of ${predicate}, when it was put up: what is believed has changed since, or a judge chooses there, whom another process has. ${PROPOSE_AGAIN_HINT}.`,
+    `The proposal ${pendingId} did not ask ${request} (${predicate}) when it was submitted: the facts have changed, or the judge of another process decides it. ${PROPOSE_AGAIN_HINT}.`,
     { evidence: { id: pendingId, request } },
   );
 }
@@ -498,7 +501,7 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
   const requests = questions.map(({ request }) => request);
   return new RuntimeError(
     'answers_needed',
-    `What waits under ${pendingId} contradicts what is believed: approve it with an answer to each question that it has (${requests.join(', ')}), on the command line with --answer N, as assize pending numbers the claims. Where the questions are not those that were shown: ${PROPOSE_AGAIN_HINT}.`,
+    `The proposal ${pendingId} contradicts current facts. Approve it with an answer to each question (${requests.join(', ')}); on the command line, pass --answer N, with the number of a claim in assize pending. If these questions were not shown: ${PROPOSE_AGAIN_HINT}.`,
     { evidence: { id: pendingId, requests } },
   );
 }
@@ -529,7 +532,7 @@ function checkCost({ proposal }: PendingPayload, cost: Cost): void {
   if (then === now) return;
   throw new KernelError(
     'changed_since',
-    `What would run now is not what was put up for approval: it would cost ${now}, and not ${then}. ${PROPOSE_AGAIN_HINT}.`,
+    `The proposal has changed since it was submitted: its cost is now ${now}, not ${then}. ${PROPOSE_AGAIN_HINT}.`,
   );
 }
 
@@ -545,19 +548,19 @@ function effectUnresolvedError(id: Hash, pending: EffectPendingPayload): Runtime
   const { epoch, n, tool } = pendingEffectOf(pending);
   return new RuntimeError(
     'effect_unresolved',
-    `Nobody proposes what waits under ${id}: it is what ${tool} did, effect ${n} of transaction ${epoch}. Say what became of it with resolveEffect (assize effects resolve ${epoch} ${n}).`,
+    `${id} is an unresolved effect (${tool}, effect ${n} of transaction ${epoch}), not a proposal. Resolve it with resolveEffect (assize effects resolve ${epoch} ${n}).`,
     { evidence: { id, epoch, n } },
   );
 }
 
 /** `answers`: the approval came with answers to questions. */
 function notPending(given: unknown, end: PendingOutcome | undefined, answers: boolean): RuntimeError | MemoryError {
-  const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
+  const id = typeof given === 'string' ? given : `a value of type ${typeof given}`;
   const evidence = end === undefined ? { id } : 'now' in end ? { id, now: end.now } : { id, by: end.by };
   if (answers && end !== undefined && 'by' in end)
     return new MemoryError(
       'stale_callback',
-      `${approvalProgress(id, end)}: the answer is too late, and changes nothing. It is asked anew where somebody says it again.`,
+      `${approvalProgress(id, end)}, so the answer has no effect. Assert the fact again to ask the question anew.`,
       { evidence },
     );
   return new RuntimeError('not_pending', `${approvalProgress(id, end)}.`, { evidence });
@@ -568,14 +571,14 @@ function isAnswering(input: Resolution & { readonly answers?: readonly unknown[]
 }
 
 function approvalProgress(id: string, end: PendingOutcome | undefined): string {
-  if (end === undefined) return `Nothing is pending under ${id}; it was resolved before, or never was`;
+  if (end === undefined) return `No proposal ${id} is pending: it was resolved earlier, or never submitted`;
   if ('now' in end)
-    return `Somebody approved ${id} meanwhile, and it takes ${end.approvals} to: look at ${end.now}, under which it waits now`;
+    return `Another approver has approved ${id}, which needs ${end.approvals} approvals: the proposal is now pending as ${end.now}`;
   const { kind, counselor } = end.payload;
-  if (isSettlement(end.payload)) return `Nothing is pending under ${id} any more: it was decided in ${end.by}`;
+  if (isSettlement(end.payload)) return `The effect ${id} is no longer pending: it was resolved in ${end.by}`;
   const what = kind === 'commit' ? 'was approved' : counselor === undefined ? 'has expired' : 'was rejected';
   const by = counselor === undefined ? '' : ` by ${counselor.principal}`;
-  return `Nothing is pending under ${id} any more: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;
+  return `The proposal ${id} is no longer pending: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;
 }
 
 /** The holder of a writ, and the holders of its ancestors. */

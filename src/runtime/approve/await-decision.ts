@@ -123,17 +123,21 @@ export class Decisions {
 }
 
 function neverPending(trajectoryId: string, given: unknown): RuntimeError {
-  const id = typeof given === 'string' ? given : `a thing of the type ${typeof given}`;
+  const id = typeof given === 'string' ? given : `a value of type ${typeof given}`;
   return new RuntimeError(
     'never_pending',
-    `Nothing was ever pending under ${id} in ${trajectoryId}; wait for what a proposal answers as pending.`,
+    `${trajectoryId} never had a pending proposal ${id}. Pass the id that a ruling returned as \`pending\`.`,
     { evidence: { id, trajectory_id: trajectoryId } },
   );
 }
 
 function stillPending(id: Hash, until: Instant): RuntimeError {
-  return new RuntimeError('still_pending', `Nobody had decided on ${id} by ${until}; wait again, or ask later.`, {
-    evidence: { id, until },
-    retryable: true,
-  });
+  return new RuntimeError(
+    'still_pending',
+    `The proposal ${id} was not resolved by ${until}. Wait again or ask later.`,
+    {
+      evidence: { id, until },
+      retryable: true,
+    },
+  );
 }

@@ -42,7 +42,7 @@ export function authorityFor(
       if (policy === undefined || approving) return undefined;
       const query = { action, role, args, scopes, principal, writ_id: id, trajectory_id: trajectoryId, at };
       const { decision, rule, reasons, errors } = policy.evaluate(query);
-      const detail = [...errors, ...reasons].join('; ') || `the policy says ${decision}`;
+      const detail = [...errors, ...reasons].join('; ') || `the policy decided ${decision}`;
       return { ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) }, detail };
     },
     affords: (cost) => affordable(writs, id, cost, reserved),
@@ -57,7 +57,7 @@ function unanchored({ writ, chain }: WritChain): RuntimeError {
   const { issuer } = chain.at(-1) ?? writ;
   return new RuntimeError(
     'bad_writ',
-    `The root of the writ that this was proposed under is by ${issuer}, which is not among the anchors given here; open it with anchors that have that key, and approve it then.`,
+    `The root writ of the proposal is issued by ${issuer}, which is not in the given anchors. Add that key to the anchors, then approve it.`,
     { evidence: { code: 'unknown_anchor', issuer } },
   );
 }
@@ -76,6 +76,6 @@ export function affordable(
   const answer = writs.budgets.covers(id, cost, reserved);
   if (answer.ok) return { ok: true };
   const { writ_id, unit, left } = answer;
-  const beside = reserved.length === 0 ? '' : ' beside what is reserved for undoing effects';
-  return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left${beside}, ${answer.cost} are asked for` };
+  const beside = reserved.length === 0 ? '' : ' besides the reservations for compensation';
+  return { ok: false, detail: `writ ${writ_id} has ${left} ${unit} left${beside}, and ${answer.cost} are needed` };
 }

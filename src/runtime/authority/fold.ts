@@ -195,7 +195,7 @@ export class AuthorityFold {
     if (concludes === undefined) {
       const started = this.#try(seq, 'writ_tampered', () => startedBy(payload));
       const { writ } = started;
-      if (writ.parent === null) throw this.#fault(seq, 'writ_tampered', 'a root writ can’t be delegated');
+      if (writ.parent === null) throw this.#fault(seq, 'writ_tampered', 'a root writ cannot be delegated');
       this.#open.set(id, started);
       this.#stage.started.push(started);
       this.#spend(seq, writ.parent, writ.budget ?? {});
@@ -243,14 +243,14 @@ export class AuthorityFold {
     const isAbove = isAdopted
       ? by === delegated && this.#writs.isBelow(by, id)
       : mayRevoke(this.#writs.get(by) as WritChain, revoked);
-    if (!isAbove) throw this.#fault(seq, 'rule_broken', `who holds the writ ${by} does not stand above ${id}`);
+    if (!isAbove) throw this.#fault(seq, 'rule_broken', `the holder of the writ ${by} is not an ancestor of ${id}`);
     this.#writs.revoked.add(id);
   }
 
   #checkStands(seq: number, id: Hash): void {
     const revoked = this.#writs.revokedAbove(id);
     if (revoked !== undefined)
-      throw this.#fault(seq, 'rule_broken', `it is done under the writ ${id}, and ${revoked} was revoked before`);
+      throw this.#fault(seq, 'rule_broken', `the entry uses the writ ${id}, and ${revoked} was revoked earlier`);
   }
 
   /** Checks that the writ may be delegated; its parent is known by now. */
@@ -268,7 +268,8 @@ export class AuthorityFold {
   #checkAnswer({ seq, spent }: { readonly seq: number; readonly spent: Amounts }): void {
     const booked = canonicalize(this.#writs.spentOfDelegated());
     const said = canonicalize(Object.fromEntries(Object.entries(spent).filter(([, amount]) => amount > 0)));
-    if (said !== booked) throw this.#fault(seq, 'rule_broken', `it says that ${said} was spent, and it was ${booked}`);
+    if (said !== booked)
+      throw this.#fault(seq, 'rule_broken', `the entry records a cost of ${said}, and the spent cost is ${booked}`);
   }
 
   #verifierFor({ issuer }: Writ): WritVerifier {

@@ -62,7 +62,7 @@ export class Writs {
     const byId = new Map(state.writs.map((given) => parseWrit(given)).map((writ) => [writId(writ), writ]));
     for (const id of state.known) {
       const writ = byId.get(id);
-      if (writ === undefined) throw new AuthorityError('unknown_writ', `The writ ${id} is not there.`);
+      if (writ === undefined) throw new AuthorityError('unknown_writ', `The writ ${id} is missing.`);
       writs.#add({ writ, chain: ancestors(writ, (above) => byId.get(above)) });
     }
     for (const id of byId.keys()) writs.#stored.add(id);
@@ -158,16 +158,13 @@ export class Writs {
     if (typeof given === 'string') {
       const known = this.#known.get(given);
       if (known === undefined) {
-        throw new RuntimeError(
-          'unknown_writ',
-          `No writ ${given} is known in this trajectory; present the writ itself.`,
-        );
+        throw new RuntimeError('unknown_writ', `The trajectory has no writ ${given}. Pass the writ itself.`);
       }
       return known;
     }
     const { writ, chain } = 'writ' in given ? given : { writ: given, chain: undefined };
     if (chain !== undefined && !Array.isArray(chain)) {
-      throw new RuntimeError('bad_intent', 'The ancestors of a writ are a list, the parent first.');
+      throw new RuntimeError('bad_intent', 'The ancestors of a writ must be a list. Put the parent first.');
     }
     const parsed = parseWrit(writ);
     const known = this.#known.get(writId(parsed));
@@ -291,12 +288,12 @@ export async function loadWrit(
 
 function writOf(id: Hash, text: string | undefined): Writ {
   if (text === undefined) {
-    throw new RuntimeError('invalid_ledger', `The ledger names the writ ${id}, which is not in it.`, {
+    throw new RuntimeError('invalid_ledger', `The ledger names the writ ${id}, but does not contain it.`, {
       evidence: { id, fault: 'writ_missing' },
     });
   }
   if (hashText(text) !== id) {
-    throw new RuntimeError('invalid_ledger', `The writ ${id} was changed in the store.`, {
+    throw new RuntimeError('invalid_ledger', `The stored writ ${id} was changed.`, {
       evidence: { id, fault: 'writ_tampered' },
     });
   }
@@ -320,7 +317,7 @@ export function badWrit(refusal: WritRefusal): RuntimeError {
 export function unspent({ budget = {} }: Writ, spent: Amounts): Amounts {
   for (const unit of Object.keys(spent)) {
     if (amountOf(spent, unit) <= amountOf(budget, unit)) continue;
-    throw new AuthorityError('over_refunded', `More ${unit} was spent than was set aside.`, {
+    throw new AuthorityError('over_refunded', `The spent ${unit} exceeds the reservation.`, {
       evidence: { unit, spent: amountOf(spent, unit), reserved: amountOf(budget, unit) },
     });
   }

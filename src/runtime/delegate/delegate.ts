@@ -157,7 +157,7 @@ export class Delegations {
     const [startId, start] = found;
     const sameTerms = canonicalize({ task, writ }) === canonicalize({ task: start.task, writ: start.writ });
     if (!sameTerms || !(await this.#isSameBeginning(start, { childRoot, blobs }))) {
-      throw new RuntimeError('idempotency_conflict', `${child} was delegated to on other terms; use a new name.`, {
+      throw new RuntimeError('idempotency_conflict', `${child} has a delegation on other terms. Use a new name.`, {
         evidence: { entry: startId },
       });
     }
@@ -194,7 +194,7 @@ export class Delegations {
     }
     const from = root.delegated_from;
     if (from?.trajectory_id !== writer.id) {
-      throw new RuntimeError('exists', `There is a trajectory ${child} already; delegate to another name.`);
+      throw new RuntimeError('exists', `The trajectory ${child} already exists. Delegate to another name.`);
     }
     const row = await this.#entryOf(from.entry_id);
     return [row.id, readRow(row).payload as DelegationPayload];
@@ -275,7 +275,7 @@ export class Delegations {
     const result = await context.store.commit({ entries: [row], blobs: [] });
     // A conflict: another process has created the child in the meantime.
     if (result.status !== 'unknown') return;
-    const says = `The store could not tell whether ${child} was begun; delegate again.`;
+    const says = `The store did not confirm whether ${child} was created. Delegate again.`;
     await resolveUnknownCommit(context.store, row.id, { says, cause: result.cause });
   }
 
@@ -290,7 +290,7 @@ export class Delegations {
         const before = await this.#concludedBefore(startId);
         if (before !== undefined) return sameOrConflict(before, input);
         if (await writer.isBehind()) continue;
-        throw notDelegated(`${startId} is no delegation of ${writer.id}`);
+        throw notDelegated(`${startId} is not a delegation of ${writer.id}`);
       }
       if (!(await this.hasBegun(startId, start))) continue;
       const child = await this.#children.open(start.child_trajectory_id);
@@ -322,7 +322,7 @@ export class Delegations {
   async #answer(input: Conclusion): Promise<EntryRow> {
     const writer = this.#writer;
     const from = writer.parts.chain.delegatedFrom;
-    if (from === undefined) throw notDelegated(`${writer.id} was begun by no delegation`);
+    if (from === undefined) throw notDelegated(`${writer.id} was not created by a delegation`);
     const start = await this.#entryOf(from.entry_id);
     // No entry follows the answer, so known outcomes of effects are recorded before it.
     await this.#children.effectsSettled();
@@ -344,7 +344,7 @@ export class Delegations {
   async #entryOf(id: Hash): Promise<EntryRow> {
     const row = await this.#writer.context.store.resolve(id);
     if (row !== undefined) return row;
-    throw new RuntimeError('invalid_ledger', `The entry ${id} is gone from the store.`, { evidence: { id } });
+    throw new RuntimeError('invalid_ledger', `The entry ${id} is missing from the store.`, { evidence: { id } });
   }
 
   /** From here to the append nothing awaits. */
@@ -398,9 +398,13 @@ function sameOrConflict(row: EntryRow, input: Conclusion): EntryRow {
   const given = finalAnswerOf(input, []);
   const { final_answer } = readRow(row).payload as DelegationPayload;
   if (given === undefined || textOf(given) === textOf(final_answer)) return row;
-  throw new RuntimeError('idempotency_conflict', `It was concluded with another final answer (${row.id}).`, {
-    evidence: { entry: row.id },
-  });
+  throw new RuntimeError(
+    'idempotency_conflict',
+    `The trajectory was concluded with another final answer (${row.id}).`,
+    {
+      evidence: { entry: row.id },
+    },
+  );
 }
 
 function textOf(answer: Stored | undefined): string {
@@ -409,36 +413,45 @@ function textOf(answer: Stored | undefined): string {
 
 /** A copy: the answer stays as given while the call waits. */
 function checkedConclusion(input: Conclusion): Conclusion {
-  if (typeof input !== 'object' || input === null) throw new RuntimeError('bad_intent', 'A conclusion is an object.');
+  if (typeof input !== 'object' || input === null)
+    throw new RuntimeError('bad_intent', 'The conclusion must be an object.');
   checkArgument(CONCLUSION, input, 'conclusion');
   const { finalAnswer } = input;
   return finalAnswer === undefined ? {} : { finalAnswer: copyJson(finalAnswer, { foreign: true }) };
 }
 
 function frozen(by: Hash): RuntimeError {
-  return new RuntimeError('frozen', `Nothing is delegated while an approval is open that freezes the world (${by}).`, {
-    evidence: { by },
-    retryable: true,
-  });
+  return new RuntimeError(
+    'frozen',
+    `An open approval (${by}) freezes the whole state. Resolve it before you delegate.`,
+    {
+      evidence: { by },
+      retryable: true,
+    },
+  );
 }
 
 function exhausted(short: { readonly writ_id: Hash; readonly unit: string; readonly left: number; cost: number }) {
   const { writ_id, unit, left, cost } = short;
   return new RuntimeError(
     'budget_exhausted',
-    `Writ ${writ_id} has ${left} ${unit} left, ${cost} are to be set aside; delegate less.`,
+    `Writ ${writ_id} has ${left} ${unit} left, and the delegation reserves ${cost}. Delegate less.`,
     { evidence: { writ_id, unit, left, cost } },
   );
 }
 
 function notDelegated(what: string): RuntimeError {
-  return new RuntimeError('not_delegated', `Nothing can be concluded: ${what}.`);
+  return new RuntimeError('not_delegated', `The delegation cannot be concluded: ${what}.`);
 }
 
 function stillDelegated(open: readonly Hash[]): RuntimeError {
-  return new RuntimeError('open_delegations', `First conclude what was delegated from here: ${open.join(', ')}.`, {
-    evidence: { open },
-  });
+  return new RuntimeError(
+    'open_delegations',
+    `The trajectory has open delegations: ${open.join(', ')}. Conclude them first.`,
+    {
+      evidence: { open },
+    },
+  );
 }
 
 const NOTHING_STORED: LedgerReader = {

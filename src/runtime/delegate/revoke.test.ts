@@ -113,7 +113,7 @@ describe('a revocation', () => {
       expect((await trajectory.revoke({ ...input, writ })).ruling).toMatchObject({
         ruling: 'rejected',
         reason: 'invalid_authority',
-        detail: expect.stringContaining('does not stand above'),
+        detail: expect.stringContaining('is not an ancestor of'),
       });
     expect((await trajectory.revoke({ writ: peer, reason, by: officer })).ruling.ruling).toBe('committed');
     await expectWhole(store);
@@ -512,7 +512,9 @@ describe('a ledger that was written by hand', () => {
     payload.digest = contentHash(payload.proposal);
     const chain = new Chain('t');
     chain.accept({ ...rows[0]!, payload: JSON.parse(rows[0]!.payload) } as never);
-    expect(() => chain.accept({ ...entryRow(payload, undefined), payload } as never)).toThrow('waits for nobody');
+    expect(() => chain.accept({ ...entryRow(payload, undefined), payload } as never)).toThrow(
+      'a revocation cannot be pending',
+    );
   });
 });
 

@@ -211,7 +211,7 @@ export class Revocations {
    */
   #authority({ writ, principal }: GatheredProposal, revoked: WritChain, at: Instant): Authority {
     const authority = this.#writer.authority(writ, principal, at);
-    const detail = `who holds the writ ${writId(writ.writ)} does not stand above the one that is to be revoked`;
+    const detail = `the holder of the writ ${writId(writ.writ)} is not an ancestor of the writ to revoke`;
     return {
       ...authority,
       admits: (claim) => {
@@ -248,7 +248,7 @@ export class Revocations {
     const entry = row?.trajectory_id === chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
     const writ = entry && revocationArgs(entry.payload)?.writ;
     if (writ !== undefined && writs.isBelow(writs.delegated as Hash, writ)) return entry as Entry<RevocationPayload>;
-    throw new RuntimeError('not_found', `${entryId} revokes nothing that was delegated to ${id}.`);
+    throw new RuntimeError('not_found', `${entryId} does not revoke a writ that was delegated to ${id}.`);
   }
 
   async #adoptNow(there: Entry<RevocationPayload>): Promise<EntryRow | 'answered' | undefined> {
@@ -332,15 +332,15 @@ function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefine
 
 /** A copy: the checked input stays the same while the call waits. */
 function checkedInput(given: RevocationInput): RevocationInput {
-  if (typeof given !== 'object' || given === null) throw badRevocation('it is an object');
+  if (typeof given !== 'object' || given === null) throw badRevocation('it must be an object');
   checkArgument(REVOCATION, given, 'input');
   const input = { ...given };
   const { writ, reason, by, principal = '' } = input;
-  if (!isGiven(writ)) throw badRevocation('name the writ to revoke');
-  if (!isGiven(by)) throw badRevocation('name the writ by which it is revoked');
+  if (!isGiven(writ)) throw badRevocation('pass the writ to revoke');
+  if (!isGiven(by)) throw badRevocation('pass the writ that authorises the revocation');
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX || !reason.isWellFormed())
-    throw badRevocation(`say why, in 1 to ${REASON_MAX} characters`);
-  if (typeof principal !== 'string') throw badRevocation('a principal is a text');
+    throw badRevocation(`\`reason\` must be text of 1 to ${REASON_MAX} characters`);
+  if (typeof principal !== 'string') throw badRevocation('`principal` must be a string');
   return input;
 }
 
@@ -353,5 +353,5 @@ function asJson(args: RevocationArgs): Json {
 }
 
 function badRevocation(what: string): RuntimeError {
-  return new RuntimeError('bad_intent', `This is no revocation: ${what}.`);
+  return new RuntimeError('bad_intent', `The revocation is not valid: ${what}.`);
 }

@@ -88,13 +88,13 @@ export const CONCLUSION: ArgumentSchema = arg.options<Conclusion>({ finalAnswer:
  * `invalid_state`; ArgumentError `bad_argument`
  */
 export function delegationTerms(input: DelegationInput, { parts, context }: Writer): DelegationTerms {
-  if (typeof input !== 'object' || input === null) throw badIntent('it is an object');
+  if (typeof input !== 'object' || input === null) throw badIntent('it must be an object');
   checkArgument(DELEGATION, input, 'input');
   const { task, writ } = input;
   if (typeof task !== 'string' || task === '' || task.length > TASK_MAX)
-    throw badIntent(`it has a task, a text of 1 to ${TASK_MAX} characters`);
+    throw badIntent(`\`task\` must be text of 1 to ${TASK_MAX} characters`);
   if (!(typeof writ === 'string' || (typeof writ === 'object' && writ !== null)))
-    throw badIntent('it names the writ that it is made from');
+    throw badIntent('it must name the parent writ');
   const above = parts.writs.present(writ);
   const signed = 'signed' in input ? parseWrit(input.signed) : undefined;
   const child = context.nameFor(input.childTrajectoryId ?? signed?.trajectory);
@@ -131,5 +131,5 @@ function grantOf(input: GrantToSign, above: Writ, child: string): Writ {
 }
 
 function badIntent(what: string): RuntimeError {
-  return new RuntimeError('bad_intent', `This is no delegation: ${what}.`);
+  return new RuntimeError('bad_intent', `The delegation is not valid: ${what}.`);
 }

@@ -242,8 +242,8 @@ describe('on a file', () => {
     expect(await faultsOf(await tampered())).toEqual([]);
     expect(await faultsOf(await tampered(`UPDATE blob SET text = '{}' ${of}`))).toEqual(lost('does not hash'));
     const gone = (by: string) => tampered(`UPDATE blob SET text = '', erased_by = x'${by}' ${of}`);
-    expect(await faultsOf(await gone(ruling.entry.id))).toEqual(lost('does not say so'));
-    expect(await faultsOf(await gone('a'.repeat(64)))).toEqual(lost('does not say so'));
+    expect(await faultsOf(await gone(ruling.entry.id))).toEqual(lost('does not erase it'));
+    expect(await faultsOf(await gone('a'.repeat(64)))).toEqual(lost('does not erase it'));
     const other = 'b'.repeat(64);
     const replaced = await tampered(
       `UPDATE effect_record SET record = replace(record, '${erased!.hash}', '${other}')`,

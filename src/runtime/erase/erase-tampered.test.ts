@@ -93,7 +93,7 @@ describe('an erasure is not to be bent', () => {
         expect(await asked).toMatchObject({
           ruling: 'rejected',
           reason: 'type_mismatch',
-          detail: expect.stringContaining('which only an erasure leaves'),
+          detail: expect.stringContaining('erasure writes that mark'),
         });
       expect(trajectory.state()).toMatchObject({ data: null });
       expect(await deepReplay(store, 't', { domains: [anything] })).toMatchObject({ same: true, compared: 5 });
@@ -112,12 +112,12 @@ describe('an erasure is not to be bent', () => {
         const replacement = [{ op: 'replace', path: '/data', value: data }] as const;
         return trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
       };
-      await expect(replaced(value)).rejects.toThrow('which only an erasure leaves');
+      await expect(replaced(value)).rejects.toThrow('erasure writes that mark');
       const initial = { ...(anything.initial as object), data: value };
-      await expect(assize.create(anything, { initial })).rejects.toThrow('said to be erased');
+      await expect(assize.create(anything, { initial })).rejects.toThrow('marked as erased');
       await replaced(1);
       const task = { task: 'x', writ: granted, subject: 'helper', initial, privateKey: lead.privateKey };
-      await expect(trajectory.delegate(task)).rejects.toThrow('said to be erased');
+      await expect(trajectory.delegate(task)).rejects.toThrow('marked as erased');
       expect(await store.trajectories()).toMatchObject([{ entries: 3 }]);
     });
   });

@@ -168,7 +168,7 @@ describe('an erasure', () => {
     const erase = (input: object) => trajectory.erase({ reason: 'x', writ: agent, ...input });
     await expect(erase({ at: ['/patients/p2'] })).rejects.toMatchObject({
       code: 'nothing_to_erase',
-      message: expect.stringContaining('nothing to erase at /patients/p2 in this trajectory: it was never there, or'),
+      message: expect.stringContaining('no erasable value at /patients/p2.'),
     });
     await expect(erase({ entries: ['ab'.repeat(32)] })).rejects.toMatchObject({ code: 'not_found' });
     for (const bad of [
@@ -181,11 +181,11 @@ describe('an erasure', () => {
     ])
       await expect(erase(bad)).rejects.toMatchObject({ code: 'bad_intent' });
     for (const none of [{ reason: undefined }, { reason: '' }])
-      await expect(erase({ at: ['/patients/p1'], ...none })).rejects.toThrow('say why, as its reason, in 1 to');
+      await expect(erase({ at: ['/patients/p1'], ...none })).rejects.toThrow('`reason` must be text of 1 to');
     const erased = (await erase({ at: ['/patients/p1'] })) as { entry: { id: string } };
     await expect(erase({ at: ['/patients/p1'] })).rejects.toMatchObject({
       code: 'nothing_to_erase',
-      message: `All that could be erased at /patients/p1 in this trajectory was erased before, by ${erased.entry.id}.`,
+      message: `All erasable values at /patients/p1 in this trajectory were erased earlier, by ${erased.entry.id}.`,
     });
   });
 

@@ -190,28 +190,28 @@ function divided(found: FoundValues): { readonly part: Part; readonly after?: Fo
 
 const ERASURE_INPUT = arg.only(['at', 'entries', 'beliefs', 'transactions', 'reason', 'writ', 'principal']);
 
-const NO_REASON = `say why, as its reason, in 1 to ${REASON_MAX} characters`;
+const NO_REASON = `\`reason\` must be text of 1 to ${REASON_MAX} characters`;
 
 function targetsOf(input: ErasureInput): ErasureTargets {
   const unfit = ERASURE_INPUT(input);
   if (unfit?.at === '.reason') throw badErasure(NO_REASON);
-  if (unfit?.at === '') throw badErasure('it is an object');
-  if (unfit !== undefined) throw badErasure(`it has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
+  if (unfit?.at === '') throw badErasure('it must be an object');
+  if (unfit !== undefined) throw badErasure(`its ${quoted(unfit.at.slice(1))} must be ${unfit.wanted}`);
   const { at = [], entries = [], beliefs = [], transactions = [], reason, principal = '', writ } = input;
   if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX) throw badErasure(NO_REASON);
-  if (typeof principal !== 'string') throw badErasure('a principal is a text');
-  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('name a writ');
+  if (typeof principal !== 'string') throw badErasure('`principal` must be a string');
+  if (typeof writ !== 'string' && (typeof writ !== 'object' || writ === null)) throw badErasure('pass a writ');
   const lists = [at, entries, beliefs, transactions];
   const named = lists.every(Array.isArray) ? lists.flat().length : 0;
-  if (named === 0) throw badErasure('name places, entries, what is believed, or transactions of tools');
+  if (named === 0) throw badErasure('name places, entries, facts or tool transactions');
   if (named > PLACES_MAX)
-    throw badErasure(`name at most ${PLACES_MAX} places, entries, beliefs and transactions at once`);
+    throw badErasure(`name at most ${PLACES_MAX} places, entries, facts and transactions at a time`);
   const odd = at.findIndex((place) => !isPlace(place));
-  if (odd !== -1) throw badErasure(`${quoted(at[odd])} is no JSON pointer to a place in the state`);
+  if (odd !== -1) throw badErasure(`${quoted(at[odd])} is not a JSON pointer to a path in the state`);
   const unknown = entries.findIndex((id) => !isHash(id));
-  if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is no id of an entry`);
+  if (unknown !== -1) throw badErasure(`${quoted(entries[unknown])} is not an entry id`);
   if (!transactions.every((epoch) => Number.isSafeInteger(epoch) && epoch > 0))
-    throw badErasure('a transaction of tools is named by its epoch, a number from 1');
+    throw badErasure('a tool transaction must be named by its epoch, a number from 1');
   const places = new Map(beliefs.map(checkBeliefSelector).map((place) => [JSON.stringify(place), place]));
   return {
     at: [...new Set(at)],
@@ -223,19 +223,18 @@ function targetsOf(input: ErasureInput): ErasureTargets {
 
 const BELIEVED_PLACE = arg.only(['space', 'subject', 'predicate', 'claim']);
 
-/** What it says is not repeated: names stand in no error, but those of members. */
+/** Errors contain the names of fields, but no names of the selector. */
 function checkBeliefSelector(given: unknown): BelievedPlace {
   const unfit = BELIEVED_PLACE(given);
-  if (unfit?.at === '') throw badErasure('what is believed is named by space and subject');
-  if (unfit !== undefined)
-    throw badErasure(`what is believed has ${quoted(unfit.at.slice(1))}, which must be ${unfit.wanted}`);
+  if (unfit?.at === '') throw badErasure('a fact selector must have a space and a subject');
+  if (unfit !== undefined) throw badErasure(`${quoted(unfit.at.slice(1))} of a fact selector must be ${unfit.wanted}`);
   const { space, subject, predicate, claim } = given as Partial<BelievedPlace>;
   if (!isName(space) || !isName(subject) || !(predicate === undefined || isName(predicate)))
     throw badErasure(
-      `what is believed has a space, a subject and perhaps a predicate, of 1 to ${NAME_MAX} characters in Unicode's composed form`,
+      `space, subject and predicate of a fact selector must be text of 1 to ${NAME_MAX} characters in Unicode's composed form`,
     );
   if (claim !== undefined && !isHash(claim))
-    throw badErasure('a claim is named by its id, of 64 lower-case hex digits');
+    throw badErasure('a claim must be named by its id, 64 lower-case hex digits');
   return { space, subject, ...(predicate !== undefined && { predicate }), ...(claim !== undefined && { claim }) };
 }
 
@@ -251,7 +250,7 @@ function isName(name: unknown): name is string {
 }
 
 function quoted(given: unknown): string {
-  return typeof given === 'string' ? JSON.stringify(given) : `a thing of the type ${typeof given}`;
+  return typeof given === 'string' ? JSON.stringify(given) : `a value of type ${typeof given}`;
 }
 
 function isPlace(pointer: unknown): boolean {
@@ -272,45 +271,43 @@ async function checkFound(
   for (const place of at) {
     const above = sensitiveAbove(domain, place);
     if (above !== undefined)
-      throw badErasure(
-        `${place} is a part of the sensitive value at ${above}, which is erased as a whole or not at all`,
-      );
+      throw badErasure(`${place} is a part of the sensitive value at ${above}, which can only be erased as a whole`);
   }
   const missing = entries.find((id) => !found.entries.has(id));
   if (missing !== undefined)
-    throw new RuntimeError('not_found', `This trajectory has no entry ${missing}; erase it where it stands.`);
+    throw new RuntimeError('not_found', `This trajectory has no entry ${missing}. Erase it in its own trajectory.`);
   const elsewhere = transactions.find((epoch) => !found.transactions.has(epoch));
   if (elsewhere !== undefined)
     throw new RuntimeError(
       'not_found',
-      `The effect log of this store has no transaction ${elsewhere} of this trajectory; erase it where it was made.`,
+      `The effect log of this store has no transaction ${elsewhere} of this trajectory. Erase it in its own store.`,
     );
   const [unknown] = found.unknown;
   if (unknown !== undefined)
-    throw new RuntimeError('not_found', `Nobody has made the claim ${unknown.claim} of that subject there.`);
+    throw new RuntimeError('not_found', `The subject has no claim ${unknown.claim} in that memory.`);
   if (found.values.length + found.answers.length + found.logged.length > 0) return;
   const spaces = [...new Set(beliefs.map(({ space }) => `the memory ${space}`))];
   const where = [...at, ...entries, ...spaces, ...transactions.map((epoch) => `transaction ${epoch}`)].join(', ');
   const left = await found.remainingNow();
-  const others = left.length === 0 ? '' : ` Other trajectories have something of it: ${left.join(', ')}.`;
+  const others = left.length === 0 ? '' : ` Other trajectories contain values of it: ${left.join(', ')}.`;
   const own =
     found.unmarked.length === 0
       ? ''
-      : ` The state has texts of it that are not sensitive, by ${found.unmarked.join(', ')}.`;
+      : ` The state contains its values in places that are not sensitive, by ${found.unmarked.join(', ')}.`;
   const { open, unmarked, erasedBy } = found;
   const yet =
     open.length === 0
       ? ''
-      : ` Transactions of tools that have not ended have something of it, which can be erased when they have: ${open.join(', ')}.`;
+      : ` Unfinished tool transactions contain values of it: ${open.join(', ')}. Erase them after these transactions have ended.`;
   const nothing =
     erasedBy.length > 0
-      ? `All that could be erased at ${where} in this trajectory was erased before, by ${erasedBy.join(', ')}.`
-      : `There is nothing to erase at ${where} in this trajectory: it was never there, or it was erased before. What can be erased are values that the domain marks sensitive, what is believed, and what tools were given and have answered.`;
+      ? `All erasable values at ${where} in this trajectory were erased earlier, by ${erasedBy.join(', ')}.`
+      : `The trajectory has no erasable value at ${where}. Name a value that the domain marks sensitive, a fact, or a tool transaction.`;
   throw new RuntimeError('nothing_to_erase', `${nothing}${others}${own}${yet}`, {
     evidence: { left, unmarked, ...(open.length > 0 && { open }) },
   });
 }
 
 function badErasure(what: string): RuntimeError {
-  return new RuntimeError('bad_intent', `This is no erasure: ${what}.`);
+  return new RuntimeError('bad_intent', `The erasure is not valid: ${what}.`);
 }

@@ -63,7 +63,7 @@ export class EffectLogSearch {
   readonly #transacted: Set<Hash> = new Set();
   readonly #effects: Set<Hash> = new Set();
 
-  /** `epochs`: transactions that are selected whatever their proposal. */
+  /** `epochs`: transactions that are selected independently of their proposal. */
   constructor(trajectoryId: string, epochs: readonly number[]) {
     this.#trajectoryId = trajectoryId;
     this.#epochs = new Set(epochs);

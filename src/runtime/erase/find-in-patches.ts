@@ -16,7 +16,7 @@ export interface StateWrites {
 }
 
 interface FoundWrite {
-  /** Of the first entry that refers to it. */
+  /** Belongs to the first entry that refers to the value. */
   readonly seq: number;
   readonly stored: Stored;
 }

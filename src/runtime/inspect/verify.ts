@@ -126,7 +126,7 @@ async function inheritedFaults(
 }
 
 function unsound(trajectory_id: string, { message }: LedgerFault): Fault {
-  const detail = `what it inherits can't be compared with its source: ${message}`;
+  const detail = `the inherited facts cannot be compared with the source: ${message}`;
   return { trajectory_id, seq: 0, code: 'source_missing', detail };
 }
 
@@ -193,7 +193,7 @@ function warned(verified: readonly Verified[]): VerifyReport[] {
     for (const { child, revoked } of authority?.revokedDelegations() ?? []) {
       if (authorities.get(child)?.isDoneWith(revoked) !== false) continue;
       const { trajectory_id: above } = report;
-      const what = `${revoked[0]} was revoked in ${above}, and this trajectory goes on; opening ${above} tells it`;
+      const what = `${revoked[0]} was revoked in ${above}, but this trajectory has not adopted the revocation; open ${above} to adopt it`;
       warnings.set(child, [...(warnings.get(child) ?? []), what]);
     }
   }
@@ -205,7 +205,7 @@ function warned(verified: readonly Verified[]): VerifyReport[] {
 
 /** No store has written such a name, and none accepts it in a query. */
 function unnameable(trajectory_id: string): VerifyReport {
-  return absent({ trajectory_id, seq: 0, code: 'malformed', detail: 'its name has a NUL' });
+  return absent({ trajectory_id, seq: 0, code: 'malformed', detail: 'the name has a NUL' });
 }
 
 /** For a trajectory of which no entry was read. */

@@ -135,7 +135,7 @@ describe('the answering principal', () => {
     for (const principal of ['clerk bob', 'chief wilson'])
       await expect(trajectory.approve(pending, { ...clerk, principal, answers })).rejects.toMatchObject({
         code: 'changed_since',
-        message: expect.stringMatching(/did not ask .* when it was put up/),
+        message: expect.stringMatching(/did not ask .* when it was submitted/),
         evidence: { id: pending, request },
       });
     expect(trajectory.length).toBe(length);

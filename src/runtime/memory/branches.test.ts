@@ -112,7 +112,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     for (const said of [many(5_000, 1), [...many(5_000, 1), drug('aspirin')]])
       expect(await tried.assertMany(said)).toMatchObject({
         ruling: 'rejected',
-        detail: expect.stringMatching(/^too_much_inherited: The branch begins with 1800 facts/),
+        detail: expect.stringMatching(/^too_much_inherited: The branch inherits 1800 facts/),
       });
     expect(trajectory.length).toBe(length + 2);
     // Other facts of it can be changed, and so can the inherited one in its source.

@@ -66,12 +66,12 @@ onClinics((begun) => {
       [{ subject: 'e\u0301' }, 'subject', 'bad_text'],
       [{ object: 'a\0b' }, 'object', 'bad_text'],
       [{ source: '' }, 'source', 'bad_text'],
-      [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since here it is source', 'bad_argument'],
-      [{ space: 'w2' }, 'space must be left out, since the memory has its own', 'bad_argument'],
+      [{ sourceEventId: 'letter' }, 'sourceEventId must be left out, since its name here is source', 'bad_argument'],
+      [{ space: 'w2' }, 'space must be left out, since the memory sets its own space', 'bad_argument'],
       [{ verb: 'retract' }, 'verb must be left out, since the method is the verb', 'bad_argument'],
-      [{ confidense: 1 }, 'confidense must be left out, since there is no such member', 'bad_argument'],
+      [{ confidense: 1 }, 'confidense must be left out, since the fields are', 'bad_argument'],
     ];
-    const inValid = 'must be left out, since a period stands in valid: { from, to }';
+    const inValid = 'must be left out, since a period is given as valid: { from, to }';
     const stamps = [
       [{ strategy: 'newest' }, 'strategy', 'unknown_strategy'],
       [{ strategy: 'evi' }, 'strategy', 'strategy_not_allowed'],
@@ -99,7 +99,7 @@ onClinics((begun) => {
         memory.retract({ ...about, valid, ...more } as never),
       );
     }
-    add('change.valid must be left out, since a change has a from', 'bad_argument', () =>
+    add('change.valid must be left out, since a change has a `from`', 'bad_argument', () =>
       memory.change({ ...said, valid: { from: first } } as never),
     );
     add('claims.0.valid.form', 'bad_argument', () => memory.assert({ ...said, valid: { form: first } } as never));
@@ -150,7 +150,7 @@ onClinics((begun) => {
     ])
       await expect(ask()).rejects.toMatchObject({
         code: 'no_instant',
-        message: expect.stringContaining('`instantFromMillis` of assize'),
+        message: expect.stringContaining('with `instantFromMillis`'),
       });
   });
 

@@ -314,10 +314,10 @@ onClinics((begun) => {
     expect(await memory.assert(over)).toMatchObject({
       ruling: 'rejected',
       reason: 'precondition_failed',
-      detail: expect.stringMatching(/^reversed_period: It has ended when it is said, .* say with from since when/),
+      detail: expect.stringMatching(/^reversed_period: The fact ends before it is asserted, .* Set `from`/),
     });
     expect(await memory.assert({ ...over, valid: { to: START } })).toMatchObject({
-      detail: expect.stringMatching(/^empty_period: It has ended when it is said/),
+      detail: expect.stringMatching(/^empty_period: The fact ends before it is asserted/),
     });
     expect(await memory.history()).toEqual([]);
   });

@@ -31,9 +31,9 @@ export class Precondition {
   constructor(writer: Writer, given: PreconditionInput) {
     const { since, paths } = given ?? {};
     if (!isHash(since))
-      throw badIntent('precondition names, as since, the entry that was the head when the slice was read');
+      throw badIntent('`since` of a precondition must be the entry that was the head when the slice was read');
     if (!Array.isArray(paths) || paths.length === 0 || paths.length > PLACES_MAX)
-      throw badIntent(`precondition names 1 to ${PLACES_MAX} places of the slice`);
+      throw badIntent(`\`paths\` of a precondition must be 1 to ${PLACES_MAX} paths of the slice`);
     this.#writer = writer;
     this.#since = since;
     this.#premise = new ReadSet(Array.from(paths, keysOf));
@@ -78,7 +78,7 @@ export class Precondition {
     const hidden = this.#premise.hiddenFrom(domain.footprint(role.name, role.params));
     if (hidden !== undefined)
       throw badIntent(
-        `the role ${role.name} does not see all that is at ${JSON.stringify(hidden)}; ifUnchanged names places of its slice`,
+        `the role ${role.name} does not see the whole value at ${JSON.stringify(hidden)}; a precondition can only name paths of its slice`,
       );
     let found = this.#found;
     // Not cached: these entries may never become durable, and then this proposal does not either.
@@ -95,9 +95,7 @@ export class Precondition {
   #checkElements(state: unknown): void {
     const odd = this.#premise.noElement(state);
     if (odd === undefined) return;
-    throw badIntent(
-      `nothing is ever changed at ${JSON.stringify(odd)}, which is no element of its list; name the list`,
-    );
+    throw badIntent(`${JSON.stringify(odd)} is not an element of its list; name the list`);
   }
 
   #met(id: Hash, paths: readonly (readonly string[])[]): string | undefined {
@@ -109,10 +107,10 @@ export class Precondition {
     const { id, context } = this.#writer;
     const row = await context.store.resolve(this.#since);
     if (row?.trajectory_id === id) return row.seq;
-    const where = row === undefined ? 'no entry at all' : `one of ${row.trajectory_id}`;
+    const where = row === undefined ? 'not an entry' : `an entry of ${row.trajectory_id}`;
     throw new RuntimeError(
       'not_found',
-      `${this.#since} is ${where} and none of ${id}; read the slice here, and its head in the same turn.`,
+      `${this.#since} is ${where}, not an entry of ${id}. Read the slice and its head together from ${id}.`,
       { evidence: { since: this.#since, trajectory_id: id } },
     );
   }
@@ -133,5 +131,5 @@ function keysOf(place: unknown, index: number): string[] {
   } catch (error) {
     if (!isAssizeError(error)) throw error;
   }
-  throw badIntent(`precondition names JSON pointers, and place ${index} is none`);
+  throw badIntent(`path ${index} of a precondition must be a JSON pointer`);
 }

@@ -371,6 +371,6 @@ export class Proposals implements Proposer {
 function usedForAnother(key: string | undefined): RuntimeError {
   return new RuntimeError(
     'idempotency_conflict',
-    `The idempotency key ${key} was used for another intent; use a new key.`,
+    `The idempotency key ${key} was used for another intent. Use a new key.`,
   );
 }

@@ -15,7 +15,7 @@ export function withinEntrySize<T>(
     return make();
   } catch (error) {
     if (!(error instanceof CanonError) || error.code !== 'too_large') throw error;
-    const message = `${what} would have more than ${bytesMax} bytes as JSON, and may not have more; propose less at a time.`;
+    const message = `${what} would exceed ${bytesMax} bytes as JSON. Propose less at a time.`;
     throw new CanonError('too_large', error.pointer, message, { cause: error });
   }
 }

@@ -128,7 +128,7 @@ export function isForFailure(key: string | undefined): boolean {
 export function checkKey(key: unknown): void {
   const own = [TRANSACTION_KEY, FAILURE_KEY].find((prefix) => typeof key === 'string' && key.startsWith(prefix));
   if (own !== undefined)
-    throw badIntent(`an idempotency key does not begin with ${own}, as those of the runtime do; use another one`);
+    throw badIntent(`an idempotency key cannot start with ${own}, which is reserved for the runtime; use another key`);
 }
 
 /** Derived from the types, so that a member added there must be added here. */
@@ -155,7 +155,7 @@ const PRECONDITION: Members<PreconditionInput> = { since: true, paths: true };
 function checkMembers(of: string, given: object, members: Readonly<Record<string, true>>): void {
   for (const name in given)
     if (!Object.hasOwn(members, name))
-      throw badIntent(`${of} has no member ${JSON.stringify(name)}; there are ${Object.keys(members).join(', ')}`);
+      throw badIntent(`${of} has no field ${JSON.stringify(name)}; the fields are ${Object.keys(members).join(', ')}`);
 }
 
 /**
@@ -164,17 +164,17 @@ function checkMembers(of: string, given: object, members: Readonly<Record<string
  * @throws RuntimeError `bad_intent`
  */
 export function checkProposal(input: ProposalInput): void {
-  if (typeof input !== 'object' || input === null) throw badIntent('a proposal is an object');
+  if (typeof input !== 'object' || input === null) throw badIntent('a proposal must be an object');
   checkMembers('a proposal', input, PROPOSAL);
   const { writ, principal = '', idempotencyKey = 'none', observations = [], precondition } = input;
   const isWrit = typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
-  if (!isWrit) throw badIntent('a proposal names its writ');
-  if (typeof principal !== 'string') throw badIntent('a principal is a text');
+  if (!isWrit) throw badIntent('a proposal must have a writ');
+  if (typeof principal !== 'string') throw badIntent('`principal` must be a string');
   if (typeof idempotencyKey !== 'string' || idempotencyKey === '' || idempotencyKey.length > NAME_MAX)
-    throw badIntent(`an idempotency key is a text of 1 to ${NAME_MAX} characters`);
-  if (!Array.isArray(observations)) throw badIntent('observations are a list');
+    throw badIntent(`an idempotency key must be text of 1 to ${NAME_MAX} characters`);
+  if (!Array.isArray(observations)) throw badIntent('observations must be a list');
   if (typeof precondition === 'object' && precondition !== null)
-    checkMembers('what is to be unchanged', precondition, PRECONDITION);
+    checkMembers('a precondition', precondition, PRECONDITION);
 }
 
 /** The proposed action of the domain. */
@@ -191,9 +191,9 @@ export interface ParsedIntent {
  */
 export function parseIntent({ action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>): ParsedIntent {
   if (typeof action !== 'string' || action === '' || action.length > NAME_MAX)
-    throw badIntent(`an intent names its action in 1 to ${NAME_MAX} characters`);
+    throw badIntent(`the action of an intent must be text of 1 to ${NAME_MAX} characters`);
   const read = roleOf(role);
-  if (args === undefined) throw badIntent('a proposal has args; {} where its action takes none');
+  if (args === undefined) throw badIntent('a proposal must have args; pass {} if its action takes none');
   return { action, role: read, args: copied('The arguments', args, FOREIGN) };
 }
 
@@ -232,11 +232,11 @@ export function gather(
   const observations: GatheredObservation[] = [];
   for (const observation of input.observations ?? []) {
     const { name, value: given } = observation ?? {};
-    if (typeof name !== 'string' || given === undefined) throw badIntent('an observation has a name and a value');
+    if (typeof name !== 'string' || given === undefined) throw badIntent('an observation must have a name and a value');
     checkMembers('an observation', observation, OBSERVATION);
     if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= observationNameFault(name);
     if ('oracle_key' in observation && !isHash(observation.oracle_key))
-      throw badIntent('an oracle key is 64 lower-case hex digits');
+      throw badIntent('an oracle key must be 64 lower-case hex digits');
     // Answers in the oracle log may have any size.
     const value = place.isRead
       ? (given as Json)
@@ -288,14 +288,14 @@ export function gather(
  */
 export function checkObservationName(name: string): void {
   const refused =
-    typeof name === 'string' ? observationNameFault(name) : badIntent('the name of an observation is a text');
+    typeof name === 'string' ? observationNameFault(name) : badIntent('the name of an observation must be a string');
   if (refused !== undefined) throw refused;
 }
 
 function observationNameFault(name: string): RuntimeError | undefined {
-  if (name.length > NAME_MAX) return badIntent(`an observation has a name of at most ${NAME_MAX} characters`);
+  if (name.length > NAME_MAX) return badIntent(`the name of an observation must have at most ${NAME_MAX} characters`);
   if (!isToolObservation(name) && !name.startsWith(OWN_OBSERVATION)) return undefined;
-  return badIntent(`an observation is not named as those of the runtime are, as ${name} is; give it another name`);
+  return badIntent(`the observation name ${name} is reserved for the runtime; use another name`);
 }
 
 function copied(what: string, given: unknown, limits: Partial<CanonLimits>): Json {
@@ -310,9 +310,9 @@ export function keyHashOf(key: string, principal: string, trajectory: string): H
 function isSensitive(observation: ObservationInput): boolean {
   const sensitive = 'sensitive' in observation ? observation.sensitive : false;
   if (sensitive !== undefined && typeof sensitive !== 'boolean')
-    throw badIntent('whether an observation is sensitive is true or false');
+    throw badIntent('`sensitive` of an observation must be true or false');
   if (sensitive === true && 'oracle_key' in observation)
-    throw badIntent('an observation by oracle key can’t be sensitive: what it is of stands in the oracle log');
+    throw badIntent('an observation by oracle key cannot be sensitive, because its value is in the oracle log');
   return sensitive === true;
 }
 
@@ -328,19 +328,20 @@ function isName(value: unknown): boolean {
 
 function roleOf(role: string | RoleRef): RoleRef {
   if (typeof role === 'string' && isName(role)) return { name: role, params: {} };
-  if (typeof role !== 'object' || role === null) throw badIntent('a role has a name, and parameters');
+  if (typeof role !== 'object' || role === null) throw badIntent('a role must have a name and parameters');
   checkMembers('a role', role, ROLE);
-  if (role.params === undefined) throw badIntent('a role has params, {} where it needs none; or give its name alone');
+  if (role.params === undefined)
+    throw badIntent('a role must have params; pass {} if it needs none, or pass only its name');
   const params = copyJson(role.params, FOREIGN);
   const texts =
     typeof params === 'object' &&
     params !== null &&
     Object.keys(params).every((name) => isName(name) && isName((params as Readonly<Record<string, Json>>)[name]));
   if (!isName(role?.name) || !texts)
-    throw badIntent(`a role has a name, and parameters that are texts, of at most ${NAME_MAX} characters`);
+    throw badIntent(`the name and the parameters of a role must be strings of at most ${NAME_MAX} characters`);
   return { name: role.name, params: params as Record<string, string> };
 }
 
 export function badIntent(what: string): RuntimeError {
-  return new RuntimeError('bad_intent', `This is no intent: ${what}.`);
+  return new RuntimeError('bad_intent', `The intent is not valid: ${what}.`);
 }

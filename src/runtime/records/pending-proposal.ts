@@ -65,7 +65,7 @@ export async function readValue(entry: EntryPosition, stored: Stored, { values }
   if ('value' in held) return held.value;
   throw new RuntimeError(
     'erased',
-    `${entry.trajectory_id} seq ${entry.seq} refers to a value that was erased (${held.$erased}); what needs it can’t go on.`,
+    `${entry.trajectory_id} seq ${entry.seq} refers to a value that was erased (${held.$erased}), so the operation cannot continue.`,
     { evidence: { ...entry, hash: held.$erased } },
   );
 }
@@ -113,7 +113,7 @@ export async function observedValue(
   if (answer !== undefined && contentHash(answer, ORACLE_LIMITS) === named) return answer;
   throw new RuntimeError(
     'observation_missing',
-    `The observation ${name} is recorded under oracle key ${key}, which ${answer === undefined ? 'is not at hand' : 'has another answer'}; give the runtime the oracle log that it was made with.`,
+    `The observation ${name} is recorded under oracle key ${key}, which ${answer === undefined ? 'is missing' : 'has another answer'}. Open the runtime with the oracle log of the recording.`,
     { evidence: { key } },
   );
 }
@@ -133,7 +133,7 @@ export async function checkObserved(
     const row = await oracle?.oracleGet(key);
     if (row?.erased_by !== undefined) throw erasedAnswer(name, row);
     if (row !== undefined && hashOf(row) === hash) continue;
-    const what = oracle === undefined ? 'the runtime was given no oracle log' : 'the oracle log has no such answer';
+    const what = oracle === undefined ? 'the runtime has no oracle log' : 'the oracle log has no such answer';
     throw new RuntimeError('observation_missing', `The observation ${name} names oracle key ${key}, but ${what}.`, {
       evidence: { key },
     });
@@ -143,7 +143,7 @@ export async function checkObserved(
 function erasedAnswer(name: string, { key, erased_by }: OracleRow): RuntimeError {
   return new RuntimeError(
     'erased',
-    `The observation ${name} is recorded under oracle key ${key}, whose answer was erased by ${erased_by}; what needs it can’t go on.`,
+    `The observation ${name} is recorded under oracle key ${key}, whose answer was erased by ${erased_by}. The operation cannot continue.`,
     { evidence: { key, by: erased_by } },
   );
 }

@@ -58,7 +58,7 @@ export function splitInitialState(
   kept: PayloadBlobs,
 ): Pick<ChildBeginning, 'initial_state' | 'sensitive'> {
   if (domain.sensitive !== undefined && hasErased(state))
-    throw new RuntimeError('bad_option', 'The options can’t be used: the state has a value that is said to be erased.');
+    throw new RuntimeError('bad_option', 'The options are not valid: the state has a value that is marked as erased.');
   const { plain, sensitive } = partedState(domain, state);
   const initial_state = kept.store(plain, false);
   return sensitive.length === 0 ? { initial_state } : { initial_state, sensitive: kept.patchesInline(sensitive) };
@@ -84,7 +84,7 @@ export function vectorOf(world: World, override: boolean): readonly VectorItem[]
   if (override) return world.vector() as readonly VectorItem[];
   throw new RuntimeError(
     'invalid_initial_state',
-    `The state breaks ${first.rule.id}: ${detailOf(first)}. Begin with override to do so all the same.`,
+    `The state violates ${first.rule.id}: ${detailOf(first)}. Correct the state, or pass override.`,
     {
       evidence: { invariants: world.failing.map(({ rule }) => rule.id) },
     },
@@ -96,7 +96,7 @@ export function vectorOf(world: World, override: boolean): readonly VectorItem[]
  * AuthorityError `bad_writ`
  */
 export function checkWrits(writs: readonly Json[], verifier: WritVerifier): readonly Json[] {
-  if (!Array.isArray(writs)) throw new RuntimeError('bad_option', 'The options can’t be used: writs are a list.');
+  if (!Array.isArray(writs)) throw new RuntimeError('bad_option', 'The options are not valid: writs must be a list.');
   const bound = new Writs();
   bound.bind(writs);
   for (const writ of writs) verified(verifier, bound.present(writ));

@@ -107,14 +107,15 @@ export function checkedResolution<Input extends Resolution>(
   const said = input as unknown as { readonly [name: string]: unknown };
   const wanted = said['reason'] === undefined ? texts : [...texts, 'reason'];
   const wrong = wanted.find((name) => typeof said[name] !== 'string');
-  if (wrong !== undefined) throw new RuntimeError('bad_intent', `A resolution has a ${wrong}, which is a text.`);
+  if (wrong !== undefined)
+    throw new RuntimeError('bad_intent', `The ${wrong} of a resolution is missing or not valid. Pass a string.`);
   const { answers, replacement } = said;
   const copies = answers === undefined ? {} : { answers: answersFrom(answers) };
   checkArgument(of, input, 'input');
   const fault = faultOfName(input.principal);
   if (fault === undefined)
     return { ...input, ...copies, ...(replacement !== undefined && { replacement: ownReplacement(replacement) }) };
-  throw new RuntimeError('bad_intent', `${JSON.stringify(input.principal)} is no name of who decides: ${fault}.`, {
+  throw new RuntimeError('bad_intent', `The principal ${JSON.stringify(input.principal)} is not valid: ${fault}.`, {
     evidence: { principal: input.principal },
   });
 }
@@ -125,7 +126,7 @@ function answersFrom(given: unknown): GivenAnswer[] {
   if (answers.every((answer) => answer !== undefined)) return answers;
   throw new RuntimeError(
     'bad_intent',
-    'Answers are a list; each has the request that it answers, and the claim of its winner.',
+    'The answers are not valid. Pass a list; each answer has its request and the claim of the winner.',
   );
 }
 
@@ -139,7 +140,7 @@ function ownReplacement(given: unknown): unknown {
   try {
     return copyJson(given, { ...WORLD_LIMITS, foreign: true });
   } catch (error) {
-    throw new KernelError('invalid_replacement', `The approved state is no JSON: ${(error as Error).message}`, {
+    throw new KernelError('invalid_replacement', `The approved state is not JSON: ${(error as Error).message}`, {
       cause: error,
     });
   }
@@ -165,7 +166,7 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
   }
   throw new RuntimeError(
     'not_a_ruling',
-    `A ${payload.kind} entry rules on nothing. Give a commit, a rejection or a pending approval.`,
+    `A ${payload.kind} entry has no ruling. Pass a commit, a rejection or a pending approval.`,
   );
 }
 

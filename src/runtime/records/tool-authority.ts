@@ -100,7 +100,7 @@ function toolVerdict(authority: Authority, { action, scopes, args }: ToolUse): T
   if (decided?.ruling.decision === 'needs_approval')
     return { asked: { reason: 'policy_needs_approval', detail: `${action}: ${decided.detail}` }, ...policy };
   if (!admitted.needsApproval) return FREELY;
-  const detail = `${action}: the writ lets this be done only with an approval`;
+  const detail = `${action}: the writ requires an approval for this action`;
   return { asked: { reason: 'writ_requires_approval', detail }, ...policy };
 }
 
@@ -111,7 +111,7 @@ function toolVerdict(authority: Authority, { action, scopes, args }: ToolUse): T
 export function refusalOf(authority: Authority, use: ToolUse, approval: boolean): Refusal | undefined {
   const { refusal, asked, policy } = toolVerdict(authority, use);
   if (asked === undefined || approval) return refusal;
-  const detail = `${use.action} needs an approval, which comes too late for what acts at once`;
+  const detail = `${use.action} needs an approval, which is too late for an effect that executes immediately`;
   return { reason: 'policy_denied', detail, ...(policy && { policy }) };
 }
 
@@ -147,7 +147,7 @@ function irreversibleDemand({ pivot }: CommitPlan, asked: ApprovalDemand | undef
   if (pivot === undefined) return asked;
   const { tool, channel } = pivot;
   const also = asked === undefined ? '' : `; ${asked.detail}`;
-  const detail = `${tool} can’t be undone, and acts at once${also}`;
+  const detail = `${tool} cannot be compensated and executes immediately${also}`;
   return { reason: 'irreversible', detail, ...(channel === undefined ? {} : { channel }) };
 }
 

@@ -475,11 +475,13 @@ test('a declaration states the compensation cost if it has one, in valid units',
   const declared = (change: object) => () => declareTool({ ...spec, ...change } as never);
   const invalid = (what: string) =>
     expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(what) });
-  expect(declared({ undoCost: { usd: 3 } })).toThrow(invalid('its undoCost has to be a function'));
-  expect(declared({ cost: 3 })).toThrow(invalid('its cost has to be a function'));
+  expect(declared({ undoCost: { usd: 3 } })).toThrow(invalid('its undoCost must be a function'));
+  expect(declared({ cost: 3 })).toThrow(invalid('its cost must be a function'));
   expect(declared({ class: { ...(spec.class as object), reversibility: 'reversible' } })).toThrow(invalid('with_cost'));
-  expect(declared({ compensate: undefined, uncompensated: 'so' })).toThrow(invalid('has no compensate'));
-  expect(declared({ class: 'read', compensate: undefined, writes: undefined })).toThrow(invalid("can't have undoCost"));
+  expect(declared({ compensate: undefined, uncompensated: 'so' })).toThrow(invalid('needs a compensate'));
+  expect(declared({ class: 'read', compensate: undefined, writes: undefined })).toThrow(
+    invalid('cannot have undoCost'),
+  );
   const made = await world(10);
   const wrong = made.bank.charge.spec.undoCost!({ what: 'a', undoing: 0.5 });
   expect(wrong).toEqual({ usd: 0.5 });

@@ -10,7 +10,7 @@ import { unhandledIn } from '../../../tests/support/unhandled.ts';
 
 test('a value given as a tool must be a tool', () => {
   const plain = { name: 'x.y', execute: () => null } as unknown as Tool;
-  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow('make it with declareTool');
+  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [plain] })).toThrow('Create it with declareTool');
 });
 
 test('a tool that is wrongly declared is refused by name', () => {
@@ -25,36 +25,36 @@ test('a tool that is wrongly declared is refused by name', () => {
   expect(declareTool(good as never).name).toBe('x.y');
   const wrong: [object, string][] = [
     [{ name: 'X' }, 'lower-case words'],
-    [{ name: 'assize.x' }, 'not begin with assize'],
+    [{ name: 'assize.x' }, 'not start with assize'],
     [{ input: {} }, 'zod schema'],
     [{ execute: undefined }, 'no execute'],
     [{ class: { ...good.class, reversibility: 'maybe' } }, 'reversibility'],
-    [{ class: 'write' }, "its class is 'read'"],
+    [{ class: 'write' }, "its class must be 'read'"],
     [{ class: 'read' }, 'only reads'],
-    [{ writes: undefined }, 'what it writes'],
+    [{ writes: undefined }, 'it must declare `writes`'],
     [{ writes: ['x//y'] }, 'does not parse'],
     [{ writes: 'x:y' }, 'a list of scopes'],
-    [{ writes: [] }, 'what it writes'],
-    [{ writes: ['x:{a'] }, 'a brace stands only around'],
-    [{ writes: ['x:{b}'] }, 'no member b'],
-    [{ compensate: 'yes' }, 'compensate has to be a function'],
-    [{ mitigate: 'yes' }, 'mitigate has to be a function'],
-    [{ mitigate: () => null, compensate: undefined, uncompensated: 'it may stay' }, 'and it has no compensate'],
-    [{ class: 'read', mitigate: () => null, compensate: undefined, writes: undefined }, "can't have mitigate"],
-    [{ uncompensated: 'it may stay' }, 'leave one of them out'],
+    [{ writes: [] }, 'it must declare `writes`'],
+    [{ writes: ['x:{a'] }, 'braces must enclose'],
+    [{ writes: ['x:{b}'] }, 'no field b'],
+    [{ compensate: 'yes' }, 'compensate must be a function'],
+    [{ mitigate: 'yes' }, 'mitigate must be a function'],
+    [{ mitigate: () => null, compensate: undefined, uncompensated: 'it may stay' }, 'a mitigate needs a compensate'],
+    [{ class: 'read', mitigate: () => null, compensate: undefined, writes: undefined }, 'cannot have mitigate'],
+    [{ uncompensated: 'it may stay' }, 'leave one out'],
     [{ compensate: undefined, uncompensated: ' ' }, 'why it may stay'],
     [{ compensate: undefined }, 'uncompensated'],
-    [{ class: { ...good.class, reversibility: 'irreversible' } }, 'has no compensate'],
+    [{ class: { ...good.class, reversibility: 'irreversible' } }, 'cannot have a compensate'],
     [{ class: { ...good.class, sink: 'queryable' } }, 'reconcile'],
     [{ reconcile: () => ({ happened: false }) }, 'queryable'],
   ];
   wrong.push(
     [{ compensat: () => null }, 'no "compensat"'],
-    [{ description: 7 }, 'description has to be a text'],
-    [{ plan: 'x' }, 'plan has to be a function'],
-    [{ sensitive: 'no' }, 'sensitive has to be true or false'],
-    [{ parallel: 1 }, 'parallel has to be true or false'],
-    [{ compensate: undefined, uncompensated: 7 }, 'uncompensated has to be a text'],
+    [{ description: 7 }, 'description must be a string'],
+    [{ plan: 'x' }, 'plan must be a function'],
+    [{ sensitive: 'no' }, 'sensitive must be true or false'],
+    [{ parallel: 1 }, 'parallel must be true or false'],
+    [{ compensate: undefined, uncompensated: 7 }, 'uncompensated must be a string'],
   );
   for (const [change, what] of wrong) {
     let said = 'nothing';
@@ -83,17 +83,17 @@ test('a tool that is wrongly declared is refused by name', () => {
   }
   for (const odd of [new Declared(), new Wrong(), Object.create(good)])
     expect(() => declareTool(odd as never)).toThrow(
-      "The tool x.y can't be used: its declaration has to be a plain object",
+      'The tool x.y is not valid: its declaration must be a plain object',
     );
   const hidden = { ...good, compensate: undefined };
   for (const proto of [null, Object.create(null, { compensate: { value: 7 } })]) {
     const spec = Object.setPrototypeOf({ ...good }, proto);
     expect(declareTool(spec).name).toBe('x.y');
     delete spec.compensate;
-    expect(() => declareTool(spec)).toThrow(proto === null ? 'uncompensated' : 'compensate has to be a function');
+    expect(() => declareTool(spec)).toThrow(proto === null ? 'uncompensated' : 'compensate must be a function');
   }
   Object.defineProperty(hidden, 'compensate', { value: 7, enumerable: false });
-  expect(() => declareTool(hidden as never)).toThrow('compensate has to be a function');
+  expect(() => declareTool(hidden as never)).toThrow('compensate must be a function');
   expect(declareTool({ ...good, note: undefined, plan: undefined } as never).name).toBe('x.y');
   for (const none of [undefined, null, 7, 'x.y'])
     expect(() => declareTool(none as never)).toThrow(expect.objectContaining({ code: 'invalid_tool' }));
@@ -101,13 +101,13 @@ test('a tool that is wrongly declared is refused by name', () => {
 });
 
 test.each<[string, object, string]>([
-  ['scopes that are none', { writes: () => null }, 'no list'],
-  ['one scope', { writes: () => 'x:1' }, 'no list'],
-  ['no scope, though it writes', { writes: () => [] }, 'does not say where'],
-  ['scopes that are not told', { reads: () => JSON.parse('') }, 'reads can’t be told'],
-  ['scopes that are told later', { writes: async () => ['x:1'] }, 'no list'],
-  ['what is no scope', { writes: () => [7] }, 'no scope'],
-  ['a schema that takes its time', { input: z.string().refine(async () => true) }, 'its schema can’t tell'],
+  ['scopes that are none', { writes: () => null }, 'must return a list'],
+  ['one scope', { writes: () => 'x:1' }, 'must return a list'],
+  ['no scope, though it writes', { writes: () => [] }, 'must return at least one scope'],
+  ['scopes that are not told', { reads: () => JSON.parse('') }, 'its reads function failed'],
+  ['scopes that are told later', { writes: async () => ['x:1'] }, 'must return a list'],
+  ['what is no scope', { writes: () => [7] }, 'not a scope'],
+  ['a schema that takes its time', { input: z.string().refine(async () => true) }, 'its schema failed'],
 ])('a call that has %s is refused by name, with nothing done', async (_, change, what) => {
   let calls = 0;
   const tool = declareTool({

@@ -8,7 +8,7 @@ test.each([0, 1, 2, 3, 4])('without answers a member loses work at lease end, no
   onTestFinished(() => void vi.useRealTimers());
   const store = new MemoryStore({ shared: true });
   const leaseMs = 1_000;
-  const membership = await store.shareEffects!({ leaseMs });
+  const membership = await store.joinEffects!({ leaseMs });
   let isHung = false;
   const exchange: Membership['exchange'] = (...given) =>
     isHung ? new Promise(() => undefined) : membership.exchange(...given);
@@ -26,7 +26,7 @@ test.each([0, 1, 2, 3, 4])('without answers a member loses work at lease end, no
   await vi.advanceTimersByTimeAsync(1);
   expect(beside.lost.reason).toMatchObject({
     code: 'lease_lost',
-    cause: { message: 'the store has not answered for 1000 ms, which is the lease' },
+    cause: { message: 'the store did not answer for 1000 ms, the length of the lease' },
   });
   await membership.release();
 });

@@ -248,7 +248,7 @@ describe('a repeated call with another outcome', () => {
   });
 
   test.each<[string, (odd: { answer: unknown; refuses: boolean }) => void, string]>([
-    ['answers another thing', (odd) => (odd.answer = 'second'), 'answers otherwise'],
+    ['answers another thing', (odd) => (odd.answer = 'second'), 'its answer differs'],
     ['does nothing', (odd) => (odd.refuses = true), 'it is closed'],
   ])('%s: all is undone, and it waits on, to be rejected', async (_, change, why) => {
     const { sink, odd, trajectory, putUp, verified, payloads } = await stage();
@@ -302,7 +302,7 @@ test('an effect compensated in its body does not wait for the approval', async (
   expect([ruling.ruling, effects, did()]).toEqual(['escalated', 'settled', ['do a', 'undo a']]);
 });
 
-const ANEW = /\. Reject it and let it be proposed again, under another name or idempotency key where it has one\.$/;
+const ANEW = /\. Reject it and propose it again, with a new name or idempotency key if it has one\.$/;
 
 test('an effect in doubt is named with the next steps for it and the proposal', async () => {
   const { odd, assize, trajectory, putUp, verified } = await stage();
@@ -336,7 +336,7 @@ test('an unapprovable proposal needs a new name; the old one stays rejected', as
   await expect(trajectory.approve(id, doctor)).rejects.toThrow(ANEW);
   odd.refuses = false;
   // The call did nothing, and the scope is free again. Its key still stands for the dropped call.
-  await expect(trajectory.approve(id, doctor)).rejects.toThrow(/not called under the same key once more.*\. Reject it/);
+  await expect(trajectory.approve(id, doctor)).rejects.toThrow(/its repetition for the approval failed.*\. Reject it/);
   await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'it was closed' });
   expect(await transact(odds, { name: 'order-1' })).toMatchObject({ ruling: { ruling: 'rejected' } });
   const { id: next } = await putUp(odds, { name: 'order-1, again' });

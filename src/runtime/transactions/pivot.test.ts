@@ -391,10 +391,10 @@ test.each<[string, object, string]>([
   [
     'what can be held',
     { class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' } },
-    'nobody is asked',
+    'only an irreversible, externalised tool',
   ],
-  ['what is no name', { channel: 'a b' }, 'a kind of counselor'],
-  ['whoever it is', { channel: 'any' }, 'a kind of counselor'],
+  ['what is no name', { channel: 'a b' }, 'a counselor kind'],
+  ['whoever it is', { channel: 'any' }, 'a counselor kind'],
 ])('a channel of %s is refused', (_, change, why) => {
   const spec = {
     name: 'x.send',

@@ -346,10 +346,10 @@ describe.each([false, true])('no deadlock between waiters: shared %s', (shared) 
 
 test('a wait for a claim without an answer ends at its deadline', async () => {
   const store = new MemoryStore({ shared: true });
-  const share = store.shareEffects!;
+  const share = store.joinEffects!;
   let isDead = false;
   Object.assign(store, {
-    shareEffects: async (...given: Parameters<typeof share>) => {
+    joinEffects: async (...given: Parameters<typeof share>) => {
       const membership = await share(...given);
       const exchange: typeof membership.exchange = (heard, said, look) => {
         if (said.some(({ is }) => is === 'grown')) isDead = true;

@@ -15,7 +15,7 @@ async function stage() {
       const member = Reflect.get(target, name) as unknown;
       if (name !== 'joinEffects') return typeof member === 'function' ? member.bind(target) : member;
       return async (options: { readonly leaseMs: number }): Promise<Membership> => {
-        const membership = await target.shareEffects!(options);
+        const membership = await target.joinEffects!(options);
         return {
           ...membership,
           exchange: async (...given) => {

@@ -108,7 +108,7 @@ test('answers too large for an entry abort the body; the error states a remedy',
   });
   await expect(made).rejects.toMatchObject({
     code: 'too_much',
-    message: expect.stringContaining('Do it in several transactions'),
+    message: expect.stringContaining('Use several transactions'),
   });
   expect(called).toEqual({ did: 1, undone: 1 });
   expect(await store.openEffects()).toEqual([]);

@@ -147,7 +147,7 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
   const first = freezes.first(writes, reads);
   const world = chain.open.freezing === undefined ? undefined : freezes.get(chain.open.freezing);
   if (world !== undefined && (first === undefined || world.n <= first.n))
-    return { ruling: 'frozen', by: world.by, detail: `the world is frozen ${until(world.by, world.pending)}` };
+    return { ruling: 'frozen', by: world.by, detail: `the whole state is frozen ${until(world.by, world.pending)}` };
   if (first === undefined) return undefined;
   const { by, pending, frozen, changing } = first;
   // The answer omits the reason, and shows only paths that the caller may access. The pending
@@ -166,7 +166,7 @@ export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => read
   const first = freezesOf(chain, domain).first([], judgedBy());
   if (first === undefined) return undefined;
   const { by, pending } = first;
-  return { ruling: 'frozen', by, detail: `what a rule judges it by is frozen ${until(by, pending)}` };
+  return { ruling: 'frozen', by, detail: `the read set of a rule for it is frozen ${until(by, pending)}` };
 }
 
 function until(by: Hash, { channel }: PendingPayload): string {
@@ -191,7 +191,7 @@ export function checkOthers(chain: Chain, domain: Domain, id: Hash, changes: rea
   );
   throw new RuntimeError(
     'frozen',
-    `This approval would change ${path}, which is frozen until ${by} is resolved (by ${pending.channel}); see to that one first, or reject this one.`,
+    `This approval would change ${path}, which is frozen until ${by} is resolved (by ${pending.channel}). Resolve ${by} first, or reject this proposal.`,
     { evidence: { by, path }, retryable: true },
   );
 }

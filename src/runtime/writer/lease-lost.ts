@@ -8,7 +8,7 @@ export function leaseLost(cause: unknown): EffectError {
   if (cause instanceof EffectError && cause.code === 'lease_lost') return cause;
   return new EffectError(
     'lease_lost',
-    'Another process has taken over what tools are at work on here, or may have; what this one began is finished or undone by that. Try again.',
+    'Another process has adopted, or may adopt, the open tool transactions of this process, and finishes or compensates them. Try again.',
     { retryable: true, cause },
   );
 }

@@ -97,12 +97,12 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
     if (error.code === 'not_found')
-      throw new RuntimeError('not_found', `There is no trajectory ${error.fault.trajectory_id} in this store.`, {
+      throw new RuntimeError('not_found', `The store has no trajectory ${error.fault.trajectory_id}.`, {
         cause: error,
       });
     throw new RuntimeError(
       'invalid_ledger',
-      `The ledger does not verify and takes no more entries: ${error.message}.`,
+      `The ledger does not verify and accepts no more entries: ${error.message}.`,
       {
         evidence: { ...error.fault },
         cause: error,

@@ -103,12 +103,8 @@ function resolvedNotice(row: EntryRow, id: Hash): ResolvedNotification {
 
 function failed({ id, trajectory_id }: EntryRow, cause: unknown): RuntimeError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  return new RuntimeError(
-    'notification_failed',
-    `Who was to be told of entry ${id} of ${trajectory_id} failed: ${why}`,
-    {
-      evidence: { id, trajectory_id },
-      cause,
-    },
-  );
+  return new RuntimeError('notification_failed', `The listener failed on entry ${id} of ${trajectory_id}: ${why}`, {
+    evidence: { id, trajectory_id },
+    cause,
+  });
 }

@@ -44,5 +44,5 @@ test('the index takes at most 51 characters of a snapshot per id, for any seq', 
   expect(ruled.state().length).toBeLessThanOrEqual(300 * 51);
   const again = RequestIndex.from(ruled.state());
   for (let n = 0; n < 300; n++) expect(again.seqOf(hashText(String(n)))).toBe(2 ** 48 - 1 - n);
-  expect(() => RequestIndex.from(ruled.state().slice(1))).toThrow('what was ruled on');
+  expect(() => RequestIndex.from(ruled.state().slice(1))).toThrow('rulings are missing');
 });

@@ -28,7 +28,7 @@ export class RequestIndex {
   static from(state: RequestIndexState): RequestIndex {
     const ruled = new RequestIndex();
     ruled.#rows = Buffer.from(state, 'base64url');
-    if (ruled.#rows.length % ROW_BYTES !== 0) throw new Error('it does not say what was ruled on');
+    if (ruled.#rows.length % ROW_BYTES !== 0) throw new Error('its rulings are missing');
     return ruled;
   }
 

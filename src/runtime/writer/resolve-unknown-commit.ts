@@ -20,7 +20,7 @@ export async function resolveUnknownCommit(
   } catch (error) {
     // Also errors that no store of this package throws: the caller must not conclude that nothing
     // was written.
-    if (!isAssizeError(error)) why = new AggregateError([cause, error], 'the append, and looking it up');
+    if (!isAssizeError(error)) why = new AggregateError([cause, error], 'the append and the lookup failed');
   }
   throw new RuntimeError('commit_unknown', says, { evidence: { id, ...evidence }, cause: why, retryable: true });
 }

@@ -42,11 +42,11 @@ export function partsRead(
 function checkState(world: World, trajectoryId: string, overridden: boolean): void {
   const misfit = stateFault(world.domain.state, world.state);
   const [broken] = overridden ? [] : world.failing;
-  const what = misfit ?? (broken === undefined ? undefined : `it breaks ${broken.rule.id}: ${detailOf(broken)}`);
+  const what = misfit ?? (broken === undefined ? undefined : `it violates ${broken.rule.id}: ${detailOf(broken)}`);
   if (what === undefined) return;
   throw new RuntimeError(
     'invalid_ledger',
-    `The state of ${trajectoryId} is none that ${world.domain.name}@${world.domain.version} lets come about: ${what}. Where the domain's rules were changed, give it a new version and branch.`,
+    `The state of ${trajectoryId} is not valid in ${world.domain.name}@${world.domain.version}: ${what}. If the rules of the domain changed, give it a new version and branch.`,
     { evidence: { trajectory_id: trajectoryId } },
   );
 }

@@ -8,10 +8,14 @@ export function storeRefusal(
 ): EffectError {
   if (result.status === 'fenced')
     return leaseLost(
-      new Error('the store refused a write of this process, since it has given its work to another one'),
+      new Error('the store refused a write of this process, because another process has adopted its work'),
     );
   const { key, epoch, n } = result;
-  return new EffectError('key_collision', `The key ${key} stands for call ${n} of the transaction ${epoch} already.`, {
-    evidence: { key, epoch, n },
-  });
+  return new EffectError(
+    'key_collision',
+    `The key ${key} already belongs to call ${n} of transaction ${epoch}. Use a new transaction name.`,
+    {
+      evidence: { key, epoch, n },
+    },
+  );
 }

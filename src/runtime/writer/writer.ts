@@ -246,7 +246,7 @@ export class Writer {
 
   async #settleUnknown<Answer>(prepared: PreparedCommit<Answer>, cause: unknown): Promise<Answer> {
     const [{ id, seq }] = prepared.rows;
-    const says = `The store could not tell whether entry ${id} was committed; open it anew and look the id up. What it says: ${reasonOf(cause)}.`;
+    const says = `The store did not confirm whether entry ${id} was committed: ${reasonOf(cause)}. Open the store again and look up the id.`;
     try {
       await resolveUnknownCommit(this.context.store, id, { says, cause, evidence: { trajectory_id: this.id, seq } });
     } catch (error) {
@@ -365,7 +365,7 @@ export class Writer {
     await this.tryReload();
     return new RuntimeError(
       'conflict',
-      `Others were faster ${COMMIT_ATTEMPTS_MAX} times, at ${this.id} or at what it reads; try again.`,
+      `Other writers of ${this.id}, or of the trajectories that it reads, committed first ${COMMIT_ATTEMPTS_MAX} times. Try again.`,
       {
         retryable: true,
       },
@@ -391,7 +391,7 @@ export function timeOn({ at }: Pick<Chain, 'at'>, clock: Clock): Instant {
   if (behindMs > CLOCK_BEHIND_MS_MAX) {
     throw new RuntimeError(
       'clock_behind',
-      `The clock says ${now}, but the ledger's last entry is of ${at}; set the clock right.`,
+      `The clock reads ${now}, but the last entry of the ledger is from ${at}. Correct the clock.`,
       {
         evidence: { now, at },
       },

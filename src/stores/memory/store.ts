@@ -22,9 +22,9 @@ export class MemoryStore extends CheckedStore {
   readonly readonly = false;
   readonly #tenures: Leases;
   /**
-   * Same as `SharedEffectStore.shareEffects`. Exists only if the store was created with `shared`.
+   * Same as `SharedEffectStore.joinEffects`. Exists only if the store was created with `shared`.
    */
-  readonly shareEffects?: SharedEffectStore['joinEffects'];
+  readonly joinEffects?: SharedEffectStore['joinEffects'];
   readonly #members: Members | undefined;
   #waiting: (() => void)[] = [];
   #closed: Promise<void> | undefined;
@@ -52,7 +52,7 @@ export class MemoryStore extends CheckedStore {
     if (!shared) return;
     const members = new Members(rows.effects, tenures, inTurn);
     this.#members = members;
-    this.shareEffects = async (options) => {
+    this.joinEffects = async (options) => {
       checkMembership(options);
       this.#checkOpen();
       return members.join(options.leaseMs, options.signal);

@@ -477,7 +477,7 @@ test.each<[string, () => DomainReport, string]>([
       }),
     `1. invariant R: it reads what its footprint does not name: /log is outside the footprint (outside_footprint)
    state   {"cap":0,"log":[],"orders":{},"spent":{}}
-   says    the invariant can't be judged, /log is outside the footprint`,
+   says    the check of the invariant failed: /log is outside the footprint`,
   ],
 ])('%s is reported in words', (_, check, told) => {
   const [first] = check().formatReport().split('\n\n').slice(1);

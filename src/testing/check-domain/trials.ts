@@ -68,8 +68,8 @@ const EVERYBODY: Authority = {
   affords: () => ({ ok: true }),
 };
 const REQUESTER = 'agent:checked';
-const UNJUDGED = "the invariant can't be judged, ";
-const NONSENSE = 'the invariant answered neither pass, reject nor escalate';
+const UNJUDGED = 'the check of the invariant failed: ';
+const NONSENSE = 'the invariant did not return pass, reject or escalate';
 
 /** Runs cases and states through the kernel, with every function of the domain watched. */
 export class Trials {

@@ -97,7 +97,7 @@ test.each<[string, object, string]>([
   [
     'a compensation of what is irreversible',
     { compensate: { url: 'https://shop.example/', button: { css: 'b' } } },
-    'irreversible has no compensate',
+    'an irreversible tool cannot have a compensate',
   ],
   ['a compensation elsewhere', { compensate: { url: 'https://evil.example/', button: { css: 'b' } } }, 'not in allow'],
   ['a scope that does not parse', { writes: ['web:shop.example:/../a'] }, 'does not parse'],

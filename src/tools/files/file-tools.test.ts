@@ -109,8 +109,7 @@ describe('in a transaction', () => {
     });
     await expect(calling('files.write', { path: 'a', content: 'x'.repeat(2 ** 20) })).rejects.toMatchObject({
       code: 'bad_input',
-      message:
-        'The input of files.write does not fit: as JSON it has more than 1048576 bytes, and no input may; give less at a time.',
+      message: 'The input of files.write is not valid: as JSON it has more than 1048576 bytes; pass less at a time.',
     });
   });
 

@@ -609,7 +609,7 @@ test.each([
     /its env has A, which is its keyVariable/,
   ],
   ['with a key in lower case', { command: ['x'], class: 'read', keyVariable: 'key' }, /\/keyVariable: .*upper-case/],
-  ['with a class that is none', { command: ['x'], class: null }, /its class is 'read'/],
+  ['with a class that is none', { command: ['x'], class: null }, /its class must be 'read'/],
   ['without a class', { command: ['x'] }, /class, or a snapshotOf/],
   ['without a command', { command: [], class: 'read' }, /the program first/],
   ['with a folder that is no absolute path', { command: ['x'], snapshotOf: 'a', writes: [] }, /absolute path/],

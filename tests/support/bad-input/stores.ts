@@ -162,7 +162,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     [
       ...Object.keys(storeCases('PostgresStore', async () => new stores.MemoryStore())),
       'PostgresStore.follow',
-      'PostgresStore.shareEffects',
+      'PostgresStore.joinEffects',
     ].map((name) => [
       name,
       exempt('needs a server; the checks of arguments are those of the stores above (src/stores/input.ts)'),

@@ -66,7 +66,7 @@ export class JudgingAuthority extends RecordedWrits {
         const query = { ...asked, principal: writ.subject, writ_id: writId(writ), trajectory_id, at: claim.at };
         const { decision, rule, reasons, errors } = policy.evaluate(query);
         const ruling: PolicyRuling = { digest: policy.digest, decision, ...(rule === undefined ? {} : { rule }) };
-        return { ruling, detail: [...errors, ...reasons].join('; ') || `the policy says ${decision}` };
+        return { ruling, detail: [...errors, ...reasons].join('; ') || `the policy decided ${decision}` };
       },
       affords: (cost) => (chain === undefined ? { ok: true } : affordable(writs, writId(chain.writ), cost)),
       approvalDemand: () => claim.held,
@@ -104,7 +104,7 @@ export class JudgingAuthority extends RecordedWrits {
 
 function recordedDecision({ policy, refused }: RecordedGrant): ReturnType<Authority['decides']> {
   if (policy === undefined) return undefined;
-  const detail = refused?.by === 'policy' ? refused.detail : `the policy said ${policy.decision}, as recorded`;
+  const detail = refused?.by === 'policy' ? refused.detail : `the policy decided ${policy.decision}, as recorded`;
   return { ruling: policy, detail };
 }
 

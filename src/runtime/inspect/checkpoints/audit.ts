@@ -43,7 +43,7 @@ export async function auditCheckpoints(
     return await audited(store, older, newer);
   } catch (error) {
     if (!isAssizeError(error, 'missing_node')) throw error;
-    const finding = `the store has lost hashes of its log, and proves nothing: ${error.message}`;
+    const finding = `the store has lost hashes of its log and cannot prove anything: ${error.message}`;
     return { older, newer, consistent: false, store: 'diverged', proof: [], findings: [finding] };
   }
 }
@@ -61,14 +61,12 @@ async function audited(store: LogStore, older: Checkpoint, newer: Checkpoint): P
   if (!consistent) findings.push(inconsistency(older, newer, standing.size));
   if (standing.stands === 'truncated') {
     findings.push(
-      `the store has ${standing.size} entries, the newer checkpoint ${newer.size}: the last ones are missing`,
+      `the store has ${standing.size} entries and the newer checkpoint ${newer.size}: the last entries are missing`,
     );
   }
-  if (standing.stands === 'diverged') findings.push('the store is not the log that the newer checkpoint is of');
+  if (standing.stands === 'diverged') findings.push('the store does not match the newer checkpoint');
   if (isOther)
-    findings.push(
-      'entries of the store are not what they were when they were logged, or are gone, and only their hashes were left; assize fsck names them',
-    );
+    findings.push('entries of the store were changed or removed after they were logged; list them with assize fsck');
   return { older, newer, consistent, store: isOther ? 'diverged' : standing.stands, proof, findings };
 }
 
@@ -85,7 +83,8 @@ async function areLogged(store: LogStore, { size, root }: Checkpoint): Promise<b
 function inconsistency(older: Checkpoint, newer: Checkpoint, size: number): string {
   if (older.size === newer.size)
     return `two checkpoints of ${older.size} entries have different roots: the log was forked`;
-  if (newer.size > BigInt(size)) return 'the store is too short to prove that one goes on from the other';
+  if (newer.size > BigInt(size))
+    return 'the store has too few entries to prove that the newer checkpoint extends the older one';
   return `no proof from this store leads from the checkpoint of ${older.size} entries to that of ${newer.size}`;
 }
 

@@ -43,7 +43,7 @@ export async function checkEffectTexts(
       if (why === undefined) continue;
       const { n, is, hash } = text;
       const { epoch } = logged;
-      const detail = `the ${is} of effect ${n} of transaction ${epoch}, ${hash}, ${why}; put it back from a backup`;
+      const detail = `the ${is} of effect ${n} of transaction ${epoch}, ${hash}, ${why}; restore it from a backup`;
       faults.push({ code: 'effect_text_lost', epoch, n, detail });
     }
   }
@@ -68,12 +68,12 @@ async function faultOf(
   const text = await store.blob(hash);
   if (text !== undefined) return hashText(text) === hash ? undefined : 'does not hash to its name';
   const by = await store.erasedBy(hash);
-  if (by === undefined) return 'is gone, and nobody is said to have erased it';
+  if (by === undefined) return 'is missing, and no erasure is recorded for it';
   const erasure = await erasures.of(by);
   const isNamed =
     erasure?.values.has(hash) === true ||
     (erasure?.trajectory_id === trajectory_id && erasure.logged.has(placed(epoch, n, hash)));
-  return isNamed ? undefined : `is gone, and ${by}, which is said to have erased it, does not say so`;
+  return isNamed ? undefined : `is missing, and the recorded erasure ${by} does not erase it`;
 }
 
 interface Erasure {

@@ -105,7 +105,7 @@ async function whyNotCosigned(error: unknown, store: LogStore, size: number): Pr
   if (typeof recorded !== 'number' || recorded <= size || (await store.logSize()) < recorded) return error;
   return new RuntimeError(
     'witness_failed',
-    `The witness ${witness} did not cosign: it has cosigned ${recorded} entries of this log meanwhile, which another process has brought it, and this checkpoint is of ${size}: make it again.`,
+    `The witness ${witness} did not cosign: another process has sent it ${recorded} entries of this log, and this checkpoint has ${size}. Make the checkpoint again.`,
     { evidence: error.evidence, retryable: true, cause: error },
   );
 }
@@ -137,7 +137,7 @@ export function readCheckpoint(
 ): Extract<CheckpointVerdict, { valid: true }> {
   const opened = openCheckpoint(signed, log, witnesses);
   if (opened.valid) return opened;
-  throw new RuntimeError('bad_checkpoint', `The checkpoint can't be trusted: ${opened.detail}`, {
+  throw new RuntimeError('bad_checkpoint', `The checkpoint cannot be trusted: ${opened.detail}`, {
     evidence: { reason: opened.reason },
   });
 }

@@ -125,7 +125,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
       sql(place, ...cut(count));
       await expect(openStore(place.url)).rejects.toMatchObject({
         code: 'store_behind_checkpoint',
-        message: expect.stringMatching(`${count} entr(y is|ies are) missing, from place ${20 - count} of the log on`),
+        message: expect.stringMatching(`${count} entr(y is|ies are) missing, from position ${20 - count} of the log`),
         evidence: { checkpoint: 20, log: 20 - count },
       });
     }
@@ -184,7 +184,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     });
     const recent = await checkpointed(place);
     sql(place, 'DELETE FROM log WHERE idx = 2; DELETE FROM log_node WHERE level = 1');
-    const lost = { consistent: false, store: 'diverged', findings: [expect.stringContaining('proves nothing')] };
+    const lost = { consistent: false, store: 'diverged', findings: [expect.stringContaining('cannot prove anything')] };
     const audit = withStore(place.url, (store) => auditCheckpoints(store, [old, recent], log), false);
     expect(await audit).toMatchObject(lost);
     await expect(openStore(place.url)).rejects.toMatchObject({
@@ -276,7 +276,7 @@ test('an entry rewritten after logging is not proven', async () => {
     for (const forged of [fresh.id, 'ab'.repeat(32)])
       await expect(proveEntry(store, forged, signed, log)).rejects.toMatchObject({
         code: 'not_logged',
-        message: expect.stringContaining('is not what was logged in its place'),
+        message: expect.stringContaining('differs from the logged entry'),
       });
     await expect(proveEntry(store, id, signed, log)).rejects.toMatchObject({ code: 'not_logged' });
   });
@@ -329,7 +329,7 @@ describe('an audit of a store with the right log hashes', () => {
   const other = {
     consistent: true,
     store: 'diverged',
-    findings: [expect.stringContaining('are not what they were when they were logged')],
+    findings: [expect.stringContaining('were changed or removed after they were logged')],
   };
 
   test('and all entries of it', async () => {
@@ -390,7 +390,7 @@ describe('fsck', () => {
       { code: 'node_differs', level: 2, index: 1 },
     ],
     ['a node gone', ['DELETE FROM log_node WHERE level = 4'], { code: 'node_differs', level: 4, index: 0 }],
-    ['a cut tail', cut(4), { code: 'checkpoint', detail: expect.stringContaining('the last 4, from place 16 on') }],
+    ['a cut tail', cut(4), { code: 'checkpoint', detail: expect.stringContaining('the last 4, from position 16') }],
     [
       'an entry that stands where the log looks no more',
       [
@@ -446,7 +446,7 @@ describe('fsck', () => {
     const report = await checked(place);
     expect(report.trajectories.every(({ valid }) => valid)).toBe(true);
     expect(report.faults).toEqual([
-      { code: 'checkpoint', detail: expect.stringContaining('are not those of the checkpoint') },
+      { code: 'checkpoint', detail: expect.stringContaining('do not match the checkpoint') },
     ]);
   });
 });
@@ -531,14 +531,14 @@ describe('a witness', () => {
     const slower = withStore(place.url, (store) => makeCheckpoint(store, { signer, witnesses: [overtaken] }));
     await expect(slower).rejects.toMatchObject({
       code: 'witness_failed',
-      message: expect.stringMatching(/cosigned 21 entries .* meanwhile.* of 20: make it again\.$/),
+      message: expect.stringMatching(/has sent it 21 entries .* has 20\. Make the checkpoint again\.$/),
       retryable: true,
     });
     expect(readCheckpoint(await witnessed(place, url), log, [cosigner]).checkpoint.size).toBe(21n);
     sql(place, 'DELETE FROM log', 'DELETE FROM log_node', 'DELETE FROM entry WHERE position = 21');
     await expect(witnessed(place, url)).rejects.toMatchObject({
       code: 'witness_failed',
-      message: expect.stringContaining('the log has 20: some are missing'),
+      message: expect.stringContaining('the log has 20: entries are missing'),
     });
   });
 

@@ -132,7 +132,7 @@ async function checkSnapshots(
     const snapshot = await store.snapshot?.(trajectory_id);
     const fault = snapshot && (await snapshotFault(snapshot, replayer, store));
     if (fault === undefined) continue;
-    const detail = `the snapshot of ${trajectory_id} at seq ${snapshot?.seq} can’t be used: ${fault}; drop the snapshots`;
+    const detail = `the snapshot of ${trajectory_id} at seq ${snapshot?.seq} cannot be used: ${fault}; drop the snapshots`;
     faults.push({ code: 'snapshot_differs', trajectory_id, detail });
   }
 }
@@ -154,7 +154,7 @@ async function checkBeliefs(
     const report = await checkMemory(store, wrong.length > 0 ? { readOnly } : {});
     const { differences, more, unverified: partitions, unverifiedPartitions: examples } = report;
     if (differences.length > 0) {
-      const detail = `what is believed is not what the entries say, in ${differences.length + more} places; make it anew: assize memory rebuild (--check lists them)`;
+      const detail = `the fact tables differ from the entries in ${differences.length + more} places; rebuild them with assize memory rebuild (--check lists them)`;
       faults.push({ code: 'facts_differ', detail });
     }
     return partitions > 0 ? { partitions, examples } : undefined;
@@ -176,7 +176,7 @@ async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, fau
       const answers = named.get(by!) ?? (await answersErased(values, by!));
       named.set(by!, answers);
       if (answers.has(key)) continue;
-      const detail = `the answer under oracle key ${key} is gone, and ${by}, which is said to have erased it, does not say so; put back the oracle log from a backup`;
+      const detail = `the answer under oracle key ${key} is missing, and the recorded erasure ${by} does not erase it; restore the oracle log from a backup`;
       faults.push({ code: 'answer_lost', key, detail });
     }
     if (rows.length < PAGE) return;
@@ -184,7 +184,7 @@ async function checkErasedAnswers(store: LedgerStore & Partial<OracleStore>, fau
   }
 }
 
-/** What an entry that can't be read says is not told here, but with its trajectory. */
+/** Unreadable entries are reported with their trajectory, not here. */
 async function answersErased(values: ValueReader, by: string): Promise<ReadonlySet<string>> {
   try {
     return await values.answersErased(by);
@@ -194,7 +194,7 @@ async function answersErased(values: ValueReader, by: string): Promise<ReadonlyS
   }
 }
 
-/** What the tree came to: how many places were read, and the root at the size that was asked for, if it has come so far. */
+/** The number of positions read, and the root at the requested size if the tree reaches it. */
 interface LogRead {
   readonly size: number;
   readonly read: number;
@@ -220,7 +220,7 @@ async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | und
       rootThen ??= rootNow();
     }
     if (gap === undefined) continue;
-    faults.push({ code: 'log_broken', index: from + gap, detail: `the entry of place ${from + gap} is gone` });
+    faults.push({ code: 'log_broken', index: from + gap, detail: `the entry at position ${from + gap} is missing` });
     break;
   }
   return { size, read: frontier.size, rootThen };
@@ -244,7 +244,7 @@ function checkOrder(
 ): void {
   const due = seqs.get(trajectory_id) ?? 0;
   if (seq !== due) {
-    const detail = `place ${index} has seq ${seq} of ${trajectory_id}, and its seq ${due} has none before it`;
+    const detail = `position ${index} has seq ${seq} of ${trajectory_id}, but no earlier position has its seq ${due}`;
     faults.push({ code: 'log_broken', index, detail });
   }
   seqs.set(trajectory_id, seq + 1);
@@ -272,7 +272,7 @@ function checkLeaf(kept: KeptNodes, row: EntryRow, frontier: Frontier, faults: F
   const index = frontier.size;
   const leaf = kept.get(`0 ${index}`);
   if (leaf === undefined || Buffer.compare(leaf, leafHash(payload)) !== 0) {
-    const detail = `${trajectory_id} seq ${seq} is not what it was when it got place ${index}`;
+    const detail = `${trajectory_id} seq ${seq} was changed after it was logged at position ${index}`;
     faults.push({ code: 'leaf_differs', index, id, detail });
   }
   // Goes on with what was logged: the nodes above are not at fault for the entry.
@@ -282,12 +282,12 @@ function checkLeaf(kept: KeptNodes, row: EntryRow, frontier: Frontier, faults: F
 function checkNode(kept: KeptNodes, { level, index, hash }: TreeNode, faults: FsckFault[]): void {
   const there = kept.get(`${level} ${index}`);
   if (there !== undefined && Buffer.compare(there, hash) === 0) return;
-  const what = there === undefined ? 'is missing' : 'is not that of the entries';
-  const detail = `the hash over the ${2 ** level} entries from place ${index * 2 ** level} on ${what}`;
+  const what = there === undefined ? 'is missing' : 'does not match the entries';
+  const detail = `the hash over the ${2 ** level} entries from position ${index * 2 ** level} ${what}`;
   faults.push({ code: 'node_differs', level, index, detail });
 }
 
-/** By the leaves as they are, and not by the hashes that are kept with them, of which some may be missing. */
+/** Compares the leaves themselves, because some of the stored hashes may be missing. */
 function checkKept(
   { size, root, origin }: Checkpoint,
   read: number,
@@ -295,11 +295,11 @@ function checkKept(
   faults: FsckFault[],
 ): void {
   if (rootThen === undefined) {
-    const detail = `the checkpoint of ${origin} is of ${size} entries: the last ${size - BigInt(read)}, from place ${read} on, are missing`;
+    const detail = `the checkpoint of ${origin} has ${size} entries: the last ${size - BigInt(read)}, from position ${read}, are missing`;
     faults.push({ code: 'checkpoint', detail });
   } else if (Buffer.compare(rootThen, root) !== 0)
     faults.push({
       code: 'checkpoint',
-      detail: `the first ${size} entries are not those of the checkpoint of ${origin}`,
+      detail: `the first ${size} entries do not match the checkpoint of ${origin}`,
     });
 }

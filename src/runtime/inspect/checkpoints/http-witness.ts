@@ -33,7 +33,8 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
   checkArgument(HTTP_WITNESS_OPTIONS, options, 'options');
   const { url, key, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
   const parsed = URL.parse('add-checkpoint', url.endsWith('/') ? url : `${url}/`);
-  if (parsed === null) throw new RuntimeError('bad_option', 'The witness can’t be asked: its url is none.');
+  if (parsed === null)
+    throw new RuntimeError('bad_option', 'The `url` of the witness is not valid. Pass an absolute URL.');
   const address = parsed;
   let known = 0;
 
@@ -47,7 +48,7 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
       });
       return { status: answer.status, text: await readSome(answer) };
     } catch (cause) {
-      throw failed(key, `it could not be asked (${(cause as Error).message})`, cause);
+      throw failed(key, `the request failed (${(cause as Error).message})`, cause);
     }
   }
 
@@ -61,18 +62,18 @@ export function httpWitness(options: HttpWitnessOptions): Witness {
         );
         if (status === 200) {
           const cosigned = addCosignatures(signed, text, [key]);
-          if (!openNote(cosigned, [key]).valid) throw failed(key, 'it answered without a cosignature that holds');
+          if (!openNote(cosigned, [key]).valid) throw failed(key, 'its answer has no valid cosignature');
           return cosigned;
         }
         const recorded = status === 409 ? parseRecordedSize(text) : undefined;
         if (recorded === undefined) throw failed(key, `it answered ${status}: ${text.trim().slice(0, 200)}`);
         if (recorded > BigInt(size)) {
-          const what = `it has cosigned ${recorded} entries of this log, and the log has ${size}: some are missing`;
+          const what = `it has cosigned ${recorded} entries of this log, and the log has ${size}: entries are missing`;
           throw failed(key, what, undefined, Number(recorded));
         }
         known = Number(recorded);
       }
-      throw failed(key, 'it keeps saying that it knows another size');
+      throw failed(key, 'it reported another size of the log twice');
     },
   };
 }

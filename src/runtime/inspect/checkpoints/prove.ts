@@ -20,7 +20,7 @@ export async function proveEntry(store: LogStore, entryId: Hash, signed: string,
   if (index === undefined || BigInt(index) >= size) {
     throw new RuntimeError(
       'not_logged',
-      `The checkpoint of ${size} entries does not cover ${entryId}; make a new one and prove by that.`,
+      `The checkpoint of ${size} entries does not cover ${entryId}. Make a new checkpoint and use it for the proof.`,
       { evidence: { id: entryId, checkpoint: Number(size), ...(index === undefined ? {} : { index }) } },
     );
   }
@@ -31,7 +31,7 @@ export async function proveEntry(store: LogStore, entryId: Hash, signed: string,
   if (!isWhole || !verifyInclusion({ ...claim, leafHash: leafHash(row.payload) }, proof))
     throw new RuntimeError(
       'not_logged',
-      `What the store has as ${entryId} now is not what was logged in its place; assize fsck says what was changed.`,
+      `The stored entry ${entryId} differs from the logged entry. List the changes with assize fsck.`,
       { evidence: { id: entryId, checkpoint: Number(size), index } },
     );
   return formatProofFile({ index, proof, signed });

@@ -55,7 +55,7 @@ function requireNotOlder(path: string, signed: string, kept: string | undefined)
   if (ours === undefined || there === undefined || there.origin !== ours.origin || there.size <= ours.size) return;
   throw new RuntimeError(
     'log_truncated',
-    `A checkpoint of ${there.size} entries of ${ours.origin} is in ${path}, and stays; this one is of ${ours.size}: make it again.`,
+    `${path} has a newer checkpoint of ${ours.origin}, with ${there.size} entries instead of ${ours.size}. Make the checkpoint again.`,
     { evidence: { checkpoint: Number(there.size), log: Number(ours.size) }, retryable: true },
   );
 }

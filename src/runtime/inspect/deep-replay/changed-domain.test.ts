@@ -320,7 +320,7 @@ describe('a changed invariant', () => {
     expect(placesOf(lost)).toEqual(['6 counselor', '9 counselor', '11 counselor']);
     expect(lost.differences[0]).toMatchObject({
       recorded: { as: 'md' },
-      now: expect.stringMatching(/dr-who is no counselor/),
+      now: expect.stringMatching(/dr-who cannot resolve this proposal/),
     });
     const both = changed({
       ...rule({ channel: 'nurse', onApprove: () => {} }),
@@ -370,7 +370,7 @@ describe('a changed schema', () => {
     const store = await story();
     await expect(deepReplay(store, 't', { domains: [other] })).rejects.toMatchObject({
       code: 'domain_mismatch',
-      message: expect.stringMatching(/is of book@1 .*What is at hand is book@2 /),
+      message: expect.stringMatching(/has the domain book@1 .*The given domain is book@2 /),
     });
     await expect(deepReplay(store, 't', { domains: [], changedDomains: true })).rejects.toMatchObject({
       code: 'domain_mismatch',

@@ -305,7 +305,7 @@ describe('a branch', () => {
     expect(await faultOf([...a.rows, branchOf('b', refused, 9)], known)).toMatchObject({
       trajectory_id: 'b',
       code: 'rule_broken',
-      detail: 'a branch begins at no rejection',
+      detail: 'a branch cannot start at a rejection entry',
     });
     expect(await faultOf([...a.rows, branchOf('b', committed, 1)], known)).toMatchObject({
       code: 'rule_broken',
@@ -314,7 +314,7 @@ describe('a branch', () => {
     const circle = branchOf('b', { ...committed, trajectory_id: 'b' }, 9);
     expect(await faultOf([circle], () => ({ ...committed, trajectory_id: 'b' }))).toMatchObject({
       code: 'source_missing',
-      detail: 'b would begin with itself',
+      detail: 'b would branch from itself',
     });
   });
 
@@ -384,8 +384,8 @@ describe('an observation by oracle key', () => {
     const { store, oracle_key } = await observed();
     const other = { oracleGet: async () => ({ key: oracle_key, answer: '"rain"', at: START }) };
     for (const [oracle, saying] of [
-      [undefined, /not at hand/],
-      [{ oracleGet: async () => undefined }, /not at hand/],
+      [undefined, /is missing/],
+      [{ oracleGet: async () => undefined }, /is missing/],
       [other, /another answer/],
     ] as const) {
       const report = await deepReplay(store, 't', { domains: [desk], ...(oracle === undefined ? {} : { oracle }) });

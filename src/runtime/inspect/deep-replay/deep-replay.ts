@@ -103,7 +103,7 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
     return await step();
   } catch (error) {
     if (!(error instanceof LedgerFault)) throw error;
-    const message = `The ledger does not verify, so it can't be run again: ${error.message}.`;
+    const message = `The ledger does not verify and cannot be replayed: ${error.message}.`;
     throw new RuntimeError('invalid_ledger', message, { evidence: { ...error.fault }, cause: error });
   }
 }

@@ -22,7 +22,7 @@ export async function lineageOf(
 ): Promise<LineageSegment[]> {
   const head = await store.head(trajectoryId);
   if (head === undefined) {
-    throw new RuntimeError('not_found', `There is no trajectory ${trajectoryId} in this store.`);
+    throw new RuntimeError('not_found', `The store has no trajectory ${trajectoryId}.`);
   }
   const lineage: LineageSegment[] = [{ trajectoryId, entries: head.seq + 1 }];
   while (sources) {
@@ -31,7 +31,7 @@ export async function lineageOf(
     const { source_trajectory_id: source, source_commit_id: until } = first.payload;
     // Honest ids cannot form a cycle; a changed first entry can, and would loop forever.
     if (lineage.some((stretch) => stretch.trajectoryId === source))
-      throw missing(first, `${source} would begin with itself`);
+      throw missing(first, `${source} would branch from itself`);
     lineage.unshift({ trajectoryId: source, entries: await placeOf(store, first, source, until), until });
   }
   return lineage;
@@ -40,7 +40,12 @@ export async function lineageOf(
 async function firstEntry(store: DeepReplaySource, trajectoryId: string): Promise<Entry> {
   const [row] = await store.entries(trajectoryId, { from: 0, limit: 1 });
   if (row !== undefined) return checkRow(row);
-  throw new LedgerFault({ trajectory_id: trajectoryId, seq: 0, code: 'not_found', detail: 'there are no entries' });
+  throw new LedgerFault({
+    trajectory_id: trajectoryId,
+    seq: 0,
+    code: 'not_found',
+    detail: 'the trajectory has no entries',
+  });
 }
 
 /** The number of entries up to the branch entry of a source. */
@@ -51,7 +56,7 @@ async function placeOf(store: DeepReplaySource, branch: Entry, source: string, u
   const { payload, kind } = checkRow(row);
   const may = kind === 'commit' || kind === 'root' || kind === 'branch';
   if (!may || payload.at > branch.payload.at) {
-    const detail = may ? 'the branch is older than its source' : `a branch begins at no ${kind}`;
+    const detail = may ? 'the branch is older than its source' : `a branch cannot start at a ${kind} entry`;
     throw new LedgerFault({ trajectory_id: branch.trajectory_id, seq: 0, code: 'rule_broken', detail });
   }
   return row.seq + 1;

@@ -69,9 +69,9 @@ export function domainToRun(
   const named = domains.filter(({ name }) => name === recorded.name);
   const advice =
     named.length === 0
-      ? 'Give the domain that it was begun with (on the command line: --domain FILE).'
-      : `What is at hand is ${named.map(nameOf).join(', ')}; give the recorded one, or say that a changed domain is to run (on the command line: --changed-domain).`;
-  throw new RuntimeError('domain_mismatch', `The trajectory is of ${nameOf(recorded)}. ${advice}`, {
+      ? 'Pass the recorded domain (on the command line: --domain FILE).'
+      : `The given domain is ${named.map(nameOf).join(', ')}; pass the recorded domain, or allow a changed one (on the command line: --changed-domain).`;
+  throw new RuntimeError('domain_mismatch', `The trajectory has the domain ${nameOf(recorded)}. ${advice}`, {
     evidence: { domain: recorded },
   });
 }

@@ -88,11 +88,11 @@ export class Walk<S extends EntryContext> {
       this.#onProgress?.(this.#entries, this.#total);
       const limit = Math.min(PAGE, entries - chain.seq);
       const rows = await this.#store.entries(trajectoryId, { from: chain.seq, limit });
-      if (rows.length === 0) throw faultAt(trajectoryId, chain.seq, 'not_found', 'the entry is not there');
+      if (rows.length === 0) throw faultAt(trajectoryId, chain.seq, 'not_found', 'the entry is missing');
       for (const row of rows) await this.#take(chain, checkRow(row));
     }
     if (until !== undefined && chain.head !== until)
-      throw faultAt(trajectoryId, entries - 1, 'source_missing', `the entry ${until} is not in its place`);
+      throw faultAt(trajectoryId, entries - 1, 'source_missing', `the entry ${until} is not at its position`);
   }
 
   async #take(chain: Chain, entry: Entry): Promise<void> {

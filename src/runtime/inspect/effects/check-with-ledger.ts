@@ -68,7 +68,7 @@ export class EffectLogCheck {
     for (const [trajectory_id, transactions] of await this.#compare()) {
       // The trajectory may have been created in the meantime.
       if ((await this.#store.head(trajectory_id)) !== undefined) continue;
-      const detail = `the effect log has transactions of it (${transactions}), and the ledger has no such trajectory`;
+      const detail = `the effect log has transactions of this trajectory (${transactions}), but the ledger has no such trajectory`;
       this.#faults.set(trajectory_id, { trajectory_id, seq: 0, code: 'effects_differ', detail });
     }
     return this.#faults;
@@ -193,7 +193,7 @@ async function differencesIn(
       const there = await textsAt(store, trajectoryId, epoch);
       const other = erased.find(({ n, hash }) => !there.has(placed(n, hash)));
       if (other === undefined) continue;
-      const detail = `it erases ${other.hash}, which is no text of effect ${other.n} of transaction ${epoch} in the effect log`;
+      const detail = `the entry erases ${other.hash}, which the effect log does not have for effect ${other.n} of transaction ${epoch}`;
       more.push({ seq, detail });
     }
   }

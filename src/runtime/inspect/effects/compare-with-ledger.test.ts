@@ -58,24 +58,26 @@ test('an impossible state is one difference, with its entry', () => {
   const told = (...args: Parameters<typeof compared>) =>
     compared(...args).found.map(({ seq, detail }) => [seq, detail]);
   expect(told([commit], undefined)).toEqual([
-    [1, '1 effects of this commit are not settled, and the effect log has no transaction of it'],
+    [1, '1 effects of this commit are not settled, but the effect log has no transaction of the commit'],
   ]);
   expect(told([commit], [COMMITTED, APPLIED, ENDED], false)).toEqual([
     [
       1,
-      expect.stringContaining('mail, effect 0 of transaction 1, is applied in the effect log, which says that all has'),
+      expect.stringContaining(
+        'mail, effect 0 of transaction 1, is applied in the effect log, its transaction has ended',
+      ),
     ],
   ]);
-  expect(told([commit], [COMMITTED], false)).toEqual([[1, expect.stringContaining('and is not open there')]]);
+  expect(told([commit], [COMMITTED], false)).toEqual([[1, expect.stringContaining('but not listed as open')]]);
   expect(told([commit, settled('undone')], [COMMITTED, APPLIED, ENDED], false)).toEqual([
-    [1, 'mail, effect 0 of transaction 1, is applied in the effect log, and was settled as undone'],
+    [1, 'mail, effect 0 of transaction 1, is applied in the effect log, but was settled as undone'],
   ]);
-  expect(told([], [COMMITTED])).toEqual([[0, expect.stringContaining('which is no commit of this trajectory')]]);
+  expect(told([], [COMMITTED])).toEqual([[0, expect.stringContaining('which is not a commit of this trajectory')]]);
   expect(told([commit], [{ ...COMMITTED, planned: [{ ...EFFECT, key: hash('f') }] } as LogRecord])).toEqual([
-    [1, 'transaction 1 of the effect log has other effects than this commit names'],
+    [1, 'transaction 1 of the effect log has other effects than this commit'],
   ]);
-  expect(told([commit], [ENDED], false)[0]).toEqual([1, expect.stringContaining('no entry has committed it')]);
-  expect(told([commit], [{ is: 'refused', n: 4, why: 'x' }])).toEqual([[1, expect.stringContaining("can't be read")]]);
+  expect(told([commit], [ENDED], false)[0]).toEqual([1, expect.stringContaining('no entry commits it')]);
+  expect(told([commit], [{ is: 'refused', n: 4, why: 'x' }])).toEqual([[1, expect.stringContaining('cannot be read')]]);
 });
 
 test('a commit of which nothing was to be named has to be looked up', () => {

@@ -47,7 +47,7 @@ interface RecordedAbort {
 
 /** The entries of one chain about effects. Entries that name no effect may be skipped. */
 export class LedgerEffects {
-  /** Of the next entry. */
+  /** The seq of the next entry. */
   seq = 0;
   readonly commits: Map<Hash, RecordedCommit> = new Map();
   /** Open pending entries about effects, by entry. */
@@ -149,12 +149,12 @@ export class EffectLogComparison {
       ({ known, committedKeys: named } = readWithCommittedKeys(logged));
     } catch (error) {
       this.#isUnread = true;
-      this.#say(undefined, `transaction ${epoch} of the effect log can't be read: ${(error as Error).message}`);
+      this.#say(undefined, `transaction ${epoch} of the effect log cannot be read: ${(error as Error).message}`);
       return undefined;
     }
     if (known.effects.length !== known.state.effects.length) {
       this.#isUnread = true;
-      this.#say(undefined, `transaction ${epoch} of the effect log has records of effects that it has not`);
+      this.#say(undefined, `transaction ${epoch} of the effect log has records of effects that do not exist`);
       return undefined;
     }
     this.#checkOpen(known);
@@ -162,10 +162,7 @@ export class EffectLogComparison {
     const isUnknown = entry !== undefined && named.length === 0 && !this.#told.commits.has(entry);
     if (entry !== undefined && !isUnknown) this.#checkCommit(known, entry, named);
     else if (entry === undefined && COMMITTED.has(known.state.phase))
-      this.#say(
-        undefined,
-        `transaction ${epoch} is ${known.state.phase} in the effect log, and no entry has committed it`,
-      );
+      this.#say(undefined, `transaction ${epoch} is ${known.state.phase} in the effect log, but no entry commits it`);
     this.#checkAbandoned(known);
     for (const waiting of this.#waiting.get(epoch) ?? []) this.#checkWaiting(known, waiting);
     this.#waiting.delete(epoch);
@@ -176,7 +173,7 @@ export class EffectLogComparison {
   missing({ epoch, entry }: ReferencedCommit): void {
     this.#say(
       undefined,
-      `transaction ${epoch} of the effect log is committed with ${entry}, which is no commit of this trajectory`,
+      `transaction ${epoch} of the effect log is committed with ${entry}, which is not a commit of this trajectory`,
     );
   }
 
@@ -193,13 +190,13 @@ export class EffectLogComparison {
         if (left > 0)
           this.#say(
             commit.seq,
-            `${left} effects of this commit are not settled, and the effect log has no transaction of it`,
+            `${left} effects of this commit are not settled, but the effect log has no transaction of the commit`,
           );
       }
       for (const { seq, tool, n, epoch } of [...this.#waiting.values()].flat())
         this.#say(
           seq,
-          `${tool}, effect ${n} of transaction ${epoch}, waits, and the effect log has no such transaction here`,
+          `${tool}, effect ${n} of transaction ${epoch}, is pending, but the effect log has no such transaction`,
         );
     }
     return this.#differences.toSorted((a, b) => a.seq - b.seq);
@@ -210,7 +207,7 @@ export class EffectLogComparison {
     if (ENDED.has(phase) || this.#open.has(epoch)) return;
     this.#say(
       undefined,
-      `transaction ${epoch} of the effect log is ${phase}, and is not open there: nobody goes on with it`,
+      `transaction ${epoch} of the effect log is ${phase} but not listed as open, so no process resumes it`,
     );
   }
 
@@ -224,7 +221,7 @@ export class EffectLogComparison {
     if (this.#told.imported.has(entry)) {
       this.#say(
         seq,
-        `transaction ${epoch} of the effect log is committed with this entry, which is said to be imported`,
+        `transaction ${epoch} of the effect log is committed with this entry, which is recorded as imported`,
       );
       return;
     }
@@ -237,7 +234,7 @@ export class EffectLogComparison {
     this.#epochs.set(entry, epoch);
     const keys = new Set(named);
     if (keys.size !== commit.effects.size || named.some((key) => !commit.effects.has(key))) {
-      this.#say(seq, `transaction ${epoch} of the effect log has other effects than this commit names`);
+      this.#say(seq, `transaction ${epoch} of the effect log has other effects than this commit`);
       return;
     }
     for (const [n, { key, tool }] of effects.entries()) {
@@ -247,12 +244,9 @@ export class EffectLogComparison {
       const what = `${tool}, effect ${n} of transaction ${epoch}`;
       if (outcome !== undefined) {
         if (settledAs(phase) !== outcome)
-          this.#say(seq, `${what}, is ${phase} in the effect log, and was settled as ${outcome}`);
+          this.#say(seq, `${what}, is ${phase} in the effect log, but was settled as ${outcome}`);
       } else if (ENDED.has(state.phase) && !this.#open.has(epoch) && !this.#told.isAnswered)
-        this.#say(
-          seq,
-          `${what}, is ${phase} in the effect log, which says that all has ended, and no entry settles it`,
-        );
+        this.#say(seq, `${what}, is ${phase} in the effect log, its transaction has ended, and no entry settles it`);
     }
   }
 
@@ -271,7 +265,7 @@ export class EffectLogComparison {
       if (!isListed)
         this.#say(
           told[0]!.seq,
-          `transaction ${epoch} of the effect log, which is ${state.phase} there, did not come to what is listed here`,
+          `transaction ${epoch} of the effect log is ${state.phase} and has other effects than this entry lists`,
         );
       return;
     }
@@ -282,7 +276,7 @@ export class EffectLogComparison {
     if (!RULED.has(cause) || isDear)
       this.#say(
         undefined,
-        `transaction ${epoch} has acted and was undone by the effect log, and no entry lists what it did`,
+        `transaction ${epoch} was compensated according to the effect log, but no entry lists its effects`,
       );
   }
 
@@ -290,15 +284,15 @@ export class EffectLogComparison {
     { epoch, state, effects, entry }: KnownTransaction,
     { seq, n, id, tool, reason, commit }: RecordedPending,
   ): void {
-    const what = `${tool}, effect ${n} of transaction ${epoch}, waits (${reason}), and`;
+    const what = `${tool}, effect ${n} of transaction ${epoch}, is pending (${reason}), but`;
     if (effects[n]?.key !== id) {
-      this.#say(seq, `${what} the effect log has another one there`);
+      this.#say(seq, `${what} the effect log has another effect there`);
       return;
     }
     if (commit !== undefined && commit !== entry)
-      this.#say(seq, `${what} the effect log has that transaction as none of ${commit}`);
+      this.#say(seq, `${what} the transaction in the effect log does not belong to ${commit}`);
     const { phase } = state.effects[n]!;
-    if (!isUnresolved(phase) || phase !== reason) this.#say(seq, `${what} is ${phase} in the effect log`);
+    if (!isUnresolved(phase) || phase !== reason) this.#say(seq, `${what} the effect is ${phase} in the effect log`);
   }
 
   #say(seq: number | undefined, detail: string): void {

@@ -69,11 +69,11 @@ class VersionOrder {
     const name = JSON.stringify([space, subject, predicate, branch]);
     const hash = this.#names.get(name) ?? names.hash;
     const last = this.#versions.get(names.hash) ?? 0;
-    if (hash !== names.hash) throw invalid(write, 'is there twice, under one name');
-    if (version <= last || this.#ahead.has(placeOf(write))) throw invalid(write, `has its version ${version} twice`);
+    if (hash !== names.hash) throw invalid(write, 'occurs twice under one name');
+    if (version <= last || this.#ahead.has(placeOf(write))) throw invalid(write, `has version ${version} twice`);
     // The source's partition had this version where the branch starts.
     if (write.inherit !== undefined) {
-      if (last > 0) throw invalid(write, 'begins twice');
+      if (last > 0) throw invalid(write, 'has two first versions');
       this.#versions.set(names.hash, version - 1);
     }
     this.#names.set(name, hash);
@@ -111,7 +111,7 @@ function placeOf({ names, version }: { readonly names: { readonly hash: Hash }; 
 function invalid({ names, version }: FactWrite, what: string): RuntimeError {
   return new RuntimeError(
     'invalid_ledger',
-    `The ledger can't be made into facts: a partition ${what} (its names are in the blob ${names.hash}). Entries of different stores can't be in one where both speak of the same.`,
+    `The facts cannot be rebuilt: a partition ${what} (its names are in the blob ${names.hash}). Do not import entries of two stores that assert the same facts.`,
     { evidence: { names: names.hash, version } },
   );
 }

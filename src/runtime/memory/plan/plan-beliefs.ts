@@ -287,7 +287,7 @@ export class BeliefPlanner {
     if (stale !== undefined)
       throw new MemoryError(
         'stale_answer',
-        `Nobody asks ${stale} any more: what is believed has changed since it was asked.`,
+        `The question ${stale} is out of date, because the facts have changed since it was asked.`,
         {
           evidence: { request: stale },
         },
@@ -445,7 +445,7 @@ function givenBy({ answers = [] }: StatementContext): Map<string, Answer> {
   for (const answer of answers) {
     const { request } = answer;
     if (given.has(request))
-      throw new MemoryError('repeated_answer', `There are two answers to ${request}; a question has one.`, {
+      throw new MemoryError('repeated_answer', `The question ${request} has two answers. Give one.`, {
         evidence: { request },
       });
     given.set(request, answer);
@@ -569,7 +569,7 @@ function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
   if (said.length > 1)
     throw new MemoryError(
       'repeated_claim',
-      'Of one subject and predicate a proposal asserts many, or changes, corrects or retracts one; propose the others by themselves.',
+      'A proposal can assert several facts of a subject and predicate, or change, correct or retract one. Propose the others separately.',
     );
   switch (saying.verb) {
     case 'change': {
@@ -593,7 +593,7 @@ function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
       return planRetract(writing, { valid, ...(object !== undefined && { object }) });
     }
     case 'assert':
-      throw new Error('unreachable: all that is asserted was planned together');
+      throw new Error('unreachable: all assertions were planned together');
   }
 }
 
@@ -627,7 +627,7 @@ function periodOf(
   if (from === undefined && to <= saidAt)
     throw new MemoryError(
       to < saidAt ? 'reversed_period' : 'empty_period',
-      'It has ended when it is said, and without a from it begins then; say with from since when it was so.',
+      'The fact ends before it is asserted, and without `from` it starts then. Set `from`.',
       { evidence: { to, said: saidAt } },
     );
   return { from: from ?? saidAt, to };
@@ -661,5 +661,8 @@ function referenceTo({ hash, bytes }: ContentRef): SaltedRef {
 /** @throws RuntimeError `bad_option` */
 export function requireFactStore(beliefs: BeliefPlanner | undefined): BeliefPlanner {
   if (beliefs !== undefined) return beliefs;
-  throw new RuntimeError('bad_option', 'The domain declares a memory; give the runtime a store that keeps facts.');
+  throw new RuntimeError(
+    'bad_option',
+    'The domain declares a memory, but the store has no facts. Open the runtime with a store that stores facts.',
+  );
 }

@@ -20,7 +20,7 @@ export function escalateForAnswers(
   const { questions } = asked;
   if (Object.keys(domain.counselors).length === 0) {
     approved.undo();
-    const detail = 'it contradicts what is believed, and the domain has nobody to ask';
+    const detail = 'the statement contradicts current facts, and the domain has no counselor to ask';
     return { verdict: 'rejected', reason: 'precondition_failed', detail, ...(policy && { policy }) };
   }
   const channel = channelFor(domain, questions);
@@ -44,7 +44,7 @@ export async function readQuestions(writer: Writer, pendingId: Hash): Promise<re
   if (pending === undefined)
     throw new RuntimeError(
       'not_pending',
-      `Nothing is pending under ${pendingId}; it was resolved before, or never was.`,
+      `No proposal ${pendingId} is pending: it was resolved earlier, or never submitted.`,
       {
         evidence: { id: pendingId },
       },

@@ -34,7 +34,7 @@ export function requireAnswerable(plans: readonly (Plan | QuestionPlan)[], inher
   if (plans.reduce((sum, plan) => sum + mostOf(plan), inherited) <= ENTRY_CHARACTERS_MAX) return;
   throw new MemoryError(
     'too_much_at_once',
-    'So much has to be chosen there at once that no entry may hold what comes of it; say it in smaller groups, or of shorter periods.',
+    'The contradictions do not fit into one entry. Assert fewer facts, or shorter periods, at a time.',
   );
 }
 
@@ -58,7 +58,7 @@ export function inheritedSize(predicate: string, source: InheritedPartition | un
   if (characters !== undefined && characters <= ENTRY_CHARACTERS_MAX) return characters;
   throw new MemoryError(
     'too_much_inherited',
-    `The branch begins with ${open.length} facts of one subject under ${predicate}, which no entry holds: none of them can be changed there, nor others be added. Say it where the branch comes from.`,
+    `The branch inherits ${open.length} facts of one subject under ${predicate}, more than one entry holds. Make the change in the source trajectory.`,
     { evidence: { predicate, facts: open.length } },
   );
 }
@@ -72,7 +72,7 @@ export function requireEntryFits(changes: readonly BeliefChange[]): void {
   if (rows < MEASURED_FROM || (lengthOf(changes) ?? Number.POSITIVE_INFINITY) <= ENTRY_CHARACTERS_MAX) return;
   throw new MemoryError(
     'too_much_at_once',
-    'What is said at once changes more than one entry holds; say it in smaller groups, or of shorter periods.',
+    'The statements change more facts than one entry holds. Assert fewer facts, or shorter periods, at a time.',
   );
 }
 

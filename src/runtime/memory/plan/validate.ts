@@ -7,7 +7,7 @@ import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATE
  * A JavaScript date has three digits after the second. Only for callers: no detail of a ruling has
  * this text.
  */
-export const INSTANT_MADE = '`instantFromMillis` of assize makes one of a date’s milliseconds.';
+export const INSTANT_MADE = 'Convert the milliseconds of a date with `instantFromMillis`.';
 
 /** The declaration of the predicates. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
@@ -55,23 +55,26 @@ function membersOf(names: readonly string[], elsewhere: Readonly<Record<string, 
   return (given) => {
     const stray = Object.keys(given as object).find((name) => !names.includes(name));
     if (stray === undefined) return undefined;
-    const what = Object.hasOwn(known, stray) ? known[stray] : `there is no such member: there are ${there}`;
+    const what = Object.hasOwn(known, stray) ? known[stray] : `the fields are ${there}`;
     return { at: `.${stray}`, wanted: `left out, since ${what}` };
   };
 }
 
 /** Fields that the memory sets in each statement. Another value means another memory. */
-const OWN: Readonly<Record<string, string>> = { verb: 'the method is the verb', space: 'the memory has its own' };
+const OWN: Readonly<Record<string, string>> = {
+  verb: 'the method is the verb',
+  space: 'the memory sets its own space',
+};
 const SAID = ['subject', 'predicate', 'object'];
 const CLAIMED = [...SAID, 'confidence', 'source'];
-const SOURCE = { sourceEventId: 'here it is source' };
-const IN_VALID = 'a period stands in valid: { from, to }';
+const SOURCE = { sourceEventId: 'its name here is source' };
+const IN_VALID = 'a period is given as valid: { from, to }';
 const PERIOD = membersOf(['from', 'to']);
 
 /** The members of each verb; also declared in the kernel (`SAYING` in `kernel/beliefs.ts`). */
 const MEMBERS: Readonly<Record<MemoryStatement['verb'], ArgumentSchema>> = {
   assert: membersOf([...CLAIMED, 'valid', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
-  change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a from, and no end' }),
+  change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a `from` and no end' }),
   correct: membersOf([...CLAIMED, 'valid', 'was'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
   retract: membersOf([...SAID, 'valid'], { from: IN_VALID, to: IN_VALID }),
 };
@@ -95,7 +98,7 @@ function requireTexts(said: UncheckedStatement, argument: string): void {
     if (error === undefined) continue;
     // The space belongs to the memory, not to a claim.
     const place = name === 'space' ? name : `${argument}.${name}`;
-    throw statementError('bad_text', place, `is no text that can be kept: ${issueText(error)}`);
+    throw statementError('bad_text', place, `is not text that can be stored: ${issueText(error)}`);
   }
 }
 
@@ -125,18 +128,18 @@ function requireDeclared(
   throw statementError(
     'unknown_predicate',
     argument,
-    `is ${JSON.stringify(predicate)}, which the domain ${name} does not declare in its memory; ${there}`,
+    `is ${JSON.stringify(predicate)}, which the memory of the domain ${name} does not declare; ${there}`,
   );
 }
 
 function requireStamp({ strategy }: UncheckedStatement, declared: PredicateSpec, argument: string): void {
   if (strategy === undefined || strategy === declared.strategy) return;
   if (!(STRATEGIES as readonly unknown[]).includes(strategy))
-    throw statementError('unknown_strategy', argument, `must be one of ${STRATEGIES.join(', ')}, or better left out`);
+    throw statementError('unknown_strategy', argument, `must be one of ${STRATEGIES.join(', ')}, or left out`);
   throw statementError(
     'strategy_not_allowed',
     argument,
-    `is another one than the predicate declares, which is ${declared.strategy}; leave it out`,
+    `differs from the declared strategy of the predicate, ${declared.strategy}; leave it out`,
   );
 }
 
@@ -170,12 +173,12 @@ function requireWhole({ from, to }: { readonly from: unknown; readonly to: unkno
     if (!(error instanceof MemoryError)) throw error;
     const { code, message, evidence } = error;
     const made = code === 'no_instant' ? ` ${INSTANT_MADE}` : '';
-    throw new MemoryError(code, `The argument ${argument} is no period: ${message}${made} Nothing was said.`, {
+    throw new MemoryError(code, `The argument ${argument} is not a period: ${message}${made}`, {
       evidence: { ...evidence, argument },
     });
   }
 }
 
 function statementError(code: MemoryErrorCode, argument: string, why: string): MemoryError {
-  return new MemoryError(code, `The argument ${argument} ${why}. Nothing was said.`, { evidence: { argument } });
+  return new MemoryError(code, `The argument ${argument} ${why}.`, { evidence: { argument } });
 }

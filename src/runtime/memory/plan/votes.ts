@@ -125,7 +125,7 @@ function requireTime({ timeoutMs }: Judge): void {
   if (timeoutMs === undefined || (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) return;
   throw new RuntimeError(
     'bad_option',
-    'The options can’t be used: judge.timeoutMs must be a whole number of milliseconds from 1 to 2,147,483,647.',
+    'The options are not valid: judge.timeoutMs must be a whole number of milliseconds from 1 to 2,147,483,647.',
   );
 }
 
@@ -139,7 +139,7 @@ async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, questio
   const late = pause(timeoutMs, timeoutMs, isDone.signal).then(() => {
     throw new MemoryError(
       'judge_late',
-      `The judge has not voted within ${timeoutMs} ms; propose it again to ask anew.`,
+      `The judge did not vote within ${timeoutMs} ms. Propose again to ask the judge anew.`,
       {
         evidence: { request: question.request },
       },
@@ -156,7 +156,11 @@ async function voteOf({ choose, timeoutMs, pause = systemPause }: Judge, questio
 
 function requireMember({ request, members }: Question, claim: Json): void {
   if (members.some((member) => member.claim === claim)) return;
-  throw new MemoryError('unknown_member', 'A judge answers with the claim of one of the members that it is shown.', {
-    evidence: { request },
-  });
+  throw new MemoryError(
+    'unknown_member',
+    'The vote of the judge is not a candidate of the question. Return the claim of one of its `members`.',
+    {
+      evidence: { request },
+    },
+  );
 }

@@ -187,7 +187,7 @@ export class MemoryView {
     };
     if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
     if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
-    if (by !== undefined || signal !== undefined) throw badRecall('by and signal go with a text');
+    if (by !== undefined || signal !== undefined) throw badRecall('`by` and `signal` need a search text');
     // With a relation, the number of matching rows is unknown before they are read.
     const most = relation === undefined ? limit + 1 : undefined;
     const found = await this.#read(async (pages) => {
@@ -274,7 +274,7 @@ export class MemoryView {
     if (found === undefined)
       throw new MemoryError(
         'unknown_fact',
-        'There is no such version of a fact here; recall it, and explain what came back.',
+        'The memory has no such version of a fact. Pass a fact that a recall returned.',
         {
           evidence: { fact_id, system_time_start },
         },
@@ -429,7 +429,7 @@ const FACT = arg.members({
 
 function requireKind(kind: string): 'current' | 'audit' | 'all' {
   if (kind === 'current' || kind === 'audit' || kind === 'all') return kind;
-  throw new MemoryError('unknown_row_kind', 'Rows are looked for among current, audit or all.');
+  throw new MemoryError('unknown_row_kind', 'The row kind is not valid. Use current, audit or all.');
 }
 
 /** `orElse`: the other values allowed there. */
@@ -445,18 +445,19 @@ function requireInstant(instant: string, member: string, orElse = ', or any'): I
 /** @throws MemoryError `empty_text`, `long_text`, `bad_text` */
 function requireAskable(text: string, by: SearchMode): void {
   if (text.length > TEXT_MAX)
-    throw new MemoryError('long_text', `A text that is looked for has at most ${TEXT_MAX} characters.`, {
-      evidence: { length: text.length },
-    });
+    throw new MemoryError(
+      'long_text',
+      `The search text has more than ${TEXT_MAX} characters. Search for fewer words.`,
+      {
+        evidence: { length: text.length },
+      },
+    );
   if (!text.isWellFormed() || text.includes('\0'))
-    throw new MemoryError('bad_text', 'A text that is looked for has neither U+0000 nor half a surrogate pair.');
+    throw new MemoryError('bad_text', 'The search text has U+0000 or half a surrogate pair. Remove it.');
   // An embedder may know the meaning of signs that are not words.
   const isEmpty = by === 'text' ? wordsOf(text).length === 0 : text.trim() === '';
   if (isEmpty)
-    throw new MemoryError(
-      'empty_text',
-      'Nothing is looked for: the text has no words, which are of letters or digits.',
-    );
+    throw new MemoryError('empty_text', 'The search text has no words. Give at least one word of letters or digits.');
 }
 
 function isInRelation(
@@ -468,7 +469,7 @@ function isInRelation(
 }
 
 function badRecall(why: string): MemoryError {
-  return new MemoryError('bad_recall', `Nothing was recalled: ${why}.`);
+  return new MemoryError('bad_recall', `The recall is not valid: ${why}.`);
 }
 
 /** The observation of a recall in a proposal. */
@@ -478,7 +479,9 @@ function observed(query: object, facts: readonly FactRow[]): Recalled['observati
 }
 
 function badLimit(limit: number): MemoryError {
-  return new MemoryError('bad_limit', `A recall gives 1 to ${RECALL_MAX} facts.`, { evidence: { limit } });
+  return new MemoryError('bad_limit', `The limit of a recall is not valid. Use 1 to ${RECALL_MAX}.`, {
+    evidence: { limit },
+  });
 }
 
 /** No witness starts so. */

@@ -121,7 +121,7 @@ function fused(words: readonly FactHit[], near: readonly FactHit[]): RankedFact[
 }
 
 /**
- * Makes vectors of all texts of a space that have none of the embedder; how many. What was erased is not among them.
+ * Makes vectors of all texts of a space that have none of the embedder; how many. Erased texts are not among them.
  *
  * @throws MemoryError `bad_vector`; what the embedder throws, and the signal
  */
@@ -153,7 +153,7 @@ export function requireEmbedder(embedder: Embedder | undefined): Embedder {
   if (embedder !== undefined) return embedder;
   throw new MemoryError(
     'no_embedder',
-    'Nobody makes vectors of texts here: give the runtime an embedder, or recall by text alone.',
+    'The runtime has no embedder. Open it with `embedder`, or recall by text alone.',
   );
 }
 
@@ -176,7 +176,7 @@ async function embedded(
   if (isWhole) return vectors;
   throw new MemoryError(
     'bad_vector',
-    `The embedder ${id} has to give a Float32Array of ${dimensions} numbers for each text, finite and not all zero; nothing of what it gave was kept.`,
+    `The embedder ${id} returned vectors that are not valid; none was stored. Return a Float32Array of ${dimensions} finite numbers, not all zero, for each text.`,
     { evidence: { embedder: id, texts: texts.length } },
   );
 }

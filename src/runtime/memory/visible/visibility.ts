@@ -219,13 +219,13 @@ function isBefore({ row_kind, system_time_end }: FactVersion, until: Instant): b
 function inCircle(id: string): RuntimeError {
   return new RuntimeError(
     'invalid_ledger',
-    `The trajectory ${id} would begin with itself, and so nobody can tell what is believed there. Verify the ledger.`,
+    `The trajectory ${id} would branch from itself, so its facts are unknown. Verify the ledger.`,
     { evidence: { id } satisfies Record<string, Json> },
   );
 }
 
 function notThere(id: string): RuntimeError {
-  return new RuntimeError('not_found', `The store has no ${id}, and so nobody can tell what is believed there.`, {
+  return new RuntimeError('not_found', `The store has no ${id}, so its facts are unknown. Verify the ledger.`, {
     evidence: { id } satisfies Record<string, Json>,
   });
 }

@@ -17,7 +17,7 @@ export function stoppedError(reason: unknown): Error {
   if (isAssizeError(cause, 'closed')) return cause;
   return new EffectError(
     'deadline',
-    `The transaction was told to stop, or took longer than it may${isTimeout(cause) ? ` (${cause.message})` : ''}; what it did is undone.`,
+    `The transaction was stopped or exceeded its time limit${isTimeout(cause) ? ` (${cause.message})` : ''}. Its effects are compensated.`,
     { cause },
   );
 }

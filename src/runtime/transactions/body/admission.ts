@@ -118,7 +118,7 @@ export function checkAffords(
   if (refusal !== undefined) throw notAuthorised(tool, refusal);
   const afforded = authority.affords(sum(sum(branch.costSoFar, cost), undoCost));
   if (afforded.ok) return undoCost === NO_COST ? [] : context.unstored();
-  const detail = `the budget does not cover what it costs and what undoing it would: ${afforded.detail}`;
+  const detail = `the budget does not cover its cost and the cost of its compensation: ${afforded.detail}`;
   throw notAuthorised(tool, { reason: 'budget_exhausted', detail });
 }
 
@@ -127,7 +127,7 @@ export function useOf({ name }: Tool, input: Json, claims: readonly Claim[]): To
 }
 
 function notAuthorised({ name }: Tool, { reason, detail }: Pick<Refusal, 'reason' | 'detail'>): EffectError {
-  return new EffectError('not_authorised', `${name} may not be used so: ${detail.replace(/\.$/, '')}.`, {
+  return new EffectError('not_authorised', `The call of ${name} is not authorised: ${detail.replace(/\.$/, '')}.`, {
     evidence: { tool: name, reason },
   });
 }
@@ -136,7 +136,7 @@ function noCounselor(tool: string, channel: string | undefined): EffectError {
   const who = channel === undefined ? 'no counselors' : `no counselor of the kind ${channel}`;
   return new EffectError(
     'no_counselor',
-    `${tool} can’t be undone, and acts at once, so a person has to approve it; the domain has ${who}. Give it some (\`counselors\`).`,
+    `${tool} needs an approval, because it executes immediately and cannot be compensated, but the domain has ${who}. Add \`counselors\` to the domain.`,
     { evidence: { tool, ...(channel === undefined ? {} : { channel }) } },
   );
 }
@@ -144,7 +144,7 @@ function noCounselor(tool: string, channel: string | undefined): EffectError {
 function secondPivot(tool: string, { name: first }: Tool): EffectError {
   return new EffectError(
     'second_pivot',
-    `${tool} can’t be undone, and acts at once, as ${first} does, which this transaction calls already; use a transaction for each.`,
+    `The transaction already calls ${first}; like ${tool}, it executes immediately and cannot be compensated. Use a separate transaction for each.`,
     { evidence: { tool, first } },
   );
 }

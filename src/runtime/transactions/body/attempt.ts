@@ -94,7 +94,7 @@ export class Attempt {
     if (this.#calls >= CALLS_MAX)
       throw new EffectError(
         'too_much',
-        `${name} was not called: a transaction changes something by ${CALLS_MAX} calls at most, also by those that did nothing; do the rest in another one.`,
+        `${name} was not called: a transaction can have ${CALLS_MAX} write calls, including calls that did nothing. Make the other calls in another transaction.`,
         { evidence: { tool: name, max: CALLS_MAX } },
       );
     this.#calls++;

@@ -67,10 +67,10 @@ async function effectsOfCommit(commitId: Hash, store: LedgerStore): Promise<Hash
   const row = isHash(commitId) ? await store.resolve(commitId) : undefined;
   const payload = row === undefined ? undefined : readRow(row).payload;
   if (payload?.kind === 'commit') return payload.delta.effects.map(({ id }) => id);
-  const what = row === undefined ? 'there is no such entry' : `it is a ${row.kind}`;
+  const what = row === undefined ? 'the entry does not exist' : `it is a ${row.kind} entry`;
   throw new RuntimeError(
     'not_found',
-    `Effects are of commits, and ${isHash(commitId) ? commitId : `a thing of the type ${typeof commitId}`} is none: ${what}.`,
+    `${isHash(commitId) ? commitId : `A value of type ${typeof commitId}`} is not a commit: ${what}. Pass the id of a commit with effects.`,
   );
 }
 
@@ -80,7 +80,7 @@ async function knownEffect(id: Hash, store: EffectStore): Promise<Known> {
   if (place === undefined || logged === undefined)
     throw new RuntimeError(
       'not_found',
-      `The effect log of this store can’t be asked for the effect ${id}: it was committed in another one, or by a transaction without a name that nobody had to approve.`,
+      `The effect log of this store has no effect ${id}. The effect belongs to another store, or to an unnamed transaction without approval.`,
     );
   const { effects, state } = readTransaction(logged);
   return { ...effects[place.n]!, phase: state.effects[place.n]!.phase };
@@ -99,7 +99,7 @@ async function answerOf(
 function stillDue({ tool, key, phase }: Known, until: string): RuntimeError {
   return new RuntimeError(
     'still_pending',
-    `What ${tool} does was still ${phase} at ${until}; wait again, or ask later.`,
+    `The effect of ${tool} was still ${phase} at ${until}. Wait again or ask later.`,
     {
       evidence: { id: key, phase, until },
       retryable: true,

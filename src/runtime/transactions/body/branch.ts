@@ -103,7 +103,7 @@ export class Branch {
     if (this.#hasEnded)
       throw new EffectError(
         'transaction_over',
-        `Transaction ${attempt.epoch} has ended; nothing is called in it any more.`,
+        `Transaction ${attempt.epoch} has ended and accepts no calls. Start a new transaction.`,
       );
   }
 

@@ -183,9 +183,9 @@ async function inStaged({ name }: Tool, signal: AbortSignal, make: () => Promise
   } catch (thrown) {
     const error = toError(thrown);
     if (error instanceof EffectError || signal.aborted) throw error;
-    const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'its place refused it';
+    const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'its sink refused it';
     const retryable = !(error instanceof DidNothing && error.isFinal);
-    throw new EffectError('tool_failed', `${name} was not done: ${why}.`, {
+    throw new EffectError('tool_failed', `${name} did nothing: ${why}.`, {
       evidence: { tool: name },
       cause: error,
       retryable,
@@ -302,7 +302,7 @@ function prepare(
 function noEpoch(tool: string): EffectError {
   return new EffectError(
     'no_epoch',
-    `${tool} acts at once, and the transaction has its epoch only at its gate; give it the epoch 'early'.`,
+    `${tool} executes immediately, but the transaction gets its epoch only at the gate. Set epoch: 'early'.`,
     { evidence: { tool } },
   );
 }

@@ -15,17 +15,17 @@ export interface Scoped {
  * `bad_intent`; AuthorityError `bad_resource`
  */
 function claimsOfScoped(what: string, given: Scoped): Claim[] {
-  if (typeof given !== 'object' || given === null) throw badIntent(`${what} takes { reads, writes }`);
+  if (typeof given !== 'object' || given === null) throw badIntent(`${what} takes an object { reads, writes }`);
   for (const member in given)
     if (member !== 'reads' && member !== 'writes')
-      throw badIntent(`${what} takes reads and writes, and there is no ${member}`);
+      throw badIntent(`${what} takes reads and writes, and has no ${member}`);
   return claimsFrom(given);
 }
 
 /** @throws RuntimeError `bad_intent`; AuthorityError `bad_resource` */
 export function claimsFrom(given: Scoped): Claim[] {
   const { reads = [], writes = [] } = given;
-  if (!Array.isArray(reads) || !Array.isArray(writes)) throw badIntent('reads and writes are lists of scopes');
+  if (!Array.isArray(reads) || !Array.isArray(writes)) throw badIntent('reads and writes must be lists of scopes');
   return [
     ...(given.reads ?? []).map((scope) => readClaim('read', scope)),
     ...(given.writes ?? []).map((scope) => readClaim('write', scope)),
@@ -140,7 +140,7 @@ export class Claims {
     if (outside === undefined) return;
     throw new EffectError(
       'scope_exceeded',
-      `${name} would ${outside.access} ${outside.scope.text}, which the transaction has not claimed; claim it, or expand.`,
+      `${name} would ${outside.access} ${outside.scope.text}, which the transaction has not claimed. Claim the scope or expand the transaction.`,
       { evidence: { tool: name, scope: outside.scope.text, access: outside.access } },
     );
   }
@@ -186,7 +186,7 @@ export class Claims {
     }
     throw new EffectError(
       'stale',
-      `Transaction ${stale.by}, which is younger than ${stale.epoch}, has acted at ${stale.claim.scope.text} already; begin anew.`,
+      `Transaction ${stale.by}, with a higher epoch than ${stale.epoch}, has already acted on ${stale.claim.scope.text}. Start the transaction again.`,
       { evidence: { epoch: stale.epoch, by: stale.by, scope: stale.claim.scope.text }, retryable: true },
     );
   }
@@ -213,13 +213,13 @@ export class Claims {
     try {
       for (const claim of claims) {
         const same = kept.remove(claim);
-        if (same === undefined) throw notReleased(claim, 'it has not claimed that');
+        if (same === undefined) throw notReleased(claim, 'it has not claimed that scope');
         taken.push(same);
       }
       const given = new ClaimSet(taken);
       const needsThese = (claim: Claim): boolean => given.covers(claim) && !kept.covers(claim);
       const needed = this.#touched.find(needsThese);
-      if (needed !== undefined) throw notReleased(needed, 'what it does there needs that');
+      if (needed !== undefined) throw notReleased(needed, 'its calls need that claim');
       const reading = this.#reading?.filter((each) => each.claims.some(needsThese)) ?? [];
       for (const each of reading) each.over ??= Promise.withResolvers();
       return { claims, read: reading.map(({ over }) => over!.promise) };
@@ -347,7 +347,7 @@ export class Claims {
     const scope = met.scope.text;
     throw new EffectError(
       'resource_in_doubt',
-      `What a branch of this transaction did meets ${scope}, could not be undone, and waits for a person; nothing else is done there before.`,
+      `An unresolved effect of a branch of this transaction blocks ${scope}. Resolve it first (assize effects list).`,
       { evidence: { epoch: this.#work.epoch, scope } },
     );
   }
@@ -406,15 +406,13 @@ function requireParallel({ name, spec }: Tool, { scope }: Claim): void {
   if (spec.parallel === true) return;
   throw new EffectError(
     'branch_conflict',
-    `A branch that may be undone yet has acted at ${scope.text}, and ${name} does not say that it can be used in parallel; use it in that branch, or when it was decided on.`,
+    `Another undecided branch has modified ${scope.text}, and ${name} is not declared \`parallel\`. Call it in that branch, or after a branch is chosen.`,
     { evidence: { tool: name, scope: scope.text } },
   );
 }
 
 function notReleased({ scope, access }: Claim, why: string): EffectError {
-  return new EffectError(
-    'scope_exceeded',
-    `Nothing was given up: the transaction would no longer ${access} ${scope.text}, and ${why}.`,
-    { evidence: { scope: scope.text, access } },
-  );
+  return new EffectError('scope_exceeded', `The claim to ${access} ${scope.text} cannot be released: ${why}.`, {
+    evidence: { scope: scope.text, access },
+  });
 }

@@ -59,7 +59,7 @@ export class IdempotencyKeys {
       if (phase === 'undone' || phase === 'dropped') continue;
       throw new EffectError(
         'key_collision',
-        `Call ${call} of ${name} was made by transaction ${used.epoch}, and is ${phase}; it is not made again.`,
+        `Call ${call} of ${name} belongs to transaction ${used.epoch} and is ${phase}, so it is not repeated.`,
         { evidence: { key, epoch: used.epoch, phase } },
       );
     }
@@ -83,7 +83,7 @@ export class IdempotencyKeys {
     if (before === undefined) return;
     throw new EffectError(
       'key_collision',
-      `A call of ${this.#options.name} has a key that transaction ${before.epoch} has used.`,
+      `A call of ${this.#options.name} has a key that transaction ${before.epoch} has used. Use a new transaction name.`,
       { evidence: { epoch: before.epoch } },
     );
   }

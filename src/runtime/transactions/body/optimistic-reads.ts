@@ -55,10 +55,14 @@ export class OptimisticReads {
    */
   async validate({ tool, read, value }: OptimisticRead): Promise<void> {
     if (plainText(await read()) === plainText(value)) return;
-    throw new EffectError('stale', `What ${tool.name} has read is not so any more; begin anew.`, {
-      evidence: { tool: tool.name, epoch: this.#attempt.epoch },
-      retryable: true,
-    });
+    throw new EffectError(
+      'stale',
+      `The result of ${tool.name} has changed since it was read. Start the transaction again.`,
+      {
+        evidence: { tool: tool.name, epoch: this.#attempt.epoch },
+        retryable: true,
+      },
+    );
   }
 
   /**

@@ -131,10 +131,7 @@ async function begun(
       for (const { effect } of acted.slice(called)) {
         const used = await held.ports.store.effectKey(effect.key);
         if (used === undefined || used.epoch === run.epoch) continue;
-        throw answerChangedError(
-          effect.tool,
-          `transaction ${used.epoch} had called it again before, and came to nothing`,
-        );
+        throw answerChangedError(effect.tool, `transaction ${used.epoch} had called it again earlier and was aborted`);
       }
       while (called < acted.length) {
         if (failure !== undefined) throw failure;
@@ -184,14 +181,14 @@ async function callAgain(run: TransactionRun, { effect, input, blobs, answer }: 
     throw answerChangedError(effect.tool, error.message, error);
   }
   if (plainText(result) !== plainText(answer!))
-    throw answerChangedError(effect.tool, 'it answers otherwise than it did then');
+    throw answerChangedError(effect.tool, 'its answer differs from the first one');
 }
 
 /** The error if the approval depends on a tool's result that cannot be reproduced. */
 function answerChangedError(tool: string, why: string, cause?: unknown): KernelError {
   return new KernelError(
     'changed_since',
-    `${tool} had acted before this was put up, and was called again for its approval: ${why.replace(/\.$/, '')}. It is not called under the same key once more, also where it did nothing. ${PROPOSE_AGAIN_HINT}.`,
+    `${tool} executed before this proposal was submitted, and its repetition for the approval failed: ${why.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
     { evidence: { tool }, cause },
   );
 }
@@ -212,14 +209,14 @@ async function preparedFrom(held: TransactionEngine, key: Hash, payload: BlobRef
   if (text === undefined)
     throw new RuntimeError(
       'erased',
-      `What the effect ${key} was to do was erased, so it can't be approved; reject it.`,
+      `The input of the effect ${key} was erased, so the proposal cannot be approved. Reject it.`,
     );
   const { value } = JSON.parse(text) as { value: EffectPayload };
   const tool = held.ports.tools.get(value.tool);
   if (tool?.class === undefined)
     throw new EffectError(
       'unknown_tool',
-      `This needs the tool ${value.tool}, which is not here; open the runtime with it (on the command line: --tools FILE).`,
+      `The runtime has no tool ${value.tool}, which the proposal needs. Open the runtime with it (on the command line: --tools FILE).`,
     );
   if (value.class !== undefined && plainText(value.class) !== plainText(tool.class))
     throw classChangedError(tool, value.class);
@@ -242,7 +239,7 @@ function classChangedError({ name, class: now }: Tool, putUp: EffectClass): Effe
   const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
   return new EffectError(
     'stale',
-    `${name} was put up as ${said(putUp)}, and is ${said(now!)} here; approve it where it is declared as it was, or reject it.`,
+    `${name} was submitted as ${said(putUp)}, and is declared here as ${said(now!)}. Approve it with the earlier declaration, or reject it.`,
     { evidence: { tool: name } },
   );
 }

@@ -250,15 +250,15 @@ describe('a transaction', () => {
     const within = (does: (tx: any) => unknown): Promise<unknown> =>
       trajectory.transaction(all, async (tx) => void (await does(tx)));
     for (const [slip, says] of [
-      [(tx: any) => tx.expand({ write: ['test:r'] }), 'there is no write'],
-      [(tx: any) => tx.release({ read: ['test:r'] }), 'there is no read'],
-      [(tx: any) => tx.expand(), 'expand takes { reads, writes }'],
+      [(tx: any) => tx.expand({ write: ['test:r'] }), 'has no write'],
+      [(tx: any) => tx.release({ read: ['test:r'] }), 'has no read'],
+      [(tx: any) => tx.expand(), 'expand takes an object { reads, writes }'],
       [(tx: any) => tx.expand({ writes: 'test:r' }), 'lists of scopes'],
       [(tx: any) => tx.nested(() => 1, { retry: 2 }), 'no option retry'],
       [(tx: any) => tx.nested(() => 1, { retries: -1 }), 'a whole number'],
       [(tx: any) => tx.nested(() => 1, null), 'an object'],
       [(tx: any) => tx.nested(() => 1, 2), 'an object'],
-      [(tx: any) => tx.speculate([() => 1], () => '0'), 'the place of a branch'],
+      [(tx: any) => tx.speculate([() => 1], () => '0'), 'the index of a branch'],
     ] as const)
       await expect(within(slip)).rejects.toMatchObject({ code: 'bad_intent', message: expect.stringContaining(says) });
     expect(trajectory.length).toBe(1);

@@ -110,7 +110,7 @@ export class TransactionRunner {
     if (effects !== undefined) return effects;
     throw new RuntimeError(
       'bad_option',
-      'There are no tools here; open the runtime with `tools`, over a store that keeps an effect log.',
+      'The runtime has no tools. Open it with `tools` and a store with an effect log.',
     );
   }
 
@@ -212,7 +212,7 @@ export class TransactionRunner {
     const { intent, observations } = tx;
     if (intent === undefined)
       throw badIntent(
-        'the body of a transaction says with `propose` what it commits with, and this one returned without; what it did is undone',
+        'the body of the transaction returned without a call of `propose`, so its effects are compensated',
       );
     // The log failure counts even if the body caught the error.
     run.check();
@@ -332,7 +332,7 @@ function failedToPropose(error: unknown): never {
   if (!isAssizeError(error, 'too_large')) throw error;
   throw new EffectError(
     'too_much',
-    'The entry of the transaction would have more than 1 MiB, with what it proposes, its calls, and what each has answered in up to 16 KiB; what it did is undone. Do it in several transactions.',
+    'The entry of the transaction (proposal, calls, and up to 16 KiB of each answer) would exceed 1 MiB, so its effects are compensated. Use several transactions.',
     { cause: error },
   );
 }

@@ -100,7 +100,8 @@ export class Transaction {
    */
   propose(intent: TransactionIntent): void {
     this.#branch.requireOpen();
-    if (typeof intent !== 'object' || intent === null) throw badIntent('what a transaction proposes is an object');
+    if (typeof intent !== 'object' || intent === null)
+      throw badIntent('the proposal of a transaction must be an object');
     // Copies only the known fields. The intent can be a model's answer, and the calls were
     // authorised under the options.
     this.#branch.intent = parseIntent(intent);
@@ -378,29 +379,32 @@ export class Transaction {
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): EffectError {
   const known = [...tools.keys()].join(', ') || 'none';
-  return new EffectError('unknown_tool', `There is no tool ${JSON.stringify(name)}; there are ${known}.`);
+  return new EffectError(
+    'unknown_tool',
+    `The runtime has no tool ${JSON.stringify(name)}. Use one of its tools: ${known}.`,
+  );
 }
 
 function retriesOf(options: { readonly retries?: number }): number {
-  if (typeof options !== 'object' || options === null) throw badIntent('options of nested are an object');
+  if (typeof options !== 'object' || options === null) throw badIntent('the options of nested must be an object');
   for (const option in options) if (option !== 'retries') throw badIntent(`nested has no option ${option}`);
   const { retries = 0 } = options;
   if (Number.isSafeInteger(retries) && retries >= 0) return retries;
-  throw badIntent('retries are a whole number');
+  throw badIntent('retries must be a whole number from 0');
 }
 
 /** Only numbers count: a string could be read as an index too. @throws RuntimeError `bad_intent` */
 function placeIn(chosen: unknown): number | undefined {
   if (chosen === undefined || Number.isSafeInteger(chosen)) return chosen as number | undefined;
-  throw badIntent('choose answers with the place of a branch, or undefined');
+  throw badIntent('choose must return the index of a branch, or undefined');
 }
 
 /** @throws RuntimeError `bad_intent` */
 function checkFunctions(branches: unknown, choose: unknown): void {
   const isFunction = (given: unknown): boolean => typeof given === 'function';
   if (!Array.isArray(branches) || !Array.from(branches).every(isFunction))
-    throw badIntent('what is tried is a function, and of several ways a list of them');
-  if (!isFunction(choose)) throw badIntent('which branch is gone on with is chosen by a function');
+    throw badIntent('the branches must be a list of functions');
+  if (!isFunction(choose)) throw badIntent('choose must be a function');
 }
 
 /** Frozen, because `choose` receives it. */
@@ -422,11 +426,11 @@ function noBranch(
 ): EffectError {
   const what =
     chosen === undefined
-      ? `none of ${branches} branches was chosen`
+      ? `none of the ${branches} branches was chosen`
       : winner === undefined
-        ? `there is no branch ${chosen}, they are 0 to ${branches - 1}`
-        : `the branch that was chosen, ${chosen}, has failed`;
-  return new EffectError('no_branch', `There is nothing to go on with: ${what}.`, {
+        ? `branch ${chosen} does not exist; the branches are 0 to ${branches - 1}`
+        : `the chosen branch, ${chosen}, has failed`;
+  return new EffectError('no_branch', `The transaction has no branch to continue with: ${what}.`, {
     cause: winner?.failed ? winner.error : undefined,
   });
 }

@@ -108,7 +108,7 @@ function notAwaited(lost: readonly StartedCall[]): EffectError {
   const told = calls.length === 1 ? `${calls[0]} was` : `${calls.join(', ')} were`;
   return new EffectError(
     'not_awaited',
-    `${told} not awaited when the body returned, so nothing of the transaction stands; await all that is called in it.`,
+    `${told} not awaited when the body returned, so the transaction was aborted. Await every call in the body.`,
     { evidence: { calls }, cause: lost.find(({ failed }) => failed !== undefined)?.failed?.error },
   );
 }

@@ -65,7 +65,7 @@ export class CanonicalNames {
     if (other === undefined) return;
     throw new EffectError(
       'stale',
-      `${tool.name} would ${other.access} ${other.scope.text} by now, as names lead elsewhere than when it was called; begin anew.`,
+      `${tool.name} would now ${other.access} ${other.scope.text}, because its scopes resolve to other names since the call. Start the transaction again.`,
       { evidence: { tool: tool.name, scope: other.scope.text, access: other.access }, retryable: true },
     );
   }
@@ -99,11 +99,11 @@ export class CanonicalNames {
     try {
       given = await limit.run(
         () => resolver(text, { access, isPattern: !concrete, signal: limit.signal }),
-        () => new Error(`nobody waited any longer than ${this.#callTimeoutMs} ms`),
+        () => new Error(`the resolver did not answer within ${this.#callTimeoutMs} ms`),
       );
     } catch (thrown) {
       const cause = toError(thrown);
-      const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : 'it threw what is no error';
+      const why = cause instanceof Error ? cause.message.replace(/\.$/, '') : 'it threw a value that is not an error';
       throw badResolver(`${text} could not be resolved: ${why}`, { scope: text, cause, retryable: true });
     } finally {
       limit.end();

@@ -219,7 +219,7 @@ export class SharedCoordinator implements Coordination {
     const leftMs = this.#leaseUntil - performance.now();
     if (leftMs <= 0)
       this.#onLeaseLost(
-        leaseLost(new Error(`the store has not answered for ${this.#options.leaseMs} ms, which is the lease`)),
+        leaseLost(new Error(`the store did not answer for ${this.#options.leaseMs} ms, the length of the lease`)),
       );
     else if (leftMs <= this.#options.leaseMs / CHECKS_PER_LEASE) {
       clearTimeout(this.#lastTimer);
@@ -285,7 +285,7 @@ export class SharedCoordinator implements Coordination {
     return (
       membership.whyEnded?.() ??
       new Error(
-        `the store counts this process as gone; it does so where nothing was heard of one for its lease of ${leaseMs} ms`,
+        `the store ended the membership of this process, because it was not renewed within its lease of ${leaseMs} ms`,
       )
     );
   }

@@ -157,8 +157,8 @@ export class TransactionEngine {
       throw new EffectError(
         'resource_in_doubt',
         isNameClaim(claim)
-          ? `An earlier attempt of that name, transaction ${epoch}, waits for a person; see to that first (assize effects list).`
-          : `Something that transaction ${epoch} did meets ${claim.scope.text}, and waits for a person; see to that first (assize effects list).`,
+          ? `An earlier attempt of that name, transaction ${epoch}, needs a human decision. Resolve it first (assize effects list).`
+          : `An unresolved effect of transaction ${epoch} blocks ${claim.scope.text}. Resolve it first (assize effects list).`,
         { evidence: { epoch, scope: claim.scope.text } },
       );
     }

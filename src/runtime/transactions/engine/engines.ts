@@ -99,10 +99,10 @@ export class TransactionEngines {
     const tools = new Map<string, Tool>();
     for (const tool of options.tools) {
       if (typeof tool?.parse !== 'function' || typeof tool.claims !== 'function')
-        throw new EffectError('invalid_tool', 'What is given as a tool is none; make it with declareTool.');
+        throw new EffectError('invalid_tool', 'A given tool is not valid. Create it with declareTool.');
       requireOwnTool(tool);
       if (tools.has(tool.name))
-        throw new EffectError('invalid_tool', `Two tools are named ${tool.name}; give one of them another name.`);
+        throw new EffectError('invalid_tool', `Two tools are named ${tool.name}. Rename one of them.`);
       for (const other of tools.values()) requireCompatible(tool, other);
       tools.set(tool.name, tool);
     }
@@ -390,13 +390,13 @@ function requireCompatible(tool: Tool, earlier: Tool): void {
   ] as const) {
     const problem = one.spec.conflictWith?.(other);
     if (problem === undefined) continue;
-    const why = `The tool ${one.name} can't be used beside ${other.name}: ${problem}.`;
+    const why = `The tools ${one.name} and ${other.name} cannot be used together: ${problem}.`;
     throw new EffectError('invalid_tool', why, { evidence: { tool: one.name } });
   }
 }
 
 function closed(): RuntimeError {
-  return new RuntimeError('closed', 'The runtime was closed meanwhile; open another one.');
+  return new RuntimeError('closed', 'The runtime was closed. Open another one.');
 }
 
 /**

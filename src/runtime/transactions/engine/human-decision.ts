@@ -69,15 +69,15 @@ const BY_MAX = 256;
  * `bad_argument`
  */
 export function checkedEffectResolution(given: EffectResolution): EffectResolution {
-  if (typeof given !== 'object' || given === null) throw bad('say epoch, n, as, by and evidence');
+  if (typeof given !== 'object' || given === null) throw bad('pass epoch, n, as, by and evidence');
   checkArgument(RESOLUTION, given, 'resolution');
   const { epoch, n, as, by, evidence, confirm = false } = given;
-  if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('the epoch is the number of a transaction, from 1');
-  if (!Number.isSafeInteger(n) || n < 0) throw bad('n is the place of an effect in its transaction, from 0');
-  if (!DECISIONS.includes(as)) throw bad(`as is one of ${DECISIONS.join(', ')}`);
+  if (!Number.isSafeInteger(epoch) || epoch < 1) throw bad('epoch must be the number of a transaction, from 1');
+  if (!Number.isSafeInteger(n) || n < 0) throw bad('n must be the index of an effect in its transaction, from 0');
+  if (!DECISIONS.includes(as)) throw bad(`as must be one of ${DECISIONS.join(', ')}`);
   if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX || !by.isWellFormed())
-    throw bad(`by says who decides, in 1 to ${BY_MAX} characters`);
-  if (typeof confirm !== 'boolean') throw bad('confirm is true or false');
+    throw bad(`by must name the operator, in 1 to ${BY_MAX} characters`);
+  if (typeof confirm !== 'boolean') throw bad('confirm must be true or false');
   return { epoch, n, as, by, evidence: evidenceOf(evidence), confirm };
 }
 
@@ -86,9 +86,9 @@ function evidenceOf(given: Json): Json {
   try {
     evidence = copyJson(given, { foreign: true });
   } catch (error) {
-    throw bad(`the evidence can't be taken down: ${(error as Error).message}`, error);
+    throw bad(`the evidence cannot be recorded: ${(error as Error).message}`, error);
   }
-  if (isEmpty(evidence)) throw bad('the evidence says what was found or done; it may not be empty');
+  if (isEmpty(evidence)) throw bad('the evidence must not be empty; describe the finding or the action');
   return evidence;
 }
 
@@ -108,36 +108,40 @@ export function checkUnresolved(
   isLet: boolean,
 ): void {
   if (known === undefined)
-    throw refused('nothing_to_resolve', { epoch, n }, `There is no transaction ${epoch} in the effect log`);
+    throw refused('nothing_to_resolve', { epoch, n }, `The effect log has no transaction ${epoch}`);
   const effect = known.effects[n];
   const state = known.state.effects[n];
   if (effect === undefined || state === undefined) {
     const count = known.effects.length;
     const has = count === 0 ? 'no effects' : count === 1 ? 'one effect, 0' : `${count} effects, 0 to ${count - 1}`;
-    throw refused('unknown_effect', { epoch, n }, `Transaction ${epoch} has no effect ${n}; it has ${has}`);
+    throw refused('unknown_effect', { epoch, n }, `Transaction ${epoch} has no effect ${n}. It has ${has}`);
   }
   const { tool, resolved } = effect;
-  const what = `What ${tool} did in transaction ${epoch}`;
+  const what = `The effect of ${tool} in transaction ${epoch}`;
   if (!isUnresolved(state.phase)) {
     if (resolved !== undefined)
-      throw refused('already_resolved', { epoch, n }, `${what} was resolved as ${resolved.as} by ${resolved.by}`);
-    throw refused('nothing_to_resolve', { epoch, n }, `${what} is ${state.phase}, and waits for nobody`);
+      throw refused(
+        'already_resolved',
+        { epoch, n },
+        `${what} was already resolved as ${resolved.as} by ${resolved.by}`,
+      );
+    throw refused('nothing_to_resolve', { epoch, n }, `${what} is ${state.phase} and needs no decision`);
   }
   if (!isLet)
-    throw refused('nothing_to_resolve', { epoch, n }, `Transaction ${epoch} is still at work; wait for it to end`);
+    throw refused('nothing_to_resolve', { epoch, n }, `Transaction ${epoch} is still in progress. Wait until it ends`);
   if (as !== 'retry') return;
   const retry = retryOf(known.state, n);
   if (retry === 'never')
     throw refused(
       'bad_resolution',
       { epoch, n },
-      `${what} is to be undone, and can't be tried again; say applied if it is there, or undone if it is not`,
+      `${what} must be compensated and cannot be retried. Resolve it as applied if it exists, or as undone if it does not`,
     );
   if (retry === 'confirmed' && confirm !== true)
     throw refused(
       'needs_confirmation',
       { epoch, n },
-      `${what} may have happened, and its sink can't tell: trying again may do it twice; say so with confirm`,
+      `${what} may have happened, and its sink cannot tell, so a retry may repeat it. Confirm the retry with \`confirm\``,
     );
 }
 
@@ -150,5 +154,5 @@ function refused(
 }
 
 function bad(what: string, cause?: unknown): EffectError {
-  return new EffectError('bad_resolution', `This is no decision about an effect: ${what}.`, { cause });
+  return new EffectError('bad_resolution', `The decision on the effect is not valid: ${what}.`, { cause });
 }

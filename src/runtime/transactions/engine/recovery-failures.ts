@@ -25,7 +25,7 @@ export class RecoveryFailures {
       this.#listener,
       new RuntimeError(
         'recovery_failed',
-        `Transaction ${epoch} could not be gone on with, and is tried again; until then it keeps what it claims: ${why}`,
+        `Transaction ${epoch} could not be resumed; it keeps its claims and is retried: ${why}`,
         { evidence: { epoch }, cause },
       ),
     );

@@ -62,7 +62,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('an answer that is too much
     const made = trajectory.transaction(all, (tx) => tx.call('box.put', {}));
     await expect(made).rejects.toMatchObject({
       code: 'too_much',
-      message: expect.stringMatching(/^box\.put was done, but what it has answered is too long to be kept: /),
+      message: expect.stringMatching(/^box\.put was executed, but its answer is too long to store: /),
       evidence: { tool: 'box.put' },
     });
     expect(log).toEqual(['put', 'taken']);
@@ -136,8 +136,8 @@ test.each([
 });
 
 test.each([
-  ['too much', () => 'x'.repeat(LENGTH), 'too_much', /^What box\.look has answered is too long: .* ask it for less/],
-  ['no JSON', () => Number.NaN, 'tool_failed', /^What box\.look has answered is no JSON: JSON has no NaN/],
+  ['too much', () => 'x'.repeat(LENGTH), 'too_much', /^The answer of box\.look is too long: .* Request less/],
+  ['no JSON', () => Number.NaN, 'tool_failed', /^The answer of box\.look is not JSON: JSON has no NaN/],
 ])('a read that answers %s is named in the error', async (_, execute, code, message) => {
   const look = declareTool({ name: 'box.look', input: z.strictObject({}), class: 'read', reads: ['test:x'], execute });
   const { trajectory, all, assize } = await stage({ tools: [look] });

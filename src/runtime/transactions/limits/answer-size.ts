@@ -50,12 +50,12 @@ export function answerOf(tool: string, answer: unknown): Json {
   } catch (cause) {
     const evidence = { tool };
     if (isTooMuch(cause))
-      throw new EffectError('too_much', `What ${tool} has answered is too long: ${ROOM}; ask it for less at a time.`, {
+      throw new EffectError('too_much', `The answer of ${tool} is too long: ${ROOM}. Request less at a time.`, {
         evidence,
         cause,
       });
     const why = (cause as Error).message.replace(/\.$/, '');
-    throw new EffectError('tool_failed', `What ${tool} has answered is no JSON: ${why}.`, { evidence, cause });
+    throw new EffectError('tool_failed', `The answer of ${tool} is not JSON: ${why}.`, { evidence, cause });
   }
 }
 
@@ -63,7 +63,7 @@ export function answerOf(tool: string, answer: unknown): Json {
 export function tooLong(tool: string, key: string): EffectError {
   return new EffectError(
     'too_much',
-    `${tool} was done, but what it has answered is too long to be kept: ${ROOM}. It is not called again for that; let the transaction fail, and it is undone, or go on without the answer. Have the tool answer less.`,
+    `${tool} was executed, but its answer is too long to store: ${ROOM}. Continue without the answer, or let the transaction fail to compensate it; return less from the tool.`,
     { evidence: { tool, key } },
   );
 }

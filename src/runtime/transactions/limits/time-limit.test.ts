@@ -166,7 +166,7 @@ describe('a call with heartbeats', () => {
     vi.advanceTimersByTime(49);
     expect(limit.signal.aborted).toBe(false);
     vi.advanceTimersByTime(1);
-    await expect(made).rejects.toThrow('late: It took 50 ms without a sign of life');
+    await expect(made).rejects.toThrow('late: It took 50 ms without activity');
     expect(limit.signal.reason).toMatchObject({ name: 'TimeoutError' });
     limit.end();
     expectNoTimer(limit);

@@ -126,7 +126,7 @@ export class TimeLimit {
 
   #looked(): void {
     if (this.#silent() > 0) this.#start();
-    else this.#expire(this.#idleTimeoutMs, ' without a sign of life');
+    else this.#expire(this.#idleTimeoutMs, ' without activity');
   }
 
   /** Milliseconds left in total, at least 0. */

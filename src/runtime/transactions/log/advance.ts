@@ -211,7 +211,7 @@ export class TransactionRun implements UndoBudgetHolder {
     if (phase === 'in_doubt')
       throw new EffectError(
         'outcome_unknown',
-        `Nobody can tell whether ${effect.tool} was done${said === undefined ? '' : ` (${said})`}; a person has to look, and say what they found: assize effects resolve ${this.epoch} ${n}.`,
+        `The outcome of ${effect.tool} is unknown${said === undefined ? '' : ` (${said})`}. Check its sink, then run: assize effects resolve ${this.epoch} ${n}.`,
         {
           evidence: {
             tool: effect.tool,
@@ -224,7 +224,7 @@ export class TransactionRun implements UndoBudgetHolder {
         },
       );
     const cause = this.#calls.failureOf(n);
-    throw new EffectError('tool_failed', `${effect.tool} was not done: ${why(cause)}.`, {
+    throw new EffectError('tool_failed', `${effect.tool} did nothing: ${why(cause)}.`, {
       evidence: { tool: effect.tool, key: effect.key },
       cause,
       retryable: !(cause instanceof DidNothing && cause.isFinal),
@@ -488,7 +488,7 @@ export class TransactionRun implements UndoBudgetHolder {
         await this.#markUnresolved(record.n, record);
         return true;
       default:
-        throw new TypeError(`A step is never to log ${record.is}.`);
+        throw new TypeError(`A step must not log ${record.is}.`);
     }
   }
 
@@ -571,5 +571,5 @@ function costsUndoing({ undo_cost }: LoggedEffect): boolean {
 }
 
 function why(failure: unknown): string {
-  return failure instanceof Error ? failure.message.replace(/\.$/, '') : 'its sink has nothing of it';
+  return failure instanceof Error ? failure.message.replace(/\.$/, '') : 'its sink has no record of the call';
 }

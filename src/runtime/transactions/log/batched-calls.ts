@@ -108,7 +108,7 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind)
         ? await together.compensate!(made)
         : ((await holding?.commit(made)) ?? (await together.execute(made)));
     if (Array.isArray(answers) && answers.length === ns.length) return answers;
-    throw new TypeError(`${ns.length} calls were made together, and not as many have answered`);
+    throw new TypeError(`the batch has ${ns.length} calls, and the tool returned another number of answers`);
   });
 }
 

@@ -84,7 +84,9 @@ export function residueOf(tool: string, said: CompensationResult): Json | undefi
     const left = kept === undefined ? longer(said.residue) : kept;
     return left === undefined ? oversizedResidue(tool) : left;
   }
-  throw new TypeError(`${tool} does not say what it has undone: { undone: 'all' }, or 'partly' and the residue`);
+  throw new TypeError(
+    `${tool} did not return what it compensated. Return { undone: 'all' }, or 'partly' and the residue`,
+  );
 }
 
 /**
@@ -94,7 +96,7 @@ export function residueOf(tool: string, said: CompensationResult): Json | undefi
 export function requireReconciled(tool: string, said: ReconcileResult): ReconcileResult {
   if (said?.happened === true || said?.happened === false) return said;
   throw new TypeError(
-    `${tool} does not say whether it has happened: { happened: true, result } or { happened: false }`,
+    `${tool} did not return whether the call happened. Return { happened: true, result } or { happened: false }`,
   );
 }
 

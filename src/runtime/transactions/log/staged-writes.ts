@@ -17,7 +17,10 @@ export class StagedWrites {
    */
   at({ at, stage }: AtomicBatch): StagedTransaction {
     if (this.#hasEnded)
-      throw new EffectError('transaction_over', 'The transaction has ended; nothing is held for it any more.');
+      throw new EffectError(
+        'transaction_over',
+        'The transaction has ended and stages no more writes. Start a new transaction.',
+      );
     this.#open ??= new Map();
     const open = this.#open.get(at) ?? stage!();
     this.#open.set(at, open);

@@ -389,7 +389,7 @@ export class ToolCalls {
       const mitigated = storedResidue(effect.tool, said ?? null);
       return keepable({ mitigated, residue }) ?? { mitigated, residue: oversizedResidue(effect.tool) };
     } catch (cause) {
-      const why = `what was left could not be mitigated: ${(cause as Error | undefined)?.message}`;
+      const why = `the residue could not be mitigated: ${(cause as Error | undefined)?.message}`;
       // A blind sink would execute the compensated call again.
       const said = whyOf(cause);
       if (effect.class.sink !== 'blind') throw new DidNothing(why, { cause, why: said });

@@ -172,10 +172,10 @@ export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect
 export function declaredCost(tool: string, member: 'cost' | 'undoCost', told: Amounts | undefined): Amounts {
   const cost = told ?? {};
   const refused = (why: string): AuthorityError =>
-    new AuthorityError('bad_amount', `The ${member} of ${tool} can’t be counted: ${why}`, { evidence: { tool } });
+    new AuthorityError('bad_amount', `The ${member} of ${tool} is not valid: ${why}`, { evidence: { tool } });
   if (isPromise(cost)) {
     cost.then(undefined, () => undefined);
-    throw refused('it is a promise; tell it at once.');
+    throw refused('it is a promise. Return it synchronously.');
   }
   try {
     costItems(cost);

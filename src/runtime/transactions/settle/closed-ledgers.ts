@@ -92,7 +92,7 @@ class ClosedLedgerWriter implements LedgerWriter {
     }
     throw new RuntimeError(
       'conflict',
-      `Other writers of ${this.#trajectoryId} were faster ${COMMIT_ATTEMPTS_MAX} times.`,
+      `Other writers of ${this.#trajectoryId} committed first ${COMMIT_ATTEMPTS_MAX} times. Try again.`,
       {
         retryable: true,
       },
@@ -117,7 +117,7 @@ class ClosedLedgerWriter implements LedgerWriter {
     if (result.status === 'fenced' || result.status === 'taken') throw storeRefusal(result);
     if (result.status === 'conflict') return false;
     if (result.status === 'unknown') {
-      const says = `The store could not tell whether entry ${row.id} of ${this.#trajectoryId} was committed; look the id up.`;
+      const says = `The store did not confirm whether entry ${row.id} of ${this.#trajectoryId} was committed. Look up the id.`;
       await resolveUnknownCommit(store, row.id, { says, cause: result.cause });
     }
     notifications.notify(row, resolvedBy(payload));

@@ -87,8 +87,8 @@ describe('a ledger that records effect outcomes', () => {
       chain.accept({ ...entryRow(payload, undefined), payload });
     };
     settle(false, mine!);
-    expect(() => settle(true, mine!)).toThrow(/counts against the writ of another commit/);
-    expect(() => settle(true, theirs!)).toThrow(/not that of the first commit/);
+    expect(() => settle(true, mine!)).toThrow(/is charged to the writ of another commit/);
+    expect(() => settle(true, theirs!)).toThrow(/differs from the writ of the first commit/);
   });
 
   test('fails verification if the effects of a commit are missing', async () => {
@@ -209,7 +209,7 @@ describe('a pending effect', () => {
     expect(JSON.stringify(payload)).not.toContain(FOUND.evidence);
     await expect(at.trajectory.approve(at.id, { principal: 'ops', method: 'test' })).rejects.toMatchObject({
       code: 'not_pending',
-      message: expect.stringContaining('was decided'),
+      message: expect.stringContaining('was resolved in'),
     });
     await new Promise(setImmediate);
     expect(notices.map(({ id }) => id)).toEqual([at.id, at.id]);

@@ -141,8 +141,8 @@ export function effectPendingPayload(place: EntryPosition, left: PendingEffect):
 
 function pendingDetail({ reason, refused, why }: PendingEffect): string {
   if (refused !== undefined)
-    return `it has failed for good, all else is undone, and what its action does then was refused (${refused})`;
-  const what = reason === 'in_doubt' ? 'nobody can tell what became of it' : 'it was refused for good, or too often';
+    return `the effect failed permanently, the others are compensated, and its onFailure proposal was refused (${refused})`;
+  const what = reason === 'in_doubt' ? 'its outcome is unknown' : 'it was refused permanently, or too often';
   return why === undefined ? what : `${what} (${why})`;
 }
 

@@ -126,7 +126,7 @@ async function proposalFor(writer: Writer, failure: FailedCommit): Promise<Propo
 async function committed(writer: Writer, commit: Hash): Promise<CommitPayload> {
   const row = await writer.context.store.resolve(commit);
   if (row === undefined)
-    throw new RuntimeError('not_found', `There is no entry ${commit}, of which effects have failed.`);
+    throw new RuntimeError('not_found', `The store has no entry ${commit}, whose effects have failed.`);
   return readRow(row).payload as CommitPayload;
 }
 

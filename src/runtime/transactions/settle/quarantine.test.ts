@@ -143,7 +143,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     const before = sink.log.length;
     // At another place.
     const again = await one.at(['e'], tool, ends, { name: 'order-1', writes: ['test:e'] });
-    if (ends === 'throws') expect(again).toMatch(/waits for a person/);
+    if (ends === 'throws') expect(again).toMatch(/needs a human decision/);
     else expect(again).toMatchObject({ ruling: { ruling: 'committed' }, epoch: undefined });
     expect(sink.log.length).toBe(before);
     expect(await one.refused('a', 'b')).toEqual(['b']);

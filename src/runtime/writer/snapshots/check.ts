@@ -22,5 +22,5 @@ export async function snapshotFault(
   const [last] = await store.entries(row.trajectory_id, { from: row.seq, limit: 1 });
   if (last === undefined) return `the trajectory has no seq ${row.seq}`;
   const folded = await foldTrajectory(row.trajectory_id, replayer, store, { until: last.id });
-  return snapshotOf(folded)?.text === row.text ? undefined : 'it is not what the entries come to';
+  return snapshotOf(folded)?.text === row.text ? undefined : 'it differs from the fold of the entries';
 }

@@ -83,8 +83,8 @@ export async function readSnapshot(
   if (!isUsed(snapshot)) return undefined;
   const { trajectory_id, domain, overridden, chain } = snapshot;
   if (trajectory_id !== row.trajectory_id || chain.seq !== row.seq + 1)
-    throw new Error('it is filed under another place');
-  if (!isObject(snapshot.state)) throw new Error('its state is no object');
+    throw new Error('it is stored under another trajectory or seq');
+  if (!isObject(snapshot.state)) throw new Error('its state is not an object');
   await checkStand(snapshot, store);
   const open = await openEntries(trajectory_id, chain, store);
   return {
@@ -99,7 +99,7 @@ export async function readSnapshot(
 
 /** The content of a row, if the text still matches its hash. @throws Error, CanonError */
 export function parseSnapshot({ text, hash }: SnapshotRow): Snapshot {
-  if (hashText(text) !== hash) throw new Error('its text does not hash to what is kept with it');
+  if (hashText(text) !== hash) throw new Error('its text does not match its stored hash');
   return parseCanonical(text, LIMITS) as unknown as Snapshot;
 }
 
@@ -125,11 +125,11 @@ async function checkStand(
   );
   if (last?.trajectory_id !== trajectory_id || last.seq !== chain.seq - 1 || last.id !== chain.head)
     throw new Error(`the trajectory has no entry ${chain.head} at seq ${chain.seq - 1}`);
-  if (last.payload.at !== chain.at) throw new Error('it says another time than the entry that it stands at');
+  if (last.payload.at !== chain.at) throw new Error('its time differs from the time of its entry');
   const begun = first?.payload;
-  if (begun?.kind !== 'root' && begun?.kind !== 'branch') throw new Error('the trajectory has no beginning');
+  if (begun?.kind !== 'root' && begun?.kind !== 'branch') throw new Error('the trajectory has no first entry');
   if (canonicalize(begun.domain) !== canonicalize(domain))
-    throw new Error('it is of another domain than the trajectory');
+    throw new Error('its domain differs from the domain of the trajectory');
 }
 
 /**

@@ -64,7 +64,7 @@ export class Snapshots {
     try {
       return await this.#store.erasures();
     } catch (error) {
-      this.#tell(failed(trajectoryId, 'is not left', error));
+      this.#tell(failed(trajectoryId, 'is not written', error));
       return undefined;
     }
   }
@@ -77,14 +77,14 @@ export class Snapshots {
     try {
       await this.#store.dropSnapshots();
     } catch (error) {
-      this.#tell(failed(trajectoryId, 'may still have what was erased, and could not be dropped', error));
+      this.#tell(failed(trajectoryId, 'could not be dropped and may still contain erased values', error));
     }
   }
 
   /** Reports that the snapshot does not match these entries. */
   refuse(trajectoryId: string, cause: unknown): void {
     this.#lengths.delete(trajectoryId);
-    this.#tell(failed(trajectoryId, 'is not used, and the trajectory was replayed', cause));
+    this.#tell(failed(trajectoryId, 'is not used, so the trajectory was replayed', cause));
   }
 
   /** Whether a trajectory has enough new entries for a new snapshot. */
@@ -104,14 +104,14 @@ export class Snapshots {
     try {
       row = snapshotOf(folded, BYTES_AN_ENTRY * this.#since(trajectoryId, seq));
     } catch (error) {
-      this.#tell(failed(trajectoryId, 'could not be written down', error));
+      this.#tell(failed(trajectoryId, 'could not be serialised', error));
     }
     if (row !== undefined) this.later(trajectoryId, () => this.#put(row, erasures));
   }
 
   /** Runs work on a trajectory's snapshot in the background. Only `settled` waits for it. */
   later(trajectoryId: string, work: () => Promise<void>): void {
-    const done = work().catch((error: unknown) => this.#tell(failed(trajectoryId, 'was not left', error)));
+    const done = work().catch((error: unknown) => this.#tell(failed(trajectoryId, 'was not written', error)));
     this.#underWay.add(done);
     void done.finally(() => this.#underWay.delete(done));
   }
