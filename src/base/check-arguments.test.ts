@@ -34,7 +34,7 @@ describe('options', () => {
 
   test('a member that there is not is told with those that there are', () => {
     expect(() => checkArgument(OPTIONS, { sice: 1 }, 'options')).toThrow(
-      'The argument options.sice must be left out, since there is no such member: there are size, name; nothing was done.',
+      'The argument options.sice must be left out, because it is not a known field (size, name); nothing was done.',
     );
   });
 });

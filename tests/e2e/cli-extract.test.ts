@@ -128,7 +128,7 @@ test('names what waits and what ends it, with the lines, and what was read befor
   expect(others.err).toContain('nothing may be said of this subject');
   for (const [messages, args, why] of [
     [[otto('fail')], ['--authors'], /The model of .*model\.ts has failed: It is down\. Nothing was said\./],
-    [[{ ...otto('x'), at: 'today' }], ['--authors'], /line 1: This is not an instant/],
+    [[{ ...otto('x'), at: 'today' }], ['--authors'], /line 1: The instant is not valid/],
     [[otto('x'), { author: 'a', text: 'x' }], ['--authors'], /line 2: Message 2 can’t be read: it has no time/],
     [[{ ...otto('x'), more: 1 }], ['--authors'], /line 1: /],
     [[otto('x')], [], /Say of whom something may be said/],

@@ -231,7 +231,12 @@ test('revoke: by the holder above, by the anchor, and again; with each child tol
   const log = await runCommand(folder, STORE, 'log', 't');
   expect(log.out).toMatch(new RegExp(`assize\\.revoke +committed +writ ${id.slice(0, 12)}: the key is lost\\n$`));
   const again = await json(0, 'revoke', 't', 'helper.json', '--key', 'anchor.key', ...why);
-  expect(again).toMatchObject({ ruling: 'committed', writ: id, seq: 4, propagated: [{ trajectory_id: 'c', applied: true }] });
+  expect(again).toMatchObject({
+    ruling: 'committed',
+    writ: id,
+    seq: 4,
+    propagated: [{ trajectory_id: 'c', applied: true }],
+  });
   const shown = await json(0, 'show', '--in', 't', id);
   expect(shown.writs).toMatchObject([{ revoked: { writ: id, by: again.entry_id } }]);
   const child = await assize('show', '--in', 'c');

@@ -150,7 +150,7 @@ test('what is held too long is so also where it is cut off between a statement a
   open();
   const error = await first;
   expect(error).toBeInstanceOf(DidNothing);
-  expect(error).toMatchObject({ message: 'it was held for longer than it may be', isFinal: false });
+  expect(error).toMatchObject({ message: 'the writes were staged for longer than the limit', isFinal: false });
   await held.execute([], callOf('first'));
   await held.commit([{ ...callOf('first'), reported: null }]);
   expect(list.committed).toEqual(['put first']);

@@ -127,7 +127,7 @@ async function done(use: BorrowedConnection, works: readonly SqlWork[]): Promise
   } catch (error) {
     // The error may follow the commit. A usable connection can query the outcome.
     if (!(await rollBack(use)))
-      throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
+      throw new NoAnswer('the outcome of the commit is unknown', { cause: error, why: 'commit_unknown' });
     const known = await rowsOf(works, rows);
     if (works.every((work, i) => work.isDone(known[i]))) return known;
     throw nothing(works, error);
