@@ -33,5 +33,5 @@ export function requireTaken(job: string, options: AdjudicateCliOptions, taken: 
   const others = names.filter((name) => !taken.includes(name) && GIVEN[name](options));
   if (others.length === 0) return;
   const all = ['--data', '--limit', ...taken].join(', ');
-  throw new CliError('usage', `adjudicate ${job} does not take ${others.join(', ')}; it takes ${all}.`);
+  throw new CliError('usage', `adjudicate ${job} does not accept ${others.join(', ')}. Its options are ${all}.`);
 }

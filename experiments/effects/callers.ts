@@ -60,7 +60,7 @@ async function transactional(
       });
       if (ruling.ruling !== 'committed') return told(new Error(`the step was ${ruling.ruling}`), false);
       if (effects === 'settled') return { ...told(undefined, false), answer: value };
-      return told(new Error('what was done waits for a person'), true);
+      return told(new Error('the effect needs a human decision'), true);
     } catch (error) {
       return told(error, waitsForPerson(error));
     }
@@ -142,6 +142,6 @@ const NEVER = new AbortController().signal;
 export function toolNamed(tools: readonly Tool[], name: string): Tool {
   const tool = tools.find((each) => each.name === name);
   if (tool === undefined)
-    throw new TypeError(`There is no tool ${name} here; there are ${tools.map((each) => each.name).join(', ')}.`);
+    throw new TypeError(`There is no tool ${name}. The tools are ${tools.map((each) => each.name).join(', ')}.`);
   return tool;
 }

@@ -83,8 +83,8 @@ function textOf(
 ): string {
   const differ = differing(table);
   const below = [
-    ...(hasPaper(table) ? ['In brackets: as the paper prints it.'] : []),
-    ...(differ > 0 ? [`${differ} differ from what they have to be, which stands after ≠.`] : []),
+    ...(hasPaper(table) ? ['In brackets: the paper’s value.'] : []),
+    ...(differ > 0 ? [`${differ} differ from their expected values, which follow ≠.`] : []),
     ...table.notes,
   ];
   return [

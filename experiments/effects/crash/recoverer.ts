@@ -15,4 +15,4 @@ const stepping = new Stepping(({ kind, nth }: Step) => {
 });
 const shop = new Shop(stepping.over(await openStore(url)), toolsOf(port, sink, stepping.at));
 await shop.assize.recoverEffects();
-throw new Error(`Nobody has killed this process at ${JSON.stringify(step)}.`);
+throw new Error(`The process was not killed at ${JSON.stringify(step)}.`);

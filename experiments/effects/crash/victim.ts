@@ -50,4 +50,4 @@ await shop
     if (!isOfUndoing(point)) throw error;
   });
 killedAt('when the caller is told');
-throw new Error(`Nobody has killed this process at ${JSON.stringify(point)}.`);
+throw new Error(`The process was not killed at ${JSON.stringify(point)}.`);

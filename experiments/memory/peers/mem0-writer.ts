@@ -31,7 +31,7 @@ export function startMem0Writer(): Mem0Writer {
     open: async (open) => void (await tell(child, ended, { open })),
     read: async () => {
       const heard = await tell(child, ended, { read: true });
-      if (!('held' in heard)) throw new Error('A process that reads has answered something else.');
+      if (!('held' in heard)) throw new Error('A reading process returned an unexpected answer.');
       return heard.held;
     },
     revise: async (...revise) => void (await tell(child, ended, { revise })),

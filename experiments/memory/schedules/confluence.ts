@@ -104,7 +104,7 @@ function requireOrder(order: readonly number[]): void {
   checkArgument(arg.list(arg.whole), order, 'order');
   const size = order.length;
   if (size >= 2 && size <= SIZE_MAX && new Set(order).size === size && order.every((place) => place < size)) return;
-  throw new ExperimentError('bad_order', `An order has the places from 0 of 2 to ${SIZE_MAX} members, each once.`, {
+  throw new ExperimentError('bad_order', `An order must have each index of 2 to ${SIZE_MAX} items exactly once.`, {
     evidence: { order: [...order] },
   });
 }
