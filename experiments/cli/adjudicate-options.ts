@@ -12,7 +12,7 @@ export interface AdjudicateCliOptions extends SharedOptions {
   readonly invariants: boolean;
 }
 
-/** What only some jobs take, and whether it was given. */
+/** The options that only some jobs accept, and whether each was given. */
 const GIVEN = {
   '--runs': ({ runs }) => runs !== undefined,
   '--tasks': ({ tasks }) => tasks !== undefined,

@@ -25,7 +25,7 @@ interface Options extends StorelessOptions {
 }
 
 const SEED = 1;
-/** Nobody waits for more. */
+/** A larger scale would take too long. */
 const SCALE_MAX = 1_000;
 /** Of `--quick`. */
 const QUICK = 0.1;

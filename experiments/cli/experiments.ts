@@ -7,7 +7,7 @@ import type { Session } from 'assize/internal/cli/store/session.ts';
 import { bold, line } from 'assize/internal/cli/terminal/printable.ts';
 import type { ProgressListener, Table } from '../tables/index.ts';
 
-/** What a command that runs experiments knows of one. */
+/** The properties of an experiment that its command uses. */
 export interface Listed {
   readonly name: string;
   /** One line, for the help. */
@@ -21,13 +21,13 @@ export interface Listed {
   readonly uses?: readonly string[];
 }
 
-/** What was not run, and why. */
+/** The experiments that did not run, and the reasons. */
 export interface Skipped {
   readonly name: string;
   readonly because: string;
 }
 
-/** What an experiment came to. */
+/** The result of an experiment. */
 export interface Done {
   readonly name: string;
   readonly tables: readonly Table[];
@@ -134,7 +134,7 @@ export async function runExperiment(
   return tables;
 }
 
-/** What was left out, each by its name. */
+/** The omitted experiments, by name. */
 export function printSkipped(
   { out }: Session,
   { skipped, undrawn }: { readonly skipped: readonly Skipped[]; readonly undrawn: readonly string[] },

@@ -166,7 +166,7 @@ function seriesOf(
   );
 }
 
-/** What is known has the same one in all images. */
+/** Known columns have the same colour in all images. */
 function colourOf(column: string, place: number, known: readonly string[]): string {
   const own = known.indexOf(column);
   return COLOURS[(own < 0 ? place : own) % COLOURS.length] as string;

@@ -28,7 +28,7 @@ const DIGITS = arg.of(
   (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 20,
 );
 
-/** What a table has to be to be printed or drawn. */
+/** The requirements of a printable table. */
 export const TABLE = arg.members({
   source: arg.text,
   title: arg.text,

@@ -5,14 +5,14 @@ import type { MemoryContents, Reviser } from './drift.ts';
 import { beside } from './loading.ts';
 import type { Mem0Place } from './mem0-memory.ts';
 
-/** What a process that writes is told to do, one thing after the other. */
+/** The commands of a writing process, one after the other. */
 export type WriterCommand =
   | { readonly open: Mem0Place }
   | { readonly read: true }
   | { readonly revise: readonly [who: string, confidence: number] }
   | { readonly believe: string };
 
-/** What it answers each time. */
+/** The answer to each command. */
 export type WriterReply = { readonly held: MemoryContents } | { readonly done: true } | { readonly failed: string };
 
 /** A process of its own that works with a memory of mem0. */

@@ -44,7 +44,7 @@ function isLost(error: unknown): boolean {
   return !/^(?!08|57)[0-9A-Z]{5}$/.test(String((error as { readonly code?: unknown }).code));
 }
 
-/** What the server, or the way to it, says of why it can't be used. */
+/** The reason why the server cannot be used, as reported by the server or the connection. */
 export function unreachable(error: unknown): AnomalyError {
   if (error instanceof AnomalyError) return error;
   const [told] = error instanceof AggregateError ? error.errors : [error];

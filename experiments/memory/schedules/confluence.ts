@@ -10,7 +10,7 @@ import { ExperimentError } from './errors.ts';
 /** The operators that fold a conflict set; the other two select from it (Remark 3). */
 export const FOLDS = ['lww', 'evi'] as const satisfies readonly Strategy[];
 
-/** What a conflict set comes to, met in one order. */
+/** The result of a conflict set in one order of arrival. */
 export interface Folded {
   /** The claim that is believed; of several, were there several, all. */
   readonly winner: string;

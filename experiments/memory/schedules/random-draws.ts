@@ -17,7 +17,7 @@ export interface Bytes {
   bytes(count: number): Uint8Array;
 }
 
-/** What the experiments draw, from bytes that are given. */
+/** The random draws of the experiments, from given bytes. */
 export class RandomDraws {
   readonly #source: Bytes;
   #pool: Uint8Array = new Uint8Array(0);
