@@ -1,7 +1,7 @@
 import { entitiesOf, type Ontology } from './ontology.ts';
 import { type Category, UPPER } from './vocabulary.ts';
 
-/** What a class leads to, over all that it is a subclass of. */
+/** The categories of a class, over all its superclasses. */
 export interface Ascent {
   readonly categories: ReadonlySet<Category>;
   /** All classes on the way, itself included. */

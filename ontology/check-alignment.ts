@@ -19,11 +19,11 @@ export function* alignment(ontology: Ontology): Iterable<Finding> {
       yield error(
         'wrong_category',
         one,
-        `its participant ${wrong} is no independent continuant`,
-        'name what it happens to',
+        `its participant ${wrong} is not an independent continuant`,
+        'name the continuant that it happens to',
       );
     if (!one.participants.some((term) => isOf(term, 'independent continuant')))
-      yield error('no_participant', one, 'it happens to nothing', 'add obo:RO_0000057 (has participant) a continuant');
+      yield error('no_participant', one, 'it has no participant', 'add obo:RO_0000057 (has participant) a continuant');
   }
   for (const one of ontology.components) {
     yield* mustBe(one, of, ['quality', 'role', 'information content entity'], 'a quality, a role or information');
@@ -31,26 +31,26 @@ export function* alignment(ontology: Ontology): Iterable<Finding> {
   for (const one of ontology.roles) yield* mustBe(one, of, ['role'], 'a role');
   for (const one of [...ontology.rules, ...ontology.audits])
     if (of(one.term)?.above.has(DIRECTIVE) === false)
-      yield error('wrong_category', one, 'it directs, and is no directive', `make it a subclass of ${DIRECTIVE}`);
+      yield error('wrong_category', one, 'it directs, but is not a directive', `make it a subclass of ${DIRECTIVE}`);
   for (const one of entitiesOf(ontology)) yield* dependence(one, ontology, isOf);
   yield* primary(ontology);
 }
 
 function* category(one: Entity, { categories, circular }: Ascent): Iterable<Finding> {
-  if (circular) yield error('circular', one, 'it is a subclass of itself', 'take one step out of the circle');
+  if (circular) yield error('circular', one, 'it is a subclass of itself', 'remove one step of the cycle');
   if (categories.size === 0)
     yield error(
       'no_category',
       one,
-      'it leads to no category of BFO',
+      'it is under no category of BFO',
       'make it a subclass of one: obo:BFO_0000040 (material entity), 15 (process), 19 (quality), 23 (role), obo:IAO_0000030 (information)',
     );
   if (categories.size > 1)
     yield error(
       'two_categories',
       one,
-      `it is ${[...categories].join(' and ')}, and nothing is both`,
-      'decide, and make two classes where there are two things',
+      `it is ${[...categories].join(' and ')}, which exclude each other`,
+      'choose one, or make two classes for two things',
     );
 }
 
@@ -66,12 +66,15 @@ function* mustBe(
   yield error(
     'wrong_category',
     one,
-    `as a ${as} it must be ${text}, and is a ${categories[0]}`,
-    'change what it is a subclass of',
+    `as a ${as} it must be ${text}, but is a ${categories[0]}`,
+    'change its superclass',
   );
 }
 
-/** A worker is somebody whom the method adds (§2.2), so a worker's role needs no bearer among the domain's continuants. */
+/**
+ * The method adds workers (§2.2), so a worker's role needs no bearer among the domain's
+ * continuants.
+ */
 function* dependence(
   one: Entity,
   { components, roles, others }: Ontology,
@@ -85,11 +88,11 @@ function* dependence(
     yield error(
       'no_bearer',
       one,
-      'it inheres in no independent continuant',
-      'add obo:RO_0000052 (inheres in) what bears it',
+      'it does not inhere in an independent continuant',
+      'add obo:RO_0000052 (inheres in) its bearer',
     );
   if (isOf(one.term, 'information content entity') && one.about.length === 0 && !isRuleWithSubject(one))
-    yield error('not_about', one, 'it is about nothing', 'add obo:IAO_0000136 (is about) what it is about');
+    yield error('not_about', one, 'it has no subject', 'add obo:IAO_0000136 (is about) its subject');
 }
 
 /** A class that others are kinds of leaves to them what they inhere in. */
@@ -118,6 +121,6 @@ function* primary({ iri, continuants }: Ontology): Iterable<Finding> {
       'primary',
       second,
       `${primaries.map(({ term }) => term).join(' and ')} are both primary`,
-      'keep one: what the processes happen to',
+      'keep the one that the processes happen to',
     );
 }

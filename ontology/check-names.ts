@@ -11,25 +11,20 @@ export function* names(ontology: Ontology): Iterable<Finding> {
   for (const one of all) {
     if (one.label === '') yield error('no_label', one, 'it has no label', 'add rdfs:label "…"');
     if (one.definition === '')
-      yield error(
-        'no_definition',
-        one,
-        'it has no definition',
-        'add skos:definition "…": its genus and what sets it apart',
-      );
+      yield error('no_definition', one, 'it has no definition', 'add skos:definition "…": its genus and difference');
     if (one.described.length > 1)
       yield error(
         'described_twice',
         one,
         `it is described as ${one.described.join(' and as ')}`,
-        'make two classes of it',
+        'make it two classes',
       );
   }
   yield* twice(all, ({ term }) => [term], 'same_term', 'class');
   yield* twice(processes, ({ process }) => [process], 'same_name', 'process');
   yield* twice(roles, ({ role }) => [role], 'same_name', 'role');
   yield* twice(rules, ({ rule }) => [rule], 'same_name', 'rule');
-  // Whatever its parameters are called: two components of one place would overlap unseen.
+  // Ignores the names of parameters: two components at one place would overlap unnoticed.
   yield* twice(components, ({ paths }) => [...new Set(paths.map(openPath))], 'same_path', 'path');
   yield* unnamed(ontology);
   yield* references(ontology, all);
@@ -53,7 +48,7 @@ function* twice<T extends Entity>(
     for (const name of namesOf(one)) {
       const first = known.get(name);
       if (first === undefined) known.set(name, one);
-      else yield error(code, one, `the ${what} ${name} is ${first.term}'s already`, 'give it another one');
+      else yield error(code, one, `${first.term} has the ${what} ${name} already`, 'choose another one');
     }
 }
 
@@ -73,8 +68,10 @@ function* references(ontology: Ontology, all: readonly Entity[]): Iterable<Findi
   ): Iterable<Finding> {
     for (const term of given) {
       if (wanted.has(term)) continue;
-      const what = classes.has(term) ? `${term} is no ${sort}` : `there is no ${term}`;
-      const todo = classes.has(term) ? `name a ${sort}` : `describe it, or name another.${didYouMean(term, wanted)}`;
+      const what = classes.has(term) ? `${term} is not a ${sort}` : `there is no ${term}`;
+      const todo = classes.has(term)
+        ? `name a ${sort}`
+        : `describe it, or name another term.${didYouMean(term, wanted)}`;
       yield error('unknown_reference', of, `${property} names ${term}; ${what}`, todo);
     }
   }
@@ -100,5 +97,5 @@ function* references(ontology: Ontology, all: readonly Entity[]): Iterable<Findi
   }
   const unused = ontology.others.filter(({ term }) => term.startsWith('<'));
   for (const one of unused)
-    yield warning('unknown_reference', one, 'it is no term of this ontology', 'name what is of the domain as :Name');
+    yield warning('unknown_reference', one, 'it is not a term of this ontology', 'write terms of the domain as :Name');
 }

@@ -15,7 +15,7 @@ export function* stateRules(ontology: Ontology): Iterable<Finding> {
         yield error(
           'bad_path',
           one,
-          `the path ${path} can't be used: ${fault}`,
+          `the path ${path} cannot be used: ${fault}`,
           'write a JSON pointer: /claims/{patient}, /orders/*, /log/-',
         );
     }
@@ -34,12 +34,12 @@ export function* stateRules(ontology: Ontology): Iterable<Finding> {
       yield warning(
         'untouched',
         one,
-        'no process touches it and no rule refers to it',
-        'say who reads or writes it, or leave it out',
+        'no process accesses it and no rule refers to it',
+        'name a process that reads or writes it, or remove it',
       );
 }
 
-/** Whatever could be a field of the state and is nothing else has to say where it stands. */
+/** A term that can only be a field of the state must have a path. */
 function* withoutPath(ontology: Ontology): Iterable<Finding> {
   const above = ascents(ontology);
   const kinds = new Set([...above.values()].flatMap((ascent) => [...ascent.above].slice(1)));
@@ -48,12 +48,12 @@ function* withoutPath(ontology: Ontology): Iterable<Finding> {
     if (categories.size !== 1 || kinds.has(one.term)) continue;
     const [category] = categories;
     if (category === 'process')
-      yield error('no_process_name', one, 'it is a process that the domain does not name', 'add a:process "name"');
+      yield error('no_process_name', one, 'it is a process without a name in the domain', 'add a:process "name"');
     else if (
       category === 'quality' ||
       category === 'role' ||
       (category === 'information content entity' && !chain.has(DIRECTIVE))
     )
-      yield error('no_path', one, `it is a ${category} of the state without a place in it`, 'add a:path "/…"');
+      yield error('no_path', one, `it is a ${category} of the state without a path`, 'add a:path "/…"');
   }
 }

@@ -8,13 +8,18 @@ export function* workRules(ontology: Ontology): Iterable<Finding> {
   const footprints = new Footprints(ontology);
   for (const one of ontology.processes)
     if (one.reads.length + one.writes.length === 0)
-      yield error('touches_nothing', one, 'it touches no component of the state', 'say what it reads or writes');
+      yield error(
+        'touches_nothing',
+        one,
+        'it accesses no component of the state',
+        'name the components that it reads or writes',
+      );
   yield* order(ontology);
   for (const one of ontology.rules) yield* rule(one, ontology, footprints);
   yield* sameOrder(ontology.rules);
   for (const one of ontology.audits)
     if (one.about.length === 0)
-      yield error('not_about', one, 'it audits no process', 'say which with obo:IAO_0000136 (is about)');
+      yield error('not_about', one, 'it audits no process', 'name them with obo:IAO_0000136 (is about)');
   yield* divisions(ontology);
   for (const one of ontology.roles)
     if (one.realizedIn.length === 0)
@@ -29,7 +34,7 @@ function* order(ontology: Ontology): Iterable<Finding> {
         'circular',
         one,
         `it comes after itself: ${[...(before.get(one.term) ?? [])].join(', ')}`,
-        'take one a:after out of the circle, of a process or of a precondition’s rule',
+        'remove one a:after of the cycle, of a process or of a precondition’s rule',
       );
 }
 
@@ -38,28 +43,33 @@ function* rule(one: PolicyRule, ontology: Ontology, footprints: Footprints): Ite
     yield error(
       'no_order',
       one,
-      'it has no place among the rules',
-      'add a:order, a whole number: the first that does not pass decides',
+      'it has no order among the rules',
+      'add a:order, a whole number: the first rule that does not pass decides',
     );
   if (one.refersTo.length === 0)
-    yield error('refers_to_nothing', one, 'it refers to no component, so nothing could break it', 'add a:refersTo');
+    yield error('refers_to_nothing', one, 'it refers to no component, so no change can break it', 'add a:refersTo');
   if (one.onFailure !== 'reject' && one.onFailure !== 'escalate')
-    yield error('bad_failure', one, `it can't ${one.onFailure}`, 'write a:onFailure "reject" or "escalate"');
+    yield error(
+      'bad_failure',
+      one,
+      `its a:onFailure "${one.onFailure}" is not valid`,
+      'write a:onFailure "reject" or "escalate"',
+    );
   if ((one.onFailure === 'escalate') !== (one.counselor !== ''))
     yield error(
       'bad_failure',
       one,
-      one.counselor === '' ? 'it escalates to nobody' : `it names ${one.counselor} and does not escalate`,
-      'a rule that escalates has a:onFailure "escalate" and a:counselor "kind", another one neither',
+      one.counselor === '' ? 'it escalates without a counselor' : `it names ${one.counselor} but does not escalate`,
+      'add both a:onFailure "escalate" and a:counselor "kind", or neither',
     );
-  if (one.source === '') yield warning('no_source', one, 'it does not say where it comes from', 'add dct:source "…"');
+  if (one.source === '') yield warning('no_source', one, 'it has no source', 'add dct:source "…"');
   const gated = ontology.processes.filter(({ preconditions }) => preconditions.includes(one.term));
   yield* precondition(one, gated, ontology, footprints);
 }
 
 /**
- * Procedure 2, step 2: what a precondition looks at is written by the processes that must have happened, or is within the reach
- * of the process that it gates; and of the former it looks at something.
+ * Procedure 2, step 2: the components of a precondition are written by the earlier processes, or
+ * are in the footprint of the gated process. At least one is written by an earlier process.
  */
 function* precondition(
   one: PolicyRule,
@@ -72,8 +82,8 @@ function* precondition(
       yield error(
         'gates_nothing',
         one,
-        'it waits for something and gates no process',
-        'name it as a:precondition of the process that waits',
+        'it is a precondition but gates no process',
+        'name it as a:precondition of the waiting process',
       );
     return;
   }
@@ -83,7 +93,7 @@ function* precondition(
       yield error(
         'not_timed',
         one,
-        `it waits for ${term}, which is no time`,
+        `it waits for ${term}, which is not a time`,
         `make ${term} a subclass of a:TimedComponent`,
       );
   }
@@ -96,8 +106,8 @@ function* precondition(
     yield error(
       'precondition_footprint',
       one,
-      `it refers to ${outside.join(', ')}, which ${text(earlier)} does not write and ${text(gated)} does not touch`,
-      'a precondition looks at what the earlier process wrote and the gated one reads',
+      `it refers to ${outside.join(', ')}, which ${text(earlier)} does not write and ${text(gated)} does not access`,
+      'a precondition reads components that the earlier process writes or the gated one accesses',
     );
   const missed = earlier.filter(
     ({ writes }) => footprints.meeting(one.refersTo, footprints.closed(writes)).length === 0,
@@ -106,8 +116,8 @@ function* precondition(
     yield error(
       'precondition_footprint',
       one,
-      `it looks at nothing that ${text(missed)} writes, so it can't tell whether that happened`,
-      'refer to what the earlier process writes',
+      `it reads no component that ${text(missed)} writes, so it cannot detect that process`,
+      'refer to a component that the earlier process writes',
     );
 }
 
@@ -124,13 +134,16 @@ function* sameOrder(rules: readonly PolicyRule[]): Iterable<Finding> {
       yield error(
         'same_order',
         one,
-        `it has the place of ${first.term}, ${one.order}`,
-        'give each rule a place of its own',
+        `it has the same order as ${first.term}, ${one.order}`,
+        'give each rule its own order',
       );
   }
 }
 
-/** What policy says about who may do what together: each time with a reason, and never both. */
+/**
+ * Rules of the policy about processes that must be together or apart. Each has a reason, and never
+ * both.
+ */
 function* divisions({ processes, others, rules }: Ontology): Iterable<Finding> {
   for (const one of processes) {
     for (const other of [...one.apartFrom, ...one.togetherWith]) {
@@ -140,7 +153,7 @@ function* divisions({ processes, others, rules }: Ontology): Iterable<Finding> {
         yield error(
           'no_reason',
           one,
-          `nothing says why it is put apart from, or together with, ${other}`,
+          `no directive explains why it is apart from, or together with, ${other}`,
           `add a directive (obo:IAO_0000033) that is about ${one.term} and ${other}`,
         );
     }
@@ -149,7 +162,7 @@ function* divisions({ processes, others, rules }: Ontology): Iterable<Finding> {
   for (const one of processes)
     for (const other of one.apartFrom)
       if (joined.get(one.term) !== undefined && joined.get(one.term) === joined.get(other))
-        yield error('contradiction', one, `it is apart from ${other} and together with it`, 'keep one of the two');
+        yield error('contradiction', one, `it is both apart from and together with ${other}`, 'keep one of the two');
 }
 
 /** Which processes are together by what is said, over as many steps as it takes: a number for each. */

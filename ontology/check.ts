@@ -7,7 +7,8 @@ import type { Finding } from './finding.ts';
 import { type Ontology, requireOntology } from './ontology.ts';
 
 /**
- * All that is wrong with an ontology by itself: errors first, in the order of the file. None, and the derivations apply.
+ * All problems of an ontology: errors first, in the order of the file. Without errors, the
+ * derivations apply.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -23,7 +24,7 @@ export function requireSound(ontology: Ontology): void {
   const [first] = errors;
   if (first === undefined) return;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  throw new OntologyError('unsound', `${first.term}: ${first.says}${more}. Mend what check finds, and try again.`, {
+  throw new OntologyError('unsound', `${first.term}: ${first.says}${more}. Fix the findings of check, and try again.`, {
     evidence: { findings: errors },
   });
 }

@@ -1,4 +1,7 @@
-/** What processes share, and the groups that they form by it (seed 000, Procedure 1). Pure of ontologies: names and sets. */
+/**
+ * The overlap of processes, and the groups derived from it (seed 000, Procedure 1). Pure of
+ * ontologies: names and sets.
+ */
 
 /** A process with all that it touches. */
 export interface ProcessFootprint {
@@ -20,9 +23,9 @@ export interface Clustering {
   readonly merges: readonly Merge[];
   /** The pair that came nearest to the threshold without being merged, policy aside. */
   readonly next: Merge | undefined;
-  /** What was near enough and is kept apart by policy. */
+  /** Groups with enough overlap that a policy keeps apart. */
   readonly keptSeparate: readonly Merge[];
-  /** What each component says when it is shared: 0 if every process touches it. */
+  /** The weight of each shared component: 0 if every process accesses it. */
   readonly weights: ReadonlyMap<string, number>;
 }
 
@@ -32,17 +35,19 @@ export interface Division {
 }
 
 /**
- * A quarter. Below that, most of what the joined role would show each of its processes is new to it: what they have in common is
- * no more than what many have, such as a count of events. One number for all domains, and a choice.
+ * A quarter. Below a quarter, most of the slice of the joined role would be new to each of its
+ * processes. They would share only common components, such as a count of events. The number is one
+ * choice for all domains.
  */
 export const OVERLAP_MIN = 0.25;
 
 /**
- * Merges the two groups that overlap most, again and again, as long as they overlap by the threshold. A component that every
- * process touches weighs nothing, one that few touch much: ln(processes / those that touch it). Two processes overlap by what
- * both touch, as a part of what the one touches that touches less; two groups by the mean of their processes', one of each
- * (average linkage), so that no process draws others in only because it touches very much. Of pairs that overlap alike, the one
- * whose processes come first.
+ * Merges the two groups with the greatest overlap repeatedly, while the overlap reaches the
+ * threshold. The weight of a component is ln(processes / processes that access it). The overlap of
+ * two processes is the weight of their common components, relative to the smaller footprint; two
+ * groups by the mean of their processes', one of each (average linkage), so that no process draws
+ * others in only because it touches very much. Of pairs that overlap alike, the one whose processes
+ * come first.
  */
 export function cluster(
   processes: readonly ProcessFootprint[],
@@ -105,7 +110,10 @@ function overlapsOf(
   return (one, other) => table.get(one)?.get(other) ?? 0;
 }
 
-/** What both touch, as a part of what the smaller one touches. Who touches only what all touch is contained in anybody. */
+/**
+ * The weight of the common components, relative to the smaller footprint. A process that accesses
+ * only components of all processes is contained in every process.
+ */
 function overlapOf(a: ReadonlySet<string>, b: ReadonlySet<string>, weights: ReadonlyMap<string, number>): number {
   const weigh = (names: ReadonlySet<string>): number =>
     [...names].reduce((sum, name) => sum + (weights.get(name) ?? 0), 0);

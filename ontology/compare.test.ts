@@ -16,13 +16,13 @@ const EDITS: readonly (readonly [what: string, before: string, after: string, sa
     'a process that reads more',
     'a:reads :Events ;',
     'a:reads :Events, :Claims ;',
-    'process ordering: the ontology says that it reads :Claims',
+    'process ordering: the ontology declares that it reads :Claims',
   ],
   [
     'a process that writes less',
     'a:writes :Claims, :Events ;',
     'a:writes :Claims ;',
-    'process claiming: it writes /events/{patient}, which the ontology does not say',
+    'process claiming: it writes /events/{patient}, which the ontology does not declare',
   ],
   [
     'another path',
@@ -34,7 +34,7 @@ const EDITS: readonly (readonly [what: string, before: string, after: string, sa
     'another process',
     'a:process "tracking"',
     'a:process "following"',
-    'process tracking: the ontology has none of that name',
+    'process tracking: the ontology has no such process',
   ],
   ['another role', 'a:role "Billing"', 'a:role "Biller"', 'role Billing: it is not derived'],
   ['nothing that keeps two apart', 'a:apartFrom :RecordTest ;', '', 'role Clinical: it is not derived'],
@@ -44,7 +44,7 @@ const EDITS: readonly (readonly [what: string, before: string, after: string, sa
     'a:rule "TIER_IS_DERIVED"',
     'invariant TIER_DERIVED: the ontology has no such rule',
   ],
-  ['another order', 'a:order 3 ', 'a:order 70 ', 'invariant CLAIM_TIER_CURRENT: it is judged in another order'],
+  ['another order', 'a:order 3 ', 'a:order 70 ', 'invariant CLAIM_TIER_CURRENT: it is checked in another order'],
   [
     'a rule that refers to more',
     'a:refersTo :Relapses ;',
@@ -61,10 +61,10 @@ const EDITS: readonly (readonly [what: string, before: string, after: string, sa
     'a rule that asks nobody',
     'a:onFailure "escalate" ; a:counselor "md" ;',
     '',
-    'invariant RELAPSE_RESPONSE_IS_HUMAN: it escalates to md; by the ontology to nobody',
+    'invariant RELAPSE_RESPONSE_IS_HUMAN: it escalates to md; in the ontology to no counselor',
   ],
-  ['a rule that asks another one', 'a:counselor "md"', 'a:counselor "nurse"', 'by the ontology to nurse'],
-  ['the ontology of another domain', 'a:domain "udt"', 'a:domain "utd"', 'name udt: the ontology is of utd'],
+  ['a rule that asks another one', 'a:counselor "md"', 'a:counselor "nurse"', 'in the ontology to nurse'],
+  ['the ontology of another domain', 'a:domain "udt"', 'a:domain "utd"', 'name udt: the ontology describes utd'],
 ];
 
 test.each(EDITS)('%s is a difference, and named', (_, before, after, said) => {
@@ -83,7 +83,7 @@ test('parts of the domain that the ontology lacks are named too', () => {
     roles: { ...declared.roles, saver: { processes: ['saving'] } },
   });
   expect(compare(parse(text('budget')), more)).toEqual([
-    { about: 'process', name: 'saving', says: 'the ontology has none of that name' },
+    { about: 'process', name: 'saving', says: 'the ontology has no such process' },
     { about: 'role', name: 'saver', says: 'it is not derived' },
   ]);
 });
@@ -92,6 +92,6 @@ test('a path that is read but is not a component is reported', () => {
   const without = text('budget').replace('a:path "/cap"', 'a:path "/limit"');
   expect(compare(parse(without), budget).map(({ says }) => says)).toEqual([
     'it does not read :Cap (/limit), to which the rule refers',
-    'it reads /cap, which is no component',
+    'it reads /cap, which is not a component',
   ]);
 });

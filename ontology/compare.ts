@@ -13,7 +13,7 @@ export interface Difference {
   readonly says: string;
 }
 
-/** What is read here of a domain. */
+/** The parts of a domain that the comparison reads. */
 const DOMAIN = arg.members({
   name: arg.text,
   processes: arg.record(arg.object),
@@ -22,8 +22,9 @@ const DOMAIN = arg.members({
 });
 
 /**
- * Holds an ontology against a domain: processes with what they read and write, derived roles, and derived invariants with
- * their order, footprints and what becomes of a failure. None, and the domain is the one that the ontology describes.
+ * Compares an ontology with a domain: processes with their reads and writes, derived roles, and
+ * derived invariants with their order, footprints and failure handling. Without differences, the
+ * domain is the described one.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */
@@ -40,7 +41,7 @@ export function compare(ontology: Ontology, domain: Domain<any, any, any>, optio
 }
 
 function nameDifference({ domain: name }: Ontology, domain: Domain): Difference[] {
-  return name === domain.name ? [] : [{ about: 'name', name: domain.name, says: `the ontology is of ${name}` }];
+  return name === domain.name ? [] : [{ about: 'name', name: domain.name, says: `the ontology describes ${name}` }];
 }
 
 function processDifferences({ processes, components }: Ontology, domain: Domain): Difference[] {
@@ -49,13 +50,13 @@ function processDifferences({ processes, components }: Ontology, domain: Domain)
   const missing = Object.keys(domain.processes).filter((name) => !known.has(name));
   const found = processes.flatMap((one) => {
     const declared = domain.processes[one.process];
-    if (declared === undefined) return [said('process', one.process, `the domain has none of ${one.term}`)];
+    if (declared === undefined) return [said('process', one.process, `the domain has no process for ${one.term}`)];
     return [
       ...pathDifferences(one, 'reads', of(one.reads), declared.reads ?? []),
       ...pathDifferences(one, 'writes', of(one.writes), declared.writes ?? []),
     ];
   });
-  return [...missing.map((name) => said('process', name, 'the ontology has none of that name')), ...found];
+  return [...missing.map((name) => said('process', name, 'the ontology has no such process')), ...found];
 }
 
 /** Each path of the domain is one of a named component, and each named component has one of its paths there. */
@@ -69,9 +70,9 @@ function pathDifferences(
   const unnamed = declared.filter((path) => !named.has(path));
   const absent = components.filter(({ paths }) => !paths.some((path) => declared.includes(path)));
   return [
-    ...unnamed.map((path) => said('process', process, `it ${way} ${path}, which the ontology does not say`)),
+    ...unnamed.map((path) => said('process', process, `it ${way} ${path}, which the ontology does not declare`)),
     ...absent.map(({ term, paths }) =>
-      said('process', process, `the ontology says that it ${way} ${term} (${paths.join(', ')})`),
+      said('process', process, `the ontology declares that it ${way} ${term} (${paths.join(', ')})`),
     ),
   ];
 }
@@ -85,8 +86,10 @@ function roleDifferences(roles: readonly DerivedRole[], domain: Domain): Differe
       return [said('role', name, `the domain has no such role; it performs ${list(processes)}`)];
     const differences: Difference[] = [];
     if (!sameSet(processes, declared.processes))
-      differences.push(said('role', name, `it performs ${list(declared.processes)}; derived is ${list(processes)}`));
-    // It may have others beside, that no path names: who it is filled by.
+      differences.push(
+        said('role', name, `it performs ${list(declared.processes)}; the derived role performs ${list(processes)}`),
+      );
+    // A role can have additional parameters that no path names, such as its holder.
     const missed = params.filter((param) => !declared.params?.includes(param));
     if (missed.length > 0) differences.push(said('role', name, `it has no parameter ${list(missed)}`));
     return differences;
@@ -110,7 +113,7 @@ function invariantDifferences(
   const common = derived.filter((id) => ids.includes(id));
   const place = common.findIndex((id, i) => ids.filter((one) => derived.includes(one))[i] !== id);
   const order =
-    place < 0 ? [] : [said('invariant', common[place] as string, `it is judged in another order: ${list(ids)}`)];
+    place < 0 ? [] : [said('invariant', common[place] as string, `it is checked in another order: ${list(ids)}`)];
   return [...missing, ...extra, ...order, ...invariants.flatMap((one) => footprintDifferences(one, ontology, domain))];
 }
 
@@ -134,11 +137,11 @@ function footprintDifferences(one: DerivedInvariant, { components }: Ontology, d
   const failure =
     (asks ?? '') === one.counselor
       ? []
-      : [`it escalates to ${asks ?? 'nobody'}; by the ontology to ${one.counselor || 'nobody'}`];
+      : [`it escalates to ${asks ?? 'no counselor'}; in the ontology to ${one.counselor || 'no counselor'}`];
   return [
     ...idle.map(({ term, paths }) => `it does not read ${term} (${paths.join(', ')}), to which the rule refers`),
     ...unnamed.map(({ term }) => `it reads ${term}, to which the rule does not refer`),
-    ...homeless.map((pattern) => `it reads ${pattern}, which is no component`),
+    ...homeless.map((pattern) => `it reads ${pattern}, which is not a component`),
     ...failure,
   ].map((says) => said('invariant', one.id, says));
 }

@@ -46,7 +46,7 @@ test('invalid Turtle is reported likewise; a second failure ends the draft', asy
   const draft: Promise<Draft> = draftOntology(PROSE, { oracle: logged(), model });
   await expect(draft).rejects.toMatchObject({ code: 'bad_draft', evidence: { answer: WRONG } });
   expect(asked).toHaveLength(2);
-  expect(asked[1]).toContain('This is not Turtle');
+  expect(asked[1]).toContain('The text is not Turtle');
   await expect(draftOntology(PROSE, { oracle: logged(), model: answering(7).model })).rejects.toMatchObject({
     code: 'bad_draft',
   });

@@ -7,11 +7,17 @@ import { INSTRUCTIONS } from './instructions.ts';
 import type { Ontology } from './ontology.ts';
 import { parse } from './parse.ts';
 
-/** Any model: what it is asked, as text, and what it answers. Whether it is right is found out here. */
+/**
+ * Any model: a function from the request to the answer, as text. The caller of the model checks the
+ * answer.
+ */
 export type Model = (request: string) => string | Promise<string>;
 
 export interface DraftOptions {
-  /** The log through which the model is asked: what it has an answer to is not asked again, and a replay never asks. */
+  /**
+   * The log of the model's answers. A recorded request is not sent again, and a replay never calls
+   * the model.
+   */
   readonly oracle: Oracle;
   readonly model: Model;
   /** Which model it is: another one is another question. */
@@ -38,10 +44,12 @@ const DRAFT_OPTIONS = arg.members({
 const SPACE = 'assize.ontology.draft';
 
 /**
- * An ontology that a model writes from prose. Its answer is parsed and checked, and where there is an error it is asked once more,
- * with its answer and what is wrong with it. What comes of it is a beginning for a person to read.
+ * An ontology that a model writes from prose. The answer is parsed and checked. On an error the
+ * model is called once more, with its answer and the errors. The result is a draft for human
+ * review.
  *
- * @throws OntologyError `bad_draft`; OracleError as `ask` does; what the model throws; ArgumentError `bad_argument`
+ * @throws OntologyError `bad_draft`; the OracleError of `ask`; the errors of the model;
+ *   ArgumentError `bad_argument`
  */
 export async function draftOntology(prose: string, options: DraftOptions): Promise<Draft> {
   checkArgument(arg.text, prose, 'prose');
@@ -53,9 +61,13 @@ export async function draftOntology(prose: string, options: DraftOptions): Promi
   const second = `${first}\nYour answer was:\n\n${answer}\n\nThis is wrong with it:\n\n${judged.wrong}\n\nAnswer with the whole text, corrected.\n`;
   const corrected = judge(await ask(second, options));
   if ('ontology' in corrected) return { ...corrected, rounds: 2 };
-  throw new OntologyError('bad_draft', `The model’s draft is no ontology, also when corrected: ${corrected.first}`, {
-    evidence: { answer: corrected.text, wrong: corrected.wrong },
-  });
+  throw new OntologyError(
+    'bad_draft',
+    `The model’s draft is not an ontology, even after one correction: ${corrected.first}`,
+    {
+      evidence: { answer: corrected.text, wrong: corrected.wrong },
+    },
+  );
 }
 
 async function ask(request: string, { oracle, model, modelVersion }: DraftOptions): Promise<string> {
@@ -66,13 +78,9 @@ async function ask(request: string, { oracle, model, modelVersion }: DraftOption
     call: () => model(request),
   });
   if (typeof answer === 'string') return answer;
-  throw new OntologyError(
-    'bad_draft',
-    'The model answered with something that is no text; let it answer with Turtle.',
-    {
-      evidence: { answer },
-    },
-  );
+  throw new OntologyError('bad_draft', 'The model did not answer with text. Make it answer with Turtle.', {
+    evidence: { answer },
+  });
 }
 
 function judge(

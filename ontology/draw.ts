@@ -4,9 +4,9 @@ import { deriveRoles, type RoleOptions } from './roles.ts';
 import { box, edge, type Placed, svg, text, widthOf } from './svg.ts';
 
 /**
- * A picture of the domain, as SVG: the roles with their processes, the components of the state that these read (dashed) and
- * write, and the rules that refer to them, of which those that no role could judge stand out. Light or dark as its reader has it.
- * The same ontology gives the same text.
+ * A picture of the domain, as SVG: the roles with their processes, the components of the state that
+ * they read (dashed) and write, and the rules that refer to these. Rules outside every role's slice
+ * are emphasised. Light or dark by the viewer's setting. The same ontology gives the same text.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */
@@ -45,7 +45,7 @@ const GAP = 150;
 const ROW = 24;
 const PAD = 10;
 const LEGEND = [
-  'Solid: writes. Dashed: reads. Dotted: what a rule refers to.',
+  'Solid: writes. Dashed: reads. Dotted: rule references.',
   'Thick and double: cross-cutting, contained in no role’s slice (A.10).',
 ];
 
@@ -129,7 +129,7 @@ function rulesColumn(
 ): Column {
   const lines = invariants.map(({ id, crossCutting, localTo, meets }, i) => [
     `${i + 1}  ${id}`,
-    crossCutting ? `cross-cutting: meets ${meets.join(', ') || 'no role'}` : `local to ${localTo.join(', ')}`,
+    crossCutting ? `cross-cutting: overlaps ${meets.join(', ') || 'no role'}` : `local to ${localTo.join(', ')}`,
   ]);
   const width = Math.max(...lines.flat().map(widthOf), 80) + 2 * PAD;
   const places = new Map(

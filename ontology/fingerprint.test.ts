@@ -21,7 +21,7 @@ test('write skew: two roles write into a rule that neither sees', () => {
   expect(edited().writeSkew).toEqual({
     holds: true,
     witness: [
-      'GOOD_STANDING is in no role’s sight, and written into by Desk (lending, returning) and by Office (admission)',
+      'GOOD_STANDING is visible to no role, and written by Desk (lending, returning) and by Office (admission)',
     ],
   });
   const seen = edited(
@@ -42,7 +42,7 @@ test('write skew: two roles can together break a rule that only a third sees', (
     ],
   );
   expect(writeSkew.witness).toEqual([
-    'GOOD_STANDING is in the sight of watching alone, and written into by Desk (lending, returning) and by Office (admission)',
+    'GOOD_STANDING is visible only to watching, and written by Desk (lending, returning) and by Office (admission)',
   ]);
 });
 
@@ -55,8 +55,8 @@ test('write skew: reports that a rule seen per key by one role may compare two',
   expect(writeSkew).toEqual({
     holds: false,
     witness: [
-      'by footprints there is none: every rule is in the sight of those who write into it',
-      'LENT_ONCE is in the sight of Desk for one {member} at a time: whether it compares two of them, only running the domain shows',
+      'footprints show no write skew: every rule is visible to the roles that write its components',
+      'LENT_ONCE is visible to Desk for one {member} at a time: run the domain to see whether it compares two of them',
     ],
   });
 });
@@ -64,12 +64,12 @@ test('write skew: reports that a rule seen per key by one role may compare two',
 test('write skew: one role, for two that it is confined to', () => {
   expect(shipped('budget').writeSkew).toEqual({
     holds: true,
-    witness: ['BUDGET_CAP is in no role’s sight, and written into by spender (spend) for each {agent}'],
+    witness: ['BUDGET_CAP is visible to no role, and written by spender (spend) for each {agent}'],
   });
 });
 
 test('a pipeline orders every two processes, also by preconditions', () => {
-  expect(edited().pipeline).toEqual({ holds: false, witness: ['nothing says which comes first, buying or admission'] });
+  expect(edited().pipeline).toEqual({ holds: false, witness: ['the order of buying and admission is not declared'] });
   const chain = edited(['a:writes :Limit, :Standing ;', 'a:writes :Limit, :Standing ; a:after :Buy ;']);
   expect(chain.pipeline).toEqual({ holds: true, witness: ['buying → admission → lending → returning'] });
   const onlyWaits = edited(
@@ -79,7 +79,7 @@ test('a pipeline orders every two processes, also by preconditions', () => {
   expect(onlyWaits.pipeline.witness).toEqual(['buying → lending → returning → admission']);
   expect(shipped('budget').pipeline).toEqual({
     holds: false,
-    witness: ['spend is the only process, and nothing orders two of its occurrences'],
+    witness: ['spend is the only process, and its occurrences have no order'],
   });
 });
 
@@ -89,11 +89,11 @@ test('auditability is where every process has to be reported', () => {
     edited(['obo:IAO_0000136 :Buy, :Admit, :Lend, :GiveBack', 'obo:IAO_0000136 :Buy, :Lend']).auditability,
   ).toMatchObject({
     holds: false,
-    witness: [expect.stringContaining(':KEEP_RECORD'), 'none asks for admission, returning'],
+    witness: [expect.stringContaining(':KEEP_RECORD'), 'no directive requires admission, returning'],
   });
   expect(shipped('airline').auditability).toEqual({
     holds: false,
-    witness: ['no directive asks for a report of what was done'],
+    witness: ['no directive requires a report'],
   });
 });
 

@@ -26,8 +26,8 @@ export interface Fingerprint {
 }
 
 /**
- * What an ontology says by itself about the system that its domain needs. Write skew is told from footprints here: that it can
- * really happen is shown by `findWriteSkew`, which needs the domain.
+ * The kind of system that an ontology's domain needs. Write skew is derived from footprints here.
+ * `findWriteSkew` shows that it can happen, and needs the domain.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */
@@ -45,7 +45,7 @@ export function fingerprint(ontology: Ontology, options: RoleOptions = {}): Fing
   };
 }
 
-/** What the seed makes of the fingerprints (§1.4.3). @throws ArgumentError `bad_argument` */
+/** The conclusion from the fingerprints (§1.4.3). @throws ArgumentError `bad_argument` */
 export function concluded(found: {
   readonly writeSkew: boolean;
   readonly auditability: boolean;
@@ -53,18 +53,18 @@ export function concluded(found: {
 }): string {
   checkArgument(arg.object, found, 'found');
   if (found.writeSkew && found.auditability)
-    return 'Write skew and auditability: a strong candidate for one that adjudicates all changes.';
-  if (found.writeSkew)
-    return 'Write skew: somebody has to adjudicate the changes of all; that they are reported is not asked for.';
-  if (found.pipeline) return 'A pipeline, in which write skew can’t happen: a simple architecture may be enough.';
+    return 'Write skew and auditability: a strong candidate for a kernel that adjudicates all changes.';
+  if (found.writeSkew) return 'Write skew: a kernel must adjudicate all changes; no report is required.';
+  if (found.pipeline) return 'A pipeline without write skew: a simple architecture can be enough.';
   if (found.auditability)
-    return 'Auditability alone: where agents hardly meet, a simple pipeline with a log may be best.';
-  return 'None that asks for much: a simple architecture may be enough.';
+    return 'Auditability alone: if agents rarely overlap, a simple pipeline with a log can be best.';
+  return 'No demanding property: a simple architecture can be enough.';
 }
 
 /**
- * Rules into which two roles write of which neither sees all that it looks at: the cross-cutting ones, and those that only somebody
- * else could judge. And cross-cutting ones into which one role writes, for two that it is confined to.
+ * Rules that two roles write and neither sees completely: cross-cutting rules, and rules that only
+ * another role could check. Also cross-cutting rules that one role writes, for two values of its
+ * parameters.
  */
 function skewVerdict(
   ontology: Ontology,
@@ -77,24 +77,27 @@ function skewVerdict(
       ({ role }) => !one.localTo.includes(role.name),
     );
     const who = writers.map(({ role, writes }) => `${role.name} (${writes})`);
-    const where = one.crossCutting ? 'in no role’s sight' : `in the sight of ${one.localTo.join(' and ')} alone`;
-    if (writers.length > 1) return [`${one.id} is ${where}, and written into by ${who.join(' and by ')}`];
+    const where = one.crossCutting ? 'visible to no role' : `visible only to ${one.localTo.join(' and ')}`;
+    if (writers.length > 1) return [`${one.id} is ${where}, and written by ${who.join(' and by ')}`];
     const [only] = writers;
     if (!one.crossCutting || only === undefined || only.role.params.length === 0) return [];
     const each = only.role.params.map((param) => `{${param}}`).join(', ');
-    return [`${one.id} is ${where}, and written into by ${who[0]} for each ${each}`];
+    return [`${one.id} is ${where}, and written by ${who[0]} for each ${each}`];
   });
   if (witness.length > 0) return { holds: true, witness };
   const crossing = invariants.filter(({ crossCutting }) => crossCutting);
   const why =
     crossing.length === 0
-      ? 'every rule is in the sight of those who write into it'
-      : `nobody but one writes into ${crossing.map(({ id }) => id).join(', ')}`;
+      ? 'every rule is visible to the roles that write its components'
+      : `only one role writes ${crossing.map(({ id }) => id).join(', ')}`;
   const open = invariants.flatMap((one) => confinedSight(one, footprints, ontology, roles));
-  return { holds: false, witness: [`by footprints there is none: ${why}`, ...open] };
+  return { holds: false, witness: [`footprints show no write skew: ${why}`, ...open] };
 }
 
-/** A footprint is one of components, so who sees a rule's for one patient sees it by A.10, also where it is about any two. */
+/**
+ * A footprint has components only. By A.10 a role that sees a rule's components for one patient
+ * sees the rule, even if the rule compares two patients.
+ */
 function confinedSight(
   one: DerivedInvariant,
   footprints: Footprints,
@@ -105,8 +108,8 @@ function confinedSight(
   return writersInto(one, footprints, ontology, roles).flatMap(({ role }) => {
     const own = role.params.filter((param) => params.includes(param)).map((param) => `{${param}}`);
     if (own.length === 0 || !one.localTo.includes(role.name)) return [];
-    const of = `${one.id} is in the sight of ${role.name} for one ${own.join(', ')} at a time`;
-    return [`${of}: whether it compares two of them, only running the domain shows`];
+    const of = `${one.id} is visible to ${role.name} for one ${own.join(', ')} at a time`;
+    return [`${of}: run the domain to see whether it compares two of them`];
   });
 }
 
@@ -127,28 +130,31 @@ function writersInto(
 function pipelineVerdict(ontology: Ontology): Verdict {
   const { processes } = ontology;
   const [first, second] = processes;
-  if (first === undefined) return { holds: false, witness: ['there is no process'] };
+  if (first === undefined) return { holds: false, witness: ['the ontology has no process'] };
   if (second === undefined)
     return {
       holds: false,
-      witness: [`${first.process} is the only process, and nothing orders two of its occurrences`],
+      witness: [`${first.process} is the only process, and its occurrences have no order`],
     };
   const before = earlier(ontology);
   const isBefore = (a: ProcessClass, b: ProcessClass): boolean => before.get(b.term)?.has(a.term) === true;
   for (const [i, one] of processes.entries())
     for (const other of processes.slice(i + 1))
       if (!isBefore(one, other) && !isBefore(other, one))
-        return { holds: false, witness: [`nothing says which comes first, ${one.process} or ${other.process}`] };
+        return { holds: false, witness: [`the order of ${one.process} and ${other.process} is not declared`] };
   const chain = processes.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
   return { holds: true, witness: [chain.map(({ process }) => process).join(' → ')] };
 }
 
 function auditVerdict({ processes, audits }: Ontology): Verdict {
   const open = processes.filter(({ term }) => !audits.some(({ about }) => about.includes(term)));
-  if (audits.length === 0) return { holds: false, witness: ['no directive asks for a report of what was done'] };
+  if (audits.length === 0) return { holds: false, witness: ['no directive requires a report'] };
   const asked = audits.map(({ term, definition }) => `${term}: ${definition}`);
   if (open.length === 0) return { holds: true, witness: asked };
-  return { holds: false, witness: [...asked, `none asks for ${open.map(({ process }) => process).join(', ')}`] };
+  return {
+    holds: false,
+    witness: [...asked, `no directive requires ${open.map(({ process }) => process).join(', ')}`],
+  };
 }
 
 function timedVerdict(ontology: Ontology): Verdict {
@@ -168,5 +174,5 @@ function timedVerdict(ontology: Ontology): Verdict {
       ),
   );
   if (witness.length > 0) return { holds: true, witness };
-  return { holds: false, witness: ['no process waits for a time that another one sets'] };
+  return { holds: false, witness: ['no process waits for a time that another process sets'] };
 }

@@ -33,7 +33,7 @@ export class Footprints {
     return new Set([...terms].flatMap((term) => this.#within.get(term) ?? []));
   }
 
-  /** What is read or written during a process, and what is inside of it (Definition A.5). */
+  /** The components that a process reads or writes, and those inside them (Definition A.5). */
   of({ reads, writes }: ProcessClass): Set<string> {
     return this.closed([...reads, ...writes]);
   }
@@ -52,7 +52,8 @@ export class Footprints {
 }
 
 /**
- * The paths of what a process reads: of a component that can also be appended to (`…/-`), those that read it.
+ * The paths of a process's reads. Of a component with an append path (`…/-`), only the reading
+ * paths.
  */
 export function readPaths(components: readonly Component[]): string[] {
   return components.flatMap(({ paths }) => ofSort(paths, (path) => !path.endsWith('/-')));

@@ -1,10 +1,11 @@
 /**
- * Ontology-first design (seed 000, §1.4 and §2): from what there is and what happens in a domain, written down in BFO as
- * Turtle, to its worker roles, its invariants, what kind of system it needs, and a domain to fill in.
+ * Ontology-first design (seed 000, §1.4 and §2): from a description of a domain in BFO, as Turtle,
+ * to its worker roles, invariants, kind of system, and a domain to fill in.
  *
- * Guarantees: every function is pure over a plain `Ontology`, and says why it derives what it derives; the same text, the same
- * answer; what is wrong with an ontology is a list of findings that say what to do. Never: reads or writes a file, runs a
- * model of its own, or is needed by anything that rules.
+ * Guarantees: every function is pure over a plain `Ontology`, and reports the reason of each
+ * derivation. The same text gives the same answer. The problems of an ontology are a list of
+ * findings that say what to do. Never: reads or writes a file, runs a model of its own, or is
+ * needed by anything that rules.
  *
  * Imports canon, kernel and the port of the oracle log; and `n3`, to read Turtle.
  */

@@ -1,4 +1,7 @@
-/** What a model is told before the prose: the vocabulary of an ontology, and the method (seed 000, §2). */
+/**
+ * The instructions of a model before the prose: the vocabulary of an ontology, and the method (seed
+ * 000, §2).
+ */
 export const INSTRUCTIONS = `Write down the domain that is described below as an ontology in Turtle, grounded in BFO. Answer with
 the Turtle text and nothing else.
 

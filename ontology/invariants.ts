@@ -13,15 +13,15 @@ export interface DerivedInvariant {
   readonly source: string;
   /** Of a precondition: the processes that wait for it. */
   readonly gates: readonly string[];
-  /** Components, by term: what it refers to (Definition A.9). */
+  /** The components that it refers to, by term (Definition A.9). */
   readonly footprint: readonly string[];
-  /** The same as paths, whoever they are about. */
+  /** The same as paths, regardless of parameters. */
   readonly reads: readonly string[];
   /** Roles whose footprint contains it. */
   readonly localTo: readonly string[];
   /** Contained in no role's footprint (Definition A.10). */
   readonly crossCutting: boolean;
-  /** Roles whose footprint it meets; two and more are cross-cutting in the words of §2.3. */
+  /** Roles whose footprint it overlaps. Two or more mean cross-cutting in the sense of §2.3. */
   readonly meets: readonly string[];
   readonly onFailure: 'reject' | 'escalate';
   readonly counselor: string;

@@ -5,9 +5,10 @@ import type { PatchOperation } from 'assize/internal/kernel';
 type Place = { [key: string]: Json } | Json[];
 
 /**
- * A state with the changes of two proposals that were each made on it, one after the other: what a shared log that nobody
- * adjudicates would fold into. Where both add an object or a list at one place, what is in them comes together. Undefined where the second
- * changes what the first took away.
+ * A state with the changes of two proposals that were each made on it, one after the other. A
+ * shared log without adjudication would fold into this state. If both add an object or a list at
+ * one place, their items are merged. Undefined if the second changes a place that the first
+ * removed.
  */
 export function mergeUnchecked(
   state: Json,

@@ -14,7 +14,7 @@ export function didYouMean(given: string, known: Iterable<string>): string {
   return meant === undefined ? '' : ` Did you mean ${meant}?`;
 }
 
-/** Longest name that is compared: what is longer is no slip of the hand. */
+/** The longest compared name. A longer name is not a typing error. */
 const LENGTH_MAX = 200;
 
 /** Letters put in, left out or exchanged (Levenshtein), one row at a time. */

@@ -1,8 +1,9 @@
 import { arg, checkArgument } from 'assize/internal/base';
 
 /**
- * A class of the ontology. Terms are written as in Turtle: `:Claims` for those of the domain, `obo:BFO_0000019` and
- * `a:WorkerRole` for known ones. What the file does not say is an empty text or list.
+ * A class of the ontology. Terms are written as in Turtle: `:Claims` for those of the domain,
+ * `obo:BFO_0000019` and `a:WorkerRole` for known ones. A value that the file omits is an empty
+ * string or list.
  */
 export interface Entity {
   readonly term: string;
@@ -11,11 +12,11 @@ export interface Entity {
   readonly label: string;
   readonly definition: string;
   readonly source: string;
-  /** What it is a subclass of. */
+  /** Its superclasses. */
   readonly parents: readonly string[];
-  /** What it inheres in (RO_0000052). */
+  /** Its bearers (RO_0000052). */
   readonly inheresIn: readonly string[];
-  /** What it is about (IAO_0000136). */
+  /** Its subjects (IAO_0000136). */
   readonly about: readonly string[];
   /** As what the file describes it; more than one is an error that `check` finds. */
   readonly described: readonly Description[];
@@ -58,7 +59,7 @@ export interface PolicyRule extends Entity {
   readonly order: number;
   readonly refersTo: readonly string[];
   readonly onFailure: string;
-  /** Who is asked where it escalates. */
+  /** The counselor of an escalation. */
   readonly counselor: string;
   /** Of a precondition: the processes that must have happened. */
   readonly after: readonly string[];
@@ -141,7 +142,7 @@ export function requireOntology(ontology: Ontology): void {
   checkArgument(ONTOLOGY, ontology, 'ontology');
 }
 
-/** Every class, whatever it is. */
+/** Every class of any kind. */
 export function entitiesOf(ontology: Ontology): Entity[] {
   const { continuants, components, processes, roles, rules, audits, others } = ontology;
   return [...continuants, ...components, ...processes, ...roles, ...rules, ...audits, ...others];

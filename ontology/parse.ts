@@ -16,9 +16,10 @@ import {
 } from './vocabulary.ts';
 
 /**
- * The ontology that a text in Turtle says. What it says may still be wrong: that is for `check`.
+ * The ontology of a Turtle text. The ontology can still have problems, which `check` reports.
  *
- * @throws OntologyError `bad_turtle`, `no_ontology`, `unknown_term`, `bad_value`; each says where, and what to do
+ * @throws OntologyError `bad_turtle`, `no_ontology`, `unknown_term`, `bad_value`; each names the
+ *   place and the fix
  */
 export function parse(text: string): Ontology {
   checkArgument(arg.text, text, 'text');
@@ -84,7 +85,7 @@ export function parse(text: string): Ontology {
 /** A rule without a place comes after all others. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
-/** What a text says of one subject. */
+/** The statements of a text about one subject. */
 class SubjectStatements {
   readonly term: string;
   readonly #statements: Statements;
@@ -105,7 +106,7 @@ class SubjectStatements {
     return as.filter(([, is]) => is).map(([name]) => name);
   }
 
-  /** What is said of something that it can't be said of would be read by nobody. */
+  /** A property of a wrong kind of term would have no reader. */
   requireUses(): void {
     for (const [property, wanted] of Object.entries(USES)) {
       if (this.#values(property).length === 0 || this.described.some((as) => wanted.includes(as))) continue;
@@ -145,7 +146,7 @@ class SubjectStatements {
   terms(property: string): string[] {
     return this.#values(property).map((value) => {
       if ('term' in value) return value.term;
-      throw this.#bad(property, `takes a term, not the text "${value.text}"; write it as :Name`);
+      throw this.#bad(property, `takes a term, not the string "${value.text}"; write it as :Name`);
     });
   }
 
@@ -158,11 +159,10 @@ class SubjectStatements {
 
   #values(property: string): readonly Value[] {
     const values = this.#statements.subjects.get(this.term)?.get(property) ?? [];
-    if (values.length > 1 && SINGLE.has(property))
-      throw this.#bad(property, `is said ${values.length} times; keep one`);
+    if (values.length > 1 && SINGLE.has(property)) throw this.#bad(property, `occurs ${values.length} times; keep one`);
     const [first] = values;
     if (PROPERTIES[property as keyof typeof PROPERTIES] === 'text' && first !== undefined && 'term' in first)
-      throw this.#bad(property, `takes a text, not the term ${first.term}; write it in quotes`);
+      throw this.#bad(property, `takes a string, not the term ${first.term}; write it in quotes`);
     return values;
   }
 
@@ -171,7 +171,7 @@ class SubjectStatements {
   }
 }
 
-/** What is said of each sort of thing, and of no other. */
+/** The properties of each kind of term, and of no other kind. */
 const OF_PROCESS: readonly Description[] = ['process'];
 const OF_RULE: readonly Description[] = ['rule'];
 const USES: Readonly<Record<string, readonly Description[]>> = {
@@ -188,21 +188,21 @@ const USES: Readonly<Record<string, readonly Description[]>> = {
   'a:notBefore': OF_RULE,
 };
 
-/** What makes something one of a sort. */
+/** The properties that define the kind of a term. */
 const WORD_OF: { readonly [As in Description]?: string } = { process: 'a:process', rule: 'a:rule' };
 
 function withArticle(as: Description): string {
   return as.startsWith('a') ? `an ${as}` : `a ${as}`;
 }
 
-/** What our own words, and the relations that are read here, lead from and to, has a name: a list has none. */
+/** The subjects and objects of the known properties have names. A list has no name. */
 function requireNames(statements: Statements): void {
   const read = new Set<string>([...Object.keys(PROPERTIES), INHERES_IN, IS_ABOUT, HAS_PARTICIPANT, REALIZED_IN]);
   for (const { subject, property } of statements.nameless) {
     if (!read.has(property)) continue;
     if (subject !== undefined)
-      throw badValue(statements, subject, `${property} takes what has a name; write several with commas: :A, :B`);
-    throw new OntologyError('bad_value', `What has no name has ${property}; write :Name instead of [].`, {
+      throw badValue(statements, subject, `${property} takes named terms; write several with commas: :A, :B`);
+    throw new OntologyError('bad_value', `A blank node has ${property}. Write :Name instead of [].`, {
       evidence: { term: property, line: statements.lineOf(property) },
     });
   }
@@ -216,7 +216,7 @@ function requireVocabulary({ subjects, lineOf }: Statements): void {
     const isOurs = term.startsWith('a:') || known.has(`a${term}`);
     if (!isOurs || known.has(term)) return;
     const line = lineOf(term);
-    const message = `Line ${line} has ${term}, which is no word of <${NAMESPACES.a}>.${didYouMean(term, known)}`;
+    const message = `Line ${line} has ${term}, which is not a term of <${NAMESPACES.a}>.${didYouMean(term, known)}`;
     throw new OntologyError('unknown_term', message, { evidence: { term, line } });
   };
   for (const [subject, properties] of subjects) {
@@ -234,17 +234,19 @@ function headerOf(statements: Statements): string {
   if (header === undefined)
     throw new OntologyError(
       'no_ontology',
-      'The text does not say what it is; begin with <urn:assize:domain:NAME> a owl:Ontology ; a:domain "NAME" .',
+      'The text has no ontology header. Start with <urn:assize:domain:NAME> a owl:Ontology ; a:domain "NAME" .',
     );
   if (headers.length > 1)
-    throw new OntologyError('no_ontology', `The text is ${headers.length} ontologies at once: ${headers.join(', ')}.`);
+    throw new OntologyError(
+      'no_ontology',
+      `The text has ${headers.length} ontologies: ${headers.join(', ')}. Keep one.`,
+    );
   const domain = new SubjectStatements(statements, header).text('a:domain');
-  if (domain === '')
-    throw new OntologyError('no_ontology', `${header} does not say of which domain it is; add a:domain "NAME".`);
+  if (domain === '') throw new OntologyError('no_ontology', `${header} has no domain. Add a:domain "NAME".`);
   if (!/^[a-z][a-z0-9_-]*$/.test(domain))
     throw new OntologyError(
       'no_ontology',
-      `a:domain ${JSON.stringify(domain)} is no name of a domain; use lower case letters, digits, - and _, a letter first.`,
+      `a:domain ${JSON.stringify(domain)} is not a domain name. Use lower case letters, digits, - and _, starting with a letter.`,
     );
   return header;
 }

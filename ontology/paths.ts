@@ -21,7 +21,7 @@ export function paramsOf(paths: readonly string[]): string[] {
   ];
 }
 
-/** What the kernel says against a path; undefined where it takes it. */
+/** The kernel's objection to a path. Undefined if the kernel accepts it. */
 export function pathFault(path: string): string | undefined {
   try {
     parseTemplate(path);
@@ -30,7 +30,7 @@ export function pathFault(path: string): string | undefined {
     return error.message;
   }
   const odd = path.split('/').find((segment) => /[{}]/.test(segment) && !/^\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(segment));
-  return odd === undefined ? undefined : `${odd} is no parameter; write {name}.`;
+  return odd === undefined ? undefined : `${odd} is not a parameter. Write {name}.`;
 }
 
 /** Whether all that lies under the path lies under one of the others. That a list may only grow makes it no other list. */
@@ -43,7 +43,7 @@ export function meets(a: string, b: string): boolean {
   return overlaps(wholePattern(a), wholePattern(b));
 }
 
-/** All that lies under the path, whoever it is about; that a list may only grow makes it no other list. */
+/** Everything below the path, for all parameters. An append-only list is the same list. */
 export function wholePattern(path: string): Pattern {
   return { ...openPattern(path), append: false };
 }

@@ -13,11 +13,11 @@ export interface DerivedRole {
   readonly named: boolean;
   /** Names of processes, in the order of the file. */
   readonly processes: readonly string[];
-  /** What it is confined to one of: the names in braces. */
+  /** The parameters that confine it: the names in braces. */
   readonly params: readonly string[];
   /** Components, by term: the union of its processes' footprints (Definition A.6). */
   readonly footprint: readonly string[];
-  /** The same as paths: what its slice has. */
+  /** The same as paths: its slice. */
   readonly sees: readonly string[];
   /** For each component of the footprint, a process that needs it: together, that the role is well-formed (A.8). */
   readonly needs: readonly { readonly component: string; readonly process: string; readonly way: 'reads' | 'writes' }[];
@@ -33,7 +33,10 @@ export interface DerivedRoles {
     readonly label: string;
     readonly paths: readonly string[];
   }[];
-  /** What the clusters and the ontology's worker roles don't agree in; empty where each names one cluster. */
+  /**
+   * The differences between the clusters and the ontology's worker roles. Empty if each role names
+   * one cluster.
+   */
   readonly disagreements: readonly string[];
 }
 
@@ -105,7 +108,7 @@ function componentsOf({ components }: Ontology): (terms: readonly string[]) => C
   return (terms) => components.filter(({ term }) => terms.includes(term));
 }
 
-/** As the ontology names them; those without a name at the end. */
+/** In the order of the ontology, with unnamed roles at the end. */
 function inOrder(roles: readonly DerivedRole[], ontology: Ontology): DerivedRole[] {
   const place = ({ name, named }: DerivedRole): number =>
     named ? ontology.roles.findIndex(({ role }) => role === name) : ontology.roles.length;

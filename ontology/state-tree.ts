@@ -4,11 +4,11 @@ import type { Component } from './ontology.ts';
 /** The state as the components' paths have it: members by name, any key (`*`, `{param}`), the items of a list. */
 export interface StateTree {
   readonly members: Map<string, StateTree>;
-  /** What stands under any key. */
+  /** The schema of every key. */
   any: StateTree | undefined;
   /** It is a list that grows. */
   list: boolean;
-  /** What stands here, in the components' words. */
+  /** The definitions of the components at this place. */
   readonly says: string[];
 }
 
@@ -40,7 +40,7 @@ function leaf(): StateTree {
   return { members: new Map(), any: undefined, list: false, says: [] };
 }
 
-/** The zod schema of a state, as source. What the ontology does not say is left open. */
+/** The zod schema of a state, as source. Parts that the ontology omits stay open. */
 export function schemaSource(tree: StateTree, depth = 0): string {
   if (tree.list) return `z.array(${tree.any === undefined ? 'unwritten' : schemaSource(tree.any, depth)})`;
   if (tree.any !== undefined && tree.members.size === 0)
@@ -55,7 +55,7 @@ export function schemaSource(tree: StateTree, depth = 0): string {
   return tree.any === undefined ? object : `${object}.catchall(${schemaSource(tree.any, depth)})`;
 }
 
-/** What is said of a member, or else of each thing that stands under it. */
+/** The comment of a field, or of each item below it. */
 function wordsOf({ says, any, members }: StateTree): readonly string[] {
   return says.length > 0 || any === undefined || members.size > 0 ? says : wordsOf(any);
 }

@@ -44,7 +44,7 @@ export function edge(from: Placed, to: Placed, kind: string): string {
   return `<path class="${kind}" d="M${x1} ${y1} C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}"/>`;
 }
 
-/** What XML 1.0 has no place for, or what moves a cursor, is shown as missing. */
+/** Characters that XML 1.0 excludes, or that move a cursor, are replaced. */
 export function escaped(words: string): string {
   return words
     .replace(/\s/g, ' ')

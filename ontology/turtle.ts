@@ -5,11 +5,13 @@ import { NAMESPACES } from './vocabulary.ts';
 /** An object of a statement: a class or property by its term, or a text. */
 export type Value = { readonly term: string } | { readonly text: string };
 
-/** What a text says of each subject, property by property, in its order. */
+/** The statements of a text about each subject, property by property, in order. */
 export interface Statements {
-  /** By the subject's term, then by the property's. What is said of and with blank nodes is left out. */
+  /** By the subject's term, then by the property's. Statements with blank nodes are omitted. */
   readonly subjects: ReadonlyMap<string, ReadonlyMap<string, readonly Value[]>>;
-  /** What is left out: with a subject where only the object has no name, as a list has none. */
+  /**
+   * The omitted statements. They have a subject if only the object has no name, as a list has none.
+   */
   readonly nameless: readonly { readonly subject: string | undefined; readonly property: string }[];
   /** The first line that is about a term, or else that names it. */
   lineOf(term: string): number;
@@ -47,7 +49,7 @@ function parsed(text: string): Quad[] {
     const line = context?.line ?? 0;
     const what = message.replace(/ on line \d+\.?$/, '').replace(/\.$/, '');
     const place = line > 0 ? ` on line ${line}` : '';
-    throw new OntologyError('bad_turtle', `This is not Turtle${place}: ${what}; mend the line and try again.`, {
+    throw new OntologyError('bad_turtle', `The text is not Turtle${place}: ${what}. Fix the line and try again.`, {
       cause,
       evidence: { line },
     });

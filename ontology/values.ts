@@ -2,7 +2,7 @@ import type { Json } from 'assize/internal/base';
 import { z } from 'zod';
 import type { Choices } from './random.ts';
 
-/** What arguments may refer to in a state. */
+/** The parts of a state that arguments can refer to. */
 export interface Pool {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
@@ -65,8 +65,8 @@ interface Schema {
 }
 
 /**
- * Draws values of a schema, by what zod says of it as JSON Schema: mostly what the state has under the same name. What the
- * schema wants beyond that is for the caller to try.
+ * Draws values of a schema from its JSON Schema in zod, mostly values that the state has under the
+ * same name. The caller checks other constraints of the schema.
  */
 export function valuesOf(schema: z.ZodType): (choices: Choices, pool: Pool) => Json {
   const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as unknown as Schema;
@@ -133,7 +133,8 @@ export function textNamed(name: string, { choices, pool }: Pick<Drawing, 'choice
 
 function numberOf({ type, minimum, exclusiveMinimum, maximum }: Schema, { choices, pool }: Drawing): number {
   const least = minimum ?? (exclusiveMinimum === undefined ? -Infinity : exclusiveMinimum + 1);
-  // Beside a number of the state: its neighbours, and a little more than half, of which two are too much.
+  // Next to a number of the state: its neighbours, and a little more than half, two of which exceed
+  // it.
   const near = pool.numbers.flatMap((n) => [n, n - 1, n + 1, Math.ceil(n * 0.6)]);
   const known = [...NUMBERS, ...near].filter(
     (n) => n >= least && n <= (maximum ?? Infinity) && (type === 'number' || Number.isSafeInteger(n)),

@@ -162,12 +162,12 @@ class Search {
         return initialState(this.#domain, state) as Json;
       } catch (cause) {
         if (!isAssizeError(cause)) throw cause;
-        throw new OntologyError('bad_state', `There is no state to begin with: ${cause.message}`, { cause });
+        throw new OntologyError('bad_state', `The domain has no initial state: ${cause.message}`, { cause });
       }
     });
   }
 
-  /** What may be done on a state, each another change of it. */
+  /** The possible changes of a state, each one distinct. */
   #stepsFrom(state: Json): Step[] {
     const world = new World(this.#domain, copyJson(state, WORLD_LIMITS) as never);
     if (world.failing.length > 0) return [];
@@ -197,7 +197,10 @@ class Search {
       }
   }
 
-  /** What a proposal does that every invariant lets pass; undefined for one that is refused, or changes nothing. */
+  /**
+   * The changes of a proposal that passes every invariant. Undefined for a proposal that is refused
+   * or changes nothing.
+   */
   #take(world: World, intent: Intent): Step | undefined {
     this.#proposals++;
     const compiled = compile(this.#domain, intent, EVERYBODY);
@@ -244,7 +247,7 @@ class Search {
   }
 }
 
-/** Whether they are of two workers: another role, or the same for somebody else. */
+/** Whether they belong to two workers: another role, or other parameters of the same role. */
 function areTwo({ role: a }: SkewProposal, { role: b }: SkewProposal): boolean {
   return a.name !== b.name || textOf(a.params as Json) !== textOf(b.params as Json);
 }

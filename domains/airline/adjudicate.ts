@@ -51,8 +51,8 @@ export const airlineBenchmark: Benchmark<AirlineRecords> = {
 export interface AdjudicateOptions extends AdjudicateRecordedOptions, AirlineRecords {}
 
 /**
- * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store; the reason of
- * `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
+ * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store;
+ *   the reason of `signal`; the errors of the runtime and the store; ArgumentError `bad_argument`
  */
 export async function adjudicateAirline(options: AdjudicateOptions): Promise<AdjudicationReport> {
   checkArgument(arg.object, options, 'options');

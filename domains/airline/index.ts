@@ -1,9 +1,11 @@
 /**
- * The airline of tau-bench: its booking database, the six tools that write to it, and its agent policy as invariants.
+ * The airline of tau-bench: its booking database, the six tools that write to it, and its agent
+ * policy as invariants.
  *
- * Guarantees: the tools do to the records what the benchmark's own tools do, member for member; no committed state
- * breaks a rule of the policy that can be read off the state; what only a person can judge waits for a supervisor.
- * Not enforced: the policy's rules about the conversation (README.md lists every sentence).
+ * Guarantees: the tools do to the records what the benchmark's own tools do, field for field. No
+ * committed state breaks a rule of the policy that the state shows. A supervisor decides cases that
+ * need human judgement. Not enforced: the policy's rules about the conversation (README.md lists
+ * every sentence).
  */
 import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { SUPERVISOR } from './policy/supervisor.ts';

@@ -1,7 +1,7 @@
 /**
- * The airline's policy as invariants, in the order of policy.md; the first that does not pass decides. What a person
- * has to judge comes last, so that nobody is asked about a proposal that would be refused anyway.
- * domains/airline/README.md says for every sentence of the policy where it is enforced.
+ * The airline's policy as invariants, in the order of policy.md. The first invariant that does not
+ * pass decides. Human decisions are last, so a proposal that is refused anyway needs none.
+ * domains/airline/README.md states for every sentence of the policy where it is enforced.
  */
 import type { Invariant, Rules } from 'assize/internal/kernel';
 import { agreement } from './policy/agreement.ts';

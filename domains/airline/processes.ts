@@ -1,8 +1,9 @@
 import type { Process } from 'assize/internal/kernel';
 
 /**
- * What each tool may touch, and so what no tool can: insurance, route, trip type, owner and cabin of a reservation are
- * written by a booking only, flights and their prices by nobody. Event rows can be added, never rewritten.
+ * The footprint of each tool, and thereby the limits of all tools. Only a booking writes insurance,
+ * route, trip type, owner and cabin of a reservation. No tool writes flights or their prices. Event
+ * rows can be added, never rewritten.
  */
 export const processes: Record<
   'booking' | 'rebooking' | 'baggage' | 'passengers' | 'cancellation' | 'compensation',

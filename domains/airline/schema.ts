@@ -1,7 +1,7 @@
 /**
- * The airline's state. `users`, `flights` and `reservations` are the benchmark's records and stay comparable with
- * them, member for member. What the policy needs beside them stands in collections of its own: event rows that record
- * a change together with the circumstances it was made in, so that a later world never judges it again.
+ * The airline's state. `users`, `flights` and `reservations` are the benchmark's records and stay
+ * comparable with them, field for field. Other data of the policy is in separate collections: event
+ * rows record a change with its circumstances, so a later state never checks the change again.
  */
 import { z } from 'zod';
 

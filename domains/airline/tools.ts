@@ -33,7 +33,7 @@ export const actions: { readonly [Name in keyof AirlineActions]: Action<AirlineS
   update_reservation_passengers: updateReservationPassengers,
 };
 
-/** What a recorded call is to the kernel, by the tool's name. */
+/** The kernel's action for a recorded call, by the tool's name. */
 export interface AirlineTools {
   /** Proposals: each is an action of the domain. */
   readonly writes: readonly (keyof AirlineActions)[];

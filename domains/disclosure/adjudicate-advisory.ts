@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** A reviewed advisory as a vulnerability database has it, in the terms of OSV; what else it says is kept unread. */
+/**
+ * A reviewed advisory as a vulnerability database has it, in the terms of OSV. Other fields are
+ * stored unread.
+ */
 export interface Advisory {
   readonly id: string;
   /** Other names of the same vulnerability, CVE identifiers among them. */
@@ -28,7 +31,10 @@ export function cvesOf({ aliases }: Advisory): string[] {
   return [...new Set(aliases.filter((alias) => CVE.test(alias)))].sort();
 }
 
-/** Who receives the report: the first affected module's owner, as its path begins, and the module as the maintainer's. */
+/**
+ * The receiver of the report: the first affected module's owner, as its path begins, and the module
+ * as the maintainer's.
+ */
 export function receiverOf({ affected }: Advisory): { organisation: string; maintainer: string } {
   const module = affected[0]?.module ?? '';
   const names = module.split('/');

@@ -14,7 +14,7 @@ export interface Step {
   readonly observations?: readonly ObservationInput[];
 }
 
-/** What is proposed for an advisory, by day: 0 is the day on which it is reported. */
+/** The proposals for an advisory, by day. Day 0 is the day of its report. */
 export type Plan = ReadonlyMap<number, readonly Step[]>;
 
 /** The regime of every embargo of the portfolio. */

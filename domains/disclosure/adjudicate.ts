@@ -1,10 +1,11 @@
 /**
- * The main job: a vulnerability database before the kernel, as one portfolio. Each advisory becomes a vulnerability that is
- * taken through its phases by proposals built from its record, by the agents whose work it is; on the day on which one of
- * them is refused, its way ends. Then the whole store is verified.
+ * The main job: the kernel adjudicates a vulnerability database as one portfolio. Each advisory
+ * becomes a vulnerability. Its agents propose its phases from its record, until a proposal is
+ * refused. Then the whole store is verified.
  *
- * Time is the portfolio's own, a day after the other from `START`: most records say nothing of theirs. Reports go out in the
- * order of the advisories, as fast as the limit per maintainer allows; every embargo lasts its full time.
+ * Time is the portfolio's own, day by day from `START`, because most records have none. Reports go
+ * out in the order of the advisories, as fast as the limit per maintainer allows; every embargo
+ * lasts its full time.
  */
 import { Assize, issueWrit, type KeyPair, type Ruling, type Trajectory, type Writ } from 'assize';
 import { arg, checkArgument } from 'assize/internal/base';
@@ -31,12 +32,12 @@ export interface AdjudicateDisclosureOptions extends JobOptions {
   readonly advisories: readonly Advisory[];
 }
 
-/** What became of one advisory. */
+/** The result of one advisory. */
 export interface AdvisoryReport {
   readonly id: string;
   readonly phase: Phase | 'none';
   readonly outcome: 'disclosed' | 'refused';
-  /** Of what was refused: the action, the invariant or else the reason, and what was said. */
+  /** For a refusal: the action, the invariant or else the reason, and the detail. */
   readonly action?: string;
   readonly invariant_id?: string;
   readonly reason?: string;
@@ -64,7 +65,8 @@ const OPTIONS = arg.members({
 });
 
 /**
- * @throws the reason of `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
+ * @throws the reason of `signal`; the errors of the runtime and the store; ArgumentError
+ *   `bad_argument`
  */
 export async function adjudicateDisclosure(options: AdjudicateDisclosureOptions): Promise<DisclosureReport> {
   checkArgument(OPTIONS, options, 'options');
@@ -158,12 +160,15 @@ class Portfolio {
     return [...this.#onDay.keys()].sort((a, b) => a - b);
   }
 
-  /** Advisories whose way has ended. */
+  /** Advisories that were refused or are done. */
   get done(): number {
     return this.#done;
   }
 
-  /** Everybody's work of a day, proposed at once: rulings come in the order of the proposals, and one write holds them all. */
+  /**
+   * Proposes the work of all agents for a day in one batch. Rulings have the order of the
+   * proposals, and one write records all of them.
+   */
   async live(day: number): Promise<void> {
     await Promise.all((this.#onDay.get(day) ?? []).map((one) => this.#goOn(one, day)));
   }

@@ -1,8 +1,10 @@
 /**
- * What main jobs have in common: a domain brings all of somebody's data before the kernel, and says what became of it.
+ * The common part of main jobs: a domain brings a whole data set before the kernel and reports the
+ * result.
  *
- * Guarantees: what a report says of the store was read from the store's bytes, and nothing that the job had in memory.
- * Never: what is proposed, in whose name, and what counts as success; that is each job's own.
+ * Guarantees: a report about the store is read from the store's bytes, and not from the job's
+ * memory. Not included: the proposals, their principals, and the criterion of success, which each
+ * job defines.
  */
 import { type KeyPair, type LedgerStore, verifyStore } from 'assize';
 import { arg, checkArgument } from 'assize/internal/base';
@@ -13,7 +15,7 @@ export interface JobOptions {
   /** Issues the writs. Its public key is the anchor with which the store can be worked on later. */
   readonly keys: KeyPair;
   readonly onProgress?: (phase: 'adjudicating' | 'verifying', done: number, total: number) => void;
-  /** Stops before what comes next; what was ruled until then stays in the store. */
+  /** Stops before the next proposal. Earlier rulings stay in the store. */
   readonly signal?: AbortSignal;
 }
 
@@ -21,7 +23,7 @@ export interface JobReport {
   /** In the whole store, which is what was verified. */
   readonly entries: number;
   readonly verified: boolean;
-  /** What does not verify, if something does not. */
+  /** The entries that do not verify, if any. */
   readonly faults?: readonly Fault[];
   readonly seconds: number;
 }

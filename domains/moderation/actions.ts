@@ -1,6 +1,7 @@
 /**
- * What the agents may propose. An action records what it is told; whether the record may stand is for the invariants. It
- * refuses by itself only what makes no sense as a record: an account or case that nobody knows, a row twice.
+ * The actions of the agents. An action records its arguments, and the invariants decide whether the
+ * record is allowed. The action itself refuses only records without meaning: an unknown account or
+ * case, or a duplicate row.
  */
 import type { Instant } from 'assize/internal/canon';
 import type { Action as DomainAction } from 'assize/internal/kernel';
@@ -33,7 +34,7 @@ export type ModerationActions = {
 
 interface ModerationAction<Name extends ProcessName, Args, Params> extends DomainAction<State, Args, Params> {
   readonly process: Name;
-  /** What is proposed is what is recorded: nothing is filled in. */
+  /** The arguments are recorded unchanged: nothing is filled in. */
   readonly args: z.ZodType<Args, Args>;
 }
 
@@ -45,17 +46,17 @@ const text = z.string().min(1);
 
 const openRecord: ModerationAction<'opening', ModerationActions['open_record'], OfAccount> = {
   process: 'opening',
-  description: 'Open the record of an account, on which nothing stands yet.',
+  description: 'Open the empty record of an account.',
   args: z.object({}),
   apply: (state, _, { role: { account } }) => {
-    if (state.accounts[account] !== undefined) throw new Error(`there is a record of ${account} already`);
+    if (state.accounts[account] !== undefined) throw new Error(`the account ${account} has a record already`);
     state.accounts[account] = newAccount();
   },
 };
 
 const receiveReport: ModerationAction<'receiving', ModerationActions['receive_report'], OfAccount> = {
   process: 'receiving',
-  description: 'Record that somebody reported a content under a clause of the policy.',
+  description: 'Record a report of a content under a clause of the policy.',
   args: z.object({ report: id, content: id, clause: id, reporter: id }),
   apply: (state, { report, ...row }, { role: { account }, at }) => {
     const record = recordOf(state, account);
@@ -65,7 +66,7 @@ const receiveReport: ModerationAction<'receiving', ModerationActions['receive_re
 
 const triage: ModerationAction<'triage', ModerationActions['triage'], OfAccount> = {
   process: 'triage',
-  description: 'Merge a report into the case of its content and clause; the first one makes the case.',
+  description: 'Merge a report into the case of its content and clause; the first report opens the case.',
   args: z.object({ report: id, case: id }),
   apply: (state, { report, case: into }, { role: { account }, at }) => {
     const record = recordOf(state, account);
@@ -80,7 +81,7 @@ const triage: ModerationAction<'triage', ModerationActions['triage'], OfAccount>
 
 const assess: ModerationAction<'assessing', ModerationActions['assess'], OfCase> = {
   process: 'assessing',
-  description: 'Say whether the content of a case breaks the clause, and why. Said once.',
+  description: 'Record once whether the content of a case breaks the clause, and why.',
   args: z.object({ violates: z.boolean(), rationale: text }),
   apply: (state, row, { role: { account, case: of }, at }) => {
     const record = recordOf(state, account);
@@ -104,7 +105,7 @@ const issueStrike: ModerationAction<'striking', ModerationActions['issue_strike'
 
 const takeAction: ModerationAction<'deciding', ModerationActions['take_action'], OfOfficer> = {
   process: 'deciding',
-  description: 'Decide what a strike is answered by. A ban waits for a person.',
+  description: 'Decide the action on a strike. A ban needs a human decision.',
   args: z.object({ case: id, strike: id, kind }),
   channel: MODERATOR,
   apply: (state, { case: of, ...row }, { role: { account, officer }, at }) => {
@@ -116,7 +117,7 @@ const takeAction: ModerationAction<'deciding', ModerationActions['take_action'],
 
 const notify: ModerationAction<'notifying', ModerationActions['notify'], OfOfficer> = {
   process: 'notifying',
-  description: 'Tell the account what was decided and how to appeal. The time for an appeal begins.',
+  description: 'Notify the account of the action and how to appeal. The time for an appeal starts.',
   args: z.object({ case: id, text }),
   apply: (state, { case: of, text }, { role: { account }, at }) => {
     const record = recordOf(state, account);
@@ -127,11 +128,11 @@ const notify: ModerationAction<'notifying', ModerationActions['notify'], OfOffic
 
 const enforce: ModerationAction<'enforcing', ModerationActions['enforce'], OfOfficer> = {
   process: 'enforcing',
-  description: 'Put in force what was decided, until when it ends by itself. A warning is done with its notice.',
+  description: 'Enforce the decided action until its end. A warning ends with its notice.',
   args: z.object({ case: id, until: instant.exactOptional() }),
   apply: (state, { case: of, ...row }, { role: { account }, at }) => {
     const record = recordOf(state, account);
-    if (rowOf(record.actions, of, 'action').kind === 'warn') throw new Error('a warning is done with its notice');
+    if (rowOf(record.actions, of, 'action').kind === 'warn') throw new Error('a warning ends with its notice');
     addRow(record.enforcements, of, { ...row, at, n: nextEvent(record) });
     derive(record);
   },
@@ -139,7 +140,7 @@ const enforce: ModerationAction<'enforcing', ModerationActions['enforce'], OfOff
 
 const lift: ModerationAction<'lifting', ModerationActions['lift'], OfOfficer> = {
   process: 'lifting',
-  description: 'End what was in force because its time is over.',
+  description: 'End an enforced action whose time is over.',
   args: z.object({ case: id }),
   apply: (state, { case: of }, { role: { account }, at }) => {
     const record = recordOf(state, account);
@@ -174,7 +175,7 @@ const fileAppeal: ModerationAction<'appealing', ModerationActions['file_appeal']
 
 const decideAppeal: ModerationAction<'reviewing', ModerationActions['decide_appeal'], OfAccount> = {
   process: 'reviewing',
-  description: 'Propose how an appeal is decided. A person decides, and not who decided the action.',
+  description: 'Propose the decision of an appeal. A moderator decides, other than the one who decided the action.',
   args: z.object({ appeal: id, granted: z.boolean(), reason: text }),
   channel: MODERATOR,
   apply: (state, { appeal, ...row }, { role: { account }, at }) => {
@@ -186,7 +187,7 @@ const decideAppeal: ModerationAction<'reviewing', ModerationActions['decide_appe
 
 const reinstate: ModerationAction<'reinstating', ModerationActions['reinstate'], OfAccount> = {
   process: 'reinstating',
-  description: 'Do what a granted appeal says: the strike is taken away, and what was in force for it ends.',
+  description: 'Carry out a granted appeal: remove the strike and end its enforced action.',
   args: z.object({ appeal: id }),
   apply: (state, { appeal }, { role: { account }, at }) => {
     const record = recordOf(state, account);
@@ -207,7 +208,7 @@ const reinstate: ModerationAction<'reinstating', ModerationActions['reinstate'],
 
 const closeCase: ModerationAction<'closing', ModerationActions['close_case'], OfAccount> = {
   process: 'closing',
-  description: 'Close a case in which nothing is left to do.',
+  description: 'Close a case that needs no further action.',
   args: z.object({ case: id }),
   apply: (state, { case: of }, { role: { account }, at }) => {
     const record = recordOf(state, account);
@@ -235,7 +236,7 @@ export const actions = {
 
 function recordOf({ accounts }: State, account: string): Account {
   const record = accounts[account];
-  if (record === undefined) throw new Error(`there is no record of ${account}; open one`);
+  if (record === undefined) throw new Error(`the account ${account} has no record; open one`);
   return record;
 }
 

@@ -148,7 +148,7 @@ test('a strike that has expired counts no more: the ladder begins again', async 
   const action = { case: 'c2', strike: 's-c2' };
   expect(await platform.propose('take_action', { ...action, kind: 'limit' })).toMatchObject({
     invariantId: 'PROPORTIONATE',
-    detail: '/accounts/ana: c2: for 1 strike(s) the policy has warn, not limit',
+    detail: '/accounts/ana: c2: the policy answers 1 strike(s) with warn, not limit',
   });
   await platform.done('take_action', { ...action, kind: 'warn' });
 });

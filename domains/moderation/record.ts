@@ -1,4 +1,4 @@
-/** What the rows of one account say. Nothing here reads anything but its arguments. */
+/** Functions of the rows of one account. They read only their arguments. */
 import type { Instant } from 'assize/internal/canon';
 import type { Action, Appeal, Decision, End, Enforcement, Kind, Level, Standing, Strike } from './schema.ts';
 import { KINDS } from './schema.ts';
@@ -76,7 +76,7 @@ function harshness(action: Action | undefined): number {
   return KINDS.indexOf((action as Action).kind);
 }
 
-/** What has no end comes after all that has one. */
+/** A period without an end sorts after all periods with an end. */
 function byEnd(a: Enforcement | undefined, b: Enforcement | undefined): number {
   const never = '\uffff';
   return byText(a?.until ?? never, b?.until ?? never);

@@ -1,6 +1,6 @@
 /**
- * Four jobs, each for one account, the assessor's for one case of it: who judges a post knows neither the strikes of its author
- * nor what else is open against them, and can't be swayed by it.
+ * Four jobs, each for one account, the assessor's for one case of it: the assessor of a post sees
+ * neither the strikes of its author nor other open cases, so these cannot influence the assessment.
  */
 import type { Process, Role } from 'assize/internal/kernel';
 
@@ -60,7 +60,7 @@ export const processes = {
 export type ProcessName = keyof typeof processes;
 
 export const roles = {
-  // The platform itself, and no agent: what makes a record has to see all of it.
+  // The platform itself, and not an agent: creating a record requires access to all records.
   Registry: { params: ['account'], processes: ['opening'], sees: ['/accounts/{account}'] },
   Intake: {
     params: ['account'],
@@ -82,7 +82,7 @@ export const roles = {
       '/accounts/{account}/events',
     ],
   },
-  // The officer is who decides: an appeal against it is decided by somebody else.
+  // The officer decides actions. Another moderator decides appeals against these.
   Enforcement: {
     params: ['account', 'officer'],
     processes: ['deciding', 'notifying', 'enforcing', 'lifting', 'expiring'],

@@ -1,7 +1,8 @@
 /**
- * The invariants, in order; the first that does not pass decides, and what asks a person comes last. What reads an action or a
- * decision, which may wait for a person, is judged on the record of the account, so that what waits stops that account and no
- * other; the rest is judged row by row. README.md gives the source of each.
+ * The invariants, in order. The first one that does not pass decides, and escalations are last.
+ * Rules that read an action or a decision, which can be pending, are checked on the record of the
+ * account, so a pending proposal blocks only that account. The others are checked row by row.
+ * README.md names the source of each.
  */
 import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/internal/kernel';
 import { isModerator, MODERATOR, nameOf } from './people.ts';
@@ -45,7 +46,7 @@ function casework({ each, unique }: Rules<ModerationState>): Invariant<Moderatio
       'ASSESSED_ON_REPORT',
       '/accounts/*/assessments/*',
       { reads: ['/accounts/*/cases/*'], with: (_, [account, of]) => ({ of: `/accounts/${account}/cases/${of}` }) },
-      ({ n }, { of }) => (isBefore(of, n) ? pass : reject('nobody had reported it')),
+      ({ n }, { of }) => (isBefore(of, n) ? pass : reject('the case has no earlier report')),
     ),
 
     each(
@@ -55,10 +56,10 @@ function casework({ each, unique }: Rules<ModerationState>): Invariant<Moderatio
       ({ closures, assessments, actions, notices, enforcements, ...record }, { appealDays = 0 }) =>
         rows(closures, ({ at, n }, id) => {
           const { [id]: notice } = notices;
-          if (!isBefore(assessments[id], n)) return 'nobody has assessed it';
+          if (!isBefore(assessments[id], n)) return 'the case is not assessed';
           if (!assessments[id]?.violates) return undefined;
           if (!isBefore(actions[id], n) || !isBefore(notice, n))
-            return 'it broke the policy, and no answer is told yet';
+            return 'the content breaks the policy, but the account was not notified yet';
           const open = openAppeal(record, n, id);
           if (open !== undefined) return `the appeal ${open} is open`;
           if (at < daysAfter(notice.at, appealDays)) return 'it can still be appealed';
@@ -85,7 +86,7 @@ function strikes({ each, unique }: Rules<ModerationState>): Invariant<Moderation
     ),
 
     unique('STRIKE_ONCE', '/accounts/*/strikes/*/*', { by: (_, [account = '', of = '']) => [account, of] }, (places) =>
-      reject(`${places.join(' and ')} are for one case, which counts once, also when its strike is gone`),
+      reject(`${places.join(' and ')} are for one case, which counts only once, even after its strike was removed`),
     ),
 
     each(
@@ -113,7 +114,7 @@ function strikes({ each, unique }: Rules<ModerationState>): Invariant<Moderation
       rows(strikes, (ofCase, id) => {
         const lost = Object.values(ofCase).flatMap(({ overturned }) => overturned?.appeal ?? []);
         const odd = lost.find((appeal) => !decisions[appeal]?.granted || decisions[appeal].case !== id);
-        return odd === undefined ? undefined : `no appeal against it was granted as ${odd}`;
+        return odd === undefined ? undefined : `its overturning appeal ${odd} was not granted`;
       }),
     ),
   ];
@@ -130,7 +131,7 @@ function ladder({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
           const strike = strikes[of]?.[id];
           return strike !== undefined && isActive(strike, at, n, strikeDays)
             ? undefined
-            : `the strike ${id} does not count`;
+            : `the strike ${id} is not active`;
         }),
     ),
 
@@ -145,14 +146,14 @@ function ladder({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
         rows(actions, ({ kind, at, n }) => {
           const active = activeStrikes(strikes, at, n, strikeDays);
           const rung = rungFor(active, ladder) ?? 'nothing';
-          return rung === kind ? undefined : `for ${active} strike(s) the policy has ${rung}, not ${kind}`;
+          return rung === kind ? undefined : `the policy answers ${active} strike(s) with ${rung}, not ${kind}`;
         }),
     ),
 
     each('LADDER_WAITS_FOR_APPEAL', '/accounts/*', {}, ({ actions, ...record }) =>
       rows(actions, ({ n }) => {
         const open = openAppeal(record, n);
-        return open === undefined ? undefined : `the appeal ${open} is open, and a strike may fall with it`;
+        return open === undefined ? undefined : `the appeal ${open} is open and can remove a strike`;
       }),
     ),
   ];
@@ -167,7 +168,7 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
         reads: ['/accounts/*/notices/*'],
         with: (_, [account, of]) => ({ notice: `/accounts/${account}/notices/${of}` }),
       },
-      ({ n }, { notice }) => (isBefore(notice, n) ? pass : reject('the account was not told; notify it first')),
+      ({ n }, { notice }) => (isBefore(notice, n) ? pass : reject('the account was not notified; notify it first')),
     ),
 
     each('ENFORCEMENT_WAITS_FOR_APPEAL', '/accounts/*', {}, ({ enforcements, ...record }) =>
@@ -185,8 +186,8 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
       ({ enforcements, actions }, { termDays }) =>
         rows(enforcements, ({ at, until }, id) => {
           const kind = actions[id]?.kind;
-          if (kind === undefined || termDays === undefined) return 'nothing was decided that could be in force';
-          if (kind === 'warn') return 'a warning is done with its notice';
+          if (kind === undefined || termDays === undefined) return 'no action was decided that could be enforced';
+          if (kind === 'warn') return 'a warning ends with its notice';
           const end = kind === 'ban' ? undefined : daysAfter(at, termDays[kind]);
           return end === until ? undefined : `a ${kind} from now on ends ${end ?? 'never'}, not ${until ?? 'never'}`;
         }),
@@ -200,7 +201,7 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
         with: (_, [account, of]) => ({ enforced: `/accounts/${account}/enforcements/${of}` }),
       },
       ({ ground, at }, { enforced }) => {
-        if (enforced === undefined) return reject('nothing was in force');
+        if (enforced === undefined) return reject('no action was in force');
         const { until } = enforced;
         if (ground === 'granted' || (until !== undefined && at >= until)) return pass;
         return reject(`it is in force until ${until ?? 'an appeal is granted'}`);
@@ -216,9 +217,7 @@ function enforcement({ each }: Rules<ModerationState>): Invariant<ModerationStat
     each('STANDING_ON_RECORD', '/accounts/*', {}, ({ standing, ...record }) => {
       const derived = standingOf(record);
       const same = (['level', 'case', 'until'] as const).every((part) => derived[part] === standing[part]);
-      return same
-        ? pass
-        : reject(`by what is in force the standing is ${derived.level}, on record it is ${standing.level}`);
+      return same ? pass : reject(`the standing must be ${derived.level}, but the record has ${standing.level}`);
     }),
   ];
 }
@@ -236,9 +235,9 @@ function appeals({ each }: Rules<ModerationState>): Invariant<ModerationState>[]
         }),
       },
       ({ at, n, case: of }, { appealDays = 0, notice }) => {
-        if (!isBefore(notice, n)) return reject(`the account was not told yet what there is to appeal in ${of}`);
+        if (!isBefore(notice, n)) return reject(`the account was not notified of ${of} yet`);
         const end = daysAfter(notice.at, appealDays);
-        return at < end ? pass : reject(`${of} could be appealed until ${end}`);
+        return at < end ? pass : reject(`the time to appeal ${of} ended at ${end}`);
       },
     ),
 
@@ -254,22 +253,24 @@ function appeals({ each }: Rules<ModerationState>): Invariant<ModerationState>[]
       rows(decisions, ({ case: of, by, n }, id) => {
         const { [of]: action } = actions;
         if (appeals[id]?.case !== of || !isBefore(appeals[id], n) || action === undefined)
-          return 'there is no such appeal';
+          return 'the appeal does not exist';
         if (by === undefined) return undefined;
         const deciders = [action.officer, nameOf(action.approved_by ?? '')];
-        return deciders.includes(nameOf(by)) ? `${by} decided what is appealed; somebody else decides` : undefined;
+        return deciders.includes(nameOf(by))
+          ? `${by} decided the appealed action; another moderator must decide`
+          : undefined;
       }),
     ),
 
     each('GRANTED_IS_CARRIED_OUT', '/accounts/*', {}, ({ decisions, strikes, enforcements, ends }) =>
       rows(decisions, ({ case: of, granted, carried_out }, id) => {
         if (carried_out === undefined) return undefined;
-        if (!granted) return 'it was not granted';
+        if (!granted) return 'the appeal was not granted';
         const isLost = Object.values(strikes[of] ?? {}).some(({ overturned }) => overturned?.appeal === id);
-        if (!isLost) return 'a reinstated account loses the strike, and it still has it';
+        if (!isLost) return 'the strike of the granted appeal still exists';
         return enforcements[of] === undefined || ends[of] !== undefined
           ? undefined
-          : 'what was appealed is still in force';
+          : 'the appealed action is still in force';
       }),
     ),
   ];
@@ -288,8 +289,9 @@ function people({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
         },
       },
       ({ granted, reason, by }, _, [, appeal]) => {
-        if (by === undefined) return escalate(`a person decides ${appeal}: ${granted ? 'grant' : 'uphold'}, ${reason}`);
-        return isModerator(by) ? pass : reject(`${by} is no moderator`);
+        if (by === undefined)
+          return escalate(`a moderator decides ${appeal}: ${granted ? 'grant' : 'uphold'}, ${reason}`);
+        return isModerator(by) ? pass : reject(`${by} is not a moderator`);
       },
     ),
 
@@ -305,8 +307,8 @@ function people({ each }: Rules<ModerationState>): Invariant<ModerationState>[] 
       },
       ({ kind, approved_by }, _, [account]) => {
         if (kind !== 'ban') return pass;
-        if (approved_by === undefined) return escalate(`a person decides whether ${account} is banned for good`);
-        return isModerator(approved_by) ? pass : reject(`${approved_by} is no moderator`);
+        if (approved_by === undefined) return escalate(`a moderator decides whether ${account} is banned permanently`);
+        return isModerator(approved_by) ? pass : reject(`${approved_by} is not a moderator`);
       },
     ),
   ];

@@ -11,9 +11,12 @@ export const KINDS = ['warn', 'limit', 'suspend', 'ban'] as const;
 export type Kind = (typeof KINDS)[number];
 export type Level = 'good' | 'limited' | 'suspended' | 'banned';
 
-/** Chosen when a trajectory begins, changed by nobody. */
+/** Chosen when a trajectory is created, and never changed. */
 export interface Policy {
-  /** What the first strike is answered by, the second, and so on; the last rung answers all that follow. */
+  /**
+   * The answer to the first strike, the second, and so on. The last rung answers all further
+   * strikes.
+   */
   ladder: Kind[];
   /** How long a strike counts. */
   strike_days: number;
@@ -61,7 +64,7 @@ export interface Action extends Event {
   kind: Kind;
   strike: string;
   officer: string;
-  /** The person who decided that it may be a ban. */
+  /** The moderator who approved the ban. */
   approved_by?: string;
 }
 
@@ -103,7 +106,7 @@ export interface Standing {
 
 type ByCase<Row> = Record<string, Row>;
 
-/** All that is on record of one account: what is judged together stands together. */
+/** The record of one account. Data that is checked together is stored together. */
 export interface Account {
   /** Events so far. */
   events: number;

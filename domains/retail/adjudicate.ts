@@ -38,8 +38,8 @@ export const retailBenchmark: Benchmark<Records> = {
 /**
  * Adjudicates recorded runs; `options` also has the records.
  *
- * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store; the reason of
- * `signal`; what the runtime and the store throw; ArgumentError `bad_argument`
+ * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store;
+ *   the reason of `signal`; the errors of the runtime and the store; ArgumentError `bad_argument`
  */
 export async function adjudicateRetail(options: AdjudicateOptions & RetailRecords): Promise<AdjudicationReport> {
   checkArgument(arg.object, options, 'options');

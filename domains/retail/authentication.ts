@@ -1,14 +1,15 @@
 import type { RetailRecords } from './schema.ts';
 
-/** A call as it was recorded; its arguments are whatever the agent gave. */
+/** A call as it was recorded; its arguments are those of the agent, unchecked. */
 interface Call {
   readonly name: string;
   readonly arguments: { readonly [name: string]: unknown };
 }
 
 /**
- * Who was authenticated by these calls: the first user that was located by email, or by name and zip code (policy.md).
- * Undefined while nobody was. A user who is located later is another one, whom the conversation is not about.
+ * The user that these calls authenticated: the first user that was located by email, or by name and
+ * zip code (policy.md). Undefined before that. A user that is located later is not the subject of
+ * the conversation.
  */
 export function authenticatedUser(calls: readonly Call[], { users }: Pick<RetailRecords, 'users'>): string | undefined {
   for (const call of calls) {

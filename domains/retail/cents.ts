@@ -1,6 +1,9 @@
 import type { Dollars } from './schema.ts';
 
-/** Whole cents: what rules compare. The records have dollars as the benchmark computes them, in floating point. */
+/**
+ * Whole cents: the unit that rules compare. The records have dollars in floating point, as the
+ * benchmark computes them.
+ */
 export function cents(amount: Dollars): number {
   // Without the zero a difference of nothing could be -0, which is no canonical number.
   return Math.round(amount * 100) + 0;

@@ -1,9 +1,11 @@
 /**
- * The shop of tau-bench: its database, the seven tools that write to it, and its agent policy as invariants.
+ * The shop of tau-bench: its database, the seven tools that write to it, and its agent policy as
+ * invariants.
  *
- * Guarantees: the tools do to the records what the benchmark's own tools do, member for member; an agent sees and
- * changes what is its user's and nobody else's; no committed state breaks a rule of the policy that can be read off the
- * state. Not enforced: the policy's rules about the conversation (README.md lists every sentence).
+ * Guarantees: the tools do to the records what the benchmark's own tools do, field for field. An
+ * agent sees and changes only data of its user. No committed state breaks a rule of the policy that
+ * the state shows. Not enforced: the policy's rules about the conversation (README.md lists every
+ * sentence).
  */
 import { defineDomain } from 'assize/internal/kernel';
 import { policy } from './policy.ts';

@@ -1,7 +1,8 @@
 /**
- * The shop's policy as invariants; the first that does not pass decides. What an action is for comes before what it does
- * with items and money, and what the records owe the rows comes last. Nothing here asks a person: the policy leaves no
- * judgement of a record to one. domains/retail/README.md says for every sentence of the policy where it is enforced.
+ * The shop's policy as invariants; the first invariant that does not pass decides. The order is:
+ * the purpose of an action, its items and money, and the agreement of records with rows. No rule
+ * escalates: the policy requires no human decision on a record. domains/retail/README.md states for
+ * every sentence of the policy where it is enforced.
  */
 import type { Invariant, Rules } from 'assize/internal/kernel';
 import { agreement } from './policy/agreement.ts';

@@ -1,8 +1,8 @@
 import type { Process, Role } from 'assize/internal/kernel';
 
 /**
- * What each tool may touch, all of it of one user, and so what no tool can: an order's owner, its items' products, the
- * shop's products, and whatever is another user's. Event rows can be added, never rewritten.
+ * The footprint of each tool, always of one user. No tool changes an order's owner, its items'
+ * products, the shop's products, or data of another user. Event rows can be added, never rewritten.
  */
 export const processes = {
   cancellation: {
@@ -61,7 +61,10 @@ export const processes = {
 
 export type ProcessName = keyof typeof processes;
 
-/** An agent serves one user: the parameter is who was authenticated, and the agent's writ names no other. */
+/**
+ * An agent serves one user: the parameter is the authenticated user, and the agent's writ names no
+ * other.
+ */
 export const roles = {
   agent: { params: ['user'], processes: Object.keys(processes) as ProcessName[] },
 } as const satisfies Record<string, Role>;

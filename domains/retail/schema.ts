@@ -1,8 +1,8 @@
 /**
- * The shop's state. `users`, `products` and `orders` are the benchmark's records and stay comparable with them, member
- * for member; orders stand under their user, so that who serves one user sees no other's. What the policy needs beside
- * them stands in `events`: rows that record a change of an order together with the circumstances it was made in, so that
- * a later world never judges it again.
+ * The shop's state. `users`, `products` and `orders` are the benchmark's records and stay
+ * comparable with them, field for field. Orders are stored under their user, so the agent of one
+ * user sees no others. Other data of the policy is in `events`: rows that record a change of an
+ * order with its circumstances, so a later state never checks the change again.
  */
 import { z } from 'zod';
 
@@ -137,7 +137,7 @@ export type OrderEvent =
       items: string[];
       returned: string[];
       method: NamedMethod;
-      /** What the order was paid with. */
+      /** The payments of the order. */
       original: string;
     };
 

@@ -45,7 +45,7 @@ export const actions = Object.fromEntries(
   Object.entries(tools).map(([name, tool]) => [name, actionOf(tool as Tool<ProcessName, unknown>)]),
 ) as unknown as Actions;
 
-/** What a recorded call is to the kernel, by the tool's name. */
+/** The kernel's action for a recorded call, by the tool's name. */
 export interface RetailTools {
   /** Proposals: each is an action of the domain. */
   readonly writes: readonly (keyof RetailActions)[];

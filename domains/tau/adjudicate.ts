@@ -20,9 +20,9 @@ export interface AdjudicateOptions extends JobOptions {
   readonly runs: readonly RecordedRun[];
   /** `policy`: under all invariants. `tools`: with the tools' own checks only. */
   readonly mode: 'policy' | 'tools';
-  /** What the counselor `supervisor:cli` does, at once, with everything that escalates. */
+  /** The immediate resolution by the counselor `supervisor:cli` of everything that escalates. */
   readonly escalations: 'reject' | 'approve';
-  /** What each run must leave behind, one for every run. */
+  /** The expected records of each run, one item per run. */
   readonly expected?: readonly ExpectedRun[];
 }
 
@@ -54,8 +54,9 @@ const ADJUDICATE_OPTIONS = arg.members({
 /**
  * Adjudicates recorded runs of a benchmark, and verifies the whole store.
  *
- * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store; the reason of
- * `signal`; what the benchmark's `initial`, the runtime and the store throw; ArgumentError `bad_argument`
+ * @throws AssizeError `base_mismatch` when the base's name stands for something else in this store;
+ *   the reason of `signal`; the errors of the benchmark's `initial`, the runtime and the store;
+ *   ArgumentError `bad_argument`
  */
 export async function adjudicateRecorded<R extends Records>(
   benchmark: Benchmark<R>,

@@ -29,7 +29,7 @@ export async function openBase(assize: Assize, store: LedgerStore, domain: Domai
   if (payload.domain.hash !== domain.hash || begunWith !== stateHash) {
     throw new AssizeError(
       'base_mismatch',
-      `The store has a trajectory ${trajectoryId} that began otherwise; use another store.`,
+      `The store has a trajectory ${trajectoryId} with another start. Use another store.`,
       { evidence: { trajectory_id: trajectoryId } },
     );
   }

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { RecordedCall } from './recorded.ts';
 import type { Records } from './records.ts';
 
-/** What a recorded call is to the kernel, by the tool's name. */
+/** The kernel's action for a recorded call, by the tool's name. */
 export interface BenchmarkTools {
   /** Proposals: each is an action of the domain. */
   readonly writes: readonly string[];

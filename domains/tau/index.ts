@@ -1,11 +1,13 @@
 /**
- * What the domains of tau-bench have in common: recorded agents, and the benchmark's own solutions, are brought before
- * the kernel. One base trajectory holds the database, every run is a branch of it, every writing call is proposed in
- * order, and what the agent looked up before a call are the observations of its proposal. Then the whole store is
- * verified, and the records are compared with what the benchmark's own tools left behind.
+ * The common part of the tau-bench domains: the kernel adjudicates recorded agents and the
+ * benchmark's own solutions. One base trajectory holds the database, every run is a branch of it,
+ * and every writing call is proposed in order. The agent's reads before a call are the observations
+ * of its proposal. Then the whole store is verified, and the records are compared with the results
+ * of the benchmark's own tools.
  *
- * Guarantees: a run acts under a writ of its own, for whom its agent acts; what is reported of it is read off the
- * ledger's own state. Never: the tools or the policy of a benchmark, which are its domain's.
+ * Guarantees: a run acts under a writ of its own, for the user of its agent. Its report is read
+ * from the ledger's own state. Not included: the tools and the policy of a benchmark, which belong
+ * to its domain.
  */
 export { type AdjudicateOptions, type AdjudicationReport, adjudicateRecorded } from './adjudicate.ts';
 export { type Benchmark, type BenchmarkTools, withoutPolicy } from './benchmark.ts';

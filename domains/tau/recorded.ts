@@ -1,4 +1,7 @@
-/** What was recorded elsewhere and is adjudicated here: an agent's runs, the benchmark's own solutions, and what its tools made of them. */
+/**
+ * Recorded input for adjudication: an agent's runs, the benchmark's own solutions, and the results
+ * of its tools.
+ */
 
 import type { Json } from 'assize/internal/base';
 import { arg, checkArgument } from 'assize/internal/base';
@@ -16,14 +19,14 @@ export interface RecordedRun {
   readonly task_id: number;
   readonly trial?: number;
   readonly reward?: number;
-  /** Who acted: the writ's subject is `agent:<model>`. */
+  /** The acting model: the writ's subject is `agent:<model>`. */
   readonly model: string;
   readonly calls: readonly RecordedCall[];
-  /** What the tools answered, by index of the call, as far as the message log has it. */
+  /** The answers of the tools, by index of the call, as far as the message log has it. */
   readonly outputs: ReadonlyMap<number, string>;
 }
 
-/** What the benchmark's own tools did with a run's calls. */
+/** The results of the benchmark's own tools for a run's calls. */
 export interface ExpectedRun {
   readonly task_id: number;
   readonly trial?: number;

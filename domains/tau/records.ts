@@ -45,7 +45,7 @@ export class RecordTexts {
 
   /** The content hash of all collections. */
   hash(records: Records): string {
-    // What changed says which state it is, and many runs end in the same one.
+    // The changes identify the state. Many runs end in the same state.
     const difference = canonicalize(this.changed(records), WORLD_LIMITS);
     let hash = this.#hashes.get(difference);
     if (hash === undefined) {

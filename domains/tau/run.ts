@@ -20,7 +20,7 @@ const WRIT_DAY = { not_before: '2024-05-15T00:00:00.000000Z', expires: '2024-05-
 /** Resolves at once what escalates, so that no later call finds its branch frozen. */
 const COUNSELOR = { principal: 'supervisor:cli', method: 'cli' };
 
-/** What became of one writing call. */
+/** The result of one writing call. */
 export interface CallReport {
   /** Among all of the run's calls. */
   readonly index: number;
@@ -30,7 +30,7 @@ export interface CallReport {
   readonly reason?: string;
   readonly invariant_id?: string;
   readonly message?: string;
-  /** Of what escalated. */
+  /** Set for escalated calls. */
   readonly resolved?: 'approved' | 'rejected';
 }
 
@@ -54,7 +54,7 @@ export interface RunOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** What all runs of a job have in common. */
+/** The common values of all runs of a job. */
 export interface Job<R extends Records> {
   readonly assize: Assize;
   readonly benchmark: Benchmark<R>;
@@ -115,7 +115,7 @@ export class RunAdjudicator<R extends Records> {
     return free;
   }
 
-  /** For whom the agent comes to act, and for nobody else. */
+  /** The user that the agent serves. */
   #writFor({ model, calls }: RecordedRun, trajectory: string): Writ {
     const { publicKey, privateKey } = this.#options.keys;
     const { domain, role, tools } = this.#job.benchmark;
@@ -140,7 +140,7 @@ export class RunAdjudicator<R extends Records> {
         continue;
       }
       this.#options.signal?.throwIfAborted();
-      // A tool that nobody knows is proposed too: that it is refused is on record then.
+      // An unknown tool is proposed too, so that the ledger records its refusal.
       const role = { name: this.#job.benchmark.role, params: this.#paramsAfter(calls.slice(0, index)) ?? {} };
       const ruling = await trajectory.propose({ action: name, role, args, writ, observations });
       observations = [];
@@ -154,7 +154,7 @@ export class RunAdjudicator<R extends Records> {
     if (ruling.ruling === 'frozen') {
       throw new AssizeError(
         'frozen',
-        `The trajectory ${trajectory.id} is frozen by ${ruling.by}, which nobody resolved.`,
+        `The trajectory ${trajectory.id} is frozen by the pending proposal ${ruling.by}. Resolve that first.`,
       );
     }
     const { reason, detail: message, invariantId } = ruling;
@@ -166,13 +166,14 @@ export class RunAdjudicator<R extends Records> {
   }
 
   async #resolve(trajectory: Trajectory, pending: string): Promise<'approved' | 'rejected'> {
-    let reason = 'rejected at once: nobody looked at it (--escalations reject)';
+    let reason = 'rejected immediately without review (--escalations reject)';
     if (this.#options.escalations === 'approve') {
       try {
-        await trajectory.approve(pending, { ...COUNSELOR, reason: 'approved at once (--escalations approve)' });
+        await trajectory.approve(pending, { ...COUNSELOR, reason: 'approved immediately (--escalations approve)' });
         return 'approved';
       } catch (error) {
-        // A counselor may not commit it as it is; with nobody to decide on an override, it is rejected.
+        // A counselor cannot commit the proposal as it is. Without a counselor for an override it
+        // is rejected.
         if (!isAssizeError(error, 'override_needed')) throw error;
         reason = error.message;
       }

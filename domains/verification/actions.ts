@@ -1,6 +1,7 @@
 /**
- * What the agents may propose. An action records what it is told; whether the record may stand is for the invariants. It
- * refuses by itself only what makes no sense as a record: a finding that nobody opened, a row twice.
+ * The actions of the agents. An action records its arguments, and the invariants decide whether the
+ * record is allowed. The action itself refuses only records without meaning: an unknown finding, or
+ * a duplicate row.
  */
 import type { Action } from 'assize/internal/kernel';
 import { z } from 'zod';
@@ -28,7 +29,7 @@ export type VerificationActions = {
 interface VerificationAction<Name extends ProcessName, Args, Params = OfFinding>
   extends Action<VerificationState, Args, Params> {
   readonly process: Name;
-  /** What is proposed is what is recorded: nothing is filled in. */
+  /** The arguments are recorded unchanged: nothing is filled in. */
   readonly args: z.ZodType<Args, Args>;
 }
 
@@ -40,17 +41,17 @@ const text = z.string().min(1);
 
 const openFinding: VerificationAction<'opening', VerificationActions['open_finding']> = {
   process: 'opening',
-  description: 'Open the record of a finding, on which nothing stands yet.',
+  description: 'Open the empty record of a finding.',
   args: z.object({}),
   apply: ({ findings }, _, { role: { finding } }) => {
-    if (findings[finding] !== undefined) throw new Error(`there is a record of ${finding} already`);
+    if (findings[finding] !== undefined) throw new Error(`the finding ${finding} has a record already`);
     findings[finding] = newFinding();
   },
 };
 
 const submit: VerificationAction<'submitting', VerificationActions['submit'], OfAnalyser> = {
   process: 'submitting',
-  description: 'Submit a candidate, or that one has found the same again.',
+  description: 'Submit a candidate, or a second discovery of the same finding.',
   args: z.object({ submission: id, component: text, title: text, fingerprint: sha256 }),
   apply: (state, { submission, ...row }, { role: { finding, analyser }, at }) => {
     const record = recordOf(state, finding);
@@ -61,7 +62,7 @@ const submit: VerificationAction<'submitting', VerificationActions['submit'], Of
 
 const attachEvidence: VerificationAction<'attaching', VerificationActions['attach_evidence'], OfAnalyser> = {
   process: 'attaching',
-  description: 'Attach evidence by the hash of what it is. A verdict without it stands no more.',
+  description: 'Attach evidence by its hash. A verdict without it is no longer valid.',
   args: z.object({ hash: sha256, kind }),
   apply: (state, { hash, kind }, { role: { finding }, at }) => {
     const record = recordOf(state, finding);
@@ -71,19 +72,19 @@ const attachEvidence: VerificationAction<'attaching', VerificationActions['attac
 
 const withdrawEvidence: VerificationAction<'attaching', VerificationActions['withdraw_evidence'], OfAnalyser> = {
   process: 'attaching',
-  description: 'Take evidence back. A verdict with it stands no more.',
+  description: 'Retract evidence. A verdict with it is no longer valid.',
   args: z.object({ hash: sha256 }),
   apply: (state, { hash }, { role: { finding } }) => {
     const record = recordOf(state, finding);
     const row = rowOf(record.evidence, hash, 'evidence');
-    if (row.withdrawn !== undefined) throw new Error(`the evidence ${hash} is taken back already`);
+    if (row.withdrawn !== undefined) throw new Error(`the evidence ${hash} is retracted already`);
     row.withdrawn = nextEvent(record);
   },
 };
 
 const reproduce: VerificationAction<'reproducing', VerificationActions['reproduce']> = {
   process: 'reproducing',
-  description: 'Record an attempt to make it happen again, and the evidence that shows it.',
+  description: 'Record an attempt to reproduce the finding, and the evidence that shows it.',
   args: z.object({ attempt: id, environment: text, reproduced: z.boolean(), evidence: sha256.exactOptional() }),
   apply: (state, { attempt, ...row }, { role: { finding }, at }) => {
     const record = recordOf(state, finding);
@@ -93,7 +94,7 @@ const reproduce: VerificationAction<'reproducing', VerificationActions['reproduc
 
 const rate: VerificationAction<'rating', VerificationActions['rate']> = {
   process: 'rating',
-  description: 'Propose how severe it is, and why. The expert agrees with one of the ratings.',
+  description: 'Propose a severity and its reason. The expert agrees with one of the ratings.',
   args: z.object({ rating: id, level, rationale: text }),
   apply: (state, { rating, ...row }, { role: { finding }, at }) => {
     const record = recordOf(state, finding);
@@ -113,7 +114,7 @@ const assign: VerificationAction<'assigning', VerificationActions['assign']> = {
 
 const release: VerificationAction<'assigning', VerificationActions['release']> = {
   process: 'assigning',
-  description: 'Take the finding out of the queue of its expert, who is done with it or was relieved.',
+  description: 'Remove the finding from the queue of its expert, who has finished or was relieved.',
   args: z.object({ assignment: id }),
   apply: (state, { assignment }, { role: { finding } }) => {
     const record = recordOf(state, finding);
@@ -125,7 +126,7 @@ const release: VerificationAction<'assigning', VerificationActions['release']> =
 
 const judge: VerificationAction<'judging', VerificationActions['judge']> = {
   process: 'judging',
-  description: 'Put the finding before its expert, with what the verdict would be. The expert decides.',
+  description: 'Submit a proposed verdict to the expert. The expert decides.',
   args: z.object({ verdict: id, genuine: z.boolean(), reason: text, rating: id.exactOptional() }),
   channel: EXPERT,
   apply: (state, { verdict, ...row }, { role: { finding }, at }) => {
@@ -137,7 +138,7 @@ const judge: VerificationAction<'judging', VerificationActions['judge']> = {
 
 const report: VerificationAction<'reporting', VerificationActions['report']> = {
   process: 'reporting',
-  description: 'Report a verified finding to those who disclose.',
+  description: 'Report a verified finding to the disclosure team.',
   args: z.object({ report: id, verdict: id }),
   apply: (state, { report, verdict }, { role: { finding }, at }) => {
     const record = recordOf(state, finding);
@@ -147,7 +148,7 @@ const report: VerificationAction<'reporting', VerificationActions['report']> = {
 
 const retract: VerificationAction<'reporting', VerificationActions['retract']> = {
   process: 'reporting',
-  description: 'Retract a report whose verdict stands no more.',
+  description: 'Retract a report whose verdict is no longer valid.',
   args: z.object({ report: id, reason: text }),
   apply: (state, { report, reason }, { role: { finding } }) => {
     const record = recordOf(state, finding);
@@ -175,7 +176,7 @@ export const actions = {
 
 function recordOf({ findings }: VerificationState, finding: string): Finding {
   const record = findings[finding];
-  if (record === undefined) throw new Error(`there is no record of ${finding}; open one`);
+  if (record === undefined) throw new Error(`the finding ${finding} has no record; open one`);
   return record;
 }
 

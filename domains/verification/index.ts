@@ -28,6 +28,6 @@ export const verification = defineDomain({
   actions,
   invariants: rules,
   counselors: { [EXPERT]: isExpert },
-  // There is always somebody deciding: what is about other findings goes on.
+  // While a decision is pending, proposals about other findings continue.
   freeze: 'footprint',
 });

@@ -83,7 +83,7 @@ test('an expert takes so many at a time, over all findings', async () => {
   await lab.done('assign', assign, { finding: 'f2' });
   expect(await lab.propose('assign', assign, { finding: 'f3' })).toMatchObject({
     invariantId: 'EXPERT_QUEUE',
-    detail: 'ada would have 3 findings, and takes 2 at a time',
+    detail: 'ada would have 3 findings, but takes 2 at a time',
   });
   expect(await lab.propose('assign', { ...assign, expert: 'eve' }, { finding: 'f3' })).toMatchObject({
     invariantId: 'EXPERT_QUEUE',

@@ -1,4 +1,4 @@
-/** What the rows of one finding say. Nothing here reads anything but its arguments. */
+/** Functions of the rows of one finding. They read only their arguments. */
 import type { Assignment, Evidence, Finding, Report, Sha256, Verdict } from './schema.ts';
 
 type Rows<Row> = Readonly<Record<string, Row>>;
@@ -19,8 +19,8 @@ export function isSameEvidence(a: readonly Sha256[], b: readonly Sha256[]): bool
 }
 
 /**
- * Whether a verdict stood just before event `n`: no evidence came or went since it was given. What was judged anew meanwhile does
- * not come back when evidence is again what it was.
+ * Whether a verdict stood just before event `n`: the evidence has not changed since the verdict. An
+ * outdated verdict does not become valid again when the evidence returns to its earlier state.
  */
 export function stands(verdict: Verdict, { evidence }: Pick<Finding, 'evidence'>, n: number): boolean {
   const isBetween = (event: number | undefined): boolean => event !== undefined && verdict.n < event && event < n;

@@ -1,6 +1,7 @@
 /**
- * Four jobs as in vulnerability disclosure, each for one finding (seed 000 §3.2.2: the same diagram), and the registry that makes
- * its record. Who analyses sees neither ratings nor verdicts, and who reports sees nothing but them.
+ * Four jobs as in vulnerability disclosure, each for one finding (seed 000 §3.2.2: the same
+ * diagram), and the registry that makes its record. The analyser sees neither ratings nor verdicts,
+ * and the reporter sees only these.
  */
 import type { Process, Role } from 'assize/internal/kernel';
 
@@ -32,9 +33,9 @@ export const processes = {
 export type ProcessName = keyof typeof processes;
 
 export const roles = {
-  // No agent: what makes a record has to see all of it.
+  // Not an agent: creating a record requires access to all records.
   Registry: { params: ['finding'], processes: ['opening'], sees: ['/findings/{finding}'] },
-  // The analyser is who submits, and never who verifies.
+  // The analyser submits, and never verifies.
   Analysis: {
     params: ['finding', 'analyser'],
     processes: ['submitting', 'attaching'],

@@ -1,8 +1,9 @@
 /**
- * The invariants, in order; the first that does not pass decides. The last one never passes without a person, so nobody is
- * asked about what would be refused anyway. Two look at all findings, by what is counted of them. What reads a verdict is judged
- * on the record of its finding, so that a verdict which waits stops that finding and no other; the rest is judged row by row.
- * README.md gives the source of each.
+ * The invariants, in order. The first one that does not pass decides. The last one always needs a
+ * human decision, so a proposal that is refused anyway needs none. Two rules read all findings, by
+ * their counts. Rules that read a verdict are checked on the record of its finding, so a pending
+ * verdict blocks only that finding. The others are checked row by row. README.md names the source
+ * of each.
  */
 import { escalate, type Invariant, type InvariantResult, pass, type Rules, reject } from 'assize/internal/kernel';
 import { EXPERT, isExpert, nameOf } from './experts.ts';
@@ -20,7 +21,9 @@ function submissions({ each, unique }: Rules<VerificationState>): Invariant<Veri
       '/findings/*/identity/*',
       { by: (_, [, fingerprint]) => fingerprint },
       (places) =>
-        reject(`${places.map((place) => place.split('/')[2]).join(' and ')} are one finding; submit it there`),
+        reject(
+          `${places.map((place) => place.split('/')[2]).join(' and ')} are the same finding; submit to the existing one`,
+        ),
     ),
 
     each(
@@ -33,7 +36,7 @@ function submissions({ each, unique }: Rules<VerificationState>): Invariant<Veri
       ({ fingerprint, component }, { identity = {} }) => {
         const [known, ...more] = Object.entries(identity);
         const same = known?.[0] === fingerprint && known[1] === component && more.length === 0;
-        return same ? pass : reject(`this finding is about ${known?.[1] ?? 'nothing'}; open another one`);
+        return same ? pass : reject(`this finding is about ${known?.[1] ?? 'nothing'}; open another finding`);
       },
     ),
   ];
@@ -51,7 +54,7 @@ function reproductions({ each }: Rules<VerificationState>): Invariant<Verificati
       },
       ({ reproduced, evidence, n }, { shows }) => {
         if (evidence !== undefined && !isThere(shows, n)) return reject(`no evidence ${evidence} is attached`);
-        return reproduced && evidence === undefined ? reject('say by its hash which evidence shows it') : pass;
+        return reproduced && evidence === undefined ? reject('name the hash of the evidence that shows it') : pass;
       },
     ),
 
@@ -65,7 +68,7 @@ function reproductions({ each }: Rules<VerificationState>): Invariant<Verificati
       ({ n }, { attempts = {} }) =>
         Object.values(attempts).some((attempt) => attempt.reproduced && attempt.n < n)
           ? pass
-          : reject('nobody has reproduced it yet'),
+          : reject('the finding is not reproduced yet'),
     ),
   ];
 }
@@ -82,8 +85,8 @@ function queues({ each, count }: Rules<VerificationState>): Invariant<Verificati
         with: (expert) => ({ queue: `/experts/${expert}/queue` }),
       },
       (length, { queue }, expert) => {
-        if (queue === undefined) return reject(`${expert} is none of the experts`);
-        return length <= queue ? pass : reject(`${expert} would have ${length} findings, and takes ${queue} at a time`);
+        if (queue === undefined) return reject(`${expert} is not an expert`);
+        return length <= queue ? pass : reject(`${expert} would have ${length} findings, but takes ${queue} at a time`);
       },
     ),
 
@@ -113,36 +116,34 @@ function verdicts({ each }: Rules<VerificationState>): Invariant<VerificationSta
       rows(verdicts, ({ n, evidence: about }) => {
         const there = evidenceAt(evidence, n);
         if (there.length === 0) return 'there is no evidence to judge';
-        return isSameEvidence(about, there) ? undefined : 'it is about other evidence than there is';
+        return isSameEvidence(about, there) ? undefined : 'the verdict is about other evidence than the current one';
       }),
     ),
 
     each('ONE_VERDICT', '/findings/*', {}, ({ verdicts, ...record }) =>
       rows(verdicts, ({ n }) => {
         const other = Object.entries(verdicts).find(([, verdict]) => stands(verdict, record, n));
-        return other === undefined
-          ? undefined
-          : `the verdict ${other[0]} stands; it is judged again when evidence changes`;
+        return other === undefined ? undefined : `the verdict ${other[0]} is valid; a new verdict needs new evidence`;
       }),
     ),
 
     each('GENUINE_IS_REPRODUCED', '/findings/*', {}, ({ verdicts, attempts, ratings }) =>
       rows(verdicts, ({ n, genuine, rating, evidence }) => {
-        if (!genuine) return rating === undefined ? undefined : 'what is not genuine has no severity';
+        if (!genuine) return rating === undefined ? undefined : 'a finding that is not genuine has no severity';
         const shown = Object.values(attempts).some(
           (attempt) => attempt.reproduced && attempt.n < n && evidence.includes(attempt.evidence ?? ''),
         );
-        if (!shown) return 'nothing of the evidence shows it reproduced';
+        if (!shown) return 'no evidence shows a reproduction';
         const agreed = ratings[rating ?? ''];
-        return agreed !== undefined && agreed.n < n ? undefined : 'say which of the ratings it is';
+        return agreed !== undefined && agreed.n < n ? undefined : 'name the agreed rating';
       }),
     ),
 
     each('VERDICT_BY_ASSIGNED', '/findings/*', {}, ({ verdicts, assignments }) =>
       rows(verdicts, ({ n, by }) => {
         const expert = expertAt(assignments, n);
-        if (expert === undefined) return 'no expert has it; assign one';
-        return by === undefined || nameOf(by) === expert ? undefined : `${expert} has it, and not ${by}`;
+        if (expert === undefined) return 'no expert is assigned; assign one';
+        return by === undefined || nameOf(by) === expert ? undefined : `${expert} is assigned, not ${by}`;
       }),
     ),
 
@@ -150,9 +151,9 @@ function verdicts({ each }: Rules<VerificationState>): Invariant<VerificationSta
       const submitted = (name: string, n: number): boolean =>
         Object.values(submissions).some((submission) => submission.submitter === name && submission.n < n);
       return first(
-        rows(assignments, ({ expert, n }) => (submitted(expert, n) ? `${expert} has submitted it` : undefined)),
+        rows(assignments, ({ expert, n }) => (submitted(expert, n) ? `${expert} submitted the finding` : undefined)),
         rows(verdicts, ({ by, n }) =>
-          by !== undefined && submitted(nameOf(by), n) ? `${by} has submitted it` : undefined,
+          by !== undefined && submitted(nameOf(by), n) ? `${by} submitted the finding` : undefined,
         ),
       );
     }),
@@ -165,10 +166,8 @@ function reports({ each }: Rules<VerificationState>): Invariant<VerificationStat
       rows(record.reports, ({ verdict: id, n }) => {
         const verdict = record.verdicts[id];
         if (verdict === undefined || verdict.n >= n) return `there is no verdict ${id}`;
-        if (!verdict.genuine) return `by the verdict ${id} it is not genuine`;
-        return stands(verdict, record, n)
-          ? undefined
-          : `the evidence has changed since ${id}; it has to be judged again`;
+        if (!verdict.genuine) return `the verdict ${id} says that the finding is not genuine`;
+        return stands(verdict, record, n) ? undefined : `the evidence has changed since ${id}; a new verdict is needed`;
       }),
     ),
 
@@ -183,7 +182,7 @@ function reports({ each }: Rules<VerificationState>): Invariant<VerificationStat
       rows(record.reports, ({ verdict: id, retracted }) => {
         const verdict = record.verdicts[id];
         if (retracted === undefined || verdict === undefined) return undefined;
-        return stands(verdict, record, retracted.n) ? `the verdict ${id} stands, and with it the report` : undefined;
+        return stands(verdict, record, retracted.n) ? `the verdict ${id} is valid, so the report is valid` : undefined;
       }),
     ),
 
@@ -211,7 +210,7 @@ function people({ each }: Rules<VerificationState>): Invariant<VerificationState
       ({ genuine, reason, by }, _, [finding]) => {
         if (by === undefined)
           return escalate(`an expert verifies ${finding}: ${genuine ? '' : 'not '}genuine, ${reason}`);
-        return isExpert(by) ? pass : reject(`${by} is no expert`);
+        return isExpert(by) ? pass : reject(`${by} is not an expert`);
       },
     ),
   ];

@@ -9,7 +9,7 @@ import { z } from 'zod';
 export const LEVELS = ['low', 'medium', 'high', 'critical'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** Lower-case hex: what names evidence, and what findings are told apart by. */
+/** Lower-case hex: the name of evidence, and the fingerprint of a finding. */
 export type Sha256 = string;
 
 /** When something happened, and as which event of its finding. */
@@ -18,12 +18,12 @@ interface Event {
   n: number;
 }
 
-/** One analyser's candidate. Who finds the same again adds a submission. */
+/** One analyser's candidate. A second discovery adds a submission. */
 export interface Submission extends Event {
   submitter: string;
   component: string;
   title: string;
-  /** Of what makes two candidates the same: component, place and weakness. */
+  /** The hash of component, place and weakness, which identify a candidate. */
   fingerprint: Sha256;
 }
 
@@ -37,7 +37,7 @@ export interface Evidence extends Event {
 export interface Attempt extends Event {
   environment: string;
   reproduced: boolean;
-  /** What shows it. */
+  /** The evidence that shows the reproduction. */
   evidence?: Sha256;
 }
 
@@ -55,14 +55,14 @@ export interface Assignment extends Event {
 export interface Verdict extends Event {
   genuine: boolean;
   reason: string;
-  /** The rating that the expert agrees with, of what is genuine. */
+  /** The rating that the expert agrees with, for a genuine finding. */
   rating?: string;
-  /** All the evidence that there was, in order: what the verdict is about. */
+  /** The evidence that the verdict covers, in order. */
   evidence: Sha256[];
   by?: string;
 }
 
-/** To those who disclose. */
+/** A report to the disclosure team. */
 export interface Report extends Event {
   verdict: string;
   retracted?: { reason: string; n: number };
@@ -83,7 +83,10 @@ export interface Finding {
 }
 
 export interface VerificationState {
-  /** How many findings an expert may have at a time. Chosen when a trajectory begins, changed by nobody. */
+  /**
+   * The maximum number of findings of an expert at a time. Chosen when a trajectory is created, and
+   * never changed.
+   */
   experts: Record<string, { queue: number }>;
   findings: Record<string, Finding>;
 }

@@ -24,7 +24,7 @@ export async function adjudicateAdvisories(session: Session, options: Adjudicate
 /** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
 function readAdvisories(path: string): Advisory[] {
   const advisories = readLines(path, advisory);
-  if (advisories.length === 0) throw new CliError('bad_input', `${path} has no advisories in it.`);
+  if (advisories.length === 0) throw new CliError('bad_input', `${path} has no advisories.`);
   const seen = new Set<string>();
   for (const { id } of advisories) {
     if (seen.has(id)) throw new CliError('bad_input', `${path} has the advisory ${id} twice.`);

@@ -26,7 +26,7 @@ test('any subset of a job’s options is accepted, others are refused by name', 
       const required = (): void => requireTaken('it', options, taken);
       if (others.length === 0) expect(required).not.toThrow();
       else {
-        const message = `adjudicate it does not take ${others.join(', ')}; it takes ${['--data', '--limit', ...taken].join(', ')}.`;
+        const message = `adjudicate it does not accept ${others.join(', ')}. Its options are ${['--data', '--limit', ...taken].join(', ')}.`;
         expect(errorOf(required)).toMatchObject({ code: 'usage', message });
       }
     }

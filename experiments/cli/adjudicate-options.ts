@@ -12,7 +12,7 @@ export interface AdjudicateCliOptions extends SharedOptions {
   readonly invariants: boolean;
 }
 
-/** What only some jobs take, and whether it was given. */
+/** The options that only some jobs accept, and whether each was given. */
 const GIVEN = {
   '--runs': ({ runs }) => runs !== undefined,
   '--tasks': ({ tasks }) => tasks !== undefined,
@@ -33,5 +33,5 @@ export function requireTaken(job: string, options: AdjudicateCliOptions, taken: 
   const others = names.filter((name) => !taken.includes(name) && GIVEN[name](options));
   if (others.length === 0) return;
   const all = ['--data', '--limit', ...taken].join(', ');
-  throw new CliError('usage', `adjudicate ${job} does not take ${others.join(', ')}; it takes ${all}.`);
+  throw new CliError('usage', `adjudicate ${job} does not accept ${others.join(', ')}. Its options are ${all}.`);
 }

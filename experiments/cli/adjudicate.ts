@@ -30,7 +30,7 @@ export function adjudicate(program: Command): void {
   withSharedOptions(
     program
       .command('adjudicate')
-      .description('bring recorded agent runs, or a portfolio of advisories, before the kernel, and verify the ledger')
+      .description('adjudicate recorded agent runs or a portfolio of advisories, and verify the ledger')
       .argument(
         '<domain>',
         'airline or retail: each run on a branch of the database; disclosure: the advisories in one portfolio',
@@ -39,24 +39,26 @@ export function adjudicate(program: Command): void {
         '--data <dir>',
         'airline: users.json, flights.json, reservations.json; retail: users.json, products.json, orders.json; disclosure: advisories.jsonl',
       )
-      .option('--runs <file>', 'airline, retail: recorded runs, one a line')
+      .option('--runs <file>', 'airline, retail: recorded runs, one per line')
       .addOption(
-        new Option('--tasks <file>', 'the same: the benchmark’s own solutions instead of runs').conflicts('runs'),
+        new Option('--tasks <file>', 'airline, retail: the solutions of the benchmark instead of runs').conflicts(
+          'runs',
+        ),
       )
       .addOption(
         new Option(
           '--escalations <way>',
-          'airline: what the counselor supervisor:cli does at once with what escalates (default: "reject")',
+          'airline: immediate resolution of escalations by supervisor:cli (default: "reject")',
         ).choices(['reject', 'approve']),
       )
-      .option('--no-invariants', 'the same: only the tools’ own checks, without the policy')
-      .option('--expected <file>', 'the same: compare the records that each run changed with these, one run a line')
-      .option('--limit <n>', 'only the first so many runs or advisories', positive),
+      .option('--no-invariants', 'airline, retail: only the checks of the tools, without the policy')
+      .option('--expected <file>', 'airline, retail: expected records of each run, one run per line')
+      .option('--limit <n>', 'maximum number of runs or advisories', positive),
   )
     .addHelpText(
       'after',
-      'Negative: with --expected a run left other records behind; or the ledger does not verify.\n' +
-        'A database that the store has already is branched from again; runs are always new trajectories.\n\n' +
+      'Negative: with --expected, a run left other records; or the ledger does not verify.\n' +
+        'A database that is already in the store is branched from again. Runs are always new trajectories.\n\n' +
         'Examples:\n  assize-experiments adjudicate airline --data ./tau-airline --runs runs.jsonl --store sqlite:./airline.db\n' +
         '  assize-experiments adjudicate disclosure --data ./go-vulndb --limit 20 --store memory:',
     )
@@ -103,14 +105,17 @@ interface Input {
 function readInput(benchmark: Benchmark<any>, options: AdjudicateCliOptions): Input {
   const { data, runs: runsFile, tasks, expected: expectedFile, limit } = options;
   if (runsFile === undefined && tasks === undefined) {
-    throw new CliError('usage', 'Name recorded runs with --runs FILE, or the benchmark’s solutions with --tasks FILE.');
+    throw new CliError(
+      'usage',
+      'The command has no runs. Pass --runs FILE, or the benchmark’s solutions with --tasks FILE.',
+    );
   }
   const records = readRecords(benchmark, data);
   const runs =
     runsFile === undefined
       ? checked(readJson(tasks as string), z.array(recordedTask), tasks as string)
       : readLines(runsFile, recordedRun);
-  if (runs.length === 0) throw new CliError('bad_input', `${runsFile ?? tasks} has no runs in it.`);
+  if (runs.length === 0) throw new CliError('bad_input', `${runsFile ?? tasks} has no runs.`);
   const chosen = runs.slice(0, limit);
   return expectedFile === undefined
     ? { records, runs: chosen }
@@ -131,7 +136,7 @@ function readExpected(path: string, runs: readonly RecordedRun[]): ExpectedRun[]
   const known = new Set(expected.map(runKey));
   const missing = runs.find((run) => !known.has(runKey(run)));
   if (missing === undefined) return expected;
-  throw new CliError('bad_input', `${path} does not say what to expect of ${runKey(missing)}.`);
+  throw new CliError('bad_input', `${path} has no expected records of ${runKey(missing)}.`);
 }
 
 function print(out: Output, report: AdjudicationReport): void {

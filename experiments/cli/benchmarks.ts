@@ -21,7 +21,7 @@ export async function benchmarkNamed(name: string): Promise<Benchmark<any>> {
   throw new CliError(
     'not_found',
     known
-      ? `There are no recorded runs for the domain ${name}; this command takes ${taken}.`
-      : `There is no domain ${name}; this command takes ${taken}.`,
+      ? `The domain ${name} has no recorded runs. Choose one of ${taken}.`
+      : `The domain ${name} does not exist. Choose one of ${taken}.`,
   );
 }

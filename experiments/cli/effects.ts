@@ -25,7 +25,7 @@ interface Options extends StorelessOptions {
 }
 
 const SEED = 1;
-/** Nobody waits for more. */
+/** A larger scale would take too long. */
 const SCALE_MAX = 1_000;
 /** Of `--quick`. */
 const QUICK = 0.1;
@@ -36,28 +36,26 @@ export function effects(program: Command): void {
   withoutStore(
     program
       .command('effects')
-      .description(
-        'the experiments of the effects paper, each cell executed here and printed beside the paper’s figure',
-      )
-      .argument('[name...]', 'experiments, or all of them; default: says which there are')
-      .option('--seed <n>', `of all chance: the same seed gives the same faults; default: ${SEED}`, count)
+      .description('run the experiments of the effects paper and print each cell next to the paper’s figure')
+      .argument('[name...]', 'names of experiments, or all; default: list the experiments')
+      .option('--seed <n>', `seed of the random faults; default: ${SEED}`, count)
       .option(
         '--scale <n>',
-        'how many runs: 0.1 a tenth; default: 1, as many as the paper has, where a table does not say otherwise',
+        'factor of the number of runs, such as 0.1; default: 1, the paper’s number unless a table states another',
         scaleOf,
       )
-      .addOption(new Option('--quick', `the same as --scale ${QUICK}`).conflicts('scale'))
-      .option('--data <folder>', `with tasks: tau-bench’s tasks and databases; default: $ASSIZE_DATA, or ${DATA}`)
-      .option('--postgres <url>', 'a server for the experiments that need one, in schemas of their own: postgres://…')
+      .addOption(new Option('--quick', `same as --scale ${QUICK}`).conflicts('scale'))
       .option(
-        '--svg <folder>',
-        'draws the tables that have a plot into this folder, with the optional package echarts',
-      ),
+        '--data <folder>',
+        `with tasks: folder of tau-bench’s tasks and databases; default: $ASSIZE_DATA, or ${DATA}`,
+      )
+      .option('--postgres <url>', 'server for experiments that need one, in separate schemas: postgres://…')
+      .option('--svg <folder>', 'folder for plots of tables, drawn with the optional package echarts'),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize-experiments effects\n  assize-experiments effects recovery\n  assize-experiments effects all --quick --svg plots\n  assize-experiments effects retries --seed 7 --json\n\n' +
-        'Figures of time are of this machine, and of what else it does meanwhile. So is how often what does not wait for another meets it (contention),\nand what is told of what takes too long (gate). All others depend on the seed alone.',
+        'Times depend on this machine and its load. So do the contention rates without waiting (contention)\nand the timeouts (gate). All other figures depend only on the seed.',
     )
     .action(
       inSession(async (session, options: Options, names: readonly string[]) => {

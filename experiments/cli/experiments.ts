@@ -7,7 +7,7 @@ import type { Session } from 'assize/internal/cli/store/session.ts';
 import { bold, line } from 'assize/internal/cli/terminal/printable.ts';
 import type { ProgressListener, Table } from '../tables/index.ts';
 
-/** What a command that runs experiments knows of one. */
+/** The properties of an experiment that its command uses. */
 export interface Listed {
   readonly name: string;
   /** One line, for the help. */
@@ -21,13 +21,13 @@ export interface Listed {
   readonly uses?: readonly string[];
 }
 
-/** What was not run, and why. */
+/** The experiments that did not run, and the reasons. */
 export interface Skipped {
   readonly name: string;
   readonly because: string;
 }
 
-/** What an experiment came to. */
+/** The result of an experiment. */
 export interface Done {
   readonly name: string;
   readonly tables: readonly Table[];
@@ -55,7 +55,7 @@ export function namedExperiments<Of extends Listed>(
   const known = new Set(experiments.map(({ name }) => name));
   const unknown = names.find((name) => name !== 'all' && !known.has(name));
   if (unknown !== undefined)
-    throw new CliError('not_found', `There is no experiment ${unknown}; there are ${[...known].join(', ')}, and all.`);
+    throw new CliError('not_found', `There is no experiment ${unknown}. Choose from ${[...known].join(', ')}, or all.`);
   return names.includes('all') ? experiments : experiments.filter(({ name }) => names.includes(name));
 }
 
@@ -67,13 +67,13 @@ export function possible<Of extends Listed>(
 ): { readonly runnable: readonly Of[]; readonly skipped: readonly Skipped[] } {
   const lackOf = (experiment: Listed): string | undefined => {
     if (experiment.needs === 'postgres' && postgres === undefined)
-      return 'it needs a PostgreSQL server; name one with --postgres postgres://….';
+      return 'it needs a PostgreSQL server. Name one with --postgres postgres://….';
     const absent = [...(experiment.needs === 'postgres' ? ['pg'] : []), ...(experiment.packages ?? [])].filter(
       isAbsent,
     );
     if (absent.length > 0) {
       const which = absent.length === 1 ? 'the package' : 'the packages';
-      return `it needs ${which} ${absent.join(' and ')}; run npm install ${absent.join(' ')}.`;
+      return `it needs ${which} ${absent.join(' and ')}. Run npm install ${absent.join(' ')}.`;
     }
     return data === undefined ? undefined : experiment.lacks?.(data);
   };
@@ -82,7 +82,7 @@ export function possible<Of extends Listed>(
     return because === undefined ? [] : [{ name: experiment.name, because }];
   });
   const named = skipped.find(({ name }) => names.includes(name));
-  if (named !== undefined) throw new CliError('usage', `${named.name} can't be run: ${named.because}`);
+  if (named !== undefined) throw new CliError('usage', `${named.name} cannot run: ${named.because}`);
   return { runnable: chosen.filter(({ name }) => skipped.every((each) => each.name !== name)), skipped };
 }
 
@@ -114,7 +114,7 @@ export function refuseUnusedOptions(
     if (option === undefined || chosen.some(goesBy(setting))) continue;
     const names = experiments.filter(goesBy(setting)).map(({ name }) => name);
     const which =
-      names.length === 1 ? `experiment ${names[0]}; name that one` : `experiments ${listOf(names)}; name some`;
+      names.length === 1 ? `experiment ${names[0]}. Name it` : `experiments ${listOf(names)}. Name some of them`;
     throw new CliError('usage', `${option} is for the ${which}, or all.`);
   }
 }
@@ -134,7 +134,7 @@ export async function runExperiment(
   return tables;
 }
 
-/** What was left out, each by its name. */
+/** The omitted experiments, by name. */
 export function printSkipped(
   { out }: Session,
   { skipped, undrawn }: { readonly skipped: readonly Skipped[]; readonly undrawn: readonly string[] },

@@ -6,7 +6,7 @@ import type { Experiment, Running } from '../effects/index.ts';
 import type { Table } from '../tables/index.ts';
 import { runExperiment } from './experiments.ts';
 
-/** What all experiments of one command line are run with. */
+/** The common options of all experiments of one command line. */
 export type Settings = Pick<Running, 'seed' | 'scale' | 'data' | 'postgres'>;
 
 export type ToThread = 'stop' | { readonly name: string; readonly settings: Settings };
@@ -122,7 +122,7 @@ function answerOf(
   });
 }
 
-/** What was thrown there, as far as it can be said here. */
+/** The error that the thread threw, as far as it can be cloned. */
 function errorOf({ message, stack, code, syscall }: Failed): Error {
   if (syscall !== undefined) return Object.assign(new Error(message), { stack, code, syscall });
   return code === undefined ? Object.assign(new Error(message), { stack }) : new AssizeError(code, message);

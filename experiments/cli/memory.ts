@@ -35,21 +35,18 @@ export function memory(program: Command): void {
   withoutStore(
     program
       .command('memory')
-      .description('the experiments of the memory paper, each cell executed here and printed beside the paper’s figure')
-      .argument('[name...]', 'experiments, or all of them; default: says which there are')
-      .option('--seed <n>', `of all chance: the same seed gives the same schedules; default: ${SEED}`, count)
-      .option('--runs <n>', 'how many each cell has; default: as many as the paper has', upTo(RUNS_MAX))
-      .option('--postgres <url>', 'a server for the experiments that need one, in a schema of their own: postgres://…')
-      .option('--peers <folder>', 'with verdicts: a folder in which other memories are installed, which are run too')
-      .option(
-        '--svg <folder>',
-        'draws the tables that have a plot into this folder, with the optional package echarts',
-      ),
+      .description('run the experiments of the memory paper and print each cell next to the paper’s figure')
+      .argument('[name...]', 'names of experiments, or all; default: list the experiments')
+      .option('--seed <n>', `seed of the random schedules; default: ${SEED}`, count)
+      .option('--runs <n>', 'runs per cell; default: the paper’s number', upTo(RUNS_MAX))
+      .option('--postgres <url>', 'server for experiments that need one, in a separate schema: postgres://…')
+      .option('--peers <folder>', 'with verdicts: folder of other installed memories, to run too')
+      .option('--svg <folder>', 'folder for plots of tables, drawn with the optional package echarts'),
   )
     .addHelpText(
       'after',
       '\nExamples:\n  assize-experiments memory\n  assize-experiments memory isolation schema\n  assize-experiments memory verdicts --peers peers\n  assize-experiments memory all --postgres postgres://localhost/test --svg plots\n  assize-experiments memory lattice --postgres postgres://localhost/test --runs 5 --json\n\n' +
-        'A cell that is not what it has to be is marked, and makes this a negative finding. Figures of time are of this machine.',
+        'A cell that differs from its expected value is marked, and the finding is negative. Times depend on this machine.',
     )
     .action(
       inSession(async (session, options: Options, names: readonly string[]) => {
@@ -102,7 +99,9 @@ export function memory(program: Command): void {
         else {
           printSkipped(session, { skipped, undrawn });
           if (differ > 0)
-            session.out.line(line`${counted(differ, 'cell')} marked with ≠, for not being what it has to be.`);
+            session.out.line(
+              line`${counted(differ, 'cell')} marked with ≠, because it differs from its expected value.`,
+            );
         }
         return differ > 0 ? EXIT.negative : EXIT.ok;
       }),

@@ -5,7 +5,7 @@ import type { Mode } from './modes.ts';
 import { openStage, RETRIES } from './stage.ts';
 import type { Environment, Step } from './task.ts';
 
-/** What came of a step, as its caller was told. */
+/** The result of a step, as reported to its caller. */
 export interface StepReport {
   /** Undefined where it was done. */
   readonly error: unknown;
@@ -13,7 +13,7 @@ export interface StepReport {
   readonly retries: number;
   /** Its effect, or one of it, waits for a person. */
   readonly waits: boolean;
-  /** What the tool answered, where it was done. */
+  /** The answer of the tool, if the call was done. */
   readonly answer?: unknown;
 }
 
@@ -60,7 +60,7 @@ async function transactional(
       });
       if (ruling.ruling !== 'committed') return told(new Error(`the step was ${ruling.ruling}`), false);
       if (effects === 'settled') return { ...told(undefined, false), answer: value };
-      return told(new Error('what was done waits for a person'), true);
+      return told(new Error('the effect needs a human decision'), true);
     } catch (error) {
       return told(error, waitsForPerson(error));
     }
@@ -82,7 +82,7 @@ function waitsForPerson(error: unknown): boolean {
   return error instanceof EffectError && (error.code === 'outcome_unknown' || error.code === 'resource_in_doubt');
 }
 
-/** What a call touches, as a transaction claims it. */
+/** The scopes that a transaction claims for a call. */
 export function claimsOf(tool: Tool, input: unknown): { reads: string[]; writes: string[] } {
   const claims = tool.claims(tool.parse(input));
   const textsOf = (access: 'read' | 'write'): string[] =>
@@ -110,7 +110,7 @@ function checkpointed(environment: Environment, tools: readonly Tool[], retries:
   };
 }
 
-/** Whoever calls is told what the tool throws. */
+/** The caller receives the errors of the tool. */
 function direct(tools: readonly Tool[]): Caller {
   const call = directCaller(tools);
   return {
@@ -142,6 +142,6 @@ const NEVER = new AbortController().signal;
 export function toolNamed(tools: readonly Tool[], name: string): Tool {
   const tool = tools.find((each) => each.name === name);
   if (tool === undefined)
-    throw new TypeError(`There is no tool ${name} here; there are ${tools.map((each) => each.name).join(', ')}.`);
+    throw new TypeError(`There is no tool ${name}. The tools are ${tools.map((each) => each.name).join(', ')}.`);
   return tool;
 }

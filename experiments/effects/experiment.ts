@@ -12,7 +12,7 @@ export interface Running extends ProgressListener {
   readonly postgres?: string;
 }
 
-/** What of `Running` an experiment goes by. */
+/** The fields of `Running` that affect an experiment. */
 export type Setting = 'seed' | 'scale' | 'data' | 'postgres';
 
 /** Cells of a table of the paper, or of what the paper has not, each of which is executed. */
@@ -23,7 +23,7 @@ export interface Experiment {
   readonly about: string;
   /** All its figures are of time: nothing else is to be run beside it. */
   readonly isTimed?: true;
-  /** What it can't be run without. */
+  /** Its requirements. */
   readonly needs?: 'postgres';
   /** Optional packages that it can't be run without. */
   readonly packages?: readonly string[];

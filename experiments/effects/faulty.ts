@@ -1,7 +1,7 @@
 import { DidNothing, declareTool, type Tool } from 'assize/internal/effects';
 import type { Fault } from './schedule.ts';
 
-/** The answer to a call was lost: whoever called can't tell what was done. */
+/** The answer to a call was lost, so the caller does not know the outcome. */
 export class LostResponse extends Error {
   override readonly name = 'LostResponse';
 }

@@ -6,9 +6,9 @@ export interface Mode {
   readonly name: ModeName;
   /** Calls are of transactions, which are undone where they fail. */
   readonly transactional: boolean;
-  /** Who is younger waits for who is older. */
+  /** A transaction waits for transactions with a lower epoch. */
   readonly frontier: boolean;
-  /** What failed is tried again. */
+  /** A failed call is retried. */
   readonly retry: boolean;
   /** The state is put back to what it was before what failed. What went out is out. */
   readonly checkpoint: boolean;

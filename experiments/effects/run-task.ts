@@ -9,13 +9,13 @@ export interface TaskOptions {
   readonly schedule: Schedule;
   /** How often a step is tried again, where the mode does. Default 3. */
   readonly retries?: number;
-  /** What an agent does when it is told of an error. Default: it ends there. */
+  /** The agent's reaction to an error. Default: it ends there. */
   readonly onError?: 'end' | 'go on';
   /** How often the runtime tries one effect, where the mode tries again. Default: as often as it does by itself. */
   readonly tries?: number | undefined;
 }
 
-/** What came of a task: what its caller was told, and what its sinks have. */
+/** The result of a task: the answers to its caller, and the state of its sinks. */
 export interface TaskResult {
   readonly steps: number;
   /** All steps were done, as the caller was told. */

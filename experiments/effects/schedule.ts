@@ -18,7 +18,7 @@ export interface Profile {
   readonly kinds: (mode: Mode) => readonly FaultKind[];
 }
 
-/** What we hold ourselves to: the same faults, of all kinds, in all modes. */
+/** Our own setting: the same faults, of all kinds, in all modes. */
 export const BOTH: Profile = {
   name: 'both',
   title: 'the same faults in all modes',
@@ -37,7 +37,7 @@ export const PAPER: Profile = {
 /** Tables are made under each of them. */
 export const PROFILES: readonly Profile[] = [BOTH, PAPER];
 
-/** What goes wrong with the try of a step of a task, counted from 0. */
+/** The fault of an attempt of a step of a task, counted from 0. */
 export type Schedule = (task: string, step: number, attempt: number) => Fault;
 
 export interface ScheduleOptions {

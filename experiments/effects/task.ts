@@ -31,11 +31,11 @@ export interface Environment {
   close?(): void | Promise<void>;
 }
 
-/** What a sink has of a task (seed 003 §6.1.3). */
+/** The sink's record of a task (seed 003 §6.1.3). */
 export interface TaskVerdict {
   /** All is as it was to be, and there is nothing else. */
   readonly correct: boolean;
-  /** Steps whose effect was to be there. */
+  /** Steps with an expected effect. */
   readonly expected: number;
   /** Those of them whose effect is there, right or wrong. */
   readonly present: number;

@@ -12,10 +12,10 @@ export interface Running extends ProgressListener {
   readonly peers?: string;
 }
 
-/** What an experiment can't be run without. */
+/** The requirements of an experiment. */
 export type Need = 'postgres';
 
-/** What of `Running` an experiment goes by. */
+/** The fields of `Running` that affect an experiment. */
 export type Setting = 'seed' | 'runs' | 'postgres' | 'peers';
 
 /** Cells of the paper, or of what it leaves out, each of which is executed. */

@@ -6,7 +6,7 @@ type Row = Grid['rows'][number];
 /** How the cells of a grid become a table. */
 export interface Layout extends Pick<Table, 'title' | 'notes' | 'plot' | 'digits'> {
   readonly source?: string;
-  /** Of a cell's coordinates, those that its row is named by. */
+  /** The coordinates of a cell that name its row. */
   readonly keys: readonly string[];
   /** The one that its column is named by. */
   readonly column: string;

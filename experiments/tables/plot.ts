@@ -35,7 +35,7 @@ async function loaded(): Promise<typeof Charts> {
   try {
     return await import('echarts');
   } catch (cause) {
-    const message = 'Plots need the package echarts, which is not installed; run npm install echarts.';
+    const message = 'The package echarts is not installed. Run npm install echarts.';
     throw new TableError('not_installed', message, { cause });
   }
 }
@@ -73,7 +73,7 @@ interface Series {
 
 function optionOf(table: Table, known: readonly string[]): Charts.EChartsOption {
   const { plot, unit } = table;
-  if (plot === undefined) throw new TableError('bad_input', `${headingOf(table)} does not say how it is plotted.`);
+  if (plot === undefined) throw new TableError('bad_input', `${headingOf(table)} has no plot.`);
   for (const key of [plot.x, ...(plot.keys ?? [])]) requireOne(table, 'key', table.keys, key);
   for (const column of plot.columns ?? []) requireOne(table, 'column', table.columns, column);
   const at = table.keys.indexOf(plot.x);
@@ -166,7 +166,7 @@ function seriesOf(
   );
 }
 
-/** What is known has the same one in all images. */
+/** Known columns have the same colour in all images. */
 function colourOf(column: string, place: number, known: readonly string[]): string {
   const own = known.indexOf(column);
   return COLOURS[(own < 0 ? place : own) % COLOURS.length] as string;

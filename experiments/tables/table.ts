@@ -5,13 +5,13 @@ export interface Cell {
   readonly within?: number;
   /** As the paper prints it. */
   readonly paper?: number | string;
-  /** What it has to be. Where it is not, it is marked, and `differing` counts it. */
+  /** The expected value. If the cell differs, it is marked, and `differing` counts it. */
   readonly expected?: number | string;
   /** How far from that chance may bring it; nothing where it is left out. */
   readonly tolerance?: number;
 }
 
-/** What one experiment has measured: cells by rows and columns. */
+/** The measurements of one experiment: cells by rows and columns. */
 export interface Table {
   /** `Table 9`, `A.6`; where the paper has none, what it is about, and the section that speaks of it: `Aliases (§4.3)`. */
   readonly source: string;
@@ -24,7 +24,7 @@ export interface Table {
   readonly keys: readonly string[];
   readonly columns: readonly string[];
   readonly rows: readonly { readonly keys: readonly (string | number)[]; readonly cells: readonly Cell[] }[];
-  /** What has to be known to read it: how many runs, what differs from the paper and why. */
+  /** Notes for the reader: the number of runs, and differences from the paper with reasons. */
   readonly notes: readonly string[];
   /**
    * Drawn so; not where it is left out. `x`: the key along the axis, the other keys and the columns are series. `columns`: those that

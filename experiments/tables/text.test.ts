@@ -28,7 +28,7 @@ test('a table has a heading, cells next to the paper’s figures, and notes', ()
       'scenario         agents         Tx-Full       No-Tx',
       'disjoint writes  2         100 ±0 [100]  100.0 ±0.3',
       'counter          16      33.3 [0 or so]     not run',
-      'In brackets: as the paper prints it.',
+      'In brackets: the paper’s value.',
       '100 runs.',
       'Nothing else.',
       '',
@@ -91,7 +91,7 @@ test('columns that a width has no room for stand below, beside the same keys', (
       'scenario         agents       No-Tx',
       'disjoint writes  2       100.0 ±0.3',
       'counter          16         not run',
-      'In brackets: as the paper prints it.',
+      'In brackets: the paper’s value.',
       '100 runs.',
       'Nothing else.',
       '',
@@ -158,8 +158,8 @@ describe('the expected value of a cell', () => {
     );
     expect(tableText(mixed).split('\n').slice(2, 5)).toEqual([
       ' 1  0.5 ≠1 [0]  A ≠X   2',
-      'In brackets: as the paper prints it.',
-      '2 differ from what they have to be, which stands after ≠.',
+      'In brackets: the paper’s value.',
+      '2 differ from their expected values, which follow ≠.',
     ]);
     expect(differing(mixed)).toBe(2);
     expect(tableText(of({ measured: 1, expected: 1 }))).not.toMatch(/≠|differ/);

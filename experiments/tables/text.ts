@@ -28,7 +28,7 @@ const DIGITS = arg.of(
   (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 20,
 );
 
-/** What a table has to be to be printed or drawn. */
+/** The requirements of a printable table. */
 export const TABLE = arg.members({
   source: arg.text,
   title: arg.text,
@@ -83,8 +83,8 @@ function textOf(
 ): string {
   const differ = differing(table);
   const below = [
-    ...(hasPaper(table) ? ['In brackets: as the paper prints it.'] : []),
-    ...(differ > 0 ? [`${differ} differ from what they have to be, which stands after ≠.`] : []),
+    ...(hasPaper(table) ? ['In brackets: the paper’s value.'] : []),
+    ...(differ > 0 ? [`${differ} differ from their expected values, which follow ≠.`] : []),
     ...table.notes,
   ];
   return [

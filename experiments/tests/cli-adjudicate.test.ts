@@ -119,7 +119,7 @@ describe('adjudicate', () => {
 
     /** What is wrong, what it is made of (given the arguments of a good job), what is said. */
     const table: [string, (args: string[]) => string[], RegExp][] = [
-      ['no runs', (args) => args, /Name recorded runs with --runs/],
+      ['no runs', (args) => args, /Pass --runs FILE/],
       ['runs and tasks', (args) => [...args, '--runs', file('r', good), '--tasks', 'r'], /cannot be used with/],
       [
         'a missing file',
@@ -168,17 +168,17 @@ describe('adjudicate', () => {
       [
         'an unknown domain',
         (args) => [...args.with(2, 'airlines'), '--runs', file('r', good)],
-        /no domain airlines; this command takes airline, retail, disclosure/,
+        /The domain airlines does not exist\. Choose one of airline, retail, disclosure/,
       ],
       [
         'a domain without runs',
         (args) => [...args.with(2, 'budget'), '--runs', file('r', good)],
-        /no recorded runs for the domain budget/,
+        /The domain budget has no recorded runs/,
       ],
       [
         'a word on what escalates where nothing does',
         (args) => [...args, '--runs', file('r', good), '--no-invariants', '--escalations', 'reject'],
-        /adjudicate airline --no-invariants does not take --escalations; it takes .*--no-invariants\./,
+        /adjudicate airline --no-invariants does not accept --escalations. Its options are .*--no-invariants\./,
       ],
       [
         'a word on what escalates where nobody is asked',
@@ -193,12 +193,12 @@ describe('adjudicate', () => {
       [
         'an unknown store',
         (args) => [...args, '--runs', file('r', good), '--store', 'mysql://me:secret@host/db'],
-        /No store goes by a URL like this one \('mysql:'\)/,
+        /The URL does not name a store \('mysql:'\)/,
       ],
       [
         'a folder that is not there',
         (args) => [...args, '--runs', file('r', good), '--store', 'sqlite:./no/a.db'],
-        /folder .*no is not there/,
+        /folder .*no does not exist/,
       ],
       [
         'a missing table',
@@ -229,7 +229,7 @@ describe('adjudicate', () => {
       [
         'expectations for other runs',
         (args) => [...args, '--runs', file('r', good), '--expected', file('e', '{"task_id":1,"trial":0,"changed":{}}')],
-        /e does not say what to expect of task 0, trial 0/,
+        /e has no expected records of task 0, trial 0/,
       ],
       [
         'expectations of wrong types',
@@ -259,7 +259,7 @@ describe('adjudicate', () => {
       // Nothing is read-only for root, except what the kernel shows as files.
       if (nobodyIsRoot) chmodSync(here.folder, 0o555);
       const store = nobodyIsRoot ? [] : ['--store', 'sqlite:/proc/a.db'];
-      await refused([...args, ...store], /can't be written/);
+      await refused([...args, ...store], /cannot be written/);
       expect(readdirSync(here.folder).sort()).toEqual(['data', 'r']);
     });
 
@@ -271,8 +271,8 @@ describe('adjudicate', () => {
       const args = [...data(), '--runs', file('r', good)];
       make(join(here.folder, 'a.db'));
       const before = readFileSync(join(here.folder, 'a.db'));
-      await refused(args, /is no Assize store|is an empty file/);
-      await refused(['log', '--store', 'sqlite:./a.db'], /is no Assize store|is an empty file/);
+      await refused(args, /is not an Assize store|is an empty file/);
+      await refused(['log', '--store', 'sqlite:./a.db'], /is not an Assize store|is an empty file/);
       expect(readFileSync(join(here.folder, 'a.db'))).toEqual(before);
       expect(readdirSync(here.folder).sort()).toEqual(['a.db', 'data', 'r']);
     });

@@ -116,11 +116,7 @@ test.each([
   ['images below a file', ['sanity', '--svg', '/dev/null/x'], /--svg \/dev\/null\/x cannot be written: /],
   ['a scale that is no number', ['sanity', '--scale', 'many'], /number above 0/],
   ['a scale beside a tenth', ['sanity', '--quick', '--scale', '2'], /--quick.* cannot be used with .*--scale/],
-  [
-    'data that nothing is done with',
-    ['sanity', '--data', 'x'],
-    /--data is for the experiment tasks; name that one, or/,
-  ],
+  ['data that nothing is done with', ['sanity', '--data', 'x'], /--data is for the experiment tasks. Name it, or/],
   ['a seed of what is left to no chance', ['aliasing', '--seed', '7'], /--seed is for the experiments speculation, /],
   ['fewer runs of what has none', ['aliasing', '--quick'], /--quick is for the experiments speculation, /],
   ['an option and no experiment', ['--quick'], /--quick is for the experiments speculation, /],

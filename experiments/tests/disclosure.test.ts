@@ -43,7 +43,7 @@ test('lists each refused advisory with its invariant, and the totals', async () 
   expect(lines.slice(0, -2)).toEqual([
     'advisory | phase | refused | by | message',
     'GO-2 | EMBARGOED | observe_cve | CVE_ATTRIBUTION_UNIQUENESS | /cves/GO-1/assigned/CVE-2026-1000 and /cves/GO-2/assigned/CVE-2026-1000 have the same value, which must be unique',
-    'GO-3 | EMBARGOED | execute_disclosure | DISCLOSURE_COMPLETENESS | /records/GO-3: the record attributes it to nobody',
+    'GO-3 | EMBARGOED | execute_disclosure | DISCLOSURE_COMPLETENESS | /records/GO-3: the record has no attribution',
     '',
     '3 advisories: 1 disclosed, 2 refused; 37 proposals on 91 days, 35 of them committed',
     ' | 1 | CVE_ATTRIBUTION_UNIQUENESS',
@@ -66,7 +66,7 @@ test.each<[string, () => string[], RegExp]>([
     () => ['assize-experiments', 'adjudicate', 'disclosure', '--data', 'none'],
     /none.advisories\.jsonl cannot be read/,
   ],
-  ['an empty file', () => portfolio(), /has no advisories in it/],
+  ['an empty file', () => portfolio(), /has no advisories/],
   ['an advisory that is none', () => portfolio(sound, { ...sound, id: 'a/b' }), /line 2, \/id: /],
   ['an advisory twice', () => portfolio(sound, sound), /has the advisory GO-1 twice/],
   ...(
@@ -74,7 +74,7 @@ test.each<[string, () => string[], RegExp]>([
   ).map((given): [string, () => string[], RegExp] => [
     `what it does not take: ${given[0]}`,
     () => [...portfolio(sound), ...given],
-    new RegExp(`adjudicate disclosure does not take ${given[0]}; it takes --data, --limit\\.`),
+    new RegExp(`adjudicate disclosure does not accept ${given[0]}. Its options are --data, --limit\\.`),
   ]),
 ])('%s is refused before the store is there', async (_, args, saying) => {
   const { code, out, err } = await assize(...args());

@@ -36,7 +36,7 @@ test('an experiment without its packages is refused before it measures', () => {
   ]) {
     const { status, out, err } = run(...args, ...url);
     expect([status, out]).toEqual([2, '']);
-    expect(err).toMatch(/it needs the package pg; run npm install pg\./);
+    expect(err).toMatch(/it needs the package pg. Run npm install pg\./);
   }
 });
 

@@ -27,13 +27,13 @@ export function checkOntology(command: Command): void {
   withSharedOptions(
     command
       .command('check')
-      .description('whether an ontology is well-formed and stands on BFO; and whether a domain is what it says')
+      .description('check an ontology against BFO, and optionally a domain against the ontology')
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .option(...DOMAIN_OPTION),
   )
     .addHelpText(
       'after',
-      'Negative: there is an error, or a difference to the domain.\n\n' +
+      'Negative: an error, or a difference from the domain.\n\n' +
         'Examples:\n  assize ontology check udt --domain udt\n  assize ontology check ./library.ttl --domain ./library.ts',
     )
     .action(
@@ -43,7 +43,7 @@ export function checkOntology(command: Command): void {
         const { check, compare } = await import('../index.ts');
         const findings = check(ontology);
         const errors = findings.filter(({ severity }) => severity === 'error').length;
-        // Of what is not sound nothing follows that could be compared.
+        // An ontology with errors has no derivations to compare.
         const differences = domain === undefined || errors > 0 ? undefined : compare(ontology, domain);
         const ok = errors === 0 && (differences ?? []).length === 0;
         const { domain: name, continuants, components, processes, roles, rules } = ontology;
@@ -75,7 +75,7 @@ function print(
         { title: 'line', align: 'right' },
         { title: 'term' },
         { title: 'code' },
-        { title: 'what, and what to do' },
+        { title: 'problem and fix' },
       ],
       findings.map(({ severity, line: at, term, code, says, todo }): Value[] => [
         severity === 'error' ? red('error') : yellow('warning'),
@@ -96,5 +96,5 @@ function print(
   );
   out.line(line`${name}: ${found}, ${counted(warnings, 'warning')}; ${size.join(', ')}`);
   if (differences?.length === 0)
-    out.line(line`${green('The domain is what the ontology says')}: processes, roles and invariants are the same.`);
+    out.line(line`${green('The domain matches the ontology')}: processes, roles and invariants are the same.`);
 }

@@ -23,24 +23,16 @@ export function draftOntologyCommand(command: Command): void {
   withSharedOptions(
     command
       .command('draft')
-      .description(
-        'an ontology that a model writes from prose: parsed, checked, and corrected once; for a person to read',
-      )
-      .argument('<prose>', 'a file with a description of the domain')
-      .option(
-        '--model-command <cmd>',
-        'a program that is given the request and prints the answer; recorded in the store',
-      )
-      .option(
-        '--answers <file>',
-        'answers instead of a model: a JSON list of texts, in the order in which they are asked for',
-      )
-      .option('--out <file>', 'where to write it (default: standard output)')
-      .option('--force', 'write over a file that is there'),
+      .description('draft an ontology from prose with a model: parsed, checked and corrected once, for human review')
+      .argument('<prose>', 'file with a description of the domain')
+      .option('--model-command <cmd>', 'program that reads the request and prints the answer; recorded in the store')
+      .option('--answers <file>', 'recorded answers instead of a model: a JSON list of strings, in order')
+      .option('--out <file>', 'output file (default: standard output)')
+      .option('--force', 'overwrite an existing file'),
   )
     .addHelpText(
       'after',
-      'The same prose and the same command are not asked again: the answer is in the store’s oracle log.\n\n' +
+      'A repeated call with the same prose and command uses the answer in the store’s oracle log.\n\n' +
         'Example:\n  assize ontology draft library.md --model-command "my-model --quiet" --out library.ttl',
     )
     .action(
@@ -53,7 +45,7 @@ export function draftOntologyCommand(command: Command): void {
         if (json) out.document({ text, rounds, findings, ...(options.out !== undefined && { file: options.out }) });
         else if (options.out === undefined) await out.piece(text);
         else {
-          out.line(line`${options.out} written, in ${counted(rounds, 'round')}`);
+          out.line(line`${options.out} written after ${counted(rounds, 'round')}`);
           for (const { term, says, todo } of findings) out.line(line`${yellow('warning')}  ${term}: ${says}; ${todo}`);
         }
         return EXIT.ok;
@@ -64,7 +56,7 @@ export function draftOntologyCommand(command: Command): void {
 async function drafted(session: Session, prose: string, { answers, modelCommand }: Options): Promise<Draft> {
   const { draftOntology } = await import('../index.ts');
   if ((answers === undefined) === (modelCommand === undefined))
-    throw new CliError('usage', 'Name a model with --model-command CMD, or recorded answers with --answers FILE.');
+    throw new CliError('usage', 'The command has no model. Pass --model-command CMD or --answers FILE.');
   if (answers !== undefined) {
     const store = await openStore('memory:');
     const oracle = createOracle({ store, clock: systemClock, mode: 'record' });

@@ -16,11 +16,11 @@ export function drawOntology(command: Command): void {
   withSharedOptions(
     command
       .command('draw')
-      .description('a picture of roles, slices and invariants, as SVG')
+      .description('draw roles, slices and invariants as SVG')
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption())
-      .option('--out <file>', 'where to write it (default: standard output)')
-      .option('--force', 'write over a file that is there'),
+      .option('--out <file>', 'output file (default: standard output)')
+      .option('--force', 'overwrite an existing file'),
   )
     .addHelpText('after', '\nExample:\n  assize ontology draw udt --out udt.svg')
     .action(

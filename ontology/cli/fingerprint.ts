@@ -40,16 +40,16 @@ export function fingerprintOntology(command: Command): void {
   withSharedOptions(
     command
       .command('fingerprint')
-      .description('what kind of system the domain needs: write skew, pipeline, auditability, timed governance')
+      .description('classify the system that the domain needs: write skew, pipeline, auditability, timed governance')
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption())
-      .option(DOMAIN_OPTION[0], `${DOMAIN_OPTION[1]}: it is run, to find proposals that break a rule together`)
-      .option('--state <file>', 'a state to begin with, instead of the domain’s initial one')
-      .option('--proposals <file>', 'proposals to try beside those that are drawn: a JSON list of {action, role, args}')
-      .option('--seed <n>', 'of what is drawn (default: 1)', count)
-      .option('--depth <n>', 'how many proposals lead to the states that are looked at (default: 4)', count)
-      .option('--width <n>', 'how many states of each depth (default: 12)', positive)
-      .option('--tries <n>', 'how many proposals of each action are drawn on each state (default: 40)', positive),
+      .option(DOMAIN_OPTION[0], `${DOMAIN_OPTION[1]}: run it, to find proposals that break a rule together`)
+      .option('--state <file>', 'initial state, instead of the domain’s own')
+      .option('--proposals <file>', 'additional proposals to try: a JSON list of {action, role, args}')
+      .option('--seed <n>', 'seed of the random draws (default: 1)', count)
+      .option('--depth <n>', 'number of proposals before each checked state (default: 4)', count)
+      .option('--width <n>', 'number of states per depth (default: 12)', positive)
+      .option('--tries <n>', 'number of proposals per action and state (default: 40)', positive),
   )
     .addHelpText(
       'after',
@@ -76,18 +76,21 @@ export function fingerprintOntology(command: Command): void {
     );
 }
 
-/** What is found by running a domain is said of the ontology: so it has to be that one's. @throws CliError */
+/**
+ * The findings of a run are reported for the ontology, so the domain must belong to it. @throws
+ * CliError
+ */
 async function domainToRun(options: Options, ontology: Ontology): Promise<Domain | undefined> {
   if (options.domain === undefined) {
     const alone = SEARCH_OPTIONS.find((name) => options[name] !== undefined);
     if (alone === undefined) return undefined;
-    throw new CliError('usage', `--${alone} is about running a domain; name one with --domain.`);
+    throw new CliError('usage', `--${alone} needs a domain to run. Name one with --domain.`);
   }
   const domain = await loadDomain(options.domain, ontology);
   if (domain.name === ontology.domain) return domain;
   throw new CliError(
     'usage',
-    `The ontology is of ${ontology.domain}, and --domain names ${domain.name}; name the domain that it is of.`,
+    `The ontology describes ${ontology.domain}, but --domain names ${domain.name}. Pass --domain ${ontology.domain}.`,
   );
 }
 
@@ -130,7 +133,7 @@ function printSearch(out: Output, { witnesses, bound }: SkewSearch): void {
 }
 
 function printWitness(out: Output, { invariantId, detail, state, first, second }: SkewWitness): void {
-  out.line(line`  ${bold(invariantId)} lets each of these pass, and breaks when both are done: ${detail}`);
+  out.line(line`  ${bold(invariantId)} passes for each of these alone, and breaks after both: ${detail}`);
   out.line(line`    on   ${shortJson(state, STATE_MAX)}`);
   out.line(line`    one  ${proposalText(first)}`);
   out.line(line`    two  ${proposalText(second)}`);

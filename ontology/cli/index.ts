@@ -10,7 +10,7 @@ import { scaffoldOntology } from './scaffold.ts';
 export function ontology(program: Command): void {
   const command = program
     .command('ontology')
-    .description('from what a domain is, in BFO, to its roles, its invariants and a module to fill in');
+    .description('derive roles, invariants and a module from a domain ontology in BFO');
   for (const register of [
     checkOntology,
     roles,

@@ -12,7 +12,7 @@ export function invariants(command: Command): void {
   withSharedOptions(
     command
       .command('invariants')
-      .description('the invariants that rules and preconditions ask for, and which roles they concern (Procedure 2)')
+      .description('derive invariants from rules and preconditions, with their roles (Procedure 2)')
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption()),
   )
@@ -54,6 +54,6 @@ function print(out: Output, derived: readonly DerivedInvariant[]): void {
   const meeting = derived.filter(({ meets }) => meets.length > 1).length;
   out.line(line``);
   out.line(
-    line`${crossing} of ${derived.length} are cross-cutting: contained in no role’s footprint (A.10); ${meeting} meet two roles’ or more (§2.3).`,
+    line`${crossing} of ${derived.length} are cross-cutting: contained in no role’s footprint (A.10); ${meeting} overlap two or more roles (§2.3).`,
   );
 }

@@ -12,12 +12,12 @@ const SHIPPED: readonly ((name: string) => string)[] = [
   (name) => `assize-domains/${name}/ontology.ttl`,
 ];
 
-/** What a command is asked about. */
-export const ONTOLOGY_ARGUMENT = 'a shipped domain, or a file in Turtle (.ttl)';
+/** The argument of a command. */
+export const ONTOLOGY_ARGUMENT = 'shipped domain, or a Turtle file (.ttl)';
 
 export const DOMAIN_OPTION: readonly [string, string] = [
   '--domain <name>',
-  'a shipped domain, a module that exports one, or NAME@MODULE',
+  'shipped domain, a module that exports one, or NAME@MODULE',
 ];
 
 /** The ontology of a shipped domain, or of a file. @throws CliError */
@@ -35,7 +35,8 @@ export async function loadOntology(nameOrFile: string): Promise<Ontology> {
 }
 
 async function ontologyPath(nameOrFile: string): Promise<string> {
-  // A folder of that name hides no shipped domain: who calls one `budget` in a clone's `domains` means the ontology.
+  // A folder of that name does not hide a shipped domain: `budget` in a clone's `domains` means the
+  // ontology.
   if (statSync(nameOrFile, { throwIfNoEntry: false })?.isFile() || !/^[a-z][a-z0-9_-]*$/.test(nameOrFile))
     return nameOrFile;
   const shipped = SHIPPED.map((place) => fileURLToPath(import.meta.resolve(place(nameOrFile)))).find((path) =>
@@ -45,7 +46,7 @@ async function ontologyPath(nameOrFile: string): Promise<string> {
   const names = (await loadDomains()).map(({ name }) => name).join(', ');
   throw new CliError(
     'not_found',
-    `There is no shipped ontology of ${nameOrFile}, and no such file; name a .ttl file, or one of ${names}.`,
+    `${nameOrFile} is neither a shipped ontology nor a file. Name a .ttl file, or one of ${names}.`,
   );
 }
 
@@ -55,5 +56,5 @@ export async function loadDomain(text: string, { domain: name }: Ontology): Prom
   const [only, second] = found.length > 1 ? found.filter((domain) => domain.name === name) : found;
   if (only !== undefined && second === undefined) return only;
   const known = found.map((domain) => domain.name).join(', ');
-  throw new CliError('not_found', `${text} has the domains ${known}; say which with NAME@${text}.`);
+  throw new CliError('not_found', `${text} has the domains ${known}. Choose one with NAME@${text}.`);
 }

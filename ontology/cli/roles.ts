@@ -14,7 +14,7 @@ export interface RoleCliOptions extends SharedOptions {
 export function thresholdOption(): Option {
   return new Option(
     '--threshold <x>',
-    'how much the footprints of two groups must overlap to be one role, from 0 to 1 (default: 0.25)',
+    'minimum overlap of footprints to join two groups, from 0 to 1 (default: 0.25)',
   ).argParser((text) => {
     const value = Number(text);
     if (text.trim() === '' || !(value >= 0 && value <= 1))
@@ -27,13 +27,13 @@ export function roles(command: Command): void {
   withSharedOptions(
     command
       .command('roles')
-      .description('the workers’ roles that the processes ask for, with what each sees and why (Procedure 1)')
+      .description('derive worker roles from processes, with their slices and reasons (Procedure 1)')
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
       .addOption(thresholdOption()),
   )
     .addHelpText(
       'after',
-      'Negative: the roles that the ontology names are not those that are derived.\n\n' +
+      'Negative: the named roles differ from the derived ones.\n\n' +
         'Examples:\n  assize ontology roles udt\n  assize ontology roles udt --threshold 0.6   finer roles',
     )
     .action(
@@ -104,7 +104,7 @@ function printMerges(out: Output, ontology: Ontology, { clustering, threshold }:
   for (const { term, definition } of reasonsOf(ontology)) out.line(line`${dim('because')} ${term}: ${definition}`);
 }
 
-/** What is said about processes that are put apart or together. */
+/** The lines about processes that are apart or together. */
 function reasonsOf({ processes, others, rules }: Ontology): Entity[] {
   const divided = processes.flatMap(({ term, apartFrom, togetherWith }) =>
     [...apartFrom, ...togetherWith].map((other) => [term, other] as const),

@@ -17,12 +17,12 @@ export function scaffoldOntology(command: Command): void {
     command
       .command('scaffold')
       .description(
-        'a domain to fill in: a module that compiles, a test that fails until each invariant is written, a README',
+        'write a domain skeleton: a module that compiles, a test that fails until each invariant is written, a README',
       )
       .argument('<ontology>', ONTOLOGY_ARGUMENT)
-      .argument('<dir>', 'the folder to write to')
+      .argument('<dir>', 'output folder')
       .addOption(thresholdOption())
-      .option('--force', 'write over files that are there'),
+      .option('--force', 'overwrite existing files'),
   )
     .addHelpText('after', '\nExample:\n  assize ontology scaffold ./library.ttl domains/library')
     .action(

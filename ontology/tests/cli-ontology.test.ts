@@ -33,7 +33,7 @@ test('check: 0 if sound, 1 for a finding, 2 for a file that is no ontology', asy
   const misspelled = await assize('check', 'misspelled.ttl');
   expect(misspelled).toMatchObject({ code: 2, out: '' });
   expect(misspelled.err).toBe(
-    'assize: misspelled.ttl: Line 128 has a:refers, which is no word of <urn:assize:ontology#>. Did you mean a:refersTo?\n',
+    'assize: misspelled.ttl: Line 128 has a:refers, which is not a term of <urn:assize:ontology#>. Did you mean a:refersTo?\n',
   );
 });
 
@@ -41,14 +41,14 @@ test('check against a domain: a shipped one by its name, and each difference', a
   expect(await json(0, 'check', 'udt', '--domain', 'udt')).toMatchObject({ ok: true, differences: [] });
   const other = await assize('check', 'library.ttl', '--domain', 'budget');
   expect(other.code).toBe(1);
-  expect(other.out).toContain('differs  name budget: the ontology is of library');
+  expect(other.out).toContain('differs  name budget: the ontology describes library');
   expect(other.out).toContain('differs  invariant BUDGET_CAP: the ontology has no such rule');
 });
 
 test('a missing ontology, file or option value is reported', async () => {
   expect(await assize('check', 'nowhere')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('no shipped ontology of nowhere'),
+    err: expect.stringContaining('nowhere is neither a shipped ontology nor a file'),
   });
   expect(await assize('check', './nowhere.ttl')).toMatchObject({
     code: 2,
@@ -56,14 +56,14 @@ test('a missing ontology, file or option value is reported', async () => {
   });
   expect(await assize('roles', 'wrong.ttl')).toMatchObject({
     code: 2,
-    err: expect.stringContaining('Mend what check finds'),
+    err: expect.stringContaining('Fix the findings of check'),
   });
   expect(await assize('roles', 'udt', '--threshold', 'half')).toMatchObject({
     code: 2,
     err: expect.stringContaining('number from 0 to 1'),
   });
   expect(await assize('draw', 'udt', '--threshold', '1.01')).toMatchObject({ code: 2, out: '' });
-  expect((await assize('check', 'nowhere')).err).toContain('name a .ttl file, or one of budget, udt,');
+  expect((await assize('check', 'nowhere')).err).toContain('Name a .ttl file, or one of budget, udt,');
   expect((await assize('check', 'udt', '--domain', 'nowhere')).err).toContain('as listed by assize domains');
 });
 
@@ -108,12 +108,12 @@ test('fingerprint: run options need --domain, and it must match the ontology', a
     expect(await assize('fingerprint', 'budget', ...args)).toMatchObject({
       code: 2,
       out: '',
-      err: `assize: ${args[0]} is about running a domain; name one with --domain.\n`,
+      err: `assize: ${args[0]} needs a domain to run. Name one with --domain.\n`,
     });
   expect(await assize('fingerprint', 'budget', '--domain', 'udt')).toMatchObject({
     code: 2,
     out: '',
-    err: expect.stringContaining('The ontology is of budget, and --domain names udt'),
+    err: expect.stringContaining('The ontology describes budget, but --domain names udt'),
   });
 });
 
@@ -175,7 +175,7 @@ test('draft: a program as the model, recorded, and not run again', async () => {
   expect(first).toMatchObject({ code: 0, out: LIBRARY });
   expect(readFileSync(at('asked-0.txt'), 'utf8')).toContain('A library lends books.');
   const again = await assize('draft', 'library.md', '--model-command', 'sh model.sh', '--out', 'drafted.ttl');
-  expect(again.out).toBe('drafted.ttl written, in 1 round\n');
+  expect(again.out).toBe('drafted.ttl written after 1 round\n');
   expect(existsSync(at('asked-1.txt'))).toBe(false);
   expect(await assize('draft', 'library.md', '--model-command', 'exit 3')).toMatchObject({
     code: 2,

@@ -34,7 +34,7 @@ describe('options', () => {
 
   test('an unknown field is reported with the known ones', () => {
     expect(() => checkArgument(OPTIONS, { sice: 1 }, 'options')).toThrow(
-      'The argument options.sice must be left out, since there is no such member: there are size, name; nothing was done.',
+      'The argument options.sice must be left out, because it is not a known field (size, name); nothing was done.',
     );
   });
 });

@@ -47,7 +47,7 @@ export const arg = Object.freeze({
   text: formOf('a text', (value) => typeof value === 'string'),
   bytes: formOf('bytes (Uint8Array)', (value) => value instanceof Uint8Array),
   textOrBytes: formOf(
-    'a text, or bytes (Uint8Array)',
+    'a string, or bytes (Uint8Array)',
     (value) => typeof value === 'string' || value instanceof Uint8Array,
   ),
   /** A number of any kind, or a bigint. */
@@ -113,7 +113,7 @@ export const arg = Object.freeze({
     const names = Object.keys(known);
     const unknown: ArgumentIssue = {
       at: '',
-      wanted: `left out, since there is no such member: there are ${names.join(', ')}`,
+      wanted: `left out, because it is not a known field (${names.join(', ')})`,
     };
     return (value) => {
       if (!isObject(value)) return NO_OBJECT;
@@ -131,9 +131,9 @@ export const arg = Object.freeze({
 });
 
 const NO_OBJECT: ArgumentIssue = { at: '', wanted: 'an object' };
-const NO_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, since there is no such member' };
+const NO_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, because it is not a known field' };
 const NEEDED_MEMBER: ArgumentIssue = { at: '', wanted: 'given' };
-const UNDEFINED_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, or something else than undefined' };
+const UNDEFINED_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, or not undefined' };
 
 function unfitAmong(
   object: object,

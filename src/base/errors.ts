@@ -1,9 +1,12 @@
 /** Anything that JSON can say. Values are never mutated by the code that receives them. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** What every error of Assize carries beside its message. */
+/** The fields of every error of Assize, next to its message. */
 export interface ErrorDetails {
-  /** What made it fail, for programs: pointers, ids, the two sides of a disagreement. Never a secret. */
+  /**
+   * The cause of the failure, for programs: pointers, ids, the two sides of a disagreement. Never a
+   * secret.
+   */
   readonly evidence?: Readonly<Record<string, unknown>>;
   /** True when the same call may succeed later without any change by the caller. */
   readonly retryable?: boolean;

@@ -62,7 +62,7 @@ function duplicatePackageError(copy: PackageCopy | undefined, what: string): Dup
   const by = copy === undefined ? '' : ` but by the one at ${copy.at}`;
   return new DuplicatePackageError(
     'duplicate_package',
-    `${what} was not made by this copy of the package assize, at ${HERE.at},${by === '' ? '' : `${by},`} and copies do not mix: rules could be passed over. Nothing was done. Have one copy installed (npm ls assize), import it everywhere, and run the project's own npx assize.`,
+    `${what} was not created by this copy of the package assize, at ${HERE.at},${by === '' ? '' : `${by},`} and mixed copies could skip rules. Nothing was done. Install one copy (npm ls assize), import it everywhere, and run the project's own npx assize.`,
     { evidence: { what, here: HERE.at, ...(copy !== undefined && { made_by: copy.at }) } },
   );
 }

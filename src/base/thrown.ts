@@ -15,5 +15,5 @@ export function toError(thrown: unknown): unknown {
 }
 
 function withoutText(): Error {
-  return new Error('what was thrown can’t be looked at');
+  return new Error('the thrown value cannot be read');
 }

@@ -37,10 +37,10 @@ let lastInstant: Instant = '1970-01-01T00:00:00.000000Z';
  */
 export function instantFromMillis(ms: number, micros = 0): Instant {
   if (!Number.isInteger(ms) || ms < MILLIS_MIN || ms > MILLIS_MAX) {
-    throw badInstant(ms, 'milliseconds must be whole and lie in the years 0001 to 9998');
+    throw badInstant(ms, 'milliseconds must be whole and in the years 0001 to 9998');
   }
   if (!Number.isInteger(micros) || micros < 0 || micros > 999) {
-    throw badInstant(micros, 'microseconds beside milliseconds must be whole, 0 to 999');
+    throw badInstant(micros, 'microseconds must be whole, 0 to 999');
   }
   const second = Math.floor(ms / 1000);
   if (second !== lastSecond) {
@@ -151,7 +151,7 @@ function shown(given: unknown): string {
 }
 
 function badInstant(given: unknown, why: string): CanonError {
-  return new CanonError('bad_instant', '', `This is not an instant: ${why}.`, {
+  return new CanonError('bad_instant', '', `The instant is not valid: ${why}.`, {
     evidence: { given: shown(given) },
   });
 }

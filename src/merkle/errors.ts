@@ -84,7 +84,7 @@ const DOCUMENTS: Readonly<Record<DocumentCode, string>> = {
 
 /** The error of a text that is not what it should be. */
 export function malformed(code: DocumentCode, problem: string, cause?: unknown): MerkleError {
-  return new MerkleError(code, `This is not ${DOCUMENTS[code]}: ${problem}.`, { evidence: { problem }, cause });
+  return new MerkleError(code, `The document is not ${DOCUMENTS[code]}: ${problem}.`, { evidence: { problem }, cause });
 }
 
 /** What the call answers, or the error of this folder that it threw. For documents of any origin, which are not trusted. */

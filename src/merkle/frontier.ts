@@ -40,7 +40,7 @@ export class Frontier {
     this.#size = countOf(state.size, 'The size of the log');
     if (state.hashes.length !== subtreesIn(this.#size)) {
       const evidence = { size: this.#size, hashes: state.hashes.length };
-      throw new MerkleError('bad_frontier', 'The state has not as many hashes as its size has bits that are set.', {
+      throw new MerkleError('bad_frontier', 'The state has a wrong number of hashes for its size.', {
         evidence,
       });
     }

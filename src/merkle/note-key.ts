@@ -124,7 +124,7 @@ export function isKeyName(name: unknown): name is string {
 export function requireUse(key: VerifierKey, use: KeyUse): void {
   if (key.use === use) return;
   const evidence = { name: key.name, use: key.use };
-  throw new MerkleError('wrong_key', `A key for ${use}s is wanted, and ${key.name} is one for ${key.use}s.`, {
+  throw new MerkleError('wrong_key', `The key ${key.name} is for ${key.use}s. Pass a key for ${use}s.`, {
     evidence,
   });
 }
@@ -152,5 +152,5 @@ function typed(use: KeyUse, material: string): Buffer {
 }
 
 function badKey(problem: string, cause?: unknown): MerkleError {
-  return new MerkleError('bad_key', `This key can't be used: ${problem}.`, { evidence: { problem }, cause });
+  return new MerkleError('bad_key', `The key cannot be used: ${problem}.`, { evidence: { problem }, cause });
 }

@@ -53,7 +53,8 @@ export function openCheckpoint(
   if (!note.valid) return note;
   const checkpoint = attempt(() => parseCheckpoint(note.text));
   if (checkpoint instanceof MerkleError) return refused('malformed_checkpoint', checkpoint.message);
-  if (checkpoint.origin !== log.origin) return refused('wrong_origin', `It is not a checkpoint of ${log.origin}.`);
+  if (checkpoint.origin !== log.origin)
+    return refused('wrong_origin', `The checkpoint does not belong to ${log.origin}.`);
   if (checkpoint.size === 0n && !sameHash(checkpoint.root, emptyRoot())) {
     return refused('malformed_checkpoint', 'A checkpoint of size 0 has the root of the empty tree.');
   }

@@ -46,7 +46,7 @@ export function openNote(source: string | Uint8Array, keys: readonly VerifierKey
     if (key === undefined) continue;
     const held = verifySignature(note.text, signature, key);
     if (held === undefined) {
-      const detail = `The signature of ${key.name}, key ${key.id}, does not hold.`;
+      const detail = `The signature of ${key.name}, key ${key.id}, is not valid.`;
       return { valid: false, reason: 'bad_signature', detail };
     }
     verified.push(held);
@@ -83,7 +83,7 @@ function byNameAndId(keys: readonly VerifierKey[]): ReadonlyMap<string, Verifier
     const place = nameAndId(key.name, key.id);
     const other = known.get(place);
     if (other !== undefined && (other.publicKey !== key.publicKey || other.use !== key.use)) {
-      throw new MerkleError('bad_key', `Two different keys are configured as ${place}; find out which is right.`);
+      throw new MerkleError('bad_key', `Two different keys are configured as ${place}. Remove the wrong one.`);
     }
     known.set(place, key);
   }

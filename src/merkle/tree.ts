@@ -104,10 +104,10 @@ function subtreeHashes([start, end]: Leaves, read: NodeReader): Uint8Array[] {
 function nodeAt(level: number, index: number, read: NodeReader): Uint8Array {
   const hash = read(level, index);
   if (hash === undefined) {
-    const message = `The hash of full subtree ${index} of level ${level} is missing; build the hashes again from the leaves, or put back the log from a backup.`;
+    const message = `The hash of full subtree ${index} of level ${level} is missing. Rebuild the hashes from the leaves, or restore the log from a backup.`;
     throw new MerkleError('missing_node', message, { evidence: { level, index } });
   }
-  requireHash(hash, `what was read for subtree ${index} of level ${level}`);
+  requireHash(hash, `the hash of subtree ${index} of level ${level}`);
   return hash;
 }
 

@@ -58,7 +58,7 @@ export function verifyProofFile(
   if (!opened.valid) return opened;
   const { checkpoint, cosignatures } = opened;
   const behind = witnessCount(cosignatures);
-  if (behind < quorum) return refused('too_few_witnesses', `${behind} of ${quorum} wanted witnesses cosigned.`);
+  if (behind < quorum) return refused('too_few_witnesses', `${behind} of ${quorum} required witnesses cosigned.`);
   const { index, proof, extra } = file;
   if (!verifyInclusion({ index, size: checkpoint.size, leafHash: hash, root: checkpoint.root }, proof)) {
     return refused('not_included', `The proof does not show the leaf at index ${index}.`);
@@ -73,7 +73,7 @@ function requireQuorum(quorum: number, witnesses: readonly VerifierKey[]): void 
   if (Number.isSafeInteger(quorum) && quorum >= 0 && quorum <= distinct) return;
   throw new MerkleError(
     'bad_quorum',
-    `Of ${distinct} witnesses, ${typeof quorum === 'number' ? quorum : typeof quorum} can't be wanted.`,
+    `The quorum cannot be ${typeof quorum === 'number' ? quorum : typeof quorum} of ${distinct} witnesses.`,
     {
       evidence: { quorum, witnesses: distinct },
     },

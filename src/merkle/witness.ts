@@ -106,7 +106,7 @@ function inconsistency(recorded: WitnessRecord, { checkpoint, proof }: AddCheckp
     return refusal('other_root', 'A checkpoint of that size with another root was cosigned.');
   }
   if (recorded.size === 0n) {
-    return proof.length === 0 ? undefined : refusal('proof_from_nothing', 'From size 0 there is nothing to prove.');
+    return proof.length === 0 ? undefined : refusal('proof_from_nothing', 'A request from size 0 must have no proof.');
   }
   if (verifyConsistency(recorded, checkpoint, proof)) return undefined;
   return refusal('bad_proof', 'The consistency proof does not hold.');
@@ -118,7 +118,7 @@ function recordOf(recorded: TreeHead | undefined): WitnessRecord {
   if (size !== undefined) return { size, root: recorded.root };
   throw new MerkleError(
     'bad_size',
-    'What this witness has recorded is not a size; repair its store before it cosigns.',
+    'The witness has recorded a value that is not a size. Repair its store before it cosigns.',
   );
 }
 

@@ -120,7 +120,7 @@ class Judgement {
       this.#touched.set(epoch, { trajectory_id, body, stored: 0, added: [], isOpen: true });
       this.#begun.push(row);
     } else if (known.trajectory_id !== trajectory_id || known.body !== body) {
-      throw misuse('was begun as another transaction', { epoch });
+      throw misuse('is another transaction', { epoch });
     }
   }
 
@@ -128,7 +128,7 @@ class Judgement {
     const { epoch, place, record } = row;
     const transaction = this.#find(epoch);
     const next = transaction.stored + transaction.added.length;
-    if (place > next) throw misuse(`has ${next} records, so that one at ${place} would leave a gap`, { epoch, place });
+    if (place > next) throw misuse(`has ${next} records, so a record at ${place} would leave a gap`, { epoch, place });
     if (place === next) {
       this.#requireOpen(epoch);
       transaction.added.push(record);
@@ -148,12 +148,12 @@ class Judgement {
   }
 
   #requireOpen(epoch: number): void {
-    if (!this.#find(epoch).isOpen) throw misuse('has ended and takes nothing more', { epoch });
+    if (!this.#find(epoch).isOpen) throw misuse('has ended and accepts no records', { epoch });
   }
 
   #find(epoch: number): Touched {
     const transaction = this.#look(epoch);
-    if (transaction === undefined) throw misuse('was never begun', { epoch });
+    if (transaction === undefined) throw misuse('does not exist', { epoch });
     return transaction;
   }
 
@@ -176,7 +176,7 @@ function taken({ key, epoch, n }: EffectKeyRow): EffectVerdict {
 function misuse(what: string, evidence: { readonly epoch: number; readonly place?: number }): StoreError {
   return new StoreError(
     'store_invalid_input',
-    `The transaction of epoch ${evidence.epoch} ${what}; nothing was written. Read its log with effectsOf.`,
+    `The transaction of epoch ${evidence.epoch} ${what}, and nothing was written. Read its log with effectsOf.`,
     { evidence },
   );
 }

@@ -97,7 +97,7 @@ export class StoreError extends AssizeError<StoreErrorCode> {
 }
 
 export function closedError(path: string): StoreError {
-  return new StoreError('store_closed', `The store ${path} is closed; open it again to use it.`, {
+  return new StoreError('store_closed', `The store ${path} is closed. Open it again.`, {
     evidence: { path },
   });
 }

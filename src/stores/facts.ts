@@ -91,7 +91,7 @@ export function judgeFacts(writes: readonly FactWrite[], view: FactView): FactVe
     for (const row of [...inherited, ...write.insert]) {
       const key = `${memory} ${factKey(row)}`;
       if (versions.has(key) || view.has(partition, row))
-        throw misuse(write, 'has a row to insert that is there already', row);
+        throw misuse(write, 'has a row to insert that exists already', row);
       versions.add(key);
     }
     requireNonOverlapping(write, from, close);
@@ -203,7 +203,7 @@ export function openKey({ fact_id, system_time_start, valid_from, valid_to }: Op
 export function incompleteError(path: string): StoreError {
   return new StoreError(
     'store_facts_incomplete',
-    `The facts of ${path} are being made anew or await the end of an import, or that was interrupted; wait for it, or do it again: assize import, or assize memory rebuild.`,
+    `The facts of ${path} are incomplete: a rebuild or import is running or was interrupted. Wait, or repeat assize import or assize memory rebuild.`,
     { evidence: { path } },
   );
 }
@@ -212,7 +212,7 @@ export function incompleteError(path: string): StoreError {
 export function brokenOrder({ partition, version }: FactWrite): StoreError {
   return new StoreError(
     'store_invalid_input',
-    `Facts are made anew from all changes of a partition in the order of their versions; version ${version} comes out of order.`,
+    `Version ${version} of a partition is out of order. Pass all changes of a partition in the order of their versions.`,
     { evidence: { partition: nameOf(partition), version } },
   );
 }
@@ -232,8 +232,8 @@ function rank(text: string, at: number): number {
 
 function requireFits(write: FactWrite, { names, latest }: FactState): void {
   if (write.names.hash !== names.hash || write.names.bytes !== names.bytes)
-    throw misuse(write, 'has its names in another blob');
-  if (write.system_time <= latest) throw misuse(write, `was changed at ${latest} already, and not before`);
+    throw misuse(write, 'has its names in a different blob');
+  if (write.system_time <= latest) throw misuse(write, `was changed at ${latest}, and the new change is not later`);
 }
 
 /** The rows that the write closes. @throws {StoreError} */
@@ -260,7 +260,7 @@ function requireNonOverlapping(write: FactWrite, state: FactState | undefined, c
     const there = state?.open.overlapping({ from: row.valid_from, to: row.valid_to }) ?? [];
     const isTaken = there.some((other) => !gone.has(factKey(other)));
     if (isTaken || inserted.some((other, i) => i < n && overlap(other, row)))
-      throw misuse(write, 'is single-valued, and has a row to insert that overlaps another', row);
+      throw misuse(write, 'is single-valued, and a row to insert overlaps another row', row);
   }
 }
 
@@ -270,7 +270,7 @@ function requireInheritedNonOverlapping(write: FactWrite, gone: ReadonlySet<stri
     .filter((row) => row.cardinality === 'single-valued' && !gone.has(factKey(row)))
     .sort((a, b) => compareCodePoints(a.valid_from, b.valid_from));
   const next = begun.find((row, n) => n > 0 && overlap(begun[n - 1]!, row));
-  if (next !== undefined) throw misuse(write, 'is single-valued, and begins with a row that overlaps another', next);
+  if (next !== undefined) throw misuse(write, 'is single-valued, and an inherited row overlaps another row', next);
 }
 
 function overlap(a: OpenKey, b: OpenKey): boolean {
@@ -312,7 +312,7 @@ function misuse({ partition, version }: FactWrite, what: string, key?: FactKey):
   };
   return new StoreError(
     'store_invalid_input',
-    `A partition of facts ${what}; nothing was written. Read it with partition, and plan anew.`,
+    `A partition of facts ${what}, and nothing was written. Read the partition again, and plan the change again.`,
     { evidence },
   );
 }

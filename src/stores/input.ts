@@ -88,7 +88,7 @@ export function checkBatch(batch: Batch): void {
     requireOnce(batch.facts);
   }
   if (batch.awaitsFacts !== undefined && typeof batch.awaitsFacts !== 'boolean')
-    refuse('awaitsFacts of a batch is true or false', {});
+    refuse('awaitsFacts of a batch must be a boolean', {});
 }
 
 /**
@@ -102,19 +102,19 @@ export function checkFactWrites(writes: readonly FactWrite[]): void {
 /** Throws `store_invalid_input` unless the value is an async iterable of pages. */
 export function checkPages(pages: AsyncIterable<unknown>): void {
   if (!isObject(pages) || typeof pages[Symbol.asyncIterator] !== 'function')
-    refuse('pages are given by an async iterator', {});
+    refuse('pages must be an async iterable', {});
 }
 
 /** Throws `store_invalid_input` unless the name can be the name of a partition of facts. */
 export function checkPartition(name: PartitionName): void {
-  if (!isObject(name)) refuse('a partition is an object', {});
+  if (!isObject(name)) refuse('a partition must be an object', {});
   for (const member of PARTITION) checkText(name[member], member);
   if (name.branch !== undefined) checkText(name.branch, 'branch');
 }
 
 /** Returns the query with its defaults. Throws `store_invalid_input` for an invalid query. */
 export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: FactKind; readonly limit: number } {
-  if (!isObject(query)) refuse('a query is an object', {});
+  if (!isObject(query)) refuse('a query must be an object', {});
   const {
     space,
     branch,
@@ -132,12 +132,12 @@ export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: F
   if (subject !== undefined) checkText(subject, 'subject');
   if (predicate !== undefined) checkText(predicate, 'predicate');
   if (lineage !== undefined) checkText(lineage, 'lineage');
-  if (kind !== 'current' && kind !== 'audit' && kind !== 'all') refuse('kind is current, audit or all', { kind });
+  if (kind !== 'current' && kind !== 'audit' && kind !== 'all') refuse('kind must be current, audit or all', { kind });
   if (valid !== undefined && !isStart(valid)) refuse('valid must be an instant', { valid });
   if (system !== undefined && system !== 'now' && !isInstant(system))
     refuse('system must be an instant or now', { system });
   if (after !== undefined) {
-    if (!isObject(after)) refuse('after is a version of a fact', {});
+    if (!isObject(after)) refuse('after must be a version of a fact', {});
     for (const name of AFTER) checkText(after[name], `after.${name}`);
   }
   if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
@@ -148,12 +148,12 @@ export function checkFactQuery(query: FactQuery): FactQuery & { readonly kind: F
 export function checkBranchPartitionQuery(
   query: BranchPartitionQuery,
 ): BranchPartitionQuery & { readonly limit: number } {
-  if (!isObject(query)) refuse('a query is an object', {});
+  if (!isObject(query)) refuse('a query must be an object', {});
   const { space, branch, subject, predicate, after, limit = FACTS_PAGE } = query;
   for (const [name, text] of Object.entries({ space, branch })) checkText(text, name);
   for (const [name, text] of Object.entries({ subject, predicate })) if (text !== undefined) checkText(text, name);
   if (after !== undefined) {
-    if (!isObject(after)) refuse('after is a partition', {});
+    if (!isObject(after)) refuse('after must be a partition', {});
     for (const name of ['subject', 'predicate'] as const) checkText(after[name], `after.${name}`);
   }
   if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
@@ -170,7 +170,7 @@ export function checkTextQuery(query: FactTextQuery): Checked<FactTextQuery> {
 export function checkVectorQuery(query: FactVectorQuery): Checked<FactVectorQuery> {
   const checked = checkRankedQuery(query);
   checkText(query.embedder, 'embedder');
-  if (!isVector(query.vector)) refuse('vector must be numbers that are finite and not all zero', {});
+  if (!isVector(query.vector)) refuse('vector must have finite numbers that are not all zero', {});
   return checked;
 }
 
@@ -240,7 +240,7 @@ function checkFactWrite(write: FactWrite, index: number): void {
   need(Array.isArray(reads) && reads.every(isPartitionRead), 'reads');
   if (inherit === undefined) return;
   const isBranch = partition.branch !== undefined || partition.space === erasedName(names.hash).space;
-  need(isBranch, 'branch, and only a branch inherits');
+  need(isBranch, 'branch (only a branch inherits)');
   need(isObject(inherit) && isInstant(inherit.until) && inherit.until < system_time, 'inherit.until');
   need(Array.isArray(inherit.rows), 'inherit.rows');
   for (const row of inherit.rows) {
@@ -290,7 +290,8 @@ function requireOnce(writes: readonly FactWrite[]): void {
   const names = new Set<string>();
   for (const [index, { partition }] of writes.entries()) {
     const name = nameKey(partition);
-    if (names.has(name)) refuseRow('change of facts', index, 'partition, which has another');
+    if (names.has(name))
+      refuseRow('change of facts', index, 'partition: the batch has another change of the partition');
     names.add(name);
   }
 }
@@ -319,9 +320,9 @@ function isEnd(value: unknown): boolean {
  * Throws `store_invalid_input` unless every row of the write can be stored and read back exactly.
  */
 export function checkEffects(write: EffectWrite): void {
-  if (!isObject(write)) refuse('a write of effects is an object', {});
+  if (!isObject(write)) refuse('a write of effects must be an object', {});
   const { fence, begun = [], records = [], keys = [], ended = [] } = write;
-  if (!isNumberFrom(1, fence)) refuse('the fence of a write is a whole number from 1', { fence });
+  if (!isNumberFrom(1, fence)) refuse('the fence of a write must be a whole number from 1', { fence });
   checkList(begun, 'begun');
   checkList(records, 'records');
   checkList(keys, 'keys');
@@ -351,12 +352,13 @@ export function checkEffects(write: EffectWrite): void {
 
 /** Throws `store_invalid_input` unless the value is a signal or undefined. */
 export function checkSignal(signal: AbortSignal | undefined): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal is an AbortSignal', {});
+  if (signal !== undefined && !(signal instanceof AbortSignal)) refuse('signal must be an AbortSignal', {});
 }
 
 /** Throws `store_invalid_input` unless the options of a group membership are valid. */
 export function checkMembership(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): void {
-  if (typeof options !== 'object' || options === null) refuse('who shares effects says for how long a lease is', {});
+  if (typeof options !== 'object' || options === null)
+    refuse('the options of a membership must be an object with leaseMs', {});
   const { leaseMs, signal } = options;
   if (!isNumberFrom(1, leaseMs) || leaseMs >= 2 ** 31) refuse('leaseMs must be whole milliseconds from 1', { leaseMs });
   checkSignal(signal);
@@ -364,10 +366,10 @@ export function checkMembership(options: { readonly leaseMs: number; readonly si
 
 /** Throws `store_invalid_input` unless the arguments of a snapshot read are valid. */
 export function checkSnapshotRead(read: unknown, options: { readonly byText?: boolean } | undefined): void {
-  if (typeof read !== 'function') refuse('what is read at one moment is a function of the reads', {});
+  if (typeof read !== 'function') refuse('the snapshot read must be a function', {});
   if (options === undefined) return;
-  if (typeof options !== 'object' || options === null) refuse('the options of a moment are an object', {});
-  if (options.byText !== undefined && typeof options.byText !== 'boolean') refuse('byText is a boolean', {});
+  if (typeof options !== 'object' || options === null) refuse('the options of a snapshot read must be an object', {});
+  if (options.byText !== undefined && typeof options.byText !== 'boolean') refuse('byText must be a boolean', {});
 }
 
 /** Throws `store_invalid_input` unless the epoch is a whole number from 1. */
@@ -383,7 +385,7 @@ export function isEmpty({ entries, blobs, erased = [], erasedAnswers = [], effec
 /** Throws `store_invalid_input` unless the value can be the key of claims. */
 export function checkClaimKey(key: Uint8Array): void {
   if (!(key instanceof Uint8Array) || key.length < 16 || key.length > 64)
-    refuse('a key of claims has 16 to 64 bytes', {});
+    refuse('a key of claims must have 16 to 64 bytes', {});
 }
 
 /** Throws `store_invalid_input` unless the hash is 64 lower-case hex digits. */
@@ -399,7 +401,7 @@ export function checkText(text: string, name: string): void {
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
 export function checkOracleRow(row: OracleRow, within?: string): void {
   if (within !== undefined) checkHash(within, 'within');
-  if (!isObject(row)) refuse('a row is an object', {});
+  if (!isObject(row)) refuse('a row must be an object', {});
   checkHash(row.key, 'key');
   checkText(row.answer, 'answer');
   checkText(row.at, 'at');
@@ -413,14 +415,14 @@ export function checkWithin(within: string, page: { readonly after?: string; rea
 
 /** Throws `store_invalid_input` unless the arguments of a page of answers are valid. */
 export function checkAnswerPage(page: { readonly after?: string; readonly limit: number }): void {
-  if (!isObject(page)) refuse('a page is an object', {});
+  if (!isObject(page)) refuse('a page must be an object', {});
   checkPage({ limit: page.limit });
   if (page.after !== undefined) checkHash(page.after, 'after');
 }
 
 /** Throws `store_invalid_input` unless the row can be stored and read back exactly. */
 export function checkSnapshotRow(row: SnapshotRow): void {
-  if (!isObject(row)) refuse('a row is an object', {});
+  if (!isObject(row)) refuse('a row must be an object', {});
   checkText(row.trajectory_id, 'trajectory_id');
   checkCount(row.seq, 'seq');
   checkHash(row.hash, 'hash');
@@ -433,17 +435,17 @@ export function checkLogStep(step: LogStep): void {
   const { size, leaves, nodes } = step;
   checkCount(size, 'size');
   for (const leaf of leaves) {
-    if (!isObject(leaf)) refuse('a leaf is an object', {});
+    if (!isObject(leaf)) refuse('a leaf must be an object', {});
     const { id, hash } = leaf;
     checkHash(id, 'id');
     checkNodeHash(hash);
   }
   for (const node of nodes) {
-    if (!isObject(node)) refuse('a node is an object', {});
+    if (!isObject(node)) refuse('a node must be an object', {});
     const { level, index, hash } = node;
     checkCount(level, 'level');
     checkCount(index, 'index');
-    if (level === 0) refuse('a node stands above the leaves', { level });
+    if (level === 0) refuse('the level of a node must be above the leaves', { level });
     checkNodeHash(hash);
   }
 }
@@ -465,7 +467,8 @@ export function checkCount(count: number, name: string): void {
 }
 
 function checkNodeHash(hash: Uint8Array): void {
-  if (!(hash instanceof Uint8Array) || hash.length !== HASH_DIGITS / 2) refuse('a hash in the log has 32 bytes', {});
+  if (!(hash instanceof Uint8Array) || hash.length !== HASH_DIGITS / 2)
+    refuse('a hash in the log must have 32 bytes', {});
 }
 
 /**
@@ -473,9 +476,9 @@ function checkNodeHash(hash: Uint8Array): void {
  * the prefix is 8 to 64 hex digits.
  */
 export function checkPrefix(prefix: string): string {
-  if (typeof prefix !== 'string') refuse('a prefix is a text', {});
+  if (typeof prefix !== 'string') refuse('a prefix must be a string', {});
   const lower = prefix.toLowerCase();
-  if (!PREFIX.test(lower)) refuse('an id is found by its first 8 to 64 hex digits', { prefix });
+  if (!PREFIX.test(lower)) refuse('a prefix of an id must have 8 to 64 hex digits', { prefix });
   return lower;
 }
 
@@ -484,7 +487,7 @@ export function checkPrefix(prefix: string): string {
  * number from 0 and `limit` a whole number from 1.
  */
 export function checkPage(options: { from?: number; limit?: number } = {}): { from: number; limit: number } {
-  if (!isObject(options)) refuse('options are an object', {});
+  if (!isObject(options)) refuse('options must be an object', {});
   const { from = 0, limit = ENTRIES_PAGE } = options;
   if (!Number.isSafeInteger(from) || from < 0) refuse('from must be a whole number from 0', { from });
   if (!Number.isSafeInteger(limit) || limit < 1) refuse('limit must be a whole number from 1', { limit });
@@ -493,7 +496,7 @@ export function checkPage(options: { from?: number; limit?: number } = {}): { fr
 
 /** Throws `store_invalid_input` unless the page of effects is valid. */
 export function checkEffectPage(page: EffectPage): void {
-  if (!isObject(page)) refuse('a page is an object', {});
+  if (!isObject(page)) refuse('a page must be an object', {});
   const { before, limit, trajectoryId } = page;
   if (before !== undefined) checkEpoch(before);
   if (!isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
@@ -501,7 +504,7 @@ export function checkEffectPage(page: EffectPage): void {
 }
 
 export function checkOpenPage(page: OpenEffectPage): void {
-  if (!isObject(page)) refuse('a page is an object', {});
+  if (!isObject(page)) refuse('a page must be an object', {});
   const { after, limit, trajectoryId } = page;
   if (after !== undefined && !isNumberFrom(0, after)) refuse('after must be a whole number', { after });
   if (limit !== undefined && !isNumberFrom(1, limit)) refuse('limit must be a whole number from 1', { limit });
@@ -520,7 +523,7 @@ function isNumberFrom(min: number, value: unknown): boolean {
 }
 
 function checkLists(value: unknown, what: string, names: readonly string[]): void {
-  if (!isObject(value)) refuse(`${what} is an object`, {});
+  if (!isObject(value)) refuse(`${what} must be an object`, {});
   for (const name of names) checkList((value as Readonly<Record<string, unknown>>)[name], name);
 }
 
@@ -537,7 +540,11 @@ function refuseRow(row: string, index: number, member: string): never {
 }
 
 function refuse(what: string, evidence: Readonly<Record<string, unknown>>): never {
-  throw new StoreError('store_invalid_input', `The store was given a wrong argument: ${what}; nothing was written.`, {
-    evidence,
-  });
+  throw new StoreError(
+    'store_invalid_input',
+    `The store received an invalid argument, and nothing was written: ${what}.`,
+    {
+      evidence,
+    },
+  );
 }

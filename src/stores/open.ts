@@ -74,7 +74,7 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
   // Only the scheme: the rest of a URL can contain a password.
   throw new StoreError(
     'store_unknown',
-    `No store goes by a URL like this one (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}); write sqlite:./file.db, sqlite:/absolute/file.db, postgres://user:password@host/database, or memory: for a store that is not kept.`,
+    `The URL does not name a store (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}). Write sqlite:./file.db, sqlite:/absolute/file.db, postgres://user:password@host/database, or memory: for a temporary store.`,
     { evidence: { scheme, known: ['sqlite:', 'postgres:', 'postgresql:', 'memory:'] } },
   );
 }

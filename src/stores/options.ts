@@ -62,7 +62,7 @@ function checkChoice(name: string, value: string, choices: readonly string[]): v
   if (choices.includes(value)) return;
   throw new StoreError(
     'store_invalid_input',
-    `${name} is one of ${choices.join(', ')}, not '${typeof value === 'string' ? value : typeof value}'.`,
+    `${name} must be one of ${choices.join(', ')}, not '${typeof value === 'string' ? value : typeof value}'.`,
     {
       evidence: { [name]: value },
     },

@@ -46,7 +46,7 @@ async function readCheckpoint(file: string): Promise<Checkpoint | undefined> {
 function bad(file: string, what: string, cause: unknown): StoreError {
   return new StoreError(
     'store_bad_checkpoint',
-    `The store's checkpoint can't be read, so nobody can tell whether its end is there: ${what} (${file})`,
+    `The store's checkpoint cannot be read, so a lost end of the store would go unnoticed: ${what} (${file})`,
     { evidence: { file }, cause },
   );
 }

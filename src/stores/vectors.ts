@@ -25,7 +25,7 @@ export function dot(a: Float32Array, b: Float32Array): number {
 export function otherDimensions(embedder: string, known: number, given: number): StoreError {
   return new StoreError(
     'store_invalid_input',
-    `The vectors of the embedder ${embedder} have ${known} dimensions here, and not ${given}; give a model that is another one another id.`,
+    `The vectors of the embedder ${embedder} have ${known} dimensions here, not ${given}. Use a different embedder id for a different model.`,
     { evidence: { embedder, known, given } },
   );
 }

@@ -90,14 +90,14 @@ class FaultyHandle {
         return doubtful(call, injectedError(call, 'the answer was lost'));
       case 'fails_after':
         await Promise.allSettled([this.#track(call, send())]);
-        throw injectedError(call, 'it was done all the same');
+        throw injectedError(call, 'it was done anyway');
       case 'conflict':
         if (call.operation === 'commit') return falseConflict(call.args[0] as Batch);
         throw injectedError(call, 'nothing was done');
       case 'torn':
         this.#death = new StoreError(
           'store_poisoned',
-          `The ${call.operation} was torn; open the store anew, and settle unknown commits with resolve(id).`,
+          `The ${call.operation} was torn. Open the store again, and check unknown commits with resolve(id).`,
         );
         if (fault.sent) this.#track(call, send()).catch(() => undefined);
         return doubtful(call, this.#death);
@@ -174,5 +174,5 @@ function injectedError({ operation, n }: StoreCall, what: string): StoreError {
 }
 
 function closedError(): StoreError {
-  return new StoreError('store_closed', 'This faulty store is closed; open another one.');
+  return new StoreError('store_closed', 'The faulty store is closed. Open another one.');
 }

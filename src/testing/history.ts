@@ -125,9 +125,9 @@ function checkChains(entries: readonly EntryRow[], report: Report): Chains {
     const where = `${row.trajectory_id} seq ${row.seq}`;
     const chain = chains.get(row.trajectory_id) ?? [];
     chains.set(row.trajectory_id, chain);
-    if (row.seq !== chain.length) report('gap', `${where} stands where seq ${chain.length} should`);
-    if (row.parent !== (chain.at(-1)?.id ?? null)) report('wrong_parent', `${where} does not name the entry before`);
-    if (ids.has(row.id)) report('id_twice', `${where} has the id ${row.id}, which another entry has`);
+    if (row.seq !== chain.length) report('gap', `${where} is at the position of seq ${chain.length}`);
+    if (row.parent !== (chain.at(-1)?.id ?? null)) report('wrong_parent', `${where} does not name the previous entry`);
+    if (ids.has(row.id)) report('id_twice', `${where} has the id ${row.id} of another entry`);
     if (hash('sha256', row.payload) !== row.id) report('tampered', `${where}: the payload does not hash to its id`);
     ids.add(row.id);
     chain.push(row);
@@ -159,16 +159,16 @@ function checkAppends(
     const what = `the batch of ${client} at ${invoked} (${ids[0]})`;
     if (result === 'committed') {
       if (there.length < ids.length)
-        report('lost', `${what} was committed, and ${there.length} of ${ids.length} are there`);
-      if (ids.some((id) => committed.has(id))) report('committed_twice', `${what} was committed to somebody before`);
+        report('lost', `${what} was committed, but ${there.length} of ${ids.length} entries are present`);
+      if (ids.some((id) => committed.has(id))) report('committed_twice', `${what} was committed before`);
       for (const id of ids) committed.add(id);
     }
     if (result === 'unknown' && there.length > 0 && there.length < ids.length) {
-      report('torn', `of ${what}, ${there.length} of ${ids.length} entries are there`);
+      report('torn', `of ${what}, ${there.length} of ${ids.length} entries are present`);
     }
     // A batch that was sent again is present correctly if any of its calls was not refused.
     if (result === 'failed' && there.some((id) => !excused.has(id))) {
-      report('written_though_failed', `${what} was refused, and is there`);
+      report('written_though_failed', `${what} was refused, but is present`);
     }
     for (const id of there) {
       const before = sent.get(id) ?? { invoked: Number.POSITIVE_INFINITY, returned: Number.POSITIVE_INFINITY };
@@ -179,7 +179,7 @@ function checkAppends(
     }
   }
   for (const { id, trajectory_id, seq } of places.values()) {
-    if (!sent.has(id)) report('out_of_thin_air', `nobody sent ${trajectory_id} seq ${seq} (${id})`);
+    if (!sent.has(id)) report('out_of_thin_air', `no client sent ${trajectory_id} seq ${seq} (${id})`);
   }
   return sent;
 }
@@ -217,7 +217,7 @@ function checkReads(reads: readonly Read[], chains: Chains, sent: ReadonlyMap<Ha
     const head = read.ids === undefined ? read.head : read.ids.at(-1);
     const same = read.ids?.every((id, seq) => chain[seq]?.id === id) ?? true;
     if (!same || chain[length - 1]?.id !== head) {
-      report('read_no_prefix', `${what} saw ${length} entries that are no beginning of the ${chain.length} there`);
+      report('read_no_prefix', `${what} saw ${length} entries that are not a prefix of the ${chain.length} present`);
       continue;
     }
     const known = times.get(trajectory_id) ?? new ChainTimes(chain, sent);
@@ -225,13 +225,13 @@ function checkReads(reads: readonly Read[], chains: Chains, sent: ReadonlyMap<Ha
     const answered = known.answeredBefore(invoked);
     if (length < answered) report('read_stale', `${what} saw ${length} entries, ${answered} were answered before`);
     if (length > 0 && known.sentBy(length) > returned) {
-      report('read_ahead', `${what} saw ${length} entries, of which one was sent after it`);
+      report('read_ahead', `${what} saw ${length} entries, one of them sent after it`);
     }
     const key = `${client}\0${trajectory_id}`;
     const before = seen.get(key) ?? [];
     seen.set(key, before);
     const longest = Math.max(0, ...before.filter((other) => other.returned <= invoked).map((other) => other.length));
-    if (length < longest) report('read_went_back', `${what} saw ${length} entries, and ${longest} before`);
+    if (length < longest) report('read_went_back', `${what} saw ${length} entries, but ${longest} before`);
     // Only a read that is longer than all others, or answered before them, can matter later.
     before.push({ returned, length });
     if (before.length > 32) seen.set(key, compacted(before, invoked));

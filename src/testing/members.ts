@@ -38,7 +38,7 @@ export class Member {
   /** Starts work on the scopes, and returns its epoch. */
   async begin(...scopes: readonly string[]): Promise<number> {
     const last = (await this.say(startedEvent(...scopes)))?.at(-1);
-    if (last?.is !== 'begun') throw new Error(`it was to begin, and heard ${JSON.stringify(last)}`);
+    if (last?.is !== 'begun') throw new Error(`it expected to begin, but received ${JSON.stringify(last)}`);
     return last.epoch;
   }
 

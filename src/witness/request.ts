@@ -17,13 +17,13 @@ const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/gi;
  */
 export function headFault({ headersDistinct: heads }: Pick<IncomingMessage, 'headersDistinct'>): HeadFault | undefined {
   const { host: hosts = [] } = heads;
-  if (hosts.length !== 1 || !HOST.test(hosts[0]!)) return { status: 400, says: 'A request names one host.\n' };
+  if (hosts.length !== 1 || !HOST.test(hosts[0]!)) return { status: 400, says: 'The request must name one host.\n' };
   const types = heads['content-type'] ?? [];
   const charsets = types.flatMap((type) => [...type.matchAll(CHARSET)].map(([, charset]) => charset!.toLowerCase()));
   if (charsets.some((charset) => charset !== 'utf-8' && charset !== 'utf8'))
-    return { status: 415, says: 'A checkpoint is sent in UTF-8.\n' };
+    return { status: 415, says: 'Send the checkpoint in UTF-8.\n' };
   const encodings = heads['content-encoding'] ?? [];
   if (encodings.some((encoding) => encoding.toLowerCase() !== 'identity'))
-    return { status: 415, says: 'A checkpoint is sent as it is, without an encoding.\n' };
+    return { status: 415, says: 'Send the checkpoint without a content encoding.\n' };
   return undefined;
 }

@@ -61,7 +61,7 @@ export function witnessServer(options: WitnessOptions): Server {
     }
     answer(request, response, options, logs).catch((error: unknown) => {
       options.onError?.(error);
-      send(response, 500, 'The witness could not record; nothing was cosigned.\n');
+      send(response, 500, 'The witness could not record the checkpoint. Nothing was cosigned.\n');
     });
   });
   return server;
@@ -81,13 +81,13 @@ async function answer(
     else send(response, 200, found.note);
     return;
   }
-  if (path !== '/add-checkpoint') return send(response, 404, 'There is nothing here but add-checkpoint.\n');
+  if (path !== '/add-checkpoint') return send(response, 404, 'This server has only add-checkpoint.\n');
   if (request.method !== 'POST') {
     response.setHeader('allow', 'POST');
-    return send(response, 405, 'Checkpoints are posted.\n');
+    return send(response, 405, 'Send the checkpoint with POST.\n');
   }
   const body = await bodyOf(request);
-  if (body === undefined) return sendLast(response, 413, 'A request is not that long.\n');
+  if (body === undefined) return sendLast(response, 413, 'The request is too long.\n');
   const time = now();
   const decision = file.atomically(() => {
     const decided = decideCheckpoint(body, {

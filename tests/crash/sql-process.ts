@@ -86,7 +86,7 @@ const held: SqlDatabase = {
 const beside: SqlDatabase = { placeholders: '$1', connect };
 const after: SqlDatabase = { placeholders: '$1', connect };
 
-const isPassing = (error: unknown): boolean => !/check constraint/.test((error as Error).message);
+const isTransient = (error: unknown): boolean => !/check constraint/.test((error as Error).message);
 const row = { order: z.string(), row: z.string() };
 const did = (table: string, { order, row: name }: { order: string; row: string }, what = 'do') => ({
   text: 'INSERT INTO done (place, name, row, did) VALUES ($1, $2, $3, $4) RETURNING n',
@@ -100,7 +100,7 @@ function writing(name: string, database: SqlDatabase, more: Partial<SqlToolOptio
     writes: [`db:${name}:{order}`],
     database,
     statements: (input) => [did(name, input)],
-    isTransient: isPassing,
+    isTransient: isTransient,
     ...more,
   });
 }

@@ -120,8 +120,8 @@ test('every command refuses a domain or tools of another copy, writes nothing', 
     ].map(async (command) => {
       const { code, err } = await assize(root, ...command);
       const what = command.includes('--tools') ? 'The tool look' : 'The domain till';
-      expect([code, err]).toEqual([2, expect.stringContaining(`${what} was not made by this copy`)]);
-      expect(err).toContain(`at file://${root}, but by the one at file://${own}, and copies do not mix`);
+      expect([code, err]).toEqual([2, expect.stringContaining(`${what} was not created by this copy`)]);
+      expect(err).toContain(`at file://${root}, but by the one at file://${own}, and mixed copies could skip rules`);
       expect(err).toContain('npx assize');
     }),
   );

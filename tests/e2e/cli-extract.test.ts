@@ -128,7 +128,7 @@ test('names pending and failing messages by line, and the lines read before', as
   expect(others.err).toContain('nothing may be said of this subject');
   for (const [messages, args, why] of [
     [[otto('fail')], ['--authors'], /The model of .*model\.ts failed: It is down\. No fact was asserted\./],
-    [[{ ...otto('x'), at: 'today' }], ['--authors'], /line 1: This is not an instant/],
+    [[{ ...otto('x'), at: 'today' }], ['--authors'], /line 1: The instant is not valid/],
     [[otto('x'), { author: 'a', text: 'x' }], ['--authors'], /line 2: Message 2 can’t be read: it has no time/],
     [[{ ...otto('x'), more: 1 }], ['--authors'], /line 1: /],
     [[otto('x')], [], /The allowed subjects are missing or ambiguous/],

@@ -32,7 +32,7 @@ onEveryDatabase((stores) => {
       await Promise.all(some.map((paper) => told.hear(paper, file(trajectory, paper, 5_000))));
     }
     expect(told.errors.length).toBeGreaterThan(20);
-    told.expectErrors(['commit_unknown', 'store_poisoned', 'store_failed'], /full.*(free space|open it anew)/);
+    told.expectErrors(['commit_unknown', 'store_poisoned', 'store_failed'], /full.*(Free space|Open it again)/);
     await disk.free();
     // The handle of a file is poisoned; a server goes on.
     const again = kind === 'sqlite' ? await processOver(await place.open()).open('t') : trajectory;
@@ -50,7 +50,7 @@ onEveryDatabase((stores) => {
     const trajectory = await processOver(store).open('t');
     await expect(file(trajectory, 'paper')).rejects.toMatchObject({
       code: 'store_readonly',
-      message: expect.stringMatching(/can't be written: .*open/),
+      message: expect.stringMatching(/cannot be written: .*open/),
     });
     // What was judged and could not be written is not shown.
     expect((trajectory.state() as DeskState).boxes).toEqual({});
@@ -85,7 +85,7 @@ onEveryDatabase((stores) => {
       await Promise.all(papers.map((paper) => told.hear(paper, file(trajectory, paper))));
       expect(told.answered.size).toBe(0);
       expect(told.errors).toHaveLength(10);
-      told.expectErrors(['store_locked'], /locked by someone else.*try again/);
+      told.expectErrors(['store_locked'], /locked by another process.*Try again/);
       const reading = openStore(place.url, { lockTimeoutMs: 50, checkpoint: false }).then(async (other) => {
         await other.head('t').finally(() => other.close());
       });
@@ -118,7 +118,7 @@ describe.skipIf(process.platform === 'win32')(
       chmodSync(inside, folderMode);
       const refusal = {
         code: 'store_readonly',
-        message: expect.stringMatching(/can't be written: .*; open it with mode readonly/),
+        message: expect.stringMatching(/cannot be written: .*\. Open it with mode readonly/),
       };
       try {
         await asUnprivilegedUser(async () => {

@@ -48,7 +48,7 @@ const refused = (about: string) =>
   expect.objectContaining({
     name: 'DuplicatePackageError',
     code: 'duplicate_package',
-    message: expect.stringMatching(new RegExp(`^${about} was not made by this copy .*npx assize`)),
+    message: expect.stringMatching(new RegExp(`^${about} was not created by this copy .*npx assize`)),
   });
 
 test('they are two', () => {

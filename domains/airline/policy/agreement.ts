@@ -1,4 +1,7 @@
-/** Event rows and the benchmark's records say the same; without this, a rule over rows would bind nobody. */
+/**
+ * Event rows and the benchmark's records agree. Otherwise a rule over rows would have no effect on
+ * records.
+ */
 import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import type { AirlineState, BagsRow, ItineraryRow, Reservation, Segment } from '../schema.ts';
 

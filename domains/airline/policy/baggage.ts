@@ -5,7 +5,8 @@ import type { AirlineState } from '../schema.ts';
 
 export function baggage({ each }: Rules<AirlineState>): Invariant<AirlineState>[] {
   return [
-    // Both ways: an extra bag is 50 dollars, and a free bag is free. What was paid for before may stay paid.
+    // Both ways: an extra bag is 50 dollars, and a free bag is free. Bags that were paid before can
+    // stay paid.
     each('BAGGAGE_ALLOWANCE', '/bags/*/*', {}, (row) => {
       const free = freeBags(row);
       const extra = Math.max(0, row.total - free);
@@ -18,7 +19,7 @@ export function baggage({ each }: Rules<AirlineState>): Invariant<AirlineState>[
     each('BAGS_NOT_REMOVED', '/bags/*/*', {}, ({ total, before }) =>
       total >= (before?.total ?? 0)
         ? pass
-        : reject(`${total} bags, ${before?.total ?? 0} before; bags can't be removed`),
+        : reject(`${total} bags, ${before?.total ?? 0} before; bags cannot be removed`),
     ),
   ];
 }

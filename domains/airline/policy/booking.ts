@@ -26,7 +26,9 @@ export function booking({ each }: Rules<AirlineState>): Invariant<AirlineState>[
     // Not a sentence of the policy. The tool only adds up: a negative payment would move money between methods.
     each('BOOKING_PAYMENTS_POSITIVE', '/booked/*', {}, ({ payments }) => {
       const wrong = payments.find(({ amount }) => amount <= 0);
-      return wrong === undefined ? pass : reject(`${wrong.payment_id} pays ${wrong.amount}; a payment takes money`);
+      return wrong === undefined
+        ? pass
+        : reject(`${wrong.payment_id} pays ${wrong.amount}; a payment must be more than 0`);
     }),
 
     // Nor is this one. The tool checks each payment by itself, so one gift card named twice could be overdrawn.

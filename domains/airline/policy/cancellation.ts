@@ -23,7 +23,7 @@ export function cancellation({ each }: Rules<AirlineState>): Invariant<AirlineSt
           ),
     ),
 
-    // Not a sentence of the policy: what is cancelled is no reservation any more.
+    // Not a sentence of the policy: a cancelled reservation is no longer a reservation.
     each(
       'CANCELLED_NOT_CHANGED',
       '/cancellations/*',

@@ -9,7 +9,7 @@ export function modification({ each }: Rules<AirlineState>): Invariant<AirlineSt
     each('BASIC_ECONOMY_NOT_CHANGED', '/itineraries/*/*', {}, ({ before, segments }) =>
       before?.cabin !== 'basic_economy' || sameFlights(before.segments, segments)
         ? pass
-        : reject("basic economy flights can't be changed; the cabin can, without changing the flights"),
+        : reject('basic economy flights cannot be changed, only their cabin'),
     ),
 
     each('ROUTE_KEPT', '/itineraries/*/*', {}, (row) => {
@@ -27,7 +27,9 @@ export function modification({ each }: Rules<AirlineState>): Invariant<AirlineSt
       const repriced = segments.find(
         (segment) => (counterpart(before.segments, segment)?.price ?? segment.price) !== segment.price,
       );
-      return repriced === undefined ? pass : reject(`${repriced.flight_number} is kept, its price has to be kept too`);
+      return repriced === undefined
+        ? pass
+        : reject(`${repriced.flight_number} is unchanged, so its price must be unchanged`);
     }),
 
     each('CABIN_DIFFERENCE_PAID', '/itineraries/*/*', {}, ({ cabin, before, segments }) => {
@@ -43,7 +45,9 @@ export function modification({ each }: Rules<AirlineState>): Invariant<AirlineSt
       '/booked/*',
       { reads: ['/reservations/*'], with: (_, [id]) => ({ reservation: `/reservations/${id}` }) },
       ({ insurance }, { reservation }) =>
-        reservation?.insurance === insurance ? pass : reject(`insurance was booked as ${insurance} and stays so`),
+        reservation?.insurance === insurance
+          ? pass
+          : reject(`insurance was booked as ${insurance} and cannot be changed`),
     ),
 
     each(

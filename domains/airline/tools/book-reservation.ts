@@ -129,7 +129,7 @@ function assertPaid(payments: readonly PaymentEntry[], total: number): void {
   }
 }
 
-/** A certificate goes whole, whatever is left of it (policy.md: its remaining amount is not refundable). */
+/** A certificate is used up completely (policy.md: its remaining amount is not refundable). */
 function pay(user: User, payments: readonly PaymentEntry[]): void {
   for (const { payment_id, amount } of payments) {
     const method = user.payment_methods[payment_id];

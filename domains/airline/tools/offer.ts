@@ -1,6 +1,6 @@
 import type { AirlineState, Cabin, Segment } from '../schema.ts';
 
-/** What a tool is told of a segment. */
+/** The information that a tool receives about a segment. */
 export interface SegmentChoice {
   flight_number: string;
   date: string;

@@ -36,7 +36,7 @@ export const sendCertificate: Action<AirlineState, SendCertificate> = {
   },
 };
 
-/** What happened to a reservation's flights, those it was changed away from included. */
+/** The events of a reservation's flights, including flights that it no longer has. */
 function incidentsOf(state: AirlineState, reservation_id: string): Incident[] {
   const reservation = findReservation(state, reservation_id);
   const { user_id, insurance, passengers } = reservation;

@@ -1,4 +1,7 @@
-/** Event rows and the benchmark's records say the same; without this, a rule over rows would bind nobody. */
+/**
+ * Event rows and the benchmark's records agree. Otherwise a rule over rows would have no effect on
+ * records.
+ */
 import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { cents } from '../cents.ts';
 import type { Order, OrderEvent, OrderStatus, RetailState } from '../schema.ts';
@@ -6,7 +9,9 @@ import type { Order, OrderEvent, OrderStatus, RetailState } from '../schema.ts';
 export function agreement({ each }: Rules<RetailState>): Invariant<RetailState>[] {
   return [
     each('ORDER_OF_ITS_USER', '/orders/*/*', {}, ({ user_id, order_id }, _, [user, id]) =>
-      user_id === user && order_id === id ? pass : reject(`the order ${order_id} of ${user_id} stands under ${user}`),
+      user_id === user && order_id === id
+        ? pass
+        : reject(`the order ${order_id} of ${user_id} is stored under ${user}`),
     ),
 
     each('DIFFERENCE_OF_PRICES', '/events/*/*/*', {}, (event) => {

@@ -11,14 +11,14 @@ export function items({ each }: Rules<RetailState>): Invariant<RetailState>[] {
 
     each('ITEMS_OF_THE_ORDER', '/events/*/*/*', {}, (event) => {
       const foreign = leftOver(namedItems(event) ?? [], 'items' in event ? event.items : []);
-      return foreign === undefined ? pass : reject(`the order does not have ${foreign}, or not so often`);
+      return foreign === undefined ? pass : reject(`the order has fewer items ${foreign}, or none`);
     }),
 
     each('SAME_PRODUCT', '/events/*/*/*', {}, (event) => {
       const other = swapsIn(event).find(({ item, offer }) => offer.product_id !== item.product_id);
       return other === undefined
         ? pass
-        : reject(`${other.offer.item_id} is no variant of product ${other.item.product_id}`);
+        : reject(`${other.offer.item_id} is not a variant of product ${other.item.product_id}`);
     }),
 
     each('NEW_ITEM_AVAILABLE', '/events/*/*/*', {}, (event) => {
@@ -29,7 +29,7 @@ export function items({ each }: Rules<RetailState>): Invariant<RetailState>[] {
     // The tools take an item for itself.
     each('OPTION_DIFFERS', '/events/*/*/*', {}, (event) => {
       const same = swapsIn(event).find(({ item, offer }) => sameOptions(item.options, offer.options));
-      return same === undefined ? pass : reject(`${same.offer.item_id} has the options that ${same.item.item_id} has`);
+      return same === undefined ? pass : reject(`${same.offer.item_id} has the same options as ${same.item.item_id}`);
     }),
   ];
 }

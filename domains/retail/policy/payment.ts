@@ -1,4 +1,4 @@
-/** policy.md: who pays what with what, and where refunds go. */
+/** policy.md: the payment methods of charges and refunds. */
 import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { cents } from '../cents.ts';
 import type { Order, OrderEvent, PaymentEntry, RetailState } from '../schema.ts';
@@ -19,7 +19,7 @@ export function payment({ each, sum }: Rules<RetailState>): Invariant<RetailStat
 
     each('ONE_PAYMENT_REPLACED', '/events/*/*/*', {}, (event) =>
       event.kind === 'payment' && (event.payments.length !== 1 || event.payments[0]?.transaction_type !== 'payment')
-        ? reject('only an order with a single payment can be paid otherwise')
+        ? reject('only an order with a single payment can change its payment method')
         : pass,
     ),
 
@@ -73,7 +73,7 @@ export function payment({ each, sum }: Rules<RetailState>): Invariant<RetailStat
   ];
 }
 
-/** What the named method has to pay, in cents; a refund asks nothing of it. */
+/** The amount that the named method must pay, in cents. A refund requires no amount. */
 function amountDue(event: OrderEvent): number {
   if (event.kind === 'payment') return cents(event.amount);
   return 'difference' in event ? Math.max(0, cents(event.difference)) : 0;

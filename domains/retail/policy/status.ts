@@ -13,24 +13,24 @@ const MODIFIES: readonly OrderEvent['kind'][] = ['address', 'payment', 'items'];
 export function statuses({ each }: Rules<RetailState>): Invariant<RetailState>[] {
   return [
     each('CANCELLED_WHEN_PENDING', '/events/*/*/*', {}, ({ kind, status }) =>
-      kind !== 'cancellation' || PENDING.includes(status) ? pass : reject(`a ${status} order can't be cancelled`),
+      kind !== 'cancellation' || PENDING.includes(status) ? pass : reject(`a ${status} order cannot be cancelled`),
     ),
 
     each('MODIFIED_WHEN_PENDING', '/events/*/*/*', {}, ({ kind, status }) =>
-      !MODIFIES.includes(kind) || PENDING.includes(status) ? pass : reject(`a ${status} order can't be modified`),
+      !MODIFIES.includes(kind) || PENDING.includes(status) ? pass : reject(`a ${status} order cannot be modified`),
     ),
 
     each('RETURNED_WHEN_DELIVERED', '/events/*/*/*', {}, ({ kind, status }) =>
-      kind !== 'return' || DELIVERED.includes(status) ? pass : reject(`a ${status} order can't be returned`),
+      kind !== 'return' || DELIVERED.includes(status) ? pass : reject(`a ${status} order cannot be returned`),
     ),
 
     each('EXCHANGED_WHEN_DELIVERED', '/events/*/*/*', {}, ({ kind, status }) =>
-      kind !== 'exchange' || DELIVERED.includes(status) ? pass : reject(`a ${status} order can't be exchanged`),
+      kind !== 'exchange' || DELIVERED.includes(status) ? pass : reject(`a ${status} order cannot be exchanged`),
     ),
 
     each('ITEMS_MODIFIED_IS_FINAL', '/events/*/*/*', {}, ({ kind, status }) =>
       (kind === 'cancellation' || MODIFIES.includes(kind)) && status === 'pending (item modified)'
-        ? reject("the order's items were modified; it can't be modified or cancelled any more")
+        ? reject('the items of the order were modified; it can no longer be modified or cancelled')
         : pass,
     ),
 
@@ -43,7 +43,7 @@ export function statuses({ each }: Rules<RetailState>): Invariant<RetailState>[]
     each('CANCELLATION_REASON', '/events/*/*/*', {}, (event) =>
       event.kind !== 'cancellation' || isReason(event.reason)
         ? pass
-        : reject(`${event.reason} is no reason; it must be no longer needed or ordered by mistake`),
+        : reject(`${event.reason} is not a valid reason; use "no longer needed" or "ordered by mistake"`),
     ),
   ];
 }

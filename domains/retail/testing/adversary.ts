@@ -9,7 +9,7 @@ export interface Attempt {
   readonly call: Call;
   /** The rule that forbids it; or what is said before any rule is asked. */
   readonly by: string;
-  /** What the benchmark's own tool says; undefined where it does it. */
+  /** The refusal by the benchmark's own tool. Undefined if the tool performs the call. */
   readonly tool?: string | undefined;
 }
 

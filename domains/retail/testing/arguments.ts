@@ -5,7 +5,7 @@ import { ADDRESS } from './small-world.ts';
 const order_id = fc.constantFrom('P', 'P2', 'X', 'D', 'D2', 'C', 'B', 'none');
 const payment_method_id = fc.constantFrom('card', 'paypal', 'gift', 'gift100', 'none');
 const item = fc.constantFrom('shirt-red', 'shoe-white', 'shirt-blue', 'none');
-/** What is swapped for what: mostly what may be. */
+/** The items to swap and their replacements, mostly allowed ones. */
 const pair = fc.oneof(
   fc.constantFrom(['shirt-red', 'shirt-blue'], ['shoe-white', 'shoe-black'], ['shirt-red', 'shirt-grey']),
   fc.tuple(item, fc.constantFrom('shirt-green', 'shirt-pink', 'shoe-black', 'shirt-red', 'none')),

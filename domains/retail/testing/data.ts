@@ -6,7 +6,7 @@ import { retailTools } from '../tools.ts';
 
 export type { Call };
 
-/** What was recorded, and for whom. */
+/** The recorded calls, and their users. */
 export interface Recorded extends OfAnybody {
   user: string;
 }

@@ -9,12 +9,12 @@ const anything: Authority = {
   affords: () => ({ ok: true }),
 };
 
-/** A world of its own: what is kept in it leaves the state as it is. */
+/** A separate world: kept changes leave the original state unchanged. */
 export function worldOver(domain: Domain, state: RetailState): World {
   return new World(domain, { ...copyOf(state) });
 }
 
-/** What the kernel says of an agent's call, with every writ granted. */
+/** The kernel's ruling on an agent's call, with every writ granted. */
 export function ruled(world: World, { name, arguments: args }: Call, user = 'ann'): Ruling {
   const intent = { action: name, role: { name: 'agent', params: { user } }, args: args as never };
   return adjudicate(world, intent, anything, { at: '2024-05-15T20:00:00.000000Z', observations: [] });

@@ -14,7 +14,7 @@ export function attempt(state: RetailState, name: string, args: unknown, user = 
   return careful.attempt(state, name, args, { user });
 }
 
-/** The same with the tools' own checks gone: what is refused is refused by the policy. */
+/** The same with the tools' own checks gone: every refusal comes from the policy. */
 export function attemptCarelessly(state: RetailState, name: string, args: unknown, user = 'ann'): Outcome {
   return careless.attempt(state, name, args, { user });
 }
@@ -34,7 +34,7 @@ export function failing(state: RetailState): string[] {
   return careful.failing(state);
 }
 
-/** The state that a call leads to, whatever the policy says of it. */
+/** The state after a call, regardless of the policy. */
 export function after(outcome: Outcome): RetailState {
   if (outcome.outcome === 'tool_error') throw new Error(outcome.detail);
   return outcome.state;

@@ -11,7 +11,10 @@ export function charge(state: RetailState, user: string, id: string, amount: Dol
   if (method?.source === 'gift_card') method.balance = rounded(method.balance - amount);
 }
 
-/** What the benchmark refuses of a method: it has to be in the profile, and a gift card cover the amount. */
+/**
+ * The benchmark's checks of a payment method: it must be in the profile, and a gift card must cover
+ * the amount.
+ */
 export function checkCovers(
   state: RetailState,
   user: string,

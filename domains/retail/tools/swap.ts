@@ -2,7 +2,10 @@ import { z } from 'zod';
 import type { Dollars, Order, RetailState, Swap } from '../schema.ts';
 import { findItem, findOffer } from './find.ts';
 
-/** What modifying the items of a pending order and exchanging those of a delivered one are told. */
+/**
+ * The arguments for changing the items of a pending order and for exchanging items of a delivered
+ * order.
+ */
 export interface SwapArgs {
   order_id: string;
   item_ids: string[];
@@ -31,7 +34,7 @@ export function differenceOf(swaps: readonly Swap[]): Dollars {
   return swaps.reduce((sum, { item, offer }) => sum + (offer.price - item.price), 0);
 }
 
-/** What the benchmark refuses of the items: the same for both tools. */
+/** The benchmark's checks of the items, which are the same for both tools. */
 export function checkSwaps(state: RetailState, order: Order, { item_ids, new_item_ids }: SwapArgs): void {
   const missing = missingItem(order, item_ids);
   if (missing !== undefined) throw new Error(`${missing} not found`);

@@ -10,7 +10,7 @@ export interface Case {
 const of = (sort: Case['of'], meet: Case['meet'], pairs: readonly (readonly [string, string])[]): Case[] =>
   pairs.map(([one, other]) => ({ of: sort, one, other, meet }));
 
-/** Names as agents write them. What they stand for is in the worlds beside. */
+/** Names as agents write them. `worlds.ts` defines their targets. */
 export const CASES: readonly Case[] = [
   ...of('files', 'by the disk', [
     ['a', './a'],

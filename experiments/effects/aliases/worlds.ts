@@ -10,7 +10,7 @@ export type Naming = 'as written' | 'coarse' | 'resolved';
 
 export const NAMINGS: readonly Naming[] = ['as written', 'coarse', 'resolved'];
 
-/** What the names stand for: files in a folder, customers, pages, orders. */
+/** The targets of the names: files in a folder, customers, pages, orders. */
 export class Worlds {
   readonly #root: string;
   readonly resolvers: Resolvers;
@@ -33,7 +33,7 @@ export class Worlds {
     };
   }
 
-  /** The scope that who works on it claims. */
+  /** The scope that a worker on it claims. */
   scopeOf(sort: Case['of'], name: string, naming: Naming): string {
     if (naming === 'coarse') return COARSE[sort];
     if (naming === 'as written') return written(sort, name);

@@ -12,7 +12,7 @@ export interface ProcessOptions {
   readonly compiled?: string | undefined;
 }
 
-/** What each is told, as its argument. */
+/** The argument of each process. */
 interface Told {
   readonly victim: VictimArguments;
   readonly recoverer: Recovery;

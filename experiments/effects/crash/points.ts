@@ -31,7 +31,7 @@ export const AT_SINK: Partial<Record<Point, { readonly did: 'do' | 'undo'; reado
   'while the sink undoes it': { did: 'undo', tool: 'reserve' },
 };
 
-/** What a process is told that is to be killed, as its arguments. */
+/** The arguments of a process that is to be killed. */
 export interface VictimArguments {
   readonly url: string;
   readonly port: number;
@@ -39,7 +39,7 @@ export interface VictimArguments {
   readonly point: Point;
 }
 
-/** What a process is told that recovers and is to be killed at that, as its arguments. */
+/** The arguments of a process that recovers and is to be killed during the recovery. */
 export interface Recovery {
   readonly url: string;
   readonly port: number;

@@ -7,7 +7,7 @@ import { type Step, Stepping } from './steps.ts';
 
 const { url, port, sink, step } = JSON.parse(process.argv[2] ?? '') as Recovery;
 
-// For the next one: who is killed keeps nothing by itself.
+// For the next process: a killed process saves no compile cache.
 flushCompileCache();
 const stepping = new Stepping(({ kind, nth }: Step) => {
   const isByTheSink = kind === 'while the sink does that';
@@ -15,4 +15,4 @@ const stepping = new Stepping(({ kind, nth }: Step) => {
 });
 const shop = new Shop(stepping.over(await openStore(url)), toolsOf(port, sink, stepping.at));
 await shop.assize.recoverEffects();
-throw new Error(`Nobody has killed this process at ${JSON.stringify(step)}.`);
+throw new Error(`The process was not killed at ${JSON.stringify(step)}.`);

@@ -1,7 +1,7 @@
 import type { Store } from 'assize/internal/stores';
 import type { ReportPoint } from './shop.ts';
 
-/** What a process comes to that recovers what another one left. */
+/** The steps of a process that recovers the work of another one. */
 export const STEPS = [
   'before it writes something',
   'when that is written',
@@ -18,7 +18,7 @@ export interface Step {
   readonly nth: number;
 }
 
-/** Of what a process does with its store, what changes it. */
+/** The store calls of a process that change the store. */
 const WRITES: ReadonlySet<unknown> = new Set(['commit', 'logEffects']);
 
 /** Tells every step of a process before it is gone on from: of its store, and of its tools. */

@@ -6,10 +6,10 @@ import { Shop, toolsOf } from './shop.ts';
 
 const { url, port, sink, point } = JSON.parse(process.argv[2] ?? '') as VictimArguments;
 
-// For the next one: who is killed keeps nothing by itself.
+// For the next process: a killed process saves no compile cache.
 flushCompileCache();
 
-/** SIGKILL, as by who pulls the plug: nothing of this process goes on after it. */
+/** SIGKILL, like a power cut: this process does nothing after it. */
 function killedAt(here: Point): void {
   if (here === point && AT_SINK[point] === undefined) process.kill(process.pid, 'SIGKILL');
 }
@@ -50,4 +50,4 @@ await shop
     if (!isOfUndoing(point)) throw error;
   });
 killedAt('when the caller is told');
-throw new Error(`Nobody has killed this process at ${JSON.stringify(point)}.`);
+throw new Error(`The process was not killed at ${JSON.stringify(point)}.`);

@@ -7,7 +7,7 @@ interface Written {
   readonly value: number;
 }
 
-// Once for all that are made: what checks an input is compiled with its schema.
+// Created once for all instances: the schema compiles its input check.
 const PLACE = z.strictObject({ name: z.string() });
 const CHANGE = z.strictObject({ name: z.string(), value: z.number() });
 

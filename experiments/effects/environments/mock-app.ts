@@ -35,7 +35,7 @@ interface Row {
   readonly key: string;
 }
 
-// Once for all that are made: what checks an input is compiled with its schema.
+// Created once for all instances: the schema compiles its input check.
 const FILLED = z.strictObject({ name: z.string(), value: z.string() });
 const SUBMITTED = z.strictObject({ row: z.string() });
 

@@ -30,7 +30,7 @@ export function registersTask(name: string, count: number): Task {
   };
 }
 
-// Once for all that are made: what checks an input is compiled with its schema.
+// Created once for all instances: the schema compiles its input check.
 const WRITTEN = z.strictObject({ name: z.string(), value: z.string() });
 
 export class Registers implements Environment {

@@ -1,13 +1,13 @@
 import { type Delivery, declareTool, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
 
-/** What stands in a place, and who put it there. */
+/** The item at a place, and the branch that put it there. */
 interface Put {
   readonly by: string;
   readonly key: string;
 }
 
-// Once for all that are made: what checks an input is compiled with its schema.
+// Created once for all instances: the schema compiles its input check.
 const PUT = z.strictObject({ place: z.string(), by: z.string() });
 
 /** A store that branches share. Whoever looks sees what stands there then; what was overwritten can be put back. */
@@ -16,12 +16,12 @@ export class Shelf {
   conflicts = 0;
   readonly #places = new Map<string, Put>();
   readonly #before = new Map<string, Put | undefined>();
-  /** Who has ever put something, whether or not it still stands. */
+  /** The branches that ever put an item, whether or not it is still there. */
   readonly #seen = new Set<string>();
-  /** Who put what is to stay. */
+  /** The branches whose items stay. */
   readonly #settled = new Set<string>();
 
-  /** Who has put what stands. */
+  /** The branches whose items are there. */
   look(): ReadonlyMap<string, string> {
     return new Map([...this.#places].map(([place, { by }]) => [place, by]));
   }

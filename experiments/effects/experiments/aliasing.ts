@@ -12,7 +12,7 @@ import { modeOf } from '../modes.ts';
 import { openStage } from '../stage.ts';
 
 const SORTS: readonly Case['of'][] = ['files', 'APIs', 'pages', 'orders'];
-/** What may be wrong with each naming. */
+/** The possible faults of each naming. */
 const MISTAKES = NAMINGS.flatMap((naming) => [`${naming}: missed`, `${naming}: false`]);
 
 export const aliasing: Experiment = {

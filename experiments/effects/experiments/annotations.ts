@@ -18,12 +18,12 @@ import { seededFraction } from '../seeded-random.ts';
 import { openStage, type Stage } from '../stage.ts';
 
 const RUNS = 200;
-/** Of pairs of agents, those that work on one thing. */
+/** The share of agent pairs that work on one thing. */
 const SHARED = 0.5;
-/** Of agents, those that fail at the end. */
+/** The share of agents that fail at the end. */
 const FAILS = 0.3;
 
-/** What of the tools is declared wrong. */
+/** The wrong part of the tool declarations. */
 const MISTAKES = ['nothing', 'scopes too broad', 'scopes too narrow', 'wrong class', 'no compensation'] as const;
 type Mistake = (typeof MISTAKES)[number];
 
@@ -33,7 +33,7 @@ export const annotations: Experiment = {
   run: async (running) => [await mistakesTable(running), refusalsTable()],
 };
 
-/** What came of the pairs of agents under one mistake. */
+/** The results of the agent pairs under one mistake. */
 interface Sums {
   runs: number;
   /** Runs after which a counter is not what was committed. */
@@ -42,7 +42,7 @@ interface Sums {
   waits: number;
   /** Mails and bookings of agents that came to nothing, at the sinks. */
   leaks: number;
-  /** Those of them that are left to a person. */
+  /** The effects that need a human decision. */
   listed: number;
   /** Agents who were refused by name, as something there is left to a person. */
   refused: number;
@@ -158,7 +158,7 @@ async function worked({ transact }: Stage, world: World, agent: Agent, thinks: (
   }
 }
 
-// Once for all that are made: what checks an input is compiled with its schema.
+// Created once for all instances: the schema compiles its input check.
 const COUNTER = z.strictObject({ item: z.string(), who: z.string() });
 const COUNTED = z.strictObject({ item: z.string(), who: z.string(), value: z.int() });
 const PERSON = z.strictObject({ who: z.string() });

@@ -19,7 +19,7 @@ const ROWS: readonly { branches: number; setup: number; commit: number; total: n
   { branches: 16, setup: 86, commit: 939, total: 1025, p99: 23198 },
 ];
 
-/** What one run took, in microseconds. */
+/** The times of one run, in microseconds. */
 interface Took {
   readonly setup: number;
   readonly commit: number;
@@ -78,7 +78,7 @@ async function inTurns(running: Running, runs: number): Promise<Took[][]> {
   return took;
 }
 
-/** A runtime of its own for each run: none is slower for what came before it. */
+/** Each run has its own runtime, so earlier runs do not slow it. */
 async function timed(branches: number): Promise<Took> {
   const kept = new Set<string>();
   const stage = await openStage({ mode: modeOf('Tx-Full'), tools: [keep(kept)] });

@@ -26,7 +26,7 @@ export const compensation: Experiment = {
   run: async (running) => [await tableOf(running)],
 };
 
-/** What came of the transactions of one cell. */
+/** The results of the transactions of one cell. */
 interface Sums {
   runs: number;
   /** All of it was undone, and nothing is left to anybody. */
@@ -124,7 +124,7 @@ async function aborted({ transact }: Stage): Promise<void> {
   }
 }
 
-// Once for all that are made: what checks an input is compiled with its schema.
+// Created once for all instances: the schema compiles its input check.
 const MADE = z.strictObject({ n: z.int() });
 
 /** Where things are made, and taken away as well as it goes; what stands is read off its own log. */

@@ -22,7 +22,7 @@ export const AGENTS = [2, 4, 8, 16];
 /** How often an agent, or a call on its way, waits for a turn of all others, of the times that it comes to that. */
 const WAITS = 0.25;
 
-/** What an operation uses: within a transaction, or at once. */
+/** The calls of an operation: within a transaction, or immediate. */
 interface Access {
   get(name: string): Promise<number>;
   set(name: string, value: number): Promise<void>;
@@ -41,11 +41,11 @@ export interface Scenario {
   readonly name: string;
   readonly claims: (operation: Operation) => { readonly reads?: string[]; readonly writes: string[] };
   readonly operate: (operation: Operation, access: Access) => Promise<void>;
-  /** Operations whose update is not there, or that have read what never was. */
+  /** Operations whose update is missing, or that read a value that never existed. */
   readonly lost: (cells: Cells, agents: number) => number;
   /** Those of them that show that somebody else could see half of an operation, where one has two halves. */
   readonly torn?: (cells: Cells, agents: number) => number;
-  /** What is lost is there, with a wrong value. */
+  /** The lost update is present with a wrong value. */
   readonly isThere?: true;
   /** Correct final states in per cent, by number of agents, of Tx-Full, No-Frontier and No-Tx. */
   readonly paper: Readonly<Record<number, readonly [number, number, number]>>;
@@ -155,11 +155,11 @@ const READING_SHARE = 0.1;
 /** Columns of table 9, by its order. */
 const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'No-Frontier', 'No-Tx'];
 
-/** What is not of the seed alone. */
+/** The figures that do not depend on the seed alone. */
 const MEETING =
   'How often operations meet depends on time too, where transactions do not wait for who is older: with the same seed those figures, and how often work is begun anew, come out a little otherwise each time.';
 
-/** What runs of one scenario came to, in one mode. */
+/** The results of the runs of one scenario in one mode. */
 export interface Measured {
   /** Of each run. */
   readonly lost: readonly number[];

@@ -38,16 +38,16 @@ interface Window extends Killing {
   readonly again?: Step;
 }
 
-/** What came of its order. */
+/** The result of its order. */
 interface Outcome extends Window {
   /** Effects that were done more than once. */
   readonly twice: number;
   /** Of an order that was committed, effects that are neither there nor left to a person; of another, those that are there so. */
   readonly lost: number;
   readonly left: number;
-  /** An order that nobody had asked for before was refused. */
+  /** A new order was refused. */
   readonly blocked: number;
-  /** What the last process, which lived, came to while it recovered. */
+  /** The steps of the last process, which survived, during its recovery. */
   readonly steps: readonly Step[];
 }
 

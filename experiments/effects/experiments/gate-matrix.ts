@@ -29,7 +29,7 @@ const DELIVERIES: readonly Delivery[] = ['buffered', 'externalised'];
 /** Milliseconds that a call may take. */
 const CALL_MS = 100;
 const DEADLINE_MS = 200;
-/** Cells that are at work at the same time: those that wait do nothing else. */
+/** The number of concurrent cells. */
 const AT_ONCE = 100;
 
 interface Setting {
@@ -42,11 +42,11 @@ interface Setting {
   readonly delivery: Delivery;
 }
 
-/** What became of the messages of one setting, by the log of the box. */
+/** The outcome of the messages of one setting, by the log of the box. */
 interface Posted {
   /** Of what came to nothing, and what came before it was approved. */
   readonly leaked: number;
-  /** Of what was committed. */
+  /** The messages of committed transactions. */
   readonly valid: number;
   /** Those of them that were taken, and that were taken more than once. */
   readonly there: number;
@@ -106,7 +106,7 @@ async function awake<T>(make: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What was executed of those settings, one of each. */
+/** The executed cells of those settings, one of each. */
 type Cells = (isOf: (setting: Setting) => boolean) => readonly Posted[];
 
 function sumOf(cells: readonly Posted[], name: keyof Posted): number {
@@ -242,7 +242,7 @@ type Call = (tool: string, input: unknown) => Promise<unknown>;
 
 function branchesOf(name: string, count: number, delivery: Delivery): ((call: Call) => Promise<void>)[] {
   return Array.from({ length: count }, (_, branch) => async (call) => {
-    // What has acted at once can't wait for an approval.
+    // An immediate effect cannot wait for an approval.
     if (delivery === 'buffered') await call('post.reserve', { place: `${name}-${branch}` });
     await call('post.send', { message: messageOf(name, branch) });
   });

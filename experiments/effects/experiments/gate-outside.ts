@@ -39,7 +39,7 @@ function contentOf(file: string): string {
   return `the record of ${file}`;
 }
 
-/** What a server has of a message. */
+/** The server's record of a message. */
 export interface ReceivedMessage {
   readonly times: number;
   /** Those of them that came before somebody had confirmed it; all where nobody ever did. */
@@ -98,7 +98,7 @@ export class Outside implements AsyncDisposable {
     return this.#confirmed.has(what);
   }
 
-  /** Somebody was asked, and did not confirm it. */
+  /** Whether an approver was asked and did not approve it. */
   isHeld(what: string): boolean {
     return this.#held.has(what);
   }
@@ -106,7 +106,7 @@ export class Outside implements AsyncDisposable {
   /** By the servers' own logs. */
   sent(what: string): ReceivedMessage {
     const times = this.#timesOf(what);
-    // What nobody was asked about, nobody confirmed.
+    // A message without a request has no approval.
     return { times, leaked: this.#confirmed.get(what) ?? times };
   }
 

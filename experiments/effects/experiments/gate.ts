@@ -17,10 +17,10 @@ const RATES = [0, 0.1, 0.3];
 /** Runs that are at work at the same time: a mail server takes a tenth of a second to greet. */
 const AT_ONCE = 150;
 
-/** Whether there is somebody who confirms what is to be sent. */
+/** Whether an approver approves the messages. */
 const CONFIRMS = [true, false];
 
-/** What is counted of messages. */
+/** The counts of messages. */
 const COUNTS = ['leaked', 'gated', 'confirmed', 'sent twice', 'left to a person'] as const;
 
 /** Table 10, of all runs: leaked, gated, confirmed, duplicates. */
@@ -147,7 +147,7 @@ async function doRun(mode: Mode, outside: Outside, { name, confirms, schedule }:
   const worker = mode.transactional ? await gated(mode, outside, confirms) : direct(mode, outside, confirms);
   try {
     const told: Told[] = [];
-    // Who is told of an error goes on.
+    // A caller continues after an error.
     for (const step of steps) told.push(await worker.work(step));
     const left = await worker.left();
     return steps.map((step, n) => {

@@ -6,7 +6,7 @@ import { MODES, type ModeName } from '../modes.ts';
 import { PROFILES, type Profile } from '../schedule.ts';
 import { ABOUT_WORKLOADS, tasksOf, type WorkloadName } from './mock-workloads.ts';
 
-/** What the paper's tasks have about (§6.2). */
+/** The approximate values of the paper's tasks (§6.2). */
 const STEPS = 30;
 const RATES = [0.05, 0.1, 0.3];
 /** Columns of the paper, by their order. */

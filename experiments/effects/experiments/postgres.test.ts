@@ -43,7 +43,7 @@ test('without a server it says by name that it was not run', async () => {
   const named = await assize('crash-windows-postgres');
   expect(named).toMatchObject({ code: 2, out: '' });
   expect(named.err).toMatch(
-    /crash-windows-postgres can.t be run: it needs a PostgreSQL server; name one with --postgres/,
+    /crash-windows-postgres cannot run: it needs a PostgreSQL server; name one with --postgres/,
   );
 });
 
@@ -51,6 +51,6 @@ test('an unreachable server yields the store’s error without its password', as
   const url = 'postgres://somebody:secret@127.0.0.1:1/nowhere';
   const { code, out, err } = await assize('crash-windows-postgres', '--postgres', url);
   expect(code).toBe(2);
-  expect(err).toMatch(/can not be reached; check host and port, and that the server runs/);
+  expect(err).toMatch(/cannot be reached. Check host and port, and that the server runs/);
   expect(out + err).not.toContain('secret');
 });

@@ -4,7 +4,7 @@ import { directCaller } from '../callers.ts';
 import type { Mode } from '../modes.ts';
 import { openStage, RETRIES, type Stage } from '../stage.ts';
 
-/** What a branch calls a tool with. */
+/** The function through which a branch calls a tool. */
 export type Call = (tool: string, input: any) => Promise<unknown>;
 export type Branch = (call: Call) => Promise<unknown>;
 
@@ -37,7 +37,7 @@ export type Trying = (
 
 export interface SpeculatorOptions {
   readonly tools: readonly Tool[];
-  /** What all branches claim together. */
+  /** The scopes that all branches claim together. */
   readonly writes: readonly string[];
   readonly world: Checkpointed;
   /** Default: branches call the tools. */

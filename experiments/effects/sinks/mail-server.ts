@@ -25,7 +25,7 @@ export async function openMailServer(faultOf: (address: string) => Fault = () =>
     );
   });
   const taken: string[] = [];
-  /** Sessions whose message will be taken without an answer. */
+  /** Sessions whose message is accepted without an answer. */
   const losing = new Set<string>();
   /** By the port that they come from. */
   const sockets = new Map<number, Socket>();

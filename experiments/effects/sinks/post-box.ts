@@ -14,7 +14,7 @@ export type PostFault = 'exception' | 'lost before' | 'lost after' | 'hang' | 'f
 
 export const POST_FAULTS: readonly PostFault[] = ['exception', 'lost before', 'lost after', 'hang', 'final refusal'];
 
-// Once for all that are made: what checks an input is compiled with its schema.
+// Created once for all instances: the schema compiles its input check.
 const MESSAGE = z.strictObject({ message: z.string() });
 const RESERVED = z.strictObject({ place: z.string() });
 
@@ -26,7 +26,7 @@ export class PostBox {
   readonly taken: string[] = [];
   readonly #fault: PostFault;
   readonly #delivery: Delivery;
-  /** What has met its fault. */
+  /** The messages that have met their fault. */
   readonly #met = new Set<string>();
   readonly #messages = new Map<string, string>();
   readonly #takenKeys = new Set<string>();
@@ -41,12 +41,12 @@ export class PostBox {
     this.tools = [this.#send(), this.#reserve()];
   }
 
-  /** What was refused for good is taken from now on. */
+  /** Permanently refused messages are accepted from now on. */
   mend(): void {
     this.#isMended = true;
   }
 
-  /** What a call of that key was about. */
+  /** The message of the call with that key. */
   messageOf(key: string): string | undefined {
     return this.#messages.get(key);
   }

@@ -74,7 +74,7 @@ export function airlineDesk(records: AirlineRecords): Desk {
       ...COMMON,
       book_reservation: change(
         'book_reservation',
-        // Whoever books takes the next free number.
+        // A booking gets the next free number.
         { reads: segments, writes: ({ user_id }) => [`users:${segment(user_id)}`, 'reservations:*'] },
         (layers, { user_id }) => recordOf(layers, 'reservations', userOf(layers, user_id).reservations.at(-1)!),
       ),

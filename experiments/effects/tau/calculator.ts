@@ -1,4 +1,4 @@
-/** What the benchmark's calculator allows. */
+/** The expressions that the benchmark's calculator allows. */
 const ALLOWED = /^[0-9+\-*/(). ]+$/;
 const TOKEN = /\s*(\d+\.?\d*|\.\d+|[-+*/()])/y;
 

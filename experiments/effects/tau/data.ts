@@ -17,7 +17,7 @@ import { retailDesk } from './retail.ts';
 export interface TauTask {
   readonly taskId: number;
   readonly calls: readonly { readonly name: string; readonly arguments: { readonly [name: string]: Json } }[];
-  /** What each call answers. */
+  /** The answer of each call. */
   readonly outputs: readonly Json[];
   readonly changed: ChangedRecords;
 }

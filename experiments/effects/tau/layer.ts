@@ -22,7 +22,7 @@ export class Layer<Item> {
     this.#own.set(id, item);
   }
 
-  /** What may differ from what is below. */
+  /** The records that can differ from the layer below. */
   get touched(): readonly string[] {
     return [...this.#own.keys()];
   }

@@ -7,7 +7,7 @@ import { type Layers, over } from './layer.ts';
 /** What the service answers: to the caller, and by what name the change can be taken back; null where nothing was changed. */
 export type Served = { readonly output: Json; readonly change: string | null };
 
-/** What one call has changed, by collection and id. */
+/** The changes of one call, by collection and id. */
 interface Change {
   readonly name: string;
   readonly records: readonly { readonly collection: string; readonly id: string; before: unknown; after: unknown }[];
@@ -54,7 +54,7 @@ export class TauService {
   ask(name: string, args: Json, planned: PlannedCalls = []): Json {
     const layers = planned.reduce((below, { tool, input }) => {
       const above = over(below);
-      // What is refused changes nothing.
+      // A refused call changes nothing.
       return this.#serve(above, tool, input).isRefused ? below : above;
     }, this.#layers);
     return this.#serve(over(layers), name, args).output;

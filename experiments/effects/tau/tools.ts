@@ -8,7 +8,7 @@ const scopesOf =
   (args: Args): string[] =>
     scopes(args).map((scope) => `api:${name}:${scope}`);
 
-/** What a service can be asked to do, as tools. */
+/** The calls of a service, as tools. */
 export function tauTools(desk: Desk, service: TauService): Tool[] {
   return Object.entries(desk.tools).map(([name, tool]) => {
     const { input, reads, writes } = tool;

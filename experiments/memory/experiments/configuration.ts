@@ -17,7 +17,7 @@ const OBJECTS = 4;
 /** Between two recalls whoever writes says so much. */
 const RECALLED_EVERY = 10;
 
-/** What a deployment may set. */
+/** The settings of a deployment. */
 interface Configuration {
   readonly name: string;
   /** Whether it takes part in what is written, or only in what who reads is given. */
@@ -73,7 +73,7 @@ export const configuration: Experiment = {
   run: async (running) => [await configurationTable(running)],
 };
 
-/** What a deployment comes to. */
+/** The result of a deployment. */
 interface Deployed {
   readonly verdict: { readonly n1: boolean; readonly n2: boolean; readonly n3: boolean };
   /** Of what is believed, and of how it is ranked. */

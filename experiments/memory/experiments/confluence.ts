@@ -30,7 +30,7 @@ const MEETINGS: readonly Meeting[] = [
   { operator: 'evi, in turn', sizes: SIZES.filter((size) => size <= 6), fold: foldedInTurn },
 ];
 
-/** What the orders of one size came to. */
+/** The results of the orders of one size. */
 interface Sums {
   readonly winners: number;
   readonly provenances: number;

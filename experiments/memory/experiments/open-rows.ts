@@ -9,7 +9,7 @@ import { type Level, Superseded } from '../postgres/transaction.ts';
 const RUNS = 30;
 const WRITERS: readonly number[] = [1, 2, 4, 8, 16];
 
-/** What keeps a partition to one open row. */
+/** The mechanism that limits a partition to one open row. */
 interface Guard {
   readonly name: string;
   readonly level: Level;

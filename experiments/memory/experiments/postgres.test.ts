@@ -135,7 +135,7 @@ withPostgres('on a server', (postgres) => {
     const { code, out, err } = await over;
     await cut;
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(/^assize: The PostgreSQL server can't be used: /m);
+    expect(err).toMatch(/^assize: The PostgreSQL server cannot be used: /m);
     expect(err).not.toMatch(/fault in assize/);
     expect(await leftovers()).toEqual([]);
   });
@@ -148,7 +148,7 @@ withPostgres('on a server', (postgres) => {
       url.username = role;
       const { code, out, err } = await assize('lattice', '--postgres', url.href);
       expect({ code, out }).toEqual({ code: 2, out: '' });
-      expect(err).toMatch(/can't be used: permission denied/);
+      expect(err).toMatch(/cannot be used: permission denied/);
     } finally {
       await postgres.query(`DROP ROLE ${role}`);
     }
@@ -163,12 +163,12 @@ describe('without a server', () => {
   });
 
   test.each([
-    ['a URL of something else', 'sqlite:./here.db', /--postgres names no PostgreSQL server/],
-    ['a URL that is none', 'postgres://user:secret@[', /--postgres names no PostgreSQL server/],
+    ['a URL of something else', 'sqlite:./here.db', /--postgres does not name a PostgreSQL server/],
+    ['a URL that is none', 'postgres://user:secret@[', /--postgres does not name a PostgreSQL server/],
     [
       'a server that is not there',
       'postgres://user:secret@127.0.0.1:1/none',
-      /The PostgreSQL server can't be used: .*ECONNREFUSED/,
+      /The PostgreSQL server cannot be used: .*ECONNREFUSED/,
     ],
   ])('%s is refused, and no password is repeated', async (_, url, saying) => {
     const { code, out, err } = await assize('lattice', '--postgres', url);

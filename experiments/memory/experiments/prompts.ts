@@ -129,7 +129,7 @@ async function recordedOf(
   return { votes, changed };
 }
 
-/** What the stub says, this time. */
+/** The stub's answer to this call. */
 function verdict({ prompt, temperature }: Decoder, has: number, chance: Random): number {
   const wobble = temperature === 0 ? 0 : WOBBLE * (2 * drawn(chance) - 1);
   return Number(has + wobble >= THRESHOLD[prompt]);

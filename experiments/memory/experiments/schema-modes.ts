@@ -20,7 +20,7 @@ const RUNS = 30;
 const MODES = ['audit_row', 'dual_row', 'base'] as const;
 type Mode = (typeof MODES)[number];
 
-/** Who loses: an incumbent is closed, a newcomer is never inserted. */
+/** The loser: an incumbent is closed, a newcomer is never inserted. */
 const LOSERS = ['the newcomer', 'the incumbent'] as const;
 type Loser = (typeof LOSERS)[number];
 

@@ -1,7 +1,7 @@
 /** Stands for a library that a peer loads before it is known whether it is used: whoever uses it is told. */
 class Absent {
   constructor() {
-    throw new Error('This library is not installed among the peers.');
+    throw new Error('The library is not installed among the peers.');
   }
 }
 

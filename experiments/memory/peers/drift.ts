@@ -20,7 +20,7 @@ const REVISED = [
   ['Carol', 0.8],
 ] as const;
 
-/** What the partition begins with; the first is believed. */
+/** The initial facts of the partition. The first one holds. */
 export const BEGUN: Readonly<Record<string, number>> = { Bob: 0.9, Carol: 0.5 };
 export const BELIEVED_FIRST = 'Bob';
 

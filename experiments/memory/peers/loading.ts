@@ -21,7 +21,7 @@ export function load(folder: string, name: string, stands: boolean): any {
   });
   const lookup = dns.lookup as (name: string, ...rest: unknown[]) => void;
   const addressesOnly: typeof lookup = (name, ...rest) => {
-    if (isIP(name) === 0) throw new Error(`${name} is not looked up: peers are run on this machine alone.`);
+    if (isIP(name) === 0) throw new Error(`${name} is not resolved: peers run without a network.`);
     lookup(name, ...rest);
   };
   dns.lookup = addressesOnly as typeof dns.lookup;

@@ -11,7 +11,7 @@ const BELIEF = 'It is believed that the manager is ';
 export interface Mem0Place {
   readonly peer: PeerTask['peer'];
   readonly folder: string;
-  /** What the names of its files begin with. */
+  /** The prefix of its file names. */
   readonly place: string;
   /** Of the stub. */
   readonly baseURL: string;
@@ -75,7 +75,7 @@ export function openMem0({ peer, folder, place, baseURL }: Mem0Place): Mem0Memor
   };
 }
 
-/** What N2 begins with. */
+/** Writes the initial state of N2. */
 export async function writeInitialFacts(memory: Mem0Memory): Promise<void> {
   for (const [who, confidence] of Object.entries(BEGUN)) await memory.say(MANAGER + who, confidence);
   await memory.say(BELIEF + BELIEVED_FIRST);

@@ -5,14 +5,14 @@ import type { MemoryContents, Reviser } from './drift.ts';
 import { beside } from './loading.ts';
 import type { Mem0Place } from './mem0-memory.ts';
 
-/** What a process that writes is told to do, one thing after the other. */
+/** The commands of a writing process, one after the other. */
 export type WriterCommand =
   | { readonly open: Mem0Place }
   | { readonly read: true }
   | { readonly revise: readonly [who: string, confidence: number] }
   | { readonly believe: string };
 
-/** What it answers each time. */
+/** The answer to each command. */
 export type WriterReply = { readonly held: MemoryContents } | { readonly done: true } | { readonly failed: string };
 
 /** A process of its own that works with a memory of mem0. */
@@ -31,7 +31,7 @@ export function startMem0Writer(): Mem0Writer {
     open: async (open) => void (await tell(child, ended, { open })),
     read: async () => {
       const heard = await tell(child, ended, { read: true });
-      if (!('held' in heard)) throw new Error('A process that reads has answered something else.');
+      if (!('held' in heard)) throw new Error('A reading process returned an unexpected answer.');
       return heard.held;
     },
     revise: async (...revise) => void (await tell(child, ended, { revise })),

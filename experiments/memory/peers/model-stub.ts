@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 /** What stands for a model and an embedder: on this machine alone, with answers that are said beforehand. */
 export interface ModelStub {
   readonly baseURL: string;
-  /** What it was asked, oldest first. */
+  /** The requests that it received, oldest first. */
   readonly asked: readonly string[];
   close(): Promise<void>;
 }

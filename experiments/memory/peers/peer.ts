@@ -1,19 +1,19 @@
 /** Whether an anomaly is admitted (A) or excluded (X); - where there is nothing that it could happen to. */
 export type Verdict = 'A' | 'X' | '-';
 
-/** What was found of a memory by running it. */
+/** The findings about a memory from running it. */
 export interface PeerFinding {
   readonly n1: Verdict;
   readonly n2: Verdict;
   readonly n3: Verdict;
-  /** What was seen, a sentence each. */
+  /** The observations, one sentence each. */
   readonly seen: readonly string[];
 }
 
 /** Another memory that is run, in the version that it is pinned to. */
 export interface Peer {
   readonly name: 'mem0ai-v2' | 'mem0ai-v3' | 'server-memory';
-  /** What it is called, and where it stands below `node_modules`. */
+  /** Its package name, which is its path below `node_modules`. */
   readonly package: string;
   readonly path: string;
   readonly version: string;
@@ -33,7 +33,7 @@ export const PEERS: readonly Peer[] = [
   },
 ];
 
-/** What the process of a peer is started with, and what it answers. */
+/** The start argument of a peer's process, and its answer. */
 export interface PeerTask {
   readonly peer: Peer['name'];
   /** Where the peers are installed. */

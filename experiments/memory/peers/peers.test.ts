@@ -236,7 +236,7 @@ test('an absent library is stubbed in all import forms of compiled code', async 
   const [v2] = PEERS;
   expect(await runPeer(folder, v2!)).toMatchObject({ found: { n1: 'X', n2: 'X', n3: 'X' } });
   write('node_modules/mem0ai-v2/oss.js', `${COMPILED}new Own();`);
-  expect(await runPeer(folder, v2!)).toEqual({ failed: 'This library is not installed among the peers.' });
+  expect(await runPeer(folder, v2!)).toEqual({ failed: 'The library is not installed among the peers.' });
   const awaiting = `exports.Memory = class { async add() { throw new Error((await later()).map(({ Client }) => typeof Client).join()); } };`;
   write('node_modules/mem0ai-v2/oss.js', `${COMPILED}${awaiting}`);
   expect(await runPeer(folder, v2!)).toEqual({ failed: 'function,function,function,function' });
@@ -247,7 +247,7 @@ test('a peer resolves no other host and gets no environment of its user', async 
   const reaching = `fetch('http://memory.example/').catch((error) => Promise.reject(error.cause ?? error))`;
   write('node_modules/mem0ai-v3/oss.js', `exports.Memory = class { async add() { await ${reaching}; } };`);
   const [, v3] = PEERS;
-  expect(await runPeer(folder, v3!)).toEqual({ failed: expect.stringContaining('memory.example is not looked up') });
+  expect(await runPeer(folder, v3!)).toEqual({ failed: expect.stringContaining('memory.example is not resolved') });
   write('node_modules/mem0ai-v3/oss.js', `throw new Error(Object.keys(process.env).sort().join());`);
   expect(await runPeer(folder, v3!)).toEqual({ failed: 'HOME,MEM0_DIR,MEM0_TELEMETRY' });
 });
@@ -303,7 +303,7 @@ test('a folder without peers or with another version is misuse; nothing runs', a
   expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining('--peers is for the experiment verdicts') });
   soundPeers();
   write('node_modules/mem0ai-v3/package.json', JSON.stringify({ version: '3.3.0' }));
-  expect((await command()).err).toContain('. has 3.3.0 and not mem0ai 3.3.1; install it as peers/package.json pins it');
+  expect((await command()).err).toContain('. has 3.3.0 and not mem0ai 3.3.1. Install the pinned version');
 });
 
 test('the versions are the pinned ones, and the lockfile names no registry', () => {

@@ -48,7 +48,7 @@ export function checkPeers(folder: string): void {
     if (found === version) continue;
     throw new AnomalyError(
       'no_peers',
-      `--peers ${folder} has ${found === undefined ? 'no' : `${found} and not`} ${name} ${version}; install it as peers/package.json pins it: npm ci --prefix peers.`,
+      `--peers ${folder} has ${found === undefined ? 'no' : `${found} and not`} ${name} ${version}. Install the pinned version: npm ci --prefix peers.`,
     );
   }
 }

@@ -100,7 +100,7 @@ async function observationsOf(server: McpServer): Promise<readonly string[]> {
   return entities.find(({ name }) => name === ENTITY)?.observations ?? [];
 }
 
-/** What a tool of MCP answers. */
+/** The answer of an MCP tool. */
 interface Answered {
   readonly content?: readonly { readonly text?: string }[];
   readonly isError?: boolean;

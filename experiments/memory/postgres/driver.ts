@@ -35,7 +35,7 @@ export async function loadDriver(): Promise<Driver> {
   try {
     return (await import('pg')).default;
   } catch (cause) {
-    const message = 'A PostgreSQL server is asked through the package pg, which is not installed; run npm install pg.';
+    const message = 'The package pg is not installed. Run npm install pg.';
     throw new AnomalyError('not_installed', message, { cause });
   }
 }

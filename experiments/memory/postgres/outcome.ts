@@ -5,7 +5,7 @@ import type { TestSchema } from './test-schema.ts';
 import { type Barrier, runTogether } from './together.ts';
 import { type Ended, type Level, transact } from './transaction.ts';
 
-/** What came of one run of several transactions. */
+/** The result of one run of several transactions. */
 export interface Outcome {
   /** Whether the anomaly is there, as the rows say afterwards. */
   readonly isThere: boolean;

@@ -44,12 +44,12 @@ function isLost(error: unknown): boolean {
   return !/^(?!08|57)[0-9A-Z]{5}$/.test(String((error as { readonly code?: unknown }).code));
 }
 
-/** What the server, or the way to it, says of why it can't be used. */
+/** The reason why the server cannot be used, as reported by the server or the connection. */
 export function unreachable(error: unknown): AnomalyError {
   if (error instanceof AnomalyError) return error;
   const [told] = error instanceof AggregateError ? error.errors : [error];
   const why = told instanceof Error ? told.message.replace(/\.$/, '') : String(told);
-  return new AnomalyError('unreachable', `The PostgreSQL server can't be used: ${why}.`, { cause: told });
+  return new AnomalyError('unreachable', `The PostgreSQL server cannot be used: ${why}.`, { cause: told });
 }
 
 function clientOf(driver: Driver, url: string): DriverClient {
@@ -69,6 +69,6 @@ function clientOf(driver: Driver, url: string): DriverClient {
 }
 
 function badUrl(): AnomalyError {
-  const message = '--postgres names no PostgreSQL server; it says postgres://user:password@host:5432/database.';
+  const message = '--postgres does not name a PostgreSQL server. Write postgres://user:password@host:5432/database.';
   return new AnomalyError('bad_url', message);
 }

@@ -10,7 +10,7 @@ export interface TestSchema {
   writers(count: number): Promise<readonly Session[]>;
   /** As the server says it: `18.4`. */
   readonly version: string;
-  /** A subject that nobody has had. */
+  /** An unused subject. */
   subject(): string;
 }
 

@@ -62,7 +62,7 @@ class Image {
   }
 }
 
-/** What is checked of a schedule and its image. */
+/** The checks of a schedule and its image. */
 export interface BridgeChecks {
   /** The image has begins, reads, writes, commits and aborts only. */
   readonly isClassical: boolean;

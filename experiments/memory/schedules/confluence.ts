@@ -10,7 +10,7 @@ import { ExperimentError } from './errors.ts';
 /** The operators that fold a conflict set; the other two select from it (Remark 3). */
 export const FOLDS = ['lww', 'evi'] as const satisfies readonly Strategy[];
 
-/** What a conflict set comes to, met in one order. */
+/** The result of a conflict set in one order of arrival. */
 export interface Folded {
   /** The claim that is believed; of several, were there several, all. */
   readonly winner: string;
@@ -104,7 +104,7 @@ function requireOrder(order: readonly number[]): void {
   checkArgument(arg.list(arg.whole), order, 'order');
   const size = order.length;
   if (size >= 2 && size <= SIZE_MAX && new Set(order).size === size && order.every((place) => place < size)) return;
-  throw new ExperimentError('bad_order', `An order has the places from 0 of 2 to ${SIZE_MAX} members, each once.`, {
+  throw new ExperimentError('bad_order', `An order must have each index of 2 to ${SIZE_MAX} items exactly once.`, {
     evidence: { order: [...order] },
   });
 }

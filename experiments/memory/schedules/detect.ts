@@ -32,7 +32,7 @@ export type Visible = Exclude<Anomaly, 'N2'> | 'A3' | 'callback';
 export function find(anomaly: Visible, execution: Execution): readonly FoundAnomaly[] {
   checkArgument(arg.text, anomaly, 'anomaly');
   if (!Object.hasOwn(DETECTORS, anomaly))
-    throw new ExperimentError('unknown_anomaly', `What can be looked for is ${Object.keys(DETECTORS).join(', ')}.`, {
+    throw new ExperimentError('unknown_anomaly', `The detectors are ${Object.keys(DETECTORS).join(', ')}.`, {
       evidence: { anomaly },
     });
   return DETECTORS[anomaly](new History(execution));

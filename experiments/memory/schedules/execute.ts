@@ -38,20 +38,20 @@ export type ExecutedStep = { readonly tx: number } & (
  */
 export type Abort = 'asked' | 'deadlock' | 'overwritten' | 'unlogged';
 
-/** What became of a schedule. */
+/** The outcome of a schedule. */
 export interface Execution {
   readonly done: readonly ExecutedStep[];
   readonly committed: ReadonlySet<number>;
   /** The committed versions of each row, in the order in which they came to be; 0 first. */
   readonly versions: ReadonlyMap<string, readonly Version[]>;
-  /** Who made a version; of 0 nobody. */
+  /** The writer of a version. Version 0 has no writer. */
   readonly makers: ReadonlyMap<Version, number>;
   /** The committed values of rows that have one. */
   readonly values: ReadonlyMap<string, number>;
 }
 
 export interface ExecuteOptions {
-  /** What rows hold before the schedule. */
+  /** The values of rows before the schedule. */
   readonly initial?: ReadonlyMap<string, number>;
   /** The judge's answer to a call; without it no two answers are the same, which is the worst that an oracle can do (Definition 15). */
   readonly vote?: () => number;
@@ -189,7 +189,7 @@ class Run {
     return this.#discipline === 'none' ? 'none' : isoAt(this.#discipline, table);
   }
 
-  /** For whose end a step has to wait. */
+  /** The transactions whose end a step must wait for. */
   #blockers(step: Step): ReadonlySet<number> {
     const blockers = new Set<number>();
     const add = (tx: number | undefined): void => {

@@ -17,7 +17,7 @@ export interface Bytes {
   bytes(count: number): Uint8Array;
 }
 
-/** What the experiments draw, from bytes that are given. */
+/** The random draws of the experiments, from given bytes. */
 export class RandomDraws {
   readonly #source: Bytes;
   #pool: Uint8Array = new Uint8Array(0);
@@ -68,7 +68,7 @@ export class RandomDraws {
   #draw(): Uint8Array {
     const given = this.#source.bytes(BLOCK);
     if (given instanceof Uint8Array && given.length === BLOCK) return given;
-    throw new ExperimentError('bad_random', `A source of chance has to give the ${BLOCK} bytes that are asked for.`, {
+    throw new ExperimentError('bad_random', `A source of randomness must return ${BLOCK} bytes.`, {
       evidence: { asked: BLOCK, given: (given as { length?: unknown } | undefined)?.length },
     });
   }

@@ -2,9 +2,9 @@
 export interface Row {
   /** Which cell it is, by its coordinates. */
   readonly cell: Readonly<Record<string, string | number | boolean>>;
-  /** What the definitions say. For a cell that chance decides, the value that it tends to. */
+  /** The value that the definitions give. For a random cell, the value that it tends to. */
   readonly expected: number;
-  /** What was executed. */
+  /** The measured value. */
   readonly found: number;
   /** What the paper prints of this cell, as a figure; not there where it prints none, whatever its definitions say. */
   readonly reported?: number;

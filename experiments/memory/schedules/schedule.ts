@@ -35,7 +35,7 @@ export function schedule(text: string): Schedule {
       const [, letter = '', tx = '', item, key] = STEP.exec(part) ?? [];
       const step = stepOf(letter, Number(tx), item, key);
       if (step === undefined)
-        throw new ExperimentError('bad_schedule', `${JSON.stringify(part)} is no step of a schedule.`, {
+        throw new ExperimentError('bad_schedule', `${JSON.stringify(part)} is not a step of a schedule.`, {
           evidence: { text, at: part },
         });
       return step;

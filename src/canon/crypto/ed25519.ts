@@ -78,7 +78,9 @@ export function assertPublicKey(publicKey: unknown): asserts publicKey is string
     throw new KeyError('bad_public_key', 'The public key is not encoded canonically.', { evidence });
   }
   if (isLowOrder(point)) {
-    throw new KeyError('low_order_key', 'The public key is of low order: everybody can sign under it.', { evidence });
+    throw new KeyError('low_order_key', 'The public key has a low order, so signatures under it prove nothing.', {
+      evidence,
+    });
   }
 }
 

@@ -61,7 +61,7 @@ const OUTER_PAD = 0x5c;
 const INNER = Buffer.alloc(4_096);
 const OUTER = Buffer.alloc(BLOCK + DIGEST);
 
-const SECRET = arg.of('16 bytes or more (Uint8Array)', (key) => key instanceof Uint8Array && key.length >= 16);
+const SECRET = arg.of('at least 16 bytes (Uint8Array)', (key) => key instanceof Uint8Array && key.length >= 16);
 
 /**
  * SHA-256 of the bytes: 32 bytes.

@@ -16,7 +16,7 @@ export function explain(value: unknown, limits: CanonLimits, thrown: unknown): u
   const fault = findFault(value, limits);
   if (fault !== undefined) return fault;
   if (thrown !== FAULT) return thrown;
-  return new CanonError('unstable', '', 'The value changed while it was read; give a value that holds still.');
+  return new CanonError('unstable', '', 'The value changed while it was read. Pass a value that does not change.');
 }
 
 /**
@@ -53,7 +53,7 @@ class FaultWalk {
     if (this.#nodes > this.#limits.nodesMax) {
       this.#fail(
         'too_many_nodes',
-        `The value has more than ${this.#limits.nodesMax} nodes; give less, or raise nodesMax.`,
+        `The value has more than ${this.#limits.nodesMax} nodes. Pass a smaller value, or raise nodesMax.`,
       );
     }
     switch (typeof value) {
@@ -77,15 +77,18 @@ class FaultWalk {
 
   #failType(value: unknown): never {
     const type = typeof value;
-    if (type === 'undefined') this.#fail('undefined', 'JSON has no undefined; leave the member out or write null.');
-    if (type === 'bigint') this.#fail('bigint', 'JSON has no bigint; write a decimal string or a safe integer.');
-    if (type === 'symbol') this.#fail('symbol', 'A symbol is not data and cannot be written.');
-    this.#fail('function', 'A function is not data and cannot be written.');
+    if (type === 'undefined') this.#fail('undefined', 'JSON has no undefined. Omit the field, or write null.');
+    if (type === 'bigint') this.#fail('bigint', 'JSON has no bigint. Write a decimal string or a safe integer.');
+    if (type === 'symbol') this.#fail('symbol', 'A symbol cannot be written as JSON.');
+    this.#fail('function', 'A function cannot be written as JSON.');
   }
 
   #visitString(value: string): void {
     if (!value.isWellFormed()) {
-      this.#fail('lone_surrogate', 'The string has half a surrogate pair, which has no UTF-8; repair the text first.');
+      this.#fail(
+        'lone_surrogate',
+        'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.',
+      );
     }
     // Quoting can only lengthen the text, so an oversized text is not quoted.
     this.#spend(value.length > this.#limits.bytesMax ? value.length : Buffer.byteLength(JSON.stringify(value)));
@@ -93,14 +96,14 @@ class FaultWalk {
 
   #visitNumber(value: number): void {
     if (!Number.isFinite(value)) {
-      this.#fail('not_finite', 'JSON has no NaN and no infinity; say what is meant in another way.', {
+      this.#fail('not_finite', 'JSON has no NaN and no infinity. Use null or a string.', {
         value: String(value),
       });
     }
     if (this.#limits.integers === 'safe' && Math.abs(value) > Number.MAX_SAFE_INTEGER) {
       this.#fail(
         'unsafe_integer',
-        'The integer is beyond 2^53-1 and would be rounded by readers; write a decimal string.',
+        'The integer is beyond 2^53-1, and readers would round it. Write a decimal string.',
         {
           value: String(value),
         },
@@ -111,13 +114,13 @@ class FaultWalk {
 
   #visitContainer(value: object): void {
     if (this.#limits.foreign && types.isProxy(value)) {
-      this.#fail('proxy', 'A Proxy can answer differently each time it is asked; give a plain copy.');
+      this.#fail('proxy', 'A Proxy can return a different value on each read. Pass a plain copy.');
     }
     if (this.#ancestors.includes(value)) this.#fail('cycle', 'The value contains itself.');
     if (this.#ancestors.length >= this.#limits.depthMax) {
       this.#fail(
         'too_deep',
-        `The value is nested more than ${this.#limits.depthMax} deep; flatten it, or raise depthMax.`,
+        `The value is nested more than ${this.#limits.depthMax} deep. Flatten it, or raise depthMax.`,
       );
     }
     this.#ancestors.push(value);
@@ -134,7 +137,7 @@ class FaultWalk {
       this.#spend(i === 0 ? 0 : 1);
       const item = this.#descriptor(value, String(i));
       if (item === undefined) {
-        this.#inside(String(i), () => this.#fail('sparse_array', 'The array has a hole; write null where nothing is.'));
+        this.#inside(String(i), () => this.#fail('sparse_array', 'The array has a hole. Write null there.'));
       } else this.#visitMember(String(i), item);
     }
     for (const key of this.#ownKeys(value)) {
@@ -142,7 +145,9 @@ class FaultWalk {
       // Members that are not enumerable belong to the array itself, like its length. No copy of an
       // array has them.
       else if (!isIndex(key, length) && this.#descriptor(value, key)?.enumerable === true) {
-        this.#inside(key, () => this.#fail('array_property', 'An array has items only; this member would be lost.'));
+        this.#inside(key, () =>
+          this.#fail('array_property', 'The array has a named field, which JSON would drop. Remove the field.'),
+        );
       }
     }
   }
@@ -151,7 +156,7 @@ class FaultWalk {
     const keys = this.#ownKeys(value);
     const toJson = keys.includes('toJSON') ? this.#descriptor(value, 'toJSON') : undefined;
     if (typeof toJson?.value === 'function') {
-      this.#fail('to_json', 'The object wants to choose its own JSON (toJSON); call that, and give the result.');
+      this.#fail('to_json', 'The object has a toJSON method. Call it, and pass the result.');
     }
     this.#requirePrototype(value, Object.prototype, true);
     this.#spend(Math.max(0, keys.length - 1));
@@ -164,9 +169,13 @@ class FaultWalk {
   #visitNamed(value: object, key: string): void {
     if (!key.isWellFormed()) {
       this.#inside(key.toWellFormed(), () =>
-        this.#fail('lone_surrogate', 'The name has half a surrogate pair, which has no UTF-8; repair the text first.', {
-          name: JSON.stringify(key),
-        }),
+        this.#fail(
+          'lone_surrogate',
+          'The name has a lone surrogate, which has no UTF-8 bytes. Repair the string first.',
+          {
+            name: JSON.stringify(key),
+          },
+        ),
       );
     }
     this.#spend(Buffer.byteLength(JSON.stringify(key)) + 1);
@@ -179,10 +188,10 @@ class FaultWalk {
   #visitMember(key: string, member: PropertyDescriptor): void {
     this.#inside(key, () => {
       if (member.get !== undefined || member.set !== undefined || !('value' in member)) {
-        this.#fail('accessor', 'The member is computed by an accessor; give its value.');
+        this.#fail('accessor', 'The field is an accessor. Pass its value.');
       }
       if (member.enumerable !== true) {
-        this.#fail('hidden_property', 'The member is not enumerable and would be lost; make it a plain member.');
+        this.#fail('hidden_property', 'The field is not enumerable, so JSON would drop it. Make it a plain field.');
       }
       this.visit(member.value);
     });
@@ -191,13 +200,19 @@ class FaultWalk {
   #requirePrototype(value: object, wanted: object, orNull: boolean): void {
     const proto: unknown = this.#read(() => Object.getPrototypeOf(value));
     if (proto === wanted || (orNull && proto === null)) return;
-    this.#fail('class_instance', 'Only plain objects and arrays can be written; convert the instance to one.', {
-      class: className(proto),
-    });
+    this.#fail(
+      'class_instance',
+      'Only plain objects and arrays can be written. Convert the instance to a plain object.',
+      {
+        class: className(proto),
+      },
+    );
   }
 
   #failSymbolKey(key: symbol): never {
-    this.#fail('symbol_key', 'A member named by a symbol would be lost; name it by a string.', { name: String(key) });
+    this.#fail('symbol_key', 'A field with a symbol as its name would be dropped. Use a string as its name.', {
+      name: String(key),
+    });
   }
 
   #descriptor(value: object, key: string): PropertyDescriptor | undefined {
@@ -213,7 +228,9 @@ class FaultWalk {
     try {
       return read();
     } catch (cause) {
-      throw new CanonError('unreadable', this.#pointer, 'Reading the value threw an error; see its cause.', { cause });
+      throw new CanonError('unreadable', this.#pointer, 'The value threw an error while it was read. See the cause.', {
+        cause,
+      });
     }
   }
 
@@ -227,7 +244,7 @@ class FaultWalk {
   #spend(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes > this.#limits.bytesMax) {
-      this.#fail('too_large', `The text passes ${this.#limits.bytesMax} bytes here; give less, or raise bytesMax.`);
+      this.#fail('too_large', `The text exceeds ${this.#limits.bytesMax} bytes here. Pass less, or raise bytesMax.`);
     }
   }
 

@@ -45,10 +45,10 @@ export class JsonReader {
    */
   read(): Json {
     if (this.#text.charCodeAt(0) === 0xfeff) {
-      this.#fail('byte_order_mark', 'The text begins with a byte order mark; save it without one.');
+      this.#fail('byte_order_mark', 'The text starts with a byte order mark. Save it without one.');
     }
     const value = this.#value();
-    if (this.#at < this.#text.length) this.#fail('syntax', 'The value is over here, but the text goes on.');
+    if (this.#at < this.#text.length) this.#fail('syntax', 'The text continues after the end of the value.');
     return value;
   }
 
@@ -58,7 +58,7 @@ export class JsonReader {
     if (this.#nodes > this.#limits.nodesMax) {
       this.#fail(
         'too_many_nodes',
-        `The text has more than ${this.#limits.nodesMax} values; give less, or raise nodesMax.`,
+        `The text has more than ${this.#limits.nodesMax} values. Pass less, or raise nodesMax.`,
       );
     }
     this.#skipWhitespace();
@@ -106,7 +106,10 @@ export class JsonReader {
     this.#path.push(name);
     if (Object.hasOwn(object, name)) {
       this.#at = start;
-      this.#fail('duplicate_key', 'The object has this name twice; readers would disagree on which one counts.');
+      this.#fail(
+        'duplicate_key',
+        'The object has this name twice, and readers would use different values. Remove one.',
+      );
     }
     this.#skipWhitespace();
     this.#expect(':', 'a colon after the name');
@@ -134,7 +137,7 @@ export class JsonReader {
     if (this.#depth >= this.#limits.depthMax) {
       this.#fail(
         'too_deep',
-        `The text is nested more than ${this.#limits.depthMax} deep; flatten it, or raise depthMax.`,
+        `The text is nested more than ${this.#limits.depthMax} deep. Flatten it, or raise depthMax.`,
       );
     }
     this.#depth += 1;
@@ -150,7 +153,7 @@ export class JsonReader {
       if (this.#text[this.#at] !== '\\') {
         this.#fail(
           'syntax',
-          this.#at < this.#text.length ? 'Escape this control character.' : 'The string has no end.',
+          this.#at < this.#text.length ? 'Escape this control character.' : 'The string is not closed.',
         );
       }
       value += this.#escape() + this.#plain(start);
@@ -166,7 +169,7 @@ export class JsonReader {
   #wellFormed(text: string, start: number): string {
     if (text.isWellFormed()) return text;
     this.#at = start;
-    this.#fail('lone_surrogate', 'The string has half a surrogate pair, which has no UTF-8; repair the text first.');
+    this.#fail('lone_surrogate', 'The string has a lone surrogate, which has no UTF-8 bytes. Repair the string first.');
   }
 
   #escape(): string {
@@ -178,7 +181,7 @@ export class JsonReader {
       return String.fromCharCode(Number.parseInt(hex, 16));
     }
     const character = letter === undefined ? undefined : SHORT_ESCAPES.get(letter);
-    if (character === undefined) this.#fail('syntax', 'There is no such escape.');
+    if (character === undefined) this.#fail('syntax', 'The escape is not valid.');
     this.#at += 2;
     return character;
   }
@@ -193,7 +196,7 @@ export class JsonReader {
     }
     this.#at = start;
     if (!Number.isFinite(value)) this.#fail('not_finite', 'The number is larger than any double.');
-    this.#fail('unsafe_integer', 'The integer is beyond 2^53-1 and would be rounded; write a decimal string.');
+    this.#fail('unsafe_integer', 'The integer is beyond 2^53-1 and would be rounded. Write a decimal string.');
   }
 
   #word<Value extends Json>(word: string, value: Value): Value {

@@ -57,7 +57,7 @@ function isCanonical(value: Json, text: string, limits: CanonLimits): boolean {
 function notCanonical(text: string, again: string, cause?: unknown): CanonError {
   let offset = 0;
   while (offset < again.length && again[offset] === text[offset]) offset += 1;
-  return new CanonError('not_canonical', '', 'The text is not the canonical text of what it says.', {
+  return new CanonError('not_canonical', '', 'The text is not the canonical JSON of its value.', {
     evidence: { offset },
     cause,
   });

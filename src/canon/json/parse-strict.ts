@@ -35,7 +35,7 @@ function byteLength(text: string, bytesMax: number): number {
 }
 
 function tooLarge(bytes: number, bytesMax: number): CanonError {
-  return new CanonError('too_large', '', `The text has more than ${bytesMax} bytes; give less, or raise bytesMax.`, {
+  return new CanonError('too_large', '', `The text has more than ${bytesMax} bytes. Pass less, or raise bytesMax.`, {
     evidence: { bytes },
   });
 }
@@ -46,7 +46,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return UTF8.decode(bytes);
   } catch (cause) {
-    throw new CanonError('invalid_utf8', '', 'The bytes are not UTF-8; send the text in UTF-8.', {
+    throw new CanonError('invalid_utf8', '', 'The bytes are not UTF-8. Encode the text as UTF-8.', {
       evidence: { offset: invalidOffset(bytes) },
       cause,
     });

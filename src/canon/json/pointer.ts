@@ -6,7 +6,7 @@ import { CanonError } from './canon-error.ts';
  * @throws CanonError `bad_pointer` for a value that is not a string
  */
 export function escapeSegment(segment: string): string {
-  if (typeof segment !== 'string') throw badPointer('', 'a segment is a text');
+  if (typeof segment !== 'string') throw badPointer('', 'a segment must be a string');
   if (!segment.includes('~') && !segment.includes('/')) return segment;
   // The tilde first: otherwise the tilde of a fresh `~1` would be escaped again.
   return segment.replaceAll('~', '~0').replaceAll('/', '~1');
@@ -18,8 +18,8 @@ export function escapeSegment(segment: string): string {
  * @throws CanonError `bad_pointer` for a `/`, or a `~` that neither 0 nor 1 follows.
  */
 export function unescapeSegment(segment: string): string {
-  if (typeof segment !== 'string') throw badPointer('', 'a segment is a text');
-  if (segment.includes('/')) throw badPointer(segment, 'a segment has no "/"; write it as "~1"');
+  if (typeof segment !== 'string') throw badPointer('', 'a segment must be a string');
+  if (segment.includes('/')) throw badPointer(segment, 'a segment must not contain "/". Write it as "~1"');
   return unescapeToken(segment, segment);
 }
 
@@ -29,7 +29,7 @@ export function unescapeSegment(segment: string): string {
  * @throws CanonError `bad_pointer` for a value that is not a list of strings
  */
 export function toPointer(segments: readonly string[]): string {
-  if (!Array.isArray(segments)) throw badPointer('', 'a path is a list of names');
+  if (!Array.isArray(segments)) throw badPointer('', 'a path must be a list of names');
   let pointer = '';
   for (const segment of segments) pointer += '/' + escapeSegment(segment);
   return pointer;
@@ -42,9 +42,9 @@ export function toPointer(segments: readonly string[]): string {
  * `~`.
  */
 export function parsePointer(pointer: string): string[] {
-  if (typeof pointer !== 'string') throw badPointer('', 'a pointer is a text');
+  if (typeof pointer !== 'string') throw badPointer('', 'a pointer must be a string');
   if (pointer === '') return [];
-  if (pointer[0] !== '/') throw badPointer(pointer, 'a pointer is empty or begins with "/"');
+  if (pointer[0] !== '/') throw badPointer(pointer, 'a pointer must be empty or start with "/"');
   const tokens = pointer.slice(1).split('/');
   return pointer.includes('~') ? tokens.map((token) => unescapeToken(token, pointer)) : tokens;
 }
@@ -57,5 +57,5 @@ function unescapeToken(token: string, pointer: string): string {
 }
 
 function badPointer(pointer: string, why: string): CanonError {
-  return new CanonError('bad_pointer', '', `This is not a JSON pointer: ${why}.`, { evidence: { given: pointer } });
+  return new CanonError('bad_pointer', '', `The JSON pointer is not valid: ${why}.`, { evidence: { given: pointer } });
 }

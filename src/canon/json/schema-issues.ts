@@ -44,22 +44,22 @@ export function issueWords(raw: RawIssue): string | undefined {
     case 'invalid_type':
       return unlike(named(issue['expected']), issue.input);
     case 'invalid_value':
-      return `it has to be ${listed(issue['values'], ' or ')}`;
+      return `it must be ${listed(issue['values'], ' or ')}`;
     case 'unrecognized_keys':
-      return `there is no member ${listed(issue['keys'], ' and no member ')}`;
+      return `there is no field ${listed(issue['keys'], ' and no field ')}`;
     case 'too_small':
       return bounded(issue, issue['minimum'], issue['inclusive'] === false ? 'more than' : 'at least');
     case 'too_big':
       return bounded(issue, issue['maximum'], issue['inclusive'] === false ? 'less than' : 'at most');
     case 'not_multiple_of':
-      return `it has to be a multiple of ${issue['divisor']}`;
+      return `it must be a multiple of ${issue['divisor']}`;
     case 'invalid_format':
-      return `it has to be a text of the form ${issue['format']}`;
+      return `it must be a string of the form ${issue['format']}`;
     case 'invalid_union':
       return unionWords(issue['errors'], issue.input);
     case 'custom': {
       const wanted = wantedBy(issue);
-      return wanted === undefined ? 'it does not pass a check that was made for it' : unlike(wanted, issue.input);
+      return wanted === undefined ? 'it fails a custom check of the schema' : unlike(wanted, issue.input);
     }
     default:
       return undefined;
@@ -67,7 +67,7 @@ export function issueWords(raw: RawIssue): string | undefined {
 }
 
 const NAMES: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'a whole number',
   boolean: 'true or false',
@@ -88,7 +88,7 @@ function unionWords(errors: unknown, input: unknown): string {
   const forms = Array.isArray(errors) ? errors.map(formName) : [];
   const isNamed = forms.length > 0 && forms.every((form) => form !== undefined);
   if (isNamed) return unlike([...new Set(forms)].join(' or '), input);
-  return input === undefined ? 'it is missing' : 'it has none of the forms that it may have';
+  return input === undefined ? 'it is missing' : 'it matches none of the allowed forms';
 }
 
 /** The expected form of a union member, by its report on a value that does not fit. */
@@ -105,12 +105,13 @@ function wantedBy({ code, expected, params }: { readonly [member: string]: unkno
 }
 
 function unlike(wanted: string, input: unknown): string {
-  return `it has to be ${wanted}, and is ${input === undefined ? 'missing' : typeOf(input)}`;
+  return `it must be ${wanted}, but is ${input === undefined ? 'missing' : typeOf(input)}`;
 }
 
 function typeOf(value: unknown): string {
   if (value === null) return 'null';
-  if (typeof value === 'number' && !Number.isInteger(value)) return Number.isFinite(value) ? `${value}` : 'no number';
+  if (typeof value === 'number' && !Number.isInteger(value))
+    return Number.isFinite(value) ? `${value}` : 'not a number';
   return Array.isArray(value) ? 'a list' : named(typeof value);
 }
 
@@ -131,7 +132,7 @@ const COUNTED: Readonly<Record<string, string>> = {
 };
 
 function bounded(issue: { readonly [member: string]: unknown }, limit: unknown, relation: string): string {
-  const how = issue['exact'] === true ? 'just' : relation;
+  const how = issue['exact'] === true ? 'exactly' : relation;
   const what = COUNTED[String(issue['origin'])];
-  return what === undefined ? `it has to be ${how} ${limit}` : `it has to have ${how} ${limit} ${what}`;
+  return what === undefined ? `it must be ${how} ${limit}` : `it must have ${how} ${limit} ${what}`;
 }

@@ -140,7 +140,7 @@ const recordResult: UdtAction<'testing', RecordResult> = {
     const patient = enrolled(state, role);
     const row = testOf(state, patient, test);
     // A negative result can still become positive. The reverse is a doctor's decision.
-    if (row.result === 'positive') throw new Error(`${test} is positive; only a doctor can set that aside`);
+    if (row.result === 'positive') throw new Error(`${test} is positive; only a doctor can void it`);
     if (row.result === result) throw new Error(`${test} is recorded as ${result} already`);
     row.result = result;
     row.n = nextEvent(state, patient);
@@ -150,7 +150,7 @@ const recordResult: UdtAction<'testing', RecordResult> = {
 
 const trackTier: UdtAction<'tracking', TrackTier> = {
   process: 'tracking',
-  description: 'Bring the abstinence record up to a day and say which tier that is.',
+  description: 'Advance the abstinence record to a day, with its tier.',
   args: z.object({ as_of: day, tier }),
   apply: (state, { as_of, tier }, { role, at }) => {
     const { patient } = role;
@@ -174,7 +174,7 @@ const submitClaim: UdtAction<'claiming', SubmitClaim> = {
 
 const respondToRelapse: UdtAction<'relapse_response', RespondToRelapse> = {
   process: 'relapse_response',
-  description: 'Propose what is done about a positive test. A doctor decides.',
+  description: 'Propose the response to a positive test. A doctor decides.',
   args: z.object({ relapse: id, test: id, response: z.string().min(1) }),
   channel: MD,
   apply: (state, { relapse, test, response }, { role }) => {
@@ -186,7 +186,7 @@ const respondToRelapse: UdtAction<'relapse_response', RespondToRelapse> = {
 
 const setAsidePositive: UdtAction<'reappraisal', SetAsidePositive> = {
   process: 'reappraisal',
-  description: 'Propose that a positive test was none, so that the tier is what it was without it. A doctor decides.',
+  description: 'Propose to void a positive test, which restores the tier. A doctor decides.',
   args: z.object({ relapse: id, test: id, reason: z.string().min(1) }),
   channel: MD,
   apply: (state, { relapse, test, reason }, { role }) => {
@@ -258,5 +258,5 @@ function track(state: Pick<UdtState, 'patients' | 'tests'>, patient: string, upT
 }
 
 function notAfterToday(day: Day, at: string): void {
-  if (day > dayOf(at)) throw new Error(`${day} has not come yet`);
+  if (day > dayOf(at)) throw new Error(`${day} is in the future`);
 }

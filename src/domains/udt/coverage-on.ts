@@ -44,7 +44,7 @@ const QUESTION = arg.members({
   day: arg.of('a day such as 2026-03-23', (value) => isDay.safeParse(value).success),
   known: arg.optional(arg.whole),
 });
-const ENROLLED = arg.of('somebody who was enrolled on that day', (value) => value === true);
+const ENROLLED = arg.of('a patient who was enrolled on that day', (value) => value === true);
 
 /**
  * The tier of a day, its coverage in the window that ends there, and the remaining coverage, as a

@@ -24,7 +24,7 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
       },
       ({ type, confirms }, { sample, confirmed }) => {
         if (sample !== undefined && (sample.type !== type || sample.confirms !== confirms)) {
-          return reject('the test that was done is not the one that was ordered');
+          return reject('the performed test is not the ordered one');
         }
         if (confirms === undefined) return pass;
         if (confirmed?.type !== 'presumptive') return reject(`there is no presumptive test ${confirms} to confirm`);
@@ -46,7 +46,7 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
       },
       ({ test, response, decided_by }) => {
         if (decided_by === undefined) return escalate(`a doctor decides the response to ${test}: ${response}`);
-        return isDoctor(decided_by) ? pass : reject(`${decided_by} is no doctor`);
+        return isDoctor(decided_by) ? pass : reject(`${decided_by} is not a doctor`);
       },
     ),
 
@@ -122,7 +122,7 @@ export function rules({ each }: Rules<UdtState>): readonly EachInvariant<UdtStat
     ),
 
     each('ORDER_HAS_RATIONALE', '/orders/*/*', {}, ({ rationale }) =>
-      rationale.trim() === '' ? reject('an order says why the test is needed') : pass,
+      rationale.trim() === '' ? reject('an order must give the reason for the test') : pass,
     ),
   ];
 }

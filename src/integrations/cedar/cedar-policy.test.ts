@@ -135,34 +135,40 @@ describe('the query that a policy receives', () => {
 
   test.each<[PolicyQuery['args'], string]>([
     [{}, 'the schema requires the argument amount'],
-    [null, 'has no place: the arguments are null, which has no "'],
-    [[1], 'has no place: the arguments are a list, which has no "'],
-    [{ amount: null }, 'the argument amount is null, which is no Long of Cedar'],
+    [null, 'cannot be located: the arguments are null, which has no "'],
+    [[1], 'cannot be located: the arguments are a list, which has no "'],
+    [{ amount: null }, 'the argument amount is null, not a Cedar Long'],
     [{ amount: 1.5 }, 'the argument amount is a number with a fraction'],
     [{ amount: 2 ** 53 }, 'the argument amount is a large number'],
     [{ amount: '1' }, 'the argument amount is a text'],
     [{ amount: { __extn: { fn: 'decimal', arg: '1.0' } } }, 'the argument amount is an object'],
     // Optional ones too: without them, a rule that forbids by them would not apply.
     [{ amount: 1, tags: null }, 'the argument tags is null'],
-    [{ amount: 1, tags: ['a', 1] }, 'the argument tags/1 is a whole number, which is no String of Cedar'],
+    [{ amount: 1, tags: ['a', 1] }, 'the argument tags/1 is a whole number, not a Cedar String'],
     [
       { amount: 1, tags: { __entity: { type: 'Role', id: 'x' } } },
-      'the argument tags is an object, which is no Set<String>',
+      'the argument tags is an object, not a Cedar Set<String>',
     ],
-    [{ amount: 1, price: 0.1 + 0.2 }, 'the argument price is a number with a fraction, which is no decimal'],
+    [{ amount: 1, price: 0.1 + 0.2 }, 'the argument price is a number with a fraction, not a Cedar decimal'],
     [{ amount: 1, price: 1e21 }, 'the argument price is a large number'],
     [{ amount: 1, price: 'one' }, 'the argument price is a text'],
-    [{ amount: 1, sure: 1 }, 'the argument sure is a whole number, which is no Bool'],
+    [{ amount: 1, sure: 1 }, 'the argument sure is a whole number, not a Cedar Bool'],
     [{ amount: 1, to: [{ city: [] }] }, 'the argument /to/0/city is a list'],
     // So does a container above it with another shape.
-    [{ amount: 1, to: 'Rome' }, 'the argument /to/0/city has no place: /to is a text, which has no "0"'],
-    [{ amount: 1, to: null }, 'the argument /to/0/city has no place: /to is null, which has no "0"'],
-    [{ amount: 1, to: { city: 'Rome' } }, 'the argument /to/0/city has no place: /to is an object, which has no "0"'],
-    [{ amount: 1, to: ['Rome'] }, 'the argument /to/0/city has no place: /to/0 is a text, which has no "city"'],
-    [{ amount: 1, to: [['Rome']] }, 'the argument /to/0/city has no place: /to/0 is a list, which has no "city"'],
-    [{ amount: 1, 'odd name': 'half \ud800' }, 'the argument odd name is no text in Unicode'],
-    [{ amount: 1, 'odd name': 'x'.repeat(1_048_577) }, 'there is more than the 1048576 characters'],
-    [{ amount: 1, counts: Array.from({ length: 1_048_577 }, () => 1) }, 'there is more than the 1048576 characters'],
+    [{ amount: 1, to: 'Rome' }, 'the argument /to/0/city cannot be located: /to is a text, which has no "0"'],
+    [{ amount: 1, to: null }, 'the argument /to/0/city cannot be located: /to is null, which has no "0"'],
+    [
+      { amount: 1, to: { city: 'Rome' } },
+      'the argument /to/0/city cannot be located: /to is an object, which has no "0"',
+    ],
+    [{ amount: 1, to: ['Rome'] }, 'the argument /to/0/city cannot be located: /to/0 is a text, which has no "city"'],
+    [{ amount: 1, to: [['Rome']] }, 'the argument /to/0/city cannot be located: /to/0 is a list, which has no "city"'],
+    [{ amount: 1, 'odd name': 'half \ud800' }, 'the argument odd name is not a Unicode string'],
+    [{ amount: 1, 'odd name': 'x'.repeat(1_048_577) }, 'the request has more than the limit of 1048576 characters'],
+    [
+      { amount: 1, counts: Array.from({ length: 1_048_577 }, () => 1) },
+      'the request has more than the limit of 1048576 characters',
+    ],
   ])('is a denial for %#, which says why', async (args, problem) => {
     const policy = await cedarPolicy({ policies: 'permit(principal, action, resource);', schema: SCHEMA });
     const { decision, errors } = policy.evaluate(ask(args));
@@ -201,7 +207,7 @@ describe('the query that a policy receives', () => {
     const schema =
       'entity Principal; entity Trajectory; action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { ""?: Long } } };';
     expect(await holds('context.args has "" && context.args[""] == 5', ask(5), schema)).toBe(true);
-    expect(await holds('true', ask({}), schema)).toMatch(/is an object, which is no Long/);
+    expect(await holds('true', ask({}), schema)).toMatch(/is an object, not a Cedar Long/);
   });
 });
 
@@ -258,8 +264,8 @@ describe('policies and schemas refused before any query', () => {
 
   test.each<[string, { policies?: unknown; schema?: unknown }, RegExp]>([
     ['no Cedar', { policies: 'permit(principal, acti' }, /^bad_policy: .*line 1, column 23: .*unexpected end of input/],
-    ['no policies at all', { policies: undefined }, /^bad_policy: .*must be a text/],
-    ['half a character', { policies: '\ud800' }, /^bad_policy: .*must be a text in Unicode/],
+    ['no policies at all', { policies: undefined }, /^bad_policy: .*must be a Unicode/],
+    ['half a character', { policies: '\ud800' }, /^bad_policy: .*must be a Unicode/],
     [
       'an argument that is not declared',
       { policies: 'permit(principal, action, resource)\nwhen { context.args.amout > 1 };' },
@@ -304,7 +310,7 @@ describe('policies and schemas refused before any query', () => {
       { policies: '@approval("required") forbid(principal, action, resource);' },
       /^bad_policy: .*put @approval on a permit/,
     ],
-    ['no schema', { schema: undefined }, /^bad_schema: .*must be a text in Unicode, or an object/],
+    ['no schema', { schema: undefined }, /^bad_schema: .*must be a Unicode string, or an object/],
     ['a list', { schema: [] }, /^bad_schema: /],
     ['no JSON', { schema: { a: () => 1 } }, /^bad_schema: /],
     ['no schema in JSON', { schema: { a: 1 } }, /^bad_schema: .*expected struct/],
@@ -318,21 +324,21 @@ describe('policies and schemas refused before any query', () => {
     [
       'groups of principals',
       { schema: 'entity Group; entity Principal in [Group];' },
-      /no Principal is ever in a Group/,
+      /a Principal is never in a Group/,
     ],
-    ['attributes', { schema: 'entity Principal { level: Long };' }, /attributes, and those of Principal/],
-    ['tags', { schema: 'entity Principal tags String;' }, /tags, and those of Principal/],
+    ['attributes', { schema: 'entity Principal { level: Long };' }, /Principal declares attributes/],
+    ['tags', { schema: 'entity Principal tags String;' }, /Principal declares tags/],
     [
       'another principal',
       { schema: 'entity Role; entity Trajectory; action a appliesTo { principal: [Role], resource: [Trajectory] };' },
-      /applies to Role where it is always a Principal/,
+      /applies to Role, but must apply to Principal/,
     ],
     [
       'another member of the context',
       { schema: context('amount: Long') },
       /the context of a has amount; it can have role/,
     ],
-    ['a role that is no text', { schema: context('role: Long') }, /has role as something else than String/],
+    ['a role that is no text', { schema: context('role: Long') }, /has role with another type than String/],
     [
       'a parameter that is no text',
       { schema: context('params: { agent: Long }') },
@@ -343,12 +349,8 @@ describe('policies and schemas refused before any query', () => {
     ['a set of sets', { schema: context('args: { to: Set<Set<Long>> }') }, /args.to, which can be/],
     ['an entity in the arguments', { schema: context('args: { to: Principal }') }, /args.to, which can be/],
     ['an address in the arguments', { schema: context('args: { to: ipaddr }') }, /args.to, which can be/],
-    ['no pointer', { schema: context('args: { "/~": Long }') }, /args.\/~: This is not a JSON pointer/],
-    [
-      'an escape of Cedar',
-      { schema: context('args: { __entity: String }') },
-      /has __entity, which means something to Cedar/,
-    ],
+    ['no pointer', { schema: context('args: { "/~": Long }') }, /args.\/~: The JSON pointer is not valid/],
+    ['an escape of Cedar', { schema: context('args: { __entity: String }') }, /has __entity, which Cedar reserves/],
   ])('%s', async (_what, change, message) => {
     const options = { policies: '', schema: SCHEMA, ...change };
     expect(await codeOf(options)).toMatch(message);
@@ -389,7 +391,7 @@ describe('an engine that fails', () => {
         { scopes: [bad] },
       ][i % 4];
       expect(policy.evaluate(ask({ amount: 1, 'odd name': 'x' }, change as Partial<PolicyQuery>)).errors[0]).toMatch(
-        /no text in Unicode/,
+        /not a Unicode string/,
       );
     }
     expect(policy.evaluate(ask({ amount: 1 })).decision).toBe('allow');

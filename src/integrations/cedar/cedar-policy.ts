@@ -66,7 +66,7 @@ interface Asked {
 
 function decide({ engine, slots, prepared, declared, rules }: Asked, query: PolicyQuery): PolicyDecision {
   const request = requestOf(query, declared);
-  if ('problem' in request) return denied(`Cedar can’t be asked: ${request.problem}.`);
+  if ('problem' in request) return denied(`The request cannot be passed to Cedar: ${request.problem}.`);
   const name = slots.nameOf(prepared);
   const answer = engine.statefulIsAuthorized({
     ...request,
@@ -98,7 +98,7 @@ function ruled(decision: 'allow' | 'deny', applied: readonly CedarRule[]): Polic
       reasons: [rule.because ?? `The policy ${rule.id} applies.`],
       errors: [],
     };
-  if (decision === 'allow') return denied('Cedar allows, and names no policy for it');
+  if (decision === 'allow') return denied('Cedar allows the request but names no policy');
   return { decision, reasons: ['No policy permits it.'], errors: [] };
 }
 
@@ -119,7 +119,7 @@ function slotsOf(engine: CedarEngine): Slots {
 
 function textOf(policies: unknown): string {
   if (typeof policies === 'string' && policies.isWellFormed()) return policies;
-  throw refused('bad_policy', ['they must be a text in Unicode']);
+  throw refused('bad_policy', ['they must be a Unicode string']);
 }
 
 function schemaOf(schema: unknown): string | { readonly [namespace: string]: Json } {
@@ -128,7 +128,7 @@ function schemaOf(schema: unknown): string | { readonly [namespace: string]: Jso
   } else if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) {
     return told('bad_schema', () => copyJson(schema, { foreign: true })) as { readonly [namespace: string]: Json };
   }
-  throw refused('bad_schema', ['it must be a text in Unicode, or an object of Cedar’s JSON form']);
+  throw refused('bad_schema', ['it must be a Unicode string, or an object in Cedar’s JSON format']);
 }
 
 /** Reports an error of Cedar as the fault of an unreadable text. */

@@ -89,7 +89,7 @@ export async function loadEngine(): Promise<CedarEngine> {
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new CedarError(
       'missing_peer',
-      'Policies in Cedar need the package @cedar-policy/cedar-wasm, which is not installed; run npm install @cedar-policy/cedar-wasm.',
+      'The package @cedar-policy/cedar-wasm is not installed. Run npm install @cedar-policy/cedar-wasm.',
       { cause },
     );
   }

@@ -25,5 +25,5 @@ export class CedarError extends AssizeError<CedarErrorCode> {
 /** All that is wrong, each in a sentence; Cedar's own words where Cedar said it. */
 export function refused(code: 'bad_schema' | 'bad_policy', problems: readonly string[]): CedarError {
   const what = code === 'bad_schema' ? 'The Cedar schema' : 'The Cedar policies';
-  return new CedarError(code, `${what} can’t be used: ${problems.join('; ')}.`, { evidence: { problems } });
+  return new CedarError(code, `${what} cannot be used: ${problems.join('; ')}.`, { evidence: { problems } });
 }

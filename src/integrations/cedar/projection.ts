@@ -78,7 +78,7 @@ function taken<A extends Attribute>(
     const { name, kind, required } = attribute;
     const value = find(attribute);
     if (value !== undefined) values.push([name, cedarValue(value, kind, `${what}${name}`, budget)]);
-    else if (required) throw new NotShown(`the schema requires ${what}${name}, which is not there`);
+    else if (required) throw new NotShown(`the schema requires ${what}${name}, which is missing`);
   }
   return Object.fromEntries(values);
 }
@@ -95,7 +95,7 @@ function argumentAt(args: Json, { name, path }: Argument): Json | undefined {
     if (!mayHave(here, key)) {
       const above = depth === 0 ? 'the arguments are' : `${toPointer(path.slice(0, depth))} is`;
       const missing = `${above} ${sortOf(here)}, which has no ${JSON.stringify(key)}`;
-      throw new NotShown(`the argument ${name} has no place: ${missing}`);
+      throw new NotShown(`the argument ${name} cannot be located: ${missing}`);
     }
     const next = memberOf(here as { readonly [key: string]: Json }, key);
     if (next === undefined) return undefined;
@@ -163,7 +163,7 @@ function decimalText(value: Json): string | undefined {
 }
 
 function notOf(kind: Kind, value: Json, what: string): NotShown {
-  return new NotShown(`${what} is ${sortOf(value)}, which is no ${kindText(kind)} of Cedar`);
+  return new NotShown(`${what} is ${sortOf(value)}, not a Cedar ${kindText(kind)}`);
 }
 
 function sortOf(value: Json): string {
@@ -182,7 +182,7 @@ class TextBudget {
   #left: number = TEXT_MAX;
 
   text(text: string, what: string): string {
-    if (typeof text !== 'string' || !text.isWellFormed()) throw new NotShown(`${what} is no text in Unicode`);
+    if (typeof text !== 'string' || !text.isWellFormed()) throw new NotShown(`${what} is not a Unicode string`);
     this.items(text.length);
     return text;
   }
@@ -190,6 +190,6 @@ class TextBudget {
   /** An item of a list counts as one character. */
   items(count: number): void {
     this.#left -= count;
-    if (this.#left < 0) throw new NotShown(`there is more than the ${TEXT_MAX} characters that a policy is shown`);
+    if (this.#left < 0) throw new NotShown(`the request has more than the limit of ${TEXT_MAX} characters`);
   }
 }

@@ -28,8 +28,8 @@ export function readPolicies(engine: CedarEngine, text: string, schema: string |
   const rules = parts(engine, text).map((part, index) => ruleOf(engine, part, `policy${index}`, problems));
   const seen = new Set<string>();
   for (const { id } of rules) {
-    if (seen.has(id)) problems.push(`two policies have the id ${JSON.stringify(id)}, by which decisions name them`);
-    if (id === '' || id.length > RULE_ID_MAX) problems.push(`an id has 1 to ${RULE_ID_MAX} characters`);
+    if (seen.has(id)) problems.push(`two policies have the id ${JSON.stringify(id)}`);
+    if (id === '' || id.length > RULE_ID_MAX) problems.push(`an id must have 1 to ${RULE_ID_MAX} characters`);
     seen.add(id);
   }
   if (problems.length > 0) throw refused('bad_policy', problems);
@@ -75,7 +75,7 @@ function ruleOf(engine: CedarEngine, text: string, name: string, problems: strin
   if (approval !== undefined && approval !== 'required')
     problems.push(`${id} has @approval(${JSON.stringify(approval)}); write @approval("required")`);
   if (approval !== undefined && effect !== 'permit')
-    problems.push(`${id} forbids, and what is forbidden no approval allows; put @approval on a permit`);
+    problems.push(`${id} forbids, and an approval cannot allow that; put @approval on a permit`);
   return {
     id,
     text,

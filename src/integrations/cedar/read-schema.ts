@@ -67,7 +67,8 @@ export function readSchema(engine: CedarEngine, schema: string | object): ReadSc
   const problems: string[] = [];
   const namespaces = answer.json as Declared;
   const named = Object.keys(namespaces).filter((name) => name !== '');
-  if (named.length > 0) problems.push(`it has the namespace ${named.join(', ')}; declare everything in none`);
+  if (named.length > 0)
+    problems.push(`it has the namespace ${named.join(', ')}; declare everything without a namespace`);
   const { commonTypes = {}, entityTypes = {}, actions = {} } = (namespaces[''] ?? {}) as Declared;
   checkEntities(entityTypes, problems);
   const read = new Map<string, Shown>();
@@ -89,14 +90,14 @@ function checkEntities(entityTypes: Declared, problems: string[]): void {
   for (const [name, { memberOfTypes = [], shape, tags }] of Object.entries(entityTypes)) {
     const within = Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : undefined;
     if (within === undefined) {
-      problems.push(`no request has the entity type ${name}; there are ${Object.keys(ENTITIES).join(', ')}`);
+      problems.push(`no request has the entity type ${name}; the types are ${Object.keys(ENTITIES).join(', ')}`);
       continue;
     }
     const other = (memberOfTypes as string[]).find((type) => !within.includes(type));
-    if (other !== undefined) problems.push(`no ${name} is ever in a ${other}`);
+    if (other !== undefined) problems.push(`a ${name} is never in a ${other}`);
     if (Object.keys(shape?.attributes ?? {}).length > 0 || (shape !== undefined && shape.type !== 'Record'))
-      problems.push(`the entities have no attributes, and those of ${name} are declared to`);
-    if (tags !== undefined) problems.push(`the entities have no tags, and those of ${name} are declared to`);
+      problems.push(`${name} declares attributes, but the entities have none`);
+    if (tags !== undefined) problems.push(`${name} declares tags, but the entities have none`);
   }
 }
 
@@ -107,7 +108,7 @@ function shownOf(action: string, appliesTo: Declared, types: Types, problems: st
   ] as const) {
     const declared = appliesTo[what] as readonly string[];
     if (declared.length !== 1 || declared[0] !== only)
-      problems.push(`the action ${action} applies to ${declared.join(', ')} where it is always a ${only}`);
+      problems.push(`the action ${action} applies to ${declared.join(', ')}, but must apply to ${only}`);
   }
   const shown: { attributes: Attribute[]; params: Attribute[] | undefined; args: Argument[] | undefined } = {
     attributes: [],
@@ -125,7 +126,7 @@ function shownOf(action: string, appliesTo: Declared, types: Types, problems: st
     else {
       const kind = ATTRIBUTES[name] as Kind;
       if (JSON.stringify(types.kind(type)) !== JSON.stringify(kind))
-        problems.push(`${place} has ${name} as something else than ${kindText(kind)}`);
+        problems.push(`${place} has ${name} with another type than ${kindText(kind)}`);
       shown.attributes.push({ name, kind, required });
     }
   }
@@ -161,8 +162,7 @@ function argsOf(members: readonly Member[], place: string, problems: string[], t
 
 /** In Cedar's JSON form these fields mark an escape and not data. */
 function checkName(name: string, place: string, problems: string[]): void {
-  if (['__entity', '__extn', '__expr'].includes(name))
-    problems.push(`${place} has ${name}, which means something to Cedar`);
+  if (['__entity', '__extn', '__expr'].includes(name)) problems.push(`${place} has ${name}, which Cedar reserves`);
 }
 
 function pathOf(name: string, place: string, problems: string[]): readonly string[] {

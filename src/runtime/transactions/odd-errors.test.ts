@@ -69,7 +69,7 @@ const throwing = (thrown: unknown): never => {
   throw thrown;
 };
 
-const NO_TEXT = { message: 'what was thrown can’t be looked at' };
+const NO_TEXT = { message: 'the thrown value cannot be read' };
 
 const PLACES: readonly (readonly [string, object, Body])[] = [
   ['by the body', NO_TEXT, (_, thrown) => throwing(thrown)],

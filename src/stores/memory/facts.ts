@@ -317,5 +317,5 @@ function versionKey({ space, branch }: PartitionName, key: FactKey): string {
 }
 
 function incomplete(): StoreError {
-  return incompleteError('this store in memory');
+  return incompleteError('this in-memory store');
 }

@@ -120,5 +120,5 @@ function writesOf(
 }
 
 function closedError(): StoreError {
-  return new StoreError('store_closed', 'This store in memory is closed; what it held is gone, make a new one.');
+  return new StoreError('store_closed', 'The in-memory store is closed, and its content is gone. Create a new one.');
 }

@@ -2,7 +2,10 @@ import { StoreError, type StoreErrorCode } from '../errors.ts';
 
 /** The connection is gone before the server answered. */
 export class ConnectionLost extends Error {
-  /** False when the end of the statement never left this machine, so that the server can't have carried it out. */
+  /**
+   * False if the end of the statement never left this machine, so the server cannot have executed
+   * it.
+   */
   readonly wasSent: boolean;
 
   constructor(cause: unknown, wasSent: boolean) {
@@ -18,45 +21,45 @@ interface Meaning {
   readonly says: string;
 }
 
-const DENIED: Meaning = { code: 'store_denied', says: 'does not let this user in; check user and password' };
-const GONE: Meaning = { code: 'store_unreachable', retryable: true, says: 'has broken off the connection; try again' };
-const OUTRUN: Meaning = { code: 'store_locked', retryable: true, says: 'has other writers in the way; try again' };
+const DENIED: Meaning = { code: 'store_denied', says: 'refuses the login. Check user and password' };
+const GONE: Meaning = { code: 'store_unreachable', retryable: true, says: 'closed the connection. Try again' };
+const OUTRUN: Meaning = { code: 'store_locked', retryable: true, says: 'is blocked by other writers. Try again' };
 const CHANGED: Meaning = {
   code: 'store_failed',
-  says: 'has not the tables and functions it had; open it anew, perhaps with a newer Assize that has migrated it',
+  says: 'no longer has the expected tables and functions. Open it again, with a newer Assize if that version migrated it',
 };
 const POOLED: Meaning = {
   code: 'store_failed',
-  says: 'is behind a pooler that changes connections between statements; connect to the server, or let it pool sessions',
+  says: 'is behind a pooler that changes connections between statements. Connect to the server, or use session pooling',
 };
-const CORRUPT: Meaning = { code: 'store_corrupt', says: 'is damaged; keep a copy, and restore it from a backup' };
+const CORRUPT: Meaning = { code: 'store_corrupt', says: 'is damaged. Keep a copy, and restore it from a backup' };
 
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 const BY_STATE: Readonly<Record<string, Meaning>> = {
   '28000': DENIED,
   '28P01': DENIED,
-  '42501': { code: 'store_denied', says: 'does not allow this user that; grant the rights on its schema' },
-  '3D000': { code: 'store_not_found', says: 'is in no database that is there; create it, or check the URL' },
+  '42501': { code: 'store_denied', says: 'denies this user the operation. Grant the rights on its schema' },
+  '3D000': { code: 'store_not_found', says: 'is in a database that does not exist. Create it, or check the URL' },
   '25006': {
     code: 'store_readonly',
-    says: 'takes no writes, as a standby does; name the primary, or open it with mode readonly',
+    says: 'accepts no writes, like a standby. Name the primary, or open it with mode readonly',
   },
   '53300': {
     code: 'store_unreachable',
     retryable: true,
-    says: 'has no connection free; close some, raise max_connections, or try again',
+    says: 'has no free connection. Close some, raise max_connections, or try again',
   },
-  '53100': { code: 'store_failed', retryable: true, says: 'has a full disk; free space there and try again' },
-  '53200': { code: 'store_failed', retryable: true, says: 'is out of memory; free some there and try again' },
-  '55P03': { code: 'store_locked', retryable: true, says: 'was locked by someone else for too long; try again' },
+  '53100': { code: 'store_failed', retryable: true, says: 'has a full disk. Free space and try again' },
+  '53200': { code: 'store_failed', retryable: true, says: 'is out of memory. Free memory and try again' },
+  '55P03': { code: 'store_locked', retryable: true, says: 'was locked by another process for too long. Try again' },
   '57014': {
     code: 'store_failed',
     retryable: true,
-    says: 'took longer than statementTimeoutMs allows, or someone cancelled it; try again',
+    says: 'took longer than statementTimeoutMs, or the statement was cancelled. Try again',
   },
   '57P01': GONE,
   '57P02': GONE,
-  '57P03': { code: 'store_unreachable', retryable: true, says: 'is starting or stopping; try again' },
+  '57P03': { code: 'store_unreachable', retryable: true, says: 'is starting or stopping. Try again' },
   '57P05': GONE,
   '25P03': GONE,
   '40001': OUTRUN,
@@ -73,12 +76,12 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
 
 const NO_TLS: Meaning = {
   code: 'store_unreachable',
-  says: 'could not be asked under TLS; give its certificate with sslrootcert, or check sslmode in the URL',
+  says: 'could not be reached over TLS. Pass its certificate with sslrootcert, or check sslmode in the URL',
 };
 const NO_SERVER: Meaning = {
   code: 'store_unreachable',
   retryable: true,
-  says: 'can not be reached; check host and port, and that the server runs',
+  says: 'cannot be reached. Check host and port, and that the server runs',
 };
 
 /** SQLSTATE, where the error came from the server. */
@@ -93,7 +96,9 @@ export function isSerializationFailure(error: unknown): boolean {
   return state === '40001' || state === '40P01' || state === '23P01';
 }
 
-/** The store's error for whatever the driver or the server threw; a StoreError stays as it is. */
+/**
+ * The store's error for an error of the driver or the server. A StoreError is returned unchanged.
+ */
 export function storeError(error: unknown, path: string, doing: string): StoreError {
   if (error instanceof StoreError) return error;
   const state = sqlState(error);
@@ -106,53 +111,53 @@ export function storeError(error: unknown, path: string, doing: string): StoreEr
   return new StoreError(code, `The store ${path} ${says} (${reason(error)}).`, { ...details, retryable });
 }
 
-/** Nothing was sent, or what was sent is known not to be there. */
+/** Nothing was sent, or the sent statement had no effect. */
 export function unreachableError(path: string, cause: unknown): StoreError {
-  return new StoreError('store_unreachable', `The connection to ${path} was lost; try again.`, {
+  return new StoreError('store_unreachable', `The connection to ${path} was lost. Try again.`, {
     evidence: { path },
     retryable: true,
     cause,
   });
 }
 
-/** Whether a commit was carried out can't be said. */
+/** The outcome of a commit is unknown. */
 export function unknownCommitError(path: string, cause: unknown): StoreError {
   return new StoreError(
     'store_unreachable',
-    `The connection to ${path} was lost before it answered; resolve(id) tells what was committed.`,
+    `The connection to ${path} was lost before it answered. Check with resolve(id) whether the commit succeeded.`,
     { evidence: { path }, retryable: true, cause },
   );
 }
 
-/** Of `scrub.ts`, whatever was in its way. */
+/** The error of a scrub that could not finish. */
 export function notScrubbedError(path: string, cause: unknown): StoreError {
   const state = sqlState(cause);
   const todo = TO_SCRUB[state ?? ''] ?? 'Let';
   return new StoreError(
     'store_not_scrubbed',
-    `What was erased is committed and nobody reads it any more, but bytes of it may still be in the files of ${path}, whose tables could not be written anew (${reason(cause)}). ${todo} the owner of the tables open the store for writing, which goes on with it; \`assize fsck\` says whether it is done.`,
+    `The erasure is committed, but erased bytes may remain in the files of ${path}: its tables could not be rewritten (${reason(cause)}). ${todo} the owner of the tables open the store for writing, and check with \`assize fsck\`.`,
     { evidence: { path, ...(state !== undefined && { sqlstate: state }) }, retryable: true, cause },
   );
 }
 
 const TO_SCRUB: Readonly<Record<string, string>> = {
-  '55P03': 'Others are at them: wait until they are done, and let',
-  '53100': 'It takes as much free space as they have: make room, and let',
+  '55P03': 'Other processes use the tables: wait, and let',
+  '53100': 'The rewrite needs as much free space as the tables: free the space, and let',
 };
 
 export function readonlyError(path: string, why: string): StoreError {
-  return new StoreError('store_readonly', `${path} can't be written: ${why}.`, { evidence: { path } });
+  return new StoreError('store_readonly', `${path} cannot be written: ${why}.`, { evidence: { path } });
 }
 
 function meaningOf(error: unknown, state: string | undefined): Meaning | undefined {
   if (error instanceof ConnectionLost) return GONE;
   const message = error instanceof Error ? error.message : '';
-  // What a function worked with was taken away while it waited.
+  // An object of the function was dropped while the function waited.
   if (state === 'XX000' && message.startsWith('cache lookup failed')) return CHANGED;
   if (state !== undefined) return BY_STATE[state] ?? (state.startsWith('08') ? GONE : undefined);
   const code = codeOf(error) ?? '';
   if (/CERT|ERR_TLS|ERR_SSL|^UNABLE_TO_|^EPROTO$/.test(code) || /\bSSL connection/.test(message)) return NO_TLS;
-  // The driver's own words where the server asks for a password and none was given, or proves itself wrongly.
+  // The driver's own messages for a missing password, or for a wrong proof of the server.
   if (message.startsWith('SASL') || message.startsWith('Password must be')) return DENIED;
   if (/^E[A-Z]+$/.test(code) || /timeout expired|Connection terminated|connection error/.test(message))
     return NO_SERVER;

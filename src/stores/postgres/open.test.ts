@@ -319,12 +319,12 @@ withPostgres('opening', (postgres) => {
     expect(await store.selfCheck()).toEqual([
       '1 entries belong to no trajectory',
       '1 trajectories have a name and no entries',
-      '1 places of the log have lost their entries',
-      '3 entries have no place in the log, and stand where they never get one',
+      '1 positions of the log have lost their entries',
+      '3 entries have no position in the log, and cannot get one',
       '2 records of the effect log belong to no transaction',
       '1 transactions have gaps in the effect log',
       '1 keys of effects belong to no transaction',
-      '1 transactions are open and were never begun',
+      '1 transactions are open but do not exist',
       '1 fences are missing or too many',
     ]);
     await store.close();

@@ -137,8 +137,8 @@ function pathOf(settings: SessionOptions, schema: string): string {
   } catch (error) {
     // The error is not kept as a cause, because it can show the URL. Only the path of an unreadable
     // file is safe to show.
-    const path = error instanceof Error && 'path' in error ? `: ${error.path} can't be read` : '';
-    throw badUrl(`the driver does not understand it${path}; it says postgres://user:password@host:5432/database`);
+    const path = error instanceof Error && 'path' in error ? `: ${error.path} cannot be read` : '';
+    throw badUrl(`the driver cannot read it${path}. Write it like postgres://user:password@host:5432/database`);
   }
 }
 
@@ -149,9 +149,9 @@ async function checkServer(session: Session, path: string): Promise<void> {
   const [number, version, encoding] = row as [string, string, string];
   const fault =
     Number(number) < SERVER_VERSION_MIN
-      ? `is of PostgreSQL ${version}; take one of 14 or later`
+      ? `runs PostgreSQL ${version}. Use version 14 or later`
       : encoding !== 'UTF8'
-        ? `keeps texts as ${encoding}, which can't hold all of them; make a database with ENCODING 'UTF8'`
+        ? `stores text as ${encoding}. Create a database with ENCODING 'UTF8'`
         : undefined;
   if (fault !== undefined) {
     throw new StoreError('store_failed', `The server of ${path} ${fault}.`, { evidence: { path, version, encoding } });
@@ -160,7 +160,7 @@ async function checkServer(session: Session, path: string): Promise<void> {
 
 function checkNumber(name: string, value: number, min: number): void {
   if (Number.isSafeInteger(value) && value >= min && value < 2 ** 31) return;
-  throw new StoreError('store_invalid_input', `${name} is a whole number from ${min}.`, {
+  throw new StoreError('store_invalid_input', `${name} must be a whole number from ${min}.`, {
     evidence: { [name]: value },
   });
 }

@@ -73,7 +73,7 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
     return [
       ...counted(row!),
       ...(await partitions(unfit, 'do not fit the version or the latest change of their partition')),
-      ...(await partitions(overlapping(schema), 'overlap, where there is one value at a time')),
+      ...(await partitions(overlapping(schema), 'overlap, although the predicate is single-valued')),
     ];
   };
 }
@@ -104,30 +104,30 @@ function counted(row: Row): string[] {
 /** The maximum number of partitions that the report names. */
 const NAMED_MAX = 20;
 
-const ANEW = '; make them anew: assize memory rebuild';
+const ANEW = '; rebuild them: assize memory rebuild';
 
 /** The text after each count, in the order of the columns. */
 const FINDINGS: readonly string[] = [
   'entries belong to no trajectory',
   'trajectories have a name and no entries',
-  'places of the log have lost their entries',
-  'entries have no place in the log, and stand where they never get one',
+  'positions of the log have lost their entries',
+  'entries have no position in the log, and cannot get one',
   'records of the effect log belong to no transaction',
   'transactions have gaps in the effect log',
   'keys of effects belong to no transaction',
-  'transactions are open and were never begun',
+  'transactions are open but do not exist',
   'fences are missing or too many',
   'facts belong to no partition',
   'texts of facts belong to no partition',
-  'texts of facts have other words than are counted',
-  `facts have no text that they are found by${ANEW}`,
-  `texts are of no fact${ANEW}`,
-  `texts of facts are found in another space than theirs${ANEW}`,
+  'texts of facts have a wrong word count',
+  `facts have no search text${ANEW}`,
+  `texts belong to no fact${ANEW}`,
+  `texts of facts are indexed in a wrong space${ANEW}`,
   'vectors belong to no text',
-  `vectors are of no embedder, or have not as many dimensions as it${ANEW}`,
-  'rebuildings of the facts are not finished; make them anew: assize memory rebuild',
-  'marks that say whether facts are whole are missing or too many',
-  'erasures may have left bytes in the files of the tables; let their owner open the store for writing',
-  'pages of the database had another checksum than theirs',
-  'indexes are not whole',
+  `vectors have no embedder, or other dimensions than their embedder${ANEW}`,
+  'rebuilds of the facts are not finished; rebuild them: assize memory rebuild',
+  'completeness marks of the facts are missing or too many',
+  'erasures may have left bytes in the files of the tables; open the store for writing as their owner',
+  'pages of the database have a wrong checksum',
+  'indexes are incomplete',
 ];

@@ -279,7 +279,7 @@ test.each([
     code: 'store_not_scrubbed',
     retryable: true,
     evidence: { path, sqlite: errcode },
-    message: expect.stringMatching(/as much free space as the file has.*open the store for writing.*assize fsck/),
+    message: expect.stringMatching(/the size of the file as free space.*open the store for writing.*assize fsck/),
   });
   expect([await store.blob(hash), await store.erasedBy(hash)]).toEqual([undefined, BY]);
   expect(await store.commit(batchOf(entryAfter(await store.head('t'), 't')))).toEqual(COMMITTED);
@@ -348,7 +348,7 @@ test('while another process writes it waits, and says so after a time', async ()
   other.exec('BEGIN IMMEDIATE');
   await expect(next.scrub()).rejects.toMatchObject({
     code: 'store_not_scrubbed',
-    message: expect.stringMatching(/Others write to it all the time/),
+    message: expect.stringMatching(/Other processes write to the file/),
   });
   const waiting = next.scrub();
   other.exec('ROLLBACK');

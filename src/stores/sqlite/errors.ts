@@ -17,7 +17,7 @@ function resultCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
 }
 
-/** What crosses to another thread of an error of SQLite; undefined for any other. */
+/** The fields of a SQLite error that are passed to another thread. Undefined for other errors. */
 export function sqliteFailure(error: unknown): { readonly errcode: number; readonly message: string } | undefined {
   const errcode = resultCode(error);
   return errcode === undefined ? undefined : { errcode, message: reason(error) };
@@ -28,7 +28,7 @@ export function sqliteError(errcode: number, message: string): Error {
   return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 }
 
-/** What was written once is not there, or not as it was: nothing more is written to such a file. */
+/** Written data is missing or changed. Nothing more is written to such a file. */
 export function damagedError(what: string): Error {
   return sqliteError(CORRUPT, what);
 }
@@ -62,7 +62,10 @@ export function isFull(error: unknown): boolean {
   return primaryCode(error) === FULL;
 }
 
-/** No room on a disk or in memory, or none for temporary files; what was begun is rolled back. */
+/**
+ * No room on a disk or in memory, or none for temporary files; the started transaction is rolled
+ * back.
+ */
 export function isOutOfSpace(error: unknown): boolean {
   const code = primaryCode(error);
   return code === FULL || code === NOMEM || code === CANTOPEN;
@@ -75,36 +78,38 @@ export function isNotADatabase(error: unknown): boolean {
 export function lockedError(path: string, timeoutMs: number, cause: unknown): StoreError {
   return new StoreError(
     'store_locked',
-    `${path} was locked by someone else for ${timeoutMs} ms; nothing was written, try again when they are done.`,
+    `${path} was locked by another process for ${timeoutMs} ms, and nothing was written. Try again later.`,
     { evidence: { path, timeoutMs }, retryable: true, cause },
   );
 }
 
 export function notScrubbedError(path: string, cause: unknown): StoreError {
   const todo = isBusy(cause)
-    ? 'Others write to it all the time: wait until they are done'
-    : 'It takes as much free space as the file has, beside it and once more in the folder for temporary files: make room';
+    ? 'Other processes write to the file: wait until they are done'
+    : 'The rewrite needs the size of the file as free space, there and in the folder for temporary files: free the space';
   return new StoreError(
     'store_not_scrubbed',
-    `What was erased is committed and nobody reads it any more, but bytes of it may still be in ${path}, which could not be written anew (${reason(cause)}). ${todo}, and open the store for writing, which goes on with it; \`assize fsck\` says whether it is done.`,
+    `The erasure is committed, but erased bytes may remain in ${path}, which could not be rewritten (${reason(cause)}). ${todo}, open the store for writing, and check with \`assize fsck\`.`,
     { evidence: { path, ...evidenceOf(cause) }, retryable: true, cause },
   );
 }
 
 export function readonlyError(path: string, why: string, cause?: unknown): StoreError {
-  return new StoreError('store_readonly', `${path} can't be written: ${why}.`, { evidence: { path }, cause });
+  return new StoreError('store_readonly', `${path} cannot be written: ${why}.`, { evidence: { path }, cause });
 }
 
 export function poisonedError(path: string, cause: unknown): StoreError {
   const first = primaryCode(cause) === FULL ? 'free space on its disk, ' : '';
   return new StoreError(
     'store_poisoned',
-    `A write to ${path} failed (${reason(cause)}), so this handle answers nothing more; ${first}open the store anew, verify it, and settle unknown commits with resolve(id).`,
+    `A write to ${path} failed (${reason(cause)}), so this handle is unusable. Do this next: ${first}open the store again, verify it, and check unknown commits with resolve(id).`,
     { evidence: { path, ...evidenceOf(cause) }, cause },
   );
 }
 
-/** The store's error for whatever SQLite or the file system threw; a StoreError stays as it is. */
+/**
+ * The store's error for an error of SQLite or the file system. A StoreError is returned unchanged.
+ */
 export function storeError(error: unknown, path: string, doing: string): StoreError {
   if (error instanceof StoreError) return error;
   const details = { evidence: { path, ...evidenceOf(error) }, cause: error };
@@ -112,11 +117,11 @@ export function storeError(error: unknown, path: string, doing: string): StoreEr
     case READONLY:
       return readonlyError(
         path,
-        'the file, its folder or its file system is read-only; open it with mode readonly',
+        'the file, its folder or its file system is read-only. Open it with mode readonly',
         error,
       );
     case FULL:
-      return new StoreError('store_failed', `${path} is on a full disk; free space there and try again.`, {
+      return new StoreError('store_failed', `${path} is on a full disk. Free space and try again.`, {
         ...details,
         retryable: true,
       });
@@ -124,7 +129,7 @@ export function storeError(error: unknown, path: string, doing: string): StoreEr
     case NOTADB:
       return new StoreError(
         'store_corrupt',
-        `${path} is damaged; keep a copy, and restore it from an export or a backup.`,
+        `${path} is damaged. Keep a copy, and restore it from an export or a backup.`,
         details,
       );
     default:

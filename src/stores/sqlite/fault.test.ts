@@ -294,7 +294,7 @@ test('a full disk is reported with a remedy, at opening and at a write', async (
     status: 'unknown',
     cause: {
       code: 'store_poisoned',
-      message: expect.stringMatching(/failed \(injected\).*; free space on its disk, open/),
+      message: expect.stringMatching(/failed \(injected\).*: free space on its disk, open/),
     },
   });
   vi.restoreAllMocks();
@@ -303,6 +303,6 @@ test('a full disk is reported with a remedy, at opening and at a write', async (
   await expect(openSqlite({ path })).rejects.toMatchObject({
     code: 'store_failed',
     retryable: true,
-    message: `${path} is on a full disk; free space there and try again.`,
+    message: `${path} is on a full disk. Free space and try again.`,
   });
 });

@@ -345,11 +345,11 @@ test('an index that is not of the texts is found', async () => {
   db.close();
   expect(await store.selfCheck()).toEqual([
     '1 texts of facts belong to no partition',
-    '1 spaces have other texts than are counted',
-    '2 texts of facts are not indexed, or indexed and not there',
-    '1 texts of facts have other words than are counted',
-    '2 facts have no text that they are found by; make them anew: assize memory rebuild',
-    '1 texts are of no fact; make them anew: assize memory rebuild',
+    '1 spaces have a wrong text count',
+    '2 texts of facts are not indexed, or indexed texts are missing',
+    '1 texts of facts have a wrong word count',
+    '2 facts have no search text; rebuild them: assize memory rebuild',
+    '1 texts belong to no fact; rebuild them: assize memory rebuild',
     '1 vectors belong to no text',
   ]);
   await store.close();

@@ -55,7 +55,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     if (!isPresent(path)) {
       throw new StoreError(
         'store_not_found',
-        `There is no store at ${path}; check the path, or open it with mode create.`,
+        `There is no store at ${path}. Check the path, or open it with mode create.`,
         { evidence: { path } },
       );
     }
@@ -106,7 +106,7 @@ function probe(path: string): Mark {
     db.exec('PRAGMA writable_schema = ON');
     return readMark(db);
   } catch (error) {
-    if (isNotADatabase(error)) throw notOurs(path, 'it is no SQLite database', error);
+    if (isNotADatabase(error)) throw notOurs(path, 'it is not a SQLite database', error);
     throw error;
   } finally {
     db.close();
@@ -167,7 +167,7 @@ async function goOnErasing(store: SqliteStore): Promise<void> {
 function notOurs(path: string, what: string, cause?: unknown): StoreError {
   return new StoreError(
     'store_not_recognised',
-    `${path} is no Assize store, ${what}; nothing was changed, check the path.`,
+    `${path} is not an Assize store: ${what}. Nothing was changed; check the path.`,
     {
       evidence: { path },
       cause,

@@ -49,14 +49,14 @@ test('texts and vectors that are not as the facts say are found', async () => {
     DELETE FROM fact_text WHERE id = ${of('gone')}`);
   db.close();
   expect(await store.selfCheck()).toEqual([
-    '2 spaces have other texts than are counted',
-    '1 texts of facts have other words than are counted',
-    '1 facts have no text that they are found by; make them anew: assize memory rebuild',
-    '1 texts are of no fact; make them anew: assize memory rebuild',
-    '1 texts are there more than once; make them anew: assize memory rebuild',
-    '1 texts of facts are found in another space than theirs; make them anew: assize memory rebuild',
+    '2 spaces have a wrong text count',
+    '1 texts of facts have a wrong word count',
+    '1 facts have no search text; rebuild them: assize memory rebuild',
+    '1 texts belong to no fact; rebuild them: assize memory rebuild',
+    '1 texts are stored more than once; rebuild them: assize memory rebuild',
+    '1 texts of facts are indexed in a wrong space; rebuild them: assize memory rebuild',
     '1 vectors belong to no text',
-    '2 vectors are of no embedder, or have not as many dimensions as it; make them anew: assize memory rebuild',
+    '2 vectors have no embedder, or other dimensions than their embedder; rebuild them: assize memory rebuild',
   ]);
   await store.close();
 });
@@ -90,13 +90,13 @@ test('partitions that are not as their rows say are found', async () => {
   expect(await store.selfCheck()).toEqual([
     '2 facts belong to no partition',
     '2 versions of facts belong to no partition',
-    '1 versions of facts are not where they are looked for',
-    '1 long objects belong to no fact, or are gone from theirs',
+    '1 versions of facts are at a wrong position',
+    '1 long objects belong to no fact, or are missing',
     'the facts of ["clinic","alice","medication"] do not fit the version or the latest change of their partition',
     'the facts of ["clinic","bob","medication"] do not fit the version or the latest change of their partition',
-    'the facts of ["clinic","carol","medication"] overlap, where there is one value at a time',
-    'the facts of ["clinic","erin","medication"] overlap, where there is one value at a time',
-    'the facts are incomplete; make them anew: assize memory rebuild',
+    'the facts of ["clinic","carol","medication"] overlap, although the predicate is single-valued',
+    'the facts of ["clinic","erin","medication"] overlap, although the predicate is single-valued',
+    'the facts are incomplete; rebuild them: assize memory rebuild',
   ]);
   await store.close();
 });
@@ -160,11 +160,11 @@ test('duplicate facts and unmatched facts, versions and long objects are found',
     DELETE FROM fact_object WHERE id = (SELECT long FROM fact WHERE fact_id = 'no object')`);
   db.close();
   expect(await store.selfCheck()).toEqual([
-    '2 versions of facts are not where they are looked for',
-    '4 facts are there more than once; make them anew: assize memory rebuild',
-    '2 long objects belong to no fact, or are gone from theirs',
-    'the facts of ["clinic","twice","medication"] overlap, where there is one value at a time',
-    'the facts of ["clinic","thrice","medication"] overlap, where there is one value at a time',
+    '2 versions of facts are at a wrong position',
+    '4 facts are stored more than once; rebuild them: assize memory rebuild',
+    '2 long objects belong to no fact, or are missing',
+    'the facts of ["clinic","twice","medication"] overlap, although the predicate is single-valued',
+    'the facts of ["clinic","thrice","medication"] overlap, although the predicate is single-valued',
   ]);
   await store.close();
 });
@@ -185,7 +185,7 @@ test('facts missing from the index of ends, and ends without a fact, are found',
     UPDATE fact_time SET valid_from = '${day(3)}' ${of('from another time')}`);
   db.close();
   expect(await store.selfCheck()).toEqual([
-    '7 facts are not found by when they end, or ends are of no fact; make them anew: assize memory rebuild',
+    '7 facts are missing in the index of ends, or ends belong to no fact; rebuild them: assize memory rebuild',
     'the facts of ["clinic","two ends","medication"] do not fit the version or the latest change of their partition',
   ]);
   await store.close();

@@ -8,7 +8,7 @@ import { type HashedTable, prepareUnindexed } from './ledger/hash-index.ts';
 /** The maximum number of SQLite's own findings, and of named partitions of facts. */
 const FINDINGS_MAX = 20;
 
-const ANEW = '; make them anew: assize memory rebuild';
+const ANEW = '; rebuild them: assize memory rebuild';
 
 /**
  * The faults of the file, and rows that no reference leads to: without trajectory, entry,
@@ -124,9 +124,9 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
       .map((finding) => `SQLite says of the file: ${finding}`),
     ...counted(homeless.get(), (n) => `${n} entries belong to no trajectory`),
     ...counted(empty.get(), (n) => `${n} trajectories have a name and no entries`),
-    ...counted(unnameable.get(), (n) => `${n} trajectories have a name with a NUL, which nobody can ask for`),
-    ...counted(gone.get(), (n) => `${n} places of the log have lost their entries`),
-    ...counted(unplaced.get(), (n) => `${n} entries have no place in the log, and stand where they never get one`),
+    ...counted(unnameable.get(), (n) => `${n} trajectories have a NUL in their name, so no call can read them`),
+    ...counted(gone.get(), (n) => `${n} positions of the log have lost their entries`),
+    ...counted(unplaced.get(), (n) => `${n} entries have no position in the log, and cannot get one`),
     ...counted(doubled.get(), (n) => `${n} hashes have more than one blob`),
     ...unindexed.flatMap(([table, count]) =>
       counted({ n: count() }, (n) => `${n} rows of the table ${table} are not found by their hashes`),
@@ -134,32 +134,32 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(records.get(), (n) => `${n} records of the effect log belong to no transaction`),
     ...counted(gaps.get(), (n) => `${n} transactions have gaps in the effect log`),
     ...counted(keys.get(), (n) => `${n} keys of effects belong to no transaction`),
-    ...counted(open.get(), (n) => `${n} transactions are open and were never begun`),
+    ...counted(open.get(), (n) => `${n} transactions are open but do not exist`),
     ...counted(fences.get(), (n) => `${n} fences are missing or too many`),
     ...counted(facts.get(), (n) => `${n} facts belong to no partition`),
     ...counted(versions.get(), (n) => `${n} versions of facts belong to no partition`),
-    ...counted(unequal.get(), (n) => `${n} versions of facts are not where they are looked for`),
-    ...counted(repeated.get(), (n) => `${n} facts are there more than once${ANEW}`),
-    ...counted(misplaced.get(), (n) => `${n} long objects belong to no fact, or are gone from theirs`),
-    ...counted(unended.get(), (n) => `${n} facts are not found by when they end, or ends are of no fact${ANEW}`),
+    ...counted(unequal.get(), (n) => `${n} versions of facts are at a wrong position`),
+    ...counted(repeated.get(), (n) => `${n} facts are stored more than once${ANEW}`),
+    ...counted(misplaced.get(), (n) => `${n} long objects belong to no fact, or are missing`),
+    ...counted(unended.get(), (n) => `${n} facts are missing in the index of ends, or ends belong to no fact${ANEW}`),
     ...named(unfit.all(), 'do not fit the version or the latest change of their partition'),
-    ...named(overlapping(), 'overlap, where there is one value at a time'),
+    ...named(overlapping(), 'overlap, although the predicate is single-valued'),
     ...counted(unwritten.get(), (n) => `${n} texts of facts belong to no partition`),
-    ...counted(miscounted.get(), (n) => `${n} spaces have other texts than are counted`),
-    ...counted(wordless.get(), (n) => `${n} texts of facts are not indexed, or indexed and not there`),
-    ...counted(uncounted.get(), (n) => `${n} texts of facts have other words than are counted`),
-    ...counted(unfound.get(), (n) => `${n} facts have no text that they are found by${ANEW}`),
-    ...counted(unsaid.get(), (n) => `${n} texts are of no fact${ANEW}`),
-    ...counted(twice.get(), (n) => `${n} texts are there more than once${ANEW}`),
-    ...counted(elsewhere.get(), (n) => `${n} texts of facts are found in another space than theirs${ANEW}`),
+    ...counted(miscounted.get(), (n) => `${n} spaces have a wrong text count`),
+    ...counted(wordless.get(), (n) => `${n} texts of facts are not indexed, or indexed texts are missing`),
+    ...counted(uncounted.get(), (n) => `${n} texts of facts have a wrong word count`),
+    ...counted(unfound.get(), (n) => `${n} facts have no search text${ANEW}`),
+    ...counted(unsaid.get(), (n) => `${n} texts belong to no fact${ANEW}`),
+    ...counted(twice.get(), (n) => `${n} texts are stored more than once${ANEW}`),
+    ...counted(elsewhere.get(), (n) => `${n} texts of facts are indexed in a wrong space${ANEW}`),
     ...counted(textless.get(), (n) => `${n} vectors belong to no text`),
-    ...counted(uneven.get(), (n) => `${n} vectors are of no embedder, or have not as many dimensions as it${ANEW}`),
+    ...counted(uneven.get(), (n) => `${n} vectors have no embedder, or other dimensions than their embedder${ANEW}`),
     ...counted(
       unscrubbed.get(),
       (n) =>
-        `bytes of ${n} erasures may still be in the file or its WAL; open the store for writing, with room for the file once more`,
+        `bytes of ${n} erasures may still be in the file or its WAL; open the store for writing, with free space for a copy of the file`,
     ),
-    ...counted(partial.get(), () => 'the facts are incomplete; make them anew: assize memory rebuild'),
+    ...counted(partial.get(), () => 'the facts are incomplete; rebuild them: assize memory rebuild'),
   ];
 }
 

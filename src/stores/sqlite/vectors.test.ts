@@ -171,7 +171,7 @@ test('an unloadable library is reported with a remedy before opening the file', 
   const path = newPath();
   await expect(openSqlite({ path, vectors: 'sqlite-vec' })).rejects.toMatchObject({
     code: 'store_no_driver',
-    message: expect.stringMatching(/of another machine.*leave vectors at exact/),
+    message: expect.stringMatching(/of another machine.*use exact vectors/),
   });
   expect(existsSync(path)).toBe(false);
 });

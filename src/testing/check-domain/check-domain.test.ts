@@ -71,7 +71,7 @@ describe('an action that', () => {
     ['draws a number', (s, a, c) => spend(s, { ...a, amount: Math.random() < 2 ? 1 : 2 }, c), 'impure'],
     ['draws a name', (s, a, c) => spend(s, { ...a, amount: crypto.randomUUID().length }, c), 'impure'],
     ['reads the environment', (s, a, c) => spend(s, { ...a, amount: process.env['HOME'] ? 1 : 2 }, c), 'impure'],
-    ['counts its calls', (s, a, c) => spend(s, { ...a, amount: ++calls }, c), 'impure', /^it did two things/],
+    ['counts its calls', (s, a, c) => spend(s, { ...a, amount: ++calls }, c), 'impure', /^it gave two results/],
     [
       'knows what it saw before',
       (s, a, c) => {
@@ -380,20 +380,28 @@ test('states, arguments, roles and the time may be given', () => {
 });
 
 test.each<[string, object, RegExp]>([
-  ['an option', { runz: 10 }, /^The argument options\.runz is no option of checkDomain; there is seed, runs, /],
-  ['an action', { args: { spent: fc.constant({}) } }, /options\.args\.spent is no action of zoo; there is spend;/],
-  ['a role', { roles: { spendr: [] } }, /options\.roles\.spendr is no role of zoo; there is spender;/],
-  ['an inherited role', { roles: { constructor: [] } }, /options\.roles\.constructor is no role of zoo/],
+  [
+    'an option',
+    { runz: 10 },
+    /^The argument options\.runz is not a known option of checkDomain; the names are seed, runs, /,
+  ],
+  [
+    'an action',
+    { args: { spent: fc.constant({}) } },
+    /options\.args\.spent is not a known action of zoo; the names are spend;/,
+  ],
+  ['a role', { roles: { spendr: [] } }, /options\.roles\.spendr is not a known role of zoo; the names are spender;/],
+  ['an inherited role', { roles: { constructor: [] } }, /options\.roles\.constructor is not a known role of zoo/],
   [
     'a parameter',
     { roles: { spender: [{ agent: 'q' }, { agnet: 'q' }] } },
-    /options\.roles\.spender\.1 is not what its role has: the parameters agent;/,
+    /options\.roles\.spender\.1 is not what its role requires: the parameters agent;/,
   ],
   ['one too many', { roles: { spender: [{ agent: 'q', desk: 'd' }] } }, /options\.roles\.spender\.0 is not what/],
   [
     'a kind',
     { counselors: { bos: 'Grace' } },
-    /options\.counselors\.bos is no kind of counselor of zoo; there is boss;/,
+    /options\.counselors\.bos is not a known kind of counselor of zoo; the names are boss;/,
   ],
 ])('%s that does not exist is reported with the valid names; nothing runs', (_, options, said) => {
   let ran = false;
@@ -442,15 +450,15 @@ const REPORT = `The domain zoo: 2 errors, 1 warning.
    role    spender {"agent":"a"}
    args    {"amount":6,"tags":[]}
 
-3. process spending /orders/{agent}: its footprint names /orders/{agent}, which none of its actions touched (warning, unused)
+3. process spending /orders/{agent}: its footprint names /orders/{agent}, which no action of it accessed (warning, unused)
 
-seed 1, 100 runs: 35 committed, 0 escalated, 65 rejected; invariants judged on 96 states`;
+seed 1, 100 runs: 35 committed, 0 escalated, 65 rejected; invariants checked on 96 states`;
 
 test.each<[string, () => DomainReport, string]>([
   [
     'an approval that is forgotten',
     () => checkDomain(zoo(order, [escalating()]), { runs: 30 }),
-    `1. invariant APPROVED: approved by boss, it still does not pass, APPROVED says: /orders/a: 5 is a lot; let onApprove write the approval into what the invariant reads (approval_does_not_pass)
+    `1. invariant APPROVED: after the approval by boss it still does not pass, APPROVED says: /orders/a: 5 is a lot; let onApprove write the approval where the invariant reads it (approval_does_not_pass)
    state   {"cap":0,"log":[],"orders":{},"spent":{}}
    action  spend
    role    spender {"agent":"a"}
@@ -463,7 +471,7 @@ test.each<[string, () => DomainReport, string]>([
         zoo((s, a, c) => spend(s, { ...a, amount: Math.floor(Math.random() * 2 ** 31) }, c), []),
         { runs: 30 },
       ),
-    `1. action spend: it uses Math.random; what it depends on has to come in as an argument (impure)
+    `1. action spend: it uses Math.random; pass the value as an argument instead (impure)
    state   {"cap":0,"log":[],"orders":{},"spent":{}}
    action  spend
    role    spender {"agent":"a"}
@@ -475,7 +483,7 @@ test.each<[string, () => DomainReport, string]>([
       checkDomain(zoo(spend, [invariant<State>('R', ['/cap'], ({ log }) => (log.length > 2 ? reject('x') : pass))]), {
         runs: 30,
       }),
-    `1. invariant R: it reads what its footprint does not name: /log is outside the footprint (outside_footprint)
+    `1. invariant R: it reads data that its footprint does not name: /log is outside the footprint (outside_footprint)
    state   {"cap":0,"log":[],"orders":{},"spent":{}}
    says    the check of the invariant failed: /log is outside the footprint`,
   ],

@@ -164,7 +164,7 @@ class Check {
     for (const { invariant_id, result, detail } of vector) {
       // An invariant that cannot check a state is a separate problem.
       if (result === 'pass' || found.some(({ where }) => where === `invariant ${invariant_id}`)) continue;
-      const sentence = `${invariant_id} does not pass on it (${result}: ${detail}); no trajectory could begin with it`;
+      const sentence = `${invariant_id} does not pass on it (${result}: ${detail}), so no trajectory can be created`;
       this.#note({ kind: 'broken_initial', where: 'initial state', sentence }, { state: initial });
     }
   }
@@ -176,7 +176,7 @@ class Check {
     for (const state of given) {
       if (!fits(this.#domain, state))
         this.#note(
-          { kind: 'no_values', where: 'states', sentence: 'a state that was given does not fit the schema' },
+          { kind: 'no_values', where: 'states', sentence: 'a state of the option `states` does not fit the schema' },
           { state },
         );
     }
@@ -187,7 +187,7 @@ class Check {
       this.#note({
         kind: 'no_values',
         where: 'state',
-        sentence: 'no state was found that fits the schema; give some in the option `states`',
+        sentence: 'no state was found that fits the schema; pass some in the option `states`',
       });
     const fitting = given.filter((state) => fits(this.#domain, state));
     return [
@@ -264,13 +264,13 @@ class Check {
     const takes = (value: unknown): boolean => schema.safeParse(value).success;
     const [args] = this.#draw(values, 1, takes);
     if (args === undefined) {
-      const sentence = 'no arguments were found that its schema takes; give some in the option `args`';
+      const sentence = 'no arguments were found that its schema accepts; pass some in the option `args`';
       this.#note({ kind: 'no_values', where: `action ${action}`, sentence });
       return undefined;
     }
     const parsed: unknown = (schema.safeParse(args) as { data?: unknown }).data;
     if (asJson(parsed) === undefined) {
-      const sentence = `its schema makes of the arguments what is no JSON (${typeNamed(parsed)}), so that it can never be proposed`;
+      const sentence = `its schema parses the arguments to a value that is not JSON (${typeNamed(parsed)}), so it can never be proposed`;
       this.#note({ kind: 'not_json', where: `action ${action}`, sentence }, { action, args });
       return undefined;
     }
@@ -328,7 +328,7 @@ class Check {
     for (const { case: asked, did } of this.#asked.reverse()) {
       const now = this.#trials.ofCase(asked).did;
       if (now === undefined || now === did) continue;
-      const sentence = `it did another thing when the same was proposed again later, so it remembers something between calls: ${did}, then ${now}`;
+      const sentence = `it gave another result for the same proposal later, so it keeps state between calls: ${did}, then ${now}`;
       this.#note({ kind: 'impure', where: `action ${asked.action}`, sentence }, exampleOf(asked));
     }
   }
@@ -340,15 +340,15 @@ class Check {
       const { passed, failed } = this.#judged.get(id) ?? { passed: 0, failed: 0 };
       const where = `invariant ${id}`;
       if (passed + failed === 0)
-        this.#note({ kind: 'never_judged', where, sentence: 'no state that was seen has a member for it to judge' });
+        this.#note({ kind: 'never_judged', where, sentence: 'no tried state has an item that it checks' });
       else if (failed === 0)
         this.#note({
           kind: 'never_violated',
           where,
-          sentence: `each of the ${passed} states that it judged passes; does it ever refuse?`,
+          sentence: `all ${passed} checked states pass; can it ever refuse?`,
         });
       else if (passed === 0)
-        this.#note({ kind: 'always_fails', where, sentence: `none of the ${failed} states that it judged passes` });
+        this.#note({ kind: 'always_fails', where, sentence: `none of the ${failed} checked states passes` });
     }
   }
 
@@ -361,22 +361,21 @@ class Check {
       if (!performed.has(name)) this.#note({ kind: 'unused', where, sentence: 'no role performs it' });
       // A process without actions only gives a role something to read.
       if (!acted.has(name)) {
-        if (writes.length > 0)
-          this.#note({ kind: 'unused', where, sentence: 'it may write, and no action belongs to it' });
+        if (writes.length > 0) this.#note({ kind: 'unused', where, sentence: 'it may write, but has no action' });
         continue;
       }
       const own = Object.keys(actions).filter((action) => actions[action]?.process === name);
       if (!own.some((action) => this.#done.has(action))) continue;
       for (const pointer of new Set([...reads, ...writes])) {
         if (this.#trials.isUsed(name, pointer)) continue;
-        const sentence = `its footprint names ${pointer}, which none of its actions touched`;
+        const sentence = `its footprint names ${pointer}, which no action of it accessed`;
         this.#note({ kind: 'unused', where: `${where} ${pointer}`, sentence });
       }
     }
     for (const action of walked ? Object.keys(actions) : []) {
       if (this.#done.has(action)) continue;
       const refusal = this.#refusals.get(action);
-      const sentence = `it was never carried out${refusal === undefined ? '' : `; the last refusal: ${refusal}`}`;
+      const sentence = `it was never executed${refusal === undefined ? '' : `; the last refusal: ${refusal}`}`;
       this.#note({ kind: 'never_done', where: `action ${action}`, sentence });
     }
   }
@@ -385,7 +384,7 @@ class Check {
   #judgeSchemas(): void {
     const loose = loosePlaces(this.#domain.state, '');
     for (const place of loose) {
-      const sentence = 'it takes values that are no JSON, which no action can write; say what they are';
+      const sentence = 'it accepts values that are not JSON, which no action can write; declare their type';
       this.#note({ kind: 'loose_schema', where: `state ${place}`, sentence });
     }
   }
@@ -399,7 +398,7 @@ class Check {
     if (Object.keys(counselors).length > 0) return;
     for (const [name, { strategy }] of Object.entries(memory?.predicates ?? {})) {
       if (strategy !== 'await') continue;
-      const sentence = 'what contradicts waits for a person to choose, and the domain has no counselors; declare some';
+      const sentence = 'contradictions wait for a counselor, but the domain has no counselors; declare some';
       this.#note({ kind: 'no_counselor', where: `predicate ${name}`, sentence });
     }
   }

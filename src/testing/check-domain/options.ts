@@ -62,15 +62,15 @@ export function requireNamesOf(domain: Domain, { args = {}, roles = {}, counselo
 function requireNames(argument: string, given: object, what: string, names: readonly string[]): void {
   const wrong = Object.keys(given).find((name) => !names.includes(name));
   if (wrong === undefined) return;
-  const known = names.length === 0 ? 'there is none' : `there is ${names.join(', ')}`;
-  throw misnamed(`${argument}.${wrong}`, `no ${what}; ${known}`);
+  const known = names.length === 0 ? 'the domain has none' : `the names are ${names.join(', ')}`;
+  throw misnamed(`${argument}.${wrong}`, `not a known ${what}; ${known}`);
 }
 
 function requireParams(argument: string, given: object, wanted: readonly string[]): void {
   const names = Object.keys(given);
   if (names.length === wanted.length && wanted.every((name) => names.includes(name))) return;
   const all = wanted.length === 0 ? 'no parameters' : `the parameters ${wanted.join(', ')}`;
-  throw misnamed(argument, `not what its role has: ${all}`);
+  throw misnamed(argument, `not what its role requires: ${all}`);
 }
 
 function misnamed(argument: string, is: string): ArgumentError {

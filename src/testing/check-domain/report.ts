@@ -106,7 +106,7 @@ export function formatReport(report: Omit<DomainReport, 'formatReport'>): string
   return [
     `The domain ${report.domain}: ${counted.length === 0 ? 'nothing found' : counted.join(', ')}.`,
     ...report.problems.map((problem, i) => `\n${i + 1}. ${textOf(problem)}`),
-    `\nseed ${report.seed}, ${report.runs} runs: ${committed} committed, ${escalated} escalated, ${rejected} rejected; invariants judged on ${report.states} states`,
+    `\nseed ${report.seed}, ${report.runs} runs: ${committed} committed, ${escalated} escalated, ${rejected} rejected; invariants checked on ${report.states} states`,
   ].join('\n');
 }
 

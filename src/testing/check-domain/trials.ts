@@ -119,7 +119,7 @@ export class Trials {
       found.push({
         kind: 'impure',
         where,
-        sentence: `it did two things with the same inputs: ${first.did}, then ${second.did}`,
+        sentence: `it gave two results for the same inputs: ${first.did}, then ${second.did}`,
       });
     if (first.refusal !== undefined) {
       const refused = this.#refused(where, first.refusal);
@@ -136,11 +136,11 @@ export class Trials {
       found.push({
         kind: 'approval_does_not_pass',
         where: asked,
-        sentence: `no approval can be written: ${ruling.detail}`,
+        sentence: `the approval cannot be written: ${ruling.detail}`,
       });
     } else if (said !== naive?.id) {
       const rule = naive?.id ?? said;
-      const sentence = `judged by what changed, the proposal is ${said === undefined ? 'approved' : `stopped by ${said}`}; judged by all rules on everything, it is ${naive === undefined ? 'approved' : `stopped by ${rule}`}`;
+      const sentence = `by the incremental check, the proposal is ${said === undefined ? 'approved' : `stopped by ${said}`}; by a full check of all rules, it is ${naive === undefined ? 'approved' : `stopped by ${rule}`}`;
       found.push({ kind: 'evaluation_differs', where: `invariant ${rule}`, sentence });
     }
     const stopped = said === undefined ? {} : { stoppedBy: said };
@@ -167,12 +167,12 @@ export class Trials {
     const found = this.#watch.take();
     if ('fault' in said) return [...found, { kind: 'failure_not_proposed', where, sentence: said.fault }];
     if (JSON.stringify(said) !== JSON.stringify(again))
-      found.push({ kind: 'impure', where, sentence: 'its onFailure said two things of the same arguments' });
+      found.push({ kind: 'impure', where, sentence: 'its onFailure returned two results for the same arguments' });
     const { role: its = role } = said;
     const intent = { ...said, role: typeof its === 'string' ? { name: its, params: {} } : its } as Intent;
     const compiled = compile(this.domain, intent, EVERYBODY);
     if ('reason' in compiled) {
-      const sentence = `what is proposed where its effects fail is refused, ${compiled.reason}: ${compiled.detail}`;
+      const sentence = `the proposal of its onFailure is refused, ${compiled.reason}: ${compiled.detail}`;
       found.push({ kind: 'failure_not_proposed', where, sentence });
     }
     return [...found, ...this.#watch.take()];
@@ -198,10 +198,10 @@ export class Trials {
       const differs = ([a, b]: [unknown, unknown]): boolean => JSON.stringify(a) !== JSON.stringify(b);
       const wording = (of: unknown): string => (of as { detail?: string }).detail ?? 'pass';
       if (differs([vector[i], again[i]])) {
-        const sentence = `it said two things of one state: ${wording(vector[i])}, then ${wording(again[i])}`;
+        const sentence = `it returned two results for one state: ${wording(vector[i])}, then ${wording(again[i])}`;
         found.push({ kind: 'impure', where, sentence });
       } else if (differs([vector[i], turned[i]])) {
-        const sentence = `it says another thing when the keys were written in another order: ${wording(turned[i])}`;
+        const sentence = `its result depends on the order of keys: ${wording(turned[i])}`;
         found.push({ kind: 'key_order', where, sentence });
       }
       const fault = faultOf(rule, detail);
@@ -216,7 +216,7 @@ export class Trials {
     const refusal = `${ruling.invariantId}: ${ruling.detail}`;
     const principal = this.#counselors[ruling.channel];
     if (principal === undefined) {
-      const sentence = `nobody was found who may approve what escalates to ${ruling.channel}; name one in the option \`counselors\``;
+      const sentence = `no counselor was found for the channel ${ruling.channel}; name one in the option \`counselors\``;
       return { found: [{ kind: 'no_counselor', where, sentence }], refusal };
     }
     const { args } = ruling.compiled;
@@ -240,8 +240,8 @@ export class Trials {
       const why = vector.map(({ invariant_id, detail }) => `${invariant_id} says: ${detail}`).join('; ');
       const sentence =
         error.code === 'override_needed'
-          ? `approved by ${principal}, it still does not pass, ${why}; let onApprove write the approval into what the invariant reads`
-          : `it can't be approved: ${error.message}`;
+          ? `after the approval by ${principal} it still does not pass, ${why}; let onApprove write the approval where the invariant reads it`
+          : `it cannot be approved: ${error.message}`;
       return { found: [...this.#watch.take(), { kind, where, sentence }], refusal };
     }
   }
@@ -316,8 +316,8 @@ function faultOf(rule: Rule, detail: string): Pick<FoundProblem, 'kind' | 'sente
     if (what.endsWith(' is read-only here'))
       return { kind: 'writes_state', sentence: `it writes to the state: ${what}` };
     return rule.spec.kind === 'each'
-      ? { kind: 'with_outside_reads', sentence: `it is judged with what its \`reads\` don't name: ${what}` }
-      : { kind: 'outside_footprint', sentence: `it reads what its footprint does not name: ${what}` };
+      ? { kind: 'with_outside_reads', sentence: `it is checked with data that its \`reads\` do not name: ${what}` }
+      : { kind: 'outside_footprint', sentence: `it reads data that its footprint does not name: ${what}` };
   }
   return detail.endsWith(NONSENSE)
     ? { kind: 'nonsense', sentence: 'it answers neither pass, reject nor escalate' }

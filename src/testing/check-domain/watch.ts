@@ -42,18 +42,17 @@ export class Watch {
       const mine = data === undefined ? undefined : structuredClone(given[data]);
       if (data !== undefined) given[data] = mine;
       const before = textOf(mine);
-      const disarm = arm((what) => note('impure', `it uses ${what}; what it depends on has to come in as an argument`));
+      const disarm = arm((what) => note('impure', `it uses ${what}; pass the value as an argument instead`));
       try {
         const answer = fn(...given);
-        if (isThenable(answer)) note('asynchronous', 'it returns a promise; it must answer at once');
+        if (isThenable(answer)) note('asynchronous', 'it returns a promise; it must be synchronous');
         return answer;
       } catch (error) {
-        if (refuses && !isRefusal(error))
-          note('throws', `it throws ${named(error)}, which is no refusal for a person to read`);
+        if (refuses && !isRefusal(error)) note('throws', `it throws ${named(error)}, which is not a readable refusal`);
         throw error;
       } finally {
         disarm();
-        if (textOf(mine) !== before) note('mutates_arguments', 'it changes the arguments that it is given');
+        if (textOf(mine) !== before) note('mutates_arguments', 'it changes its arguments');
       }
     };
   }

@@ -123,7 +123,9 @@ describe('branches that work in copies', () => {
     );
     await expect(large).rejects.toMatchObject({
       code: 'bad_input',
-      message: expect.stringMatching(/^sub\/large, of 1048576 bytes, can't be taken over: .* give less at a time/),
+      message: expect.stringMatching(
+        /^sub\/large \(1048576 bytes\) cannot be copied from the branch: .* give less at a time/,
+      ),
     });
     expect(listing(root)).toEqual({});
     expect(copies()).toEqual([]);
@@ -182,14 +184,14 @@ describe('branches that work in copies', () => {
   test.each<[string, (folder: any) => Promise<unknown>, string]>([
     ['a link', (folder) => folder.run(['/bin/ln', '-s', 'a', 'link']), 'link is a symbolic link'],
     ['a link that is gone', (folder) => folder.run(['/bin/rm', 'there']), 'there is a symbolic link'],
-    ['a pipe', (folder) => folder.run(['/usr/bin/mkfifo', 'pipe']), 'pipe is no file'],
+    ['a pipe', (folder) => folder.run(['/usr/bin/mkfifo', 'pipe']), 'pipe is not a file'],
     [
       'a name that is no UTF-8',
       async (folder) => {
         await folder.write('odd\ufffd', '');
         await folder.run(['/bin/sh', '-c', `echo x > "$(printf 'odd\\377')"`]);
       },
-      'has a name that is no UTF-8',
+      'is not UTF-8, so no tool can open it',
     ],
     ['no folder at all', (folder) => folder.run(['/bin/sh', '-c', 'rm -r "$PWD"']), 'ENOENT'],
     [
@@ -201,7 +203,7 @@ describe('branches that work in copies', () => {
       'made is a folder',
     ],
     ['what can’t be named', (folder) => folder.read('n'.repeat(300)), 'ENAMETOOLONG'],
-    ['odd bits', (folder) => folder.run(['/bin/chmod', '4755', 'a']), 'a has bits beside those of permissions'],
+    ['odd bits', (folder) => folder.run(['/bin/chmod', '4755', 'a']), 'a has mode bits other than permissions'],
   ])('that leave %s have failed, and can’t be chosen', async (_, leave, why) => {
     put(root, 'a', 'x');
     symlinkSync('a', join(root, 'there'));
@@ -363,7 +365,7 @@ describe('a copy', () => {
     const refused = await stage();
     const error = await errorOf(refused.transact((tx) => refused.folders.speculate(tx, [() => 0], () => 0)));
     expect(error).toMatchObject({ code: 'tool_failed' });
-    expect(error.message).toContain(`${root}/out can't be copied`);
+    expect(error.message).toContain(`${root}/out cannot be copied`);
     expect(copies()).toEqual([]);
     const { folders, transact } = await stage({ exclude: ['out'] });
     await transact((tx) =>
@@ -575,7 +577,7 @@ test('a folder with a name that is not UTF-8 is not copied; the error has it', a
   const { folders, transact } = await stage();
   const error = await errorOf(transact((tx) => folders.speculate(tx, [() => 0], () => 0)));
   expect(error).toMatchObject({ code: 'tool_failed' });
-  expect(error.message).toContain(`${root}/odd\ufffd has a name that is no UTF-8`);
+  expect(error.message).toContain(`the name of ${root}/odd\ufffd is not UTF-8`);
   expect(copies()).toEqual([]);
 });
 
@@ -701,10 +703,10 @@ test.each(['buffered', 'externalised'] as const)(
 test.each<[string, any, string?]>([
   ['no folder', { root: '/nowhere/at/all' }],
   ['the whole file system', { root: '/' }],
-  ['names that are none', { leaveOut: [7] }],
+  ['names that are none', { exclude: [7] }],
   ['an environment that is none', { env: { A: 7 } }],
   ['an odd number', { outputMax: -1 }],
-  ['what there is not', { leaveout: ['.git'] }, 'no member "leaveout"; there are root, name, leaveOut'],
+  ['what there is not', { leaveout: ['.git'] }, 'no field "leaveout". The options are root, name, exclude'],
 ])('%s is refused', (_, options, why = '') => {
   const make = () => new BranchFolders({ root, ...options });
   expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(why) }));

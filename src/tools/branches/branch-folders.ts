@@ -66,7 +66,7 @@ export type ChooseBranch<T> = (
 const OPTIONS = z.strictObject({
   root: z.string(),
   name: z.string().optional(),
-  leaveOut: z.array(z.string()).optional(),
+  exclude: z.array(z.string()).optional(),
   env: z.record(z.string(), z.string()).optional(),
   outputMax: z.int().min(0).optional(),
   sensitive: z.boolean().optional(),
@@ -97,11 +97,11 @@ export class BranchFolders {
   /** @throws EffectError `invalid_tool` for an unusable root, and for a misspelled option */
   constructor(options: BranchFoldersOptions) {
     const read = readOptions(OPTIONS, options, NAME);
-    const { name = NAME, leaveOut = [], env = ENV, outputMax = OUTPUT_MAX, sensitive = false } = read;
+    const { name = NAME, exclude = [], env = ENV, outputMax = OUTPUT_MAX, sensitive = false } = read;
     this.#name = name;
     this.#root = rootAt(read.root);
-    if (this.#root.path === '/') throw invalidTool(name, 'its root has to be a folder that has one around it');
-    this.#copies = new Copies(this.#root, leaveOut);
+    if (this.#root.path === '/') throw invalidTool(name, 'its root must be a folder with a parent folder');
+    this.#copies = new Copies(this.#root, exclude);
     this.#run = { env, outputMax };
     this.tools = [this.#copyTool(sensitive), this.#runTool(sensitive)];
   }
@@ -210,14 +210,14 @@ export class BranchFolders {
     }
     const { bytes, mode } = await worked(this.#name, async () => {
       const seen = await diskAt(root, BYTES_MAX).look(join(root.path, path));
-      if (seen.is !== 'file') throw new DidNothing(`${path} was changed after its branch had ended`, { final: true });
+      if (seen.is !== 'file') throw new DidNothing(`${path} changed after its branch had ended`, { final: true });
       return seen;
     });
     try {
       await tx.call(`${this.#name}.write`, { path: at, ...contentOf(bytes), mode, ifHash: before });
     } catch (error) {
       if (!(error instanceof EffectError) || error.code !== 'bad_input') throw error;
-      const what = `${path}, of ${bytes.length} bytes, can't be taken over: ${error.message}`;
+      const what = `${path} (${bytes.length} bytes) cannot be copied from the branch: ${error.message}`;
       throw new EffectError('bad_input', what, { cause: error });
     }
   }
@@ -226,7 +226,7 @@ export class BranchFolders {
     const name = `${this.#name}.copy`;
     return declareTool({
       name,
-      description: 'Makes copies of the folder, for branches of the transaction to work in.',
+      description: 'Copies the folder for the branches of the transaction.',
       input: z.strictObject({ count: z.int().min(1).max(COPIES_MAX), of: z.string().optional(), nth: NTH }),
       class: 'read',
       sensitive,
@@ -299,7 +299,7 @@ export class BranchFolders {
     const name = `${this.#name}.run`;
     return declareTool({
       name,
-      description: 'Runs a command in the copy of a folder that a branch works in.',
+      description: 'Runs a command in its branch copy of the folder.',
       input: z.strictObject({ copy: z.string(), command: z.array(z.string()).min(1), nth: NTH }),
       // The tool changes only the copy, which no other transaction uses.
       class: 'read',
@@ -385,7 +385,7 @@ export class BranchFolder {
       const seen = await diskAt(this.#copy.root, BYTES_MAX).look(at);
       if (seen.is === 'absent') return null;
       if (seen.is === 'file') return seen.bytes;
-      throw new DidNothing(`${path} is no file`, { final: true });
+      throw new DidNothing(`${path} is not a file`, { final: true });
     });
   }
 
@@ -439,15 +439,15 @@ export class BranchFolder {
   #at(path: string): string {
     const found = canonical(this.#copy.root, join(this.#copy.root.path, path));
     if ('path' in found) return found.path;
-    throw new EffectError('bad_input', `${JSON.stringify(path)} is no path of it: ${found.problem}.`);
+    throw new EffectError('bad_input', `${JSON.stringify(path)} is not a path in this folder: ${found.problem}.`);
   }
 }
 
 /** Same check as in the file tools, which later apply the mode in the folder. */
 function checkMode(mode: number | undefined): void {
   if (mode === undefined || MODE.safeParse(mode).success) return;
-  const wanted = 'one up to 0o777 that lets its owner read (0o400)';
-  throw new EffectError('bad_input', `${mode} is no mode that a file can be given: give ${wanted}.`);
+  const wanted = 'a mode up to 0o777 that lets the owner read (0o400)';
+  throw new EffectError('bad_input', `${mode} is not a valid file mode. Pass ${wanted}.`);
 }
 
 /**

@@ -27,20 +27,20 @@ export interface Copy {
  */
 export class Copies {
   readonly #root: Root;
-  readonly #leaveOut: ReadonlySet<string>;
+  readonly #exclude: ReadonlySet<string>;
   readonly #home: string;
   readonly #live = new Map<string, Copy>();
   #swept: Promise<void> | undefined;
 
-  constructor(root: Root, leaveOut: readonly string[]) {
+  constructor(root: Root, exclude: readonly string[]) {
     this.#root = root;
-    this.#leaveOut = new Set(leaveOut);
+    this.#exclude = new Set(exclude);
     this.#home = join(dirname(root.path), `${OWN}-branches`, basename(root.path));
   }
 
   /** Whether a name is copied. The tools' own folders and the names in `exclude` are not. */
   has(name: string): boolean {
-    return !isOwn(this.#root, name) && !this.#leaveOut.has(name);
+    return !isOwn(this.#root, name) && !this.#exclude.has(name);
   }
 
   /** Whether the content of a path of the folder is copied. */
@@ -52,7 +52,7 @@ export class Copies {
   get(id: string, epoch: number | undefined): Copy {
     const copy = this.#live.get(id);
     if (copy !== undefined && id.startsWith(`${epoch}-`)) return copy;
-    throw new DidNothing(`there is no copy ${id} of ${this.#root.path} in this transaction`, { final: true });
+    throw new DidNothing(`this transaction has no copy ${id} of ${this.#root.path}`, { final: true });
   }
 
   /**
@@ -138,7 +138,9 @@ export class Copies {
         await this.#clear(id);
       } catch (cause) {
         const place = join(this.#home, id);
-        failures.push(new DidNothing(`${place} can't be removed: ${(cause as Error).message}`, { final: true, cause }));
+        failures.push(
+          new DidNothing(`${place} cannot be removed: ${(cause as Error).message}`, { final: true, cause }),
+        );
       }
     }
     if (failures[0] !== undefined) throw failures[0];
@@ -161,7 +163,7 @@ export class Copies {
       withOpened(place, join(from.path, path), async (held) => {
         const target = join(to, path);
         if (held.is === 'link') return symlink(this.#targetIn(from, to, path), target);
-        if (held.is === 'other') throw cannot(join(from.path, path), 'it is no file, but a device, a pipe or a socket');
+        if (held.is === 'other') throw cannot(join(from.path, path), 'it is a device, a pipe or a socket, not a file');
         if (held.is === 'file') await copyOpened(held, target);
         else {
           await mkdir(target);
@@ -180,7 +182,7 @@ export class Copies {
   #targetIn(from: Root, to: string, path: string): string {
     const found = canonical(from, join(from.path, path));
     if ('problem' in found)
-      throw cannot(join(from.path, path), `it is a symbolic link, and ${found.problem}; leave it out`);
+      throw cannot(join(from.path, path), `it is a symbolic link, and ${found.problem}. Exclude it from the copy`);
     return relative(dirname(join(to, path)), to + found.path.slice(from.path.length)) || '.';
   }
 }
@@ -264,5 +266,5 @@ async function makeWritable(path: Buffer): Promise<void> {
 }
 
 function cannot(path: string, why: string): DidNothing {
-  return new DidNothing(`${path} can't be copied: ${why}`, { final: true });
+  return new DidNothing(`${path} cannot be copied: ${why}`, { final: true });
 }

@@ -67,8 +67,11 @@ export function differences(before: Contents, after: Contents): readonly FileCha
 function changeOf(path: string, before: PathContents | undefined, after: PathContents | undefined): FileChange {
   for (const found of [before, after])
     if (found !== undefined && found.is !== 'file')
-      throw refused(path, `is ${found.is === 'link' ? 'a symbolic link' : 'no file'}, and only files are changed`);
-  if (after?.is === 'file' && after.mode > 0o777) throw refused(path, 'has bits beside those of permissions');
+      throw refused(
+        path,
+        `is ${found.is === 'link' ? 'a symbolic link' : 'not a file'}. A branch can change files only`,
+      );
+  if (after?.is === 'file' && after.mode > 0o777) throw refused(path, 'has mode bits other than permissions');
   return {
     path,
     does: after === undefined ? 'delete' : 'write',
@@ -81,5 +84,5 @@ function isSame(left: PathContents | undefined, right: PathContents): boolean {
 }
 
 function refused(path: string, why: string): DidNothing {
-  return new DidNothing(`a branch can't be taken over: ${path} ${why}`, { final: true });
+  return new DidNothing(`the changes of the branch cannot be applied: ${path} ${why}`, { final: true });
 }

@@ -59,7 +59,7 @@ function placeOf(handle: FileHandle, place: string): string {
 function textOf(bytes: Buffer, folder: string): string {
   const name = bytes.toString();
   if (Buffer.from(name).equals(bytes)) return name;
-  throw new DidNothing(`${join(folder, name)} has a name that is no UTF-8, which no tool can be given`, {
+  throw new DidNothing(`the name of ${join(folder, name)} is not UTF-8, so no tool can open it`, {
     final: true,
   });
 }
@@ -70,6 +70,6 @@ async function told<T>(path: string, made: () => Promise<T>): Promise<T> {
     return await made();
   } catch (error) {
     const [why] = (error as NodeJS.ErrnoException).message.split(',');
-    throw new DidNothing(`${path} can't be read: ${why}`, { cause: error });
+    throw new DidNothing(`${path} cannot be read: ${why}`, { cause: error });
   }
 }

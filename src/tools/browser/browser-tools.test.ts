@@ -232,7 +232,7 @@ withChromium('a browser', (browser) => {
     );
     expect(error).toMatchObject({
       code: 'tool_failed',
-      message: expect.stringContaining('hand on what fill answered'),
+      message: expect.stringContaining('Pass the fields that fill returned'),
     });
     expect(shop.orders).toEqual([]);
   });
@@ -304,9 +304,9 @@ withChromium('a browser', (browser) => {
   });
 
   test.each<[string, object, string]>([
-    ['an origin that is not allowed', { url: 'http://127.0.0.1:1/' }, 'none of the origins'],
-    ['a file', { url: 'file:///etc/passwd' }, 'none of the origins'],
-    ['a script', { url: 'javascript:alert(1)' }, 'none of the origins'],
+    ['an origin that is not allowed', { url: 'http://127.0.0.1:1/' }, 'is not an allowed origin'],
+    ['a file', { url: 'file:///etc/passwd' }, 'is not an allowed origin'],
+    ['a script', { url: 'javascript:alert(1)' }, 'is not an allowed origin'],
     ['no URL', { url: 'shop' }, 'no URL'],
   ])('%s is refused', async (_, input, why) => {
     const shop = await shopOf();

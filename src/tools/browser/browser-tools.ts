@@ -75,7 +75,11 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
         return z.NEVER;
       }
     });
-  const clicks = z.array(target).max(FIELDS_MAX).optional().describe('pressed before; what then would be sent is not');
+  const clicks = z
+    .array(target)
+    .max(FIELDS_MAX)
+    .optional()
+    .describe('elements to click before; requests that the clicks would send are blocked');
   const fields = z.array(field).max(FIELDS_MAX);
   const scope = ({ url: of }: { readonly url: string }): string[] => [webScope(of)];
   return [
@@ -94,7 +98,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
     declareTool({
       name: `${name}.read`,
       ...kept,
-      description: 'What elements of a page say, or what fields hold, in their order.',
+      description: 'Returns the text of elements of a page, or the values of fields, in order.',
       input: z.strictObject({ url, clicks, of: target, what: z.enum(['text', 'value']).default('text') }),
       class: 'read',
       reads: scope,
@@ -108,7 +112,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
       name: `${name}.fill`,
       ...kept,
       description:
-        'Plans what fields of a page are to have. Looks at that page show it filled in. Answers with all that is planned there; hand it on to submit.',
+        'Plans values for fields of a page. Later reads of the page show them filled in. Returns all planned fields, to pass to submit.',
       input: z.strictObject({ url, fields: fields.min(1) }),
       class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
       reads: scope,
@@ -125,7 +129,7 @@ export function browserTools(options: BrowserToolsOptions): readonly Tool[] {
     declareTool({
       name: `${name}.submit`,
       ...kept,
-      description: 'Fills in a form and presses its button, once a person has approved it. Cannot be undone.',
+      description: 'Fills in a form and presses its button after a human has approved it. Cannot be undone.',
       input: z.strictObject({ url, fields: fields.default([]), button: target }),
       class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'blind' },
       ...(channel === undefined ? {} : { channel }),
@@ -181,7 +185,7 @@ class Drafts {
     if (other !== undefined)
       throw failed(
         tool,
-        `${named(other.field)} was filled in otherwise than it is to be sent; hand on what fill answered`,
+        `${named(other.field)} was planned with another value than the submitted one. Pass the fields that fill returned`,
       );
   }
 }

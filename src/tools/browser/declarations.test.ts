@@ -69,10 +69,10 @@ describe('the declared tools', () => {
 });
 
 test.each<[string, object, string]>([
-  ['no origin', { allow: [] }, 'no origin'],
-  ['a path for an origin', { allow: ['https://shop.example/a'] }, 'no origin'],
-  ['a host for an origin', { allow: ['shop.example'] }, 'no origin'],
-  ['a scheme that is none of the web', { allow: ['ftp://shop.example'] }, 'no origin'],
+  ['no origin', { allow: [] }, 'allow is empty'],
+  ['a path for an origin', { allow: ['https://shop.example/a'] }, 'not an origin'],
+  ['a host for an origin', { allow: ['shop.example'] }, 'not an origin'],
+  ['a scheme that is none of the web', { allow: ['ftp://shop.example'] }, 'not an origin'],
   ['a context that is none', { context: {} }, 'context'],
   ['no time', { timeoutMs: 0 }, 'timeoutMs'],
   ['what there is not', { headless: true }, 'headless'],
@@ -85,7 +85,7 @@ test.each<[string, object, string]>([
 
 test.each<[string, object, string]>([
   ['a URL of another origin', { url: 'https://evil.example/' }, 'not in allow'],
-  ['a URL whose host the input says', { url: 'https://{item}.example/' }, 'which host'],
+  ['a URL whose host the input says', { url: 'https://{item}.example/' }, 'must not determine the host'],
   ['a button that is none', { button: 'Order' }, 'button'],
   ['a selector that leaves CSS', { button: { css: 'a >> b' } }, 'button'],
   ['an unknown class', { class: { reversibility: 'maybe', delivery: 'buffered', sink: 'blind' } }, 'reversibility'],
@@ -129,7 +129,7 @@ describe('without a browser', () => {
   test('no browser is started for an invalid origin', async () => {
     const options = { executablePath: '/nowhere/chromium', allow: ['shop.example'] };
     const error = await launchBrowser(options).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining('which is no origin') });
+    expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining('which is not an origin') });
   });
   test.each<unknown>(['/usr/bin/chromium', null, { executablePath: 1 }, { allow: 'https://shop.example' }])(
     '%j is no option',

@@ -121,7 +121,9 @@ describe('a gate', () => {
       next: elsewhere,
     });
     one.act();
-    expect(await asked('POST', { status: 307, to: '/b' })).toBe(`${SHOP}/a wants the request repeated at ${SHOP}/b`);
+    expect(await asked('POST', { status: 307, to: '/b' })).toBe(
+      `${SHOP}/a redirects the request to ${SHOP}/b, where it would be repeated`,
+    );
   });
 
   test('follows a script’s request to a page to read, and repeats it nowhere', async () => {
@@ -150,7 +152,7 @@ describe('a gate', () => {
       sent: [{ url: `${SHOP}/a` }, { url: `${SHOP}/b` }],
       ends: ['aborted'],
     });
-    expect(one.refused.at(-1)).toBe(`${SHOP}/b leads on to https://cdn.example/c`);
+    expect(one.refused.at(-1)).toBe(`${SHOP}/b redirects to https://cdn.example/c`);
   });
 });
 

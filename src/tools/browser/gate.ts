@@ -123,7 +123,8 @@ export class Gate {
       await route.abort('aborted');
       // These redirections repeat the same request at another URL, and the request may be the
       // effect itself.
-      if (isRepeating(status) && !isReading(method)) this.refused.push(`${url} wants the request repeated at ${next}`);
+      if (isRepeating(status) && !isReading(method))
+        this.refused.push(`${url} redirects the request to ${next}, where it would be repeated`);
       else answered = { url, method, status, next };
     } finally {
       this.#tell(answered);
@@ -150,7 +151,7 @@ export class Gate {
         hops < REDIRECTS_MAX &&
         (isReading(method) || !isRepeating(response.status())) &&
         URL.parse(next)?.origin === new URL(url).origin;
-      const problem = isFollowed ? this.#problem('GET', next) : `${url} leads on to ${next}`;
+      const problem = isFollowed ? this.#problem('GET', next) : `${url} redirects to ${next}`;
       if (problem !== undefined) {
         this.refused.push(problem);
         return route.abort('blockedbyclient');
@@ -179,9 +180,9 @@ export class Gate {
   }
 
   #problem(method: string, url: string): string | undefined {
-    if (this.#phase === 'closed') return `${url} was asked for too late`;
+    if (this.#phase === 'closed') return `the request of ${url} came after the page was closed`;
     if (!this.#origins.has(url)) return `${originOf(url)} is not allowed`;
-    if (this.#phase === 'reading' && !isReading(method)) return `a page that is only looked at may not ${method}`;
+    if (this.#phase === 'reading' && !isReading(method)) return `a page that is open for reading cannot send ${method}`;
     return undefined;
   }
 
@@ -262,7 +263,7 @@ export function isReading(method: string): boolean {
 /** The origin for error messages. URLs such as `chrome:` have no origin. */
 function originOf(url: string): string {
   const { origin, protocol } = URL.parse(url) ?? {};
-  return (origin === 'null' ? protocol : origin) ?? 'what is no URL';
+  return (origin === 'null' ? protocol : origin) ?? 'an invalid URL';
 }
 
 /**

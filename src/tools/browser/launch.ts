@@ -47,7 +47,7 @@ export async function launchBrowser(options: LaunchOptions = {}): Promise<Launch
   const { executablePath = chromiumPath(), allow } = options;
   const args = [NO_PEERS, ...(allow === undefined ? [] : [onlyTo(allow)])];
   if (executablePath === undefined)
-    throw cannot(`there is no Chromium at ${USUAL.join(', ')}; install one, or name it in executablePath`);
+    throw cannot(`there is no Chromium at ${USUAL.join(', ')}. Install Chromium, or set executablePath`);
   const { chromium } = await loadPeer();
   const browser = await chromium.launch({ executablePath, headless: true, args }).catch((cause: Error) => {
     throw cannot(`${executablePath} could not be started: ${cause.message.split('\n', 1)[0]}`, cause);
@@ -74,13 +74,10 @@ async function loadPeer() {
   try {
     return await import('playwright-core');
   } catch (cause) {
-    throw cannot(
-      'it needs the package playwright-core, which is not installed; run npm install playwright-core',
-      cause,
-    );
+    throw cannot('the package playwright-core is not installed. Run npm install playwright-core', cause);
   }
 }
 
 function cannot(what: string, cause?: unknown): EffectError {
-  return new EffectError('invalid_tool', `A browser can't be used: ${what}.`, { cause });
+  return new EffectError('invalid_tool', `The browser cannot be used: ${what}.`, { cause });
 }

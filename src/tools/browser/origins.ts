@@ -9,7 +9,7 @@ export class Origins {
   /** @throws EffectError `invalid_tool` */
   constructor(tool: string, allow: readonly string[]) {
     this.#allowed = new Set(allow.map((text) => originOf(tool, text)));
-    if (this.#allowed.size === 0) throw invalidTool(tool, 'allow has no origin; say where it may go');
+    if (this.#allowed.size === 0) throw invalidTool(tool, 'allow is empty. Name the allowed origins');
   }
 
   get all(): readonly string[] {
@@ -24,9 +24,9 @@ export class Origins {
   /** A URL of an allowed origin, in normal form. @throws EffectError `bad_input` */
   url(text: string): URL {
     const url = URL.parse(text);
-    if (url === null) throw badInput('it is no URL');
-    if (url.username !== '' || url.password !== '') throw badInput('a URL has no user and no password');
-    if (!this.#allowed.has(url.origin)) throw badInput(`${url.origin} is none of the origins that are allowed`);
+    if (url === null) throw badInput('the text is not a URL');
+    if (url.username !== '' || url.password !== '') throw badInput('a URL must not have a user or a password');
+    if (!this.#allowed.has(url.origin)) throw badInput(`${url.origin} is not an allowed origin`);
     return url;
   }
 }
@@ -46,9 +46,12 @@ function originOf(tool: string, text: string): string {
   const isOrigin =
     url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href && !text.endsWith('/');
   if (isOrigin) return url.origin;
-  throw invalidTool(tool, `allow has ${JSON.stringify(text)}, which is no origin; write https://shop.example`);
+  throw invalidTool(
+    tool,
+    `allow has ${JSON.stringify(text)}, which is not an origin. Write it like https://shop.example`,
+  );
 }
 
 function badInput(what: string): EffectError {
-  return new EffectError('bad_input', `This can't be looked at: ${what}.`);
+  return new EffectError('bad_input', `The page cannot be opened: ${what}.`);
 }

@@ -25,7 +25,7 @@ export const SITE = {
     callback,
     z.custom<BrowserContext>(
       (value) => typeof (value as BrowserContext | null | undefined)?.newPage === 'function',
-      'a context of a browser, with newPage',
+      'a browser context with newPage',
     ),
   ]),
   allow: z.array(z.string()),
@@ -43,7 +43,7 @@ export function siteOf(tool: string, { context, allow, timeoutMs = TIMEOUT_MS }:
   return {
     context: async () => {
       const found = await made();
-      if (typeof found?.newPage !== 'function') throw invalidTool(tool, 'its context is none of a browser');
+      if (typeof found?.newPage !== 'function') throw invalidTool(tool, 'its context is not a browser context');
       return found;
     },
     origins: new Origins(tool, allow),

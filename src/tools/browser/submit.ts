@@ -41,7 +41,7 @@ export async function submit<T>(
       // From here on no request leaves the page, so an unsent request is never sent.
       gate.close();
       if (error instanceof DidNothing || gate.sent > 0) throw error;
-      const why = [gate.refused.at(-1), dialogs.at(-1) === undefined ? undefined : `a dialog said ${dialogs.at(-1)}`];
+      const why = [gate.refused.at(-1), dialogs.at(-1) === undefined ? undefined : `a dialog showed ${dialogs.at(-1)}`];
       throw new DidNothing(`nothing was sent: ${why.find((one) => one !== undefined) ?? (error as Error).message}`, {
         final: gate.refused.length > 0,
         cause: error,
@@ -53,7 +53,7 @@ export async function submit<T>(
 async function pressable(page: BrowserPage, { button, done, refused }: Submission, timeout: number) {
   for (const mark of [done, refused])
     if (mark !== undefined && (await isVisible(page, mark, timeout)))
-      throw new DidNothing(`${named(mark)} is there before anything was done`, { final: true });
+      throw new DidNothing(`${named(mark)} is visible before the button was pressed`, { final: true });
   const element = await only(page, button, timeout);
   await element.click({ timeout, trial: true });
   return element;
@@ -81,7 +81,7 @@ async function pressed(
     return 0;
   }
   const { status, mark } = await landed({ page, gate }, submission, first, moved, timeout);
-  if (isRefusal(first, gate)) throw new DidNothing(`it was answered with ${status}`, { final: true });
+  if (isRefusal(first, gate)) throw new DidNothing(`the server answered with ${status}`, { final: true });
   requireNotRefused(mark ?? (await markOf(page, submission, status, timeout)), submission);
   return status;
 }
@@ -125,7 +125,7 @@ async function markOf(page: BrowserPage, submission: Submission, status: number,
   if (submission.done !== undefined) return shownOn(page, submission, timeout);
   if (submission.refused !== undefined && (await isVisible(page, submission.refused, timeout))) return 'refused';
   if (status >= 200 && status < 300) return 'done';
-  throw new Error(`it was answered with ${status}`);
+  throw new Error(`the server answered with ${status}`);
 }
 
 /**
@@ -145,7 +145,7 @@ function shownOn(page: BrowserPage, { done, refused }: Submission, timeout: numb
   );
   if (shown.length === 0) return never();
   const first = Promise.any(shown).catch((cause: unknown) => {
-    throw new Error('the page does not show that it was done', { cause });
+    throw new Error('the page does not show the success element', { cause });
   });
   // If a document answers first, no code awaits this promise.
   first.catch(() => undefined);

@@ -14,7 +14,7 @@ const ROLES = [
 
 /** One element of a page. Its texts are matched literally, and never run. */
 export const target = z.union([
-  z.strictObject({ css: text.refine((css) => !css.includes('>>'), 'a selector of CSS, without >>') }),
+  z.strictObject({ css: text.refine((css) => !css.includes('>>'), 'a CSS selector without >>') }),
   z.strictObject({ label: text }),
   z.strictObject({ role: z.enum(ROLES), name: text }),
 ]);

@@ -140,7 +140,7 @@ export async function goTo(page: BrowserPage, gate: Gate, url: string, timeout: 
     }
     to = last.next;
   }
-  throw new Error(`it leads on and on, the last time to ${page.url()}`);
+  throw new Error(`the page redirects too often, the last time to ${page.url()}`);
 }
 
 /** Converts every error before the page may act into an error that reports no effect. */
@@ -149,7 +149,8 @@ export async function untouched<T>(make: () => Promise<T>, gate?: Gate): Promise
     return await make();
   } catch (cause) {
     if (cause instanceof DidNothing) throw cause;
-    const what = gate?.refused.at(-1) ?? (cause instanceof Error ? firstLine(cause.message) : 'no page could be had');
+    const what =
+      gate?.refused.at(-1) ?? (cause instanceof Error ? firstLine(cause.message) : 'the page could not be opened');
     throw new DidNothing(what, { final: (gate?.refused.length ?? 0) > 0, cause });
   }
 }

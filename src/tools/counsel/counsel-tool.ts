@@ -76,7 +76,7 @@ async function answerTo(
     if (late?.aborted) return copyJson({ asked, chosen: null, expired: true }, { foreign: true });
     if (error instanceof EffectError) throw error;
     const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'no reason was given';
-    throw new EffectError('tool_failed', `${name} has no answer: ${why}.`, { evidence: { tool: name }, cause: error });
+    throw new EffectError('tool_failed', `${name} got no answer: ${why}.`, { evidence: { tool: name }, cause: error });
   }
 }
 
@@ -102,8 +102,8 @@ export interface QuestionPort {
 }
 
 /**
- * A `choose` for `speculate` that asks a person by a `counselTool` of that name. `summary`: what
- * they are shown of what a branch came to; by default all of it.
+ * A `choose` for `speculate` that asks a counselor through the `counselTool` of that name.
+ * `summary`: the displayed part of a branch's result; default: all of it.
  */
 export function chooseByCounsel<T>(
   tx: QuestionPort,

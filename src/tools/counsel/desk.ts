@@ -55,7 +55,7 @@ export class CounselDesk {
     if (open === undefined)
       throw new EffectError(
         'nothing_to_resolve',
-        `No question ${JSON.stringify(id)} waits here; it was answered, or nobody waits any more.`,
+        `No question ${JSON.stringify(id)} is open. It was answered, or its caller has stopped waiting.`,
       );
     open.answer(checkedAnswer(open.question, answer));
   }
@@ -68,20 +68,20 @@ const BY_MAX = 256;
  * @throws EffectError `bad_resolution`
  */
 export function checkedAnswer({ branches }: CounselQuestion, given: CounselAnswer): CounselAnswer {
-  if (typeof given !== 'object' || given === null) throw bad('say chosen and by');
+  if (typeof given !== 'object' || given === null) throw bad('pass chosen and by');
   const { chosen, by, reason } = given;
   if (typeof by !== 'string' || by.trim() === '' || by.length > BY_MAX)
-    throw bad(`by says who decides, in 1 to ${BY_MAX} characters`);
-  if (reason !== undefined && typeof reason !== 'string') throw bad('the reason is a text');
+    throw bad(`by must name the counselor in 1 to ${BY_MAX} characters`);
+  if (reason !== undefined && typeof reason !== 'string') throw bad('the reason must be a string');
   if (chosen !== null) {
     const branch = branches[chosen] as { readonly failed?: Json } | undefined;
     if (!Number.isSafeInteger(chosen) || branch === undefined)
-      throw bad(`chosen is the place of a branch, 0 to ${branches.length - 1}, or null for none`);
+      throw bad(`chosen must be the index of a branch, 0 to ${branches.length - 1}, or null for no branch`);
     if (branch.failed === true) throw bad(`branch ${chosen} has failed`);
   }
   return { chosen, by, ...(reason === undefined ? {} : { reason }) };
 }
 
 function bad(what: string): EffectError {
-  return new EffectError('bad_resolution', `This chooses no branch: ${what}.`);
+  return new EffectError('bad_resolution', `The answer is not valid: ${what}.`);
 }

@@ -116,9 +116,9 @@ describe('a declared tool', () => {
     const told = { ...keyed, key: '{key}', execute: { call: 'take', args } } as ToolDeclaration;
     const undone = { ...ORDER, compensate: { call: 'cancel', args } } as ToolDeclaration;
     for (const [declaration, why] of [
-      [keyed, 'its key needs count, a text or a number'],
-      [told, 'there is nothing at /input/count to call it with'],
-      [undone, 'there is nothing at /input/count to call it with'],
+      [keyed, 'its key needs count as a string or a number'],
+      [told, 'the call has no value at /input/count'],
+      [undone, 'the call has no value at /input/count'],
     ] as const) {
       const { sink, callables } = shop();
       const tool = declaredTool(declaration, callables);
@@ -187,7 +187,7 @@ describe('a declaration is refused', () => {
     ['whose key is always the same', { key: 'order' }, 'same for every call'],
     ['whose key runs members together', { key: '{shop}{key}' }, 'same for different calls'],
     ['whose key is not kept apart', { key: '{shop}x{key}' }, 'same for different calls'],
-    ['whose key is the same after a compensation', { key: '{shop}' }, 'after a compensation'],
+    ['whose key is the same after a compensation', { key: '{shop}' }, 'before and after a compensation'],
     ['whose key has a stray brace', { key: '{key}{' }, 'brace'],
     ['that calls what is not there', { execute: { call: 'fly' } }, 'execute calls "fly"'],
     ['that undoes with what is not there', { compensate: { call: 'toString' } }, 'compensate calls'],
@@ -195,13 +195,13 @@ describe('a declaration is refused', () => {
     [
       'whose arguments come from no member',
       { execute: { call: 'take', args: [{ $from: '/input/town' }] } },
-      'no member',
+      'is not a field of the input',
     ],
     ['whose call needs its own result', { execute: { call: 'take', args: { a: { $from: '/result' } } } }, '$from'],
     [
       'whose arguments come from one place and something else',
       { execute: { call: 'take', args: { what: { $from: '/input/what', or: 'a' } } } },
-      '$from stands by itself, and not beside "or"',
+      '$from must be the only field, without "or"',
     ],
     ['whose pointer is none', { compensate: { call: 'cancel', args: { $from: 'result' } } }, '$from'],
     ['that can be undone, and is not', { compensate: undefined }, 'compensate'],
@@ -223,10 +223,10 @@ describe('a declaration is refused', () => {
   });
 
   test.each<[string, string, 'keyed' | 'blind', object, string]>([
-    ['only reads, and calls what does not', 'execute', 'keyed', { class: 'read' }, 'its execute only reads'],
-    ['is keyed, and calls what is not', 'execute', 'blind', {}, 'its execute calls other.tool, of which it is blind'],
+    ['only reads, and calls what does not', 'execute', 'keyed', { class: 'read' }, 'its execute must only read'],
+    ['is keyed, and calls what is not', 'execute', 'blind', {}, 'its execute calls other.tool, whose sink is blind'],
     ['is keyed, and is undone by what is not', 'compensate', 'blind', {}, 'its compensate calls other.tool'],
-    ['is asked for by what acts', 'reconcile', 'keyed', {}, 'its reconcile only reads'],
+    ['is asked for by what acts', 'reconcile', 'keyed', {}, 'its reconcile must only read'],
     ['is keyed, and mitigated by what is blind', 'mitigate', 'blind', {}, 'its mitigate calls other.tool'],
     ['is of no class, and calls a tool', 'execute', 'keyed', { class: null }, 'its class is'],
   ])('that %s', (_, part, sink, change, why) => {
@@ -248,7 +248,7 @@ describe('a declaration is refused', () => {
     const mitigate = { call: 'cancel', args: { $from: '/result/id' } };
     expect(errorOf(() => declaredTool({ ...ORDER, mitigate }, shop().callables))).toMatchObject({
       code: 'invalid_tool',
-      message: expect.stringContaining("its mitigate can't be called"),
+      message: expect.stringContaining('its mitigate cannot be called'),
     });
     const { compensate: _, ...rest } = ORDER;
     const alone = { ...rest, uncompensated: 'it may stay', mitigate: { call: 'cancel' } };
@@ -261,7 +261,7 @@ describe('a declaration is refused', () => {
     const of = (other: object) => declaredTools([one, { ...one, ...other }], shop().callables);
     expect(errorOf(() => of({ name: 'shop.other', key: 'order:{what}' }))).toMatchObject({
       code: 'invalid_tool',
-      message: expect.stringContaining('those of shop.order'),
+      message: expect.stringContaining('keys of shop.order'),
     });
     expect(errorOf(() => of({ key: 'x:{what}' }))).toMatchObject({ message: expect.stringContaining('this name') });
     expect(of({ name: 'shop.other', key: 'other:{what}' }).length).toBe(2);
@@ -306,7 +306,7 @@ describe('of two tools that call one function', () => {
     ['{shop}/{key}', '{key}/{what}', true],
   ])('the keys %s and %s', (one, other, meet) => {
     const declared = () => declaredTools([of('a', one), of('b', other)], { take });
-    if (meet) expect(errorOf(declared)).toMatchObject({ ...refusal, message: expect.stringContaining('those of a') });
+    if (meet) expect(errorOf(declared)).toMatchObject({ ...refusal, message: expect.stringContaining('keys of a') });
     else expect(declared().length).toBe(2);
     const apart = () => beside(declaredTool(of('a', one), { take }), declaredTool(of('b', other), { take }));
     if (meet) expect(errorOf(apart)).toMatchObject(refusal);

@@ -219,7 +219,7 @@ const PREFIXES: Readonly<Record<Part, string>> = {
  * @throws EffectError `invalid_tool`
  */
 export function declaredTools(declarations: readonly ToolDeclaration[], callables: Callables): Tool[] {
-  if (!Array.isArray(declarations)) throw invalidTool('?', 'declarations are a list');
+  if (!Array.isArray(declarations)) throw invalidTool('?', 'the declarations must be a list');
   const tools = Array.from(declarations, (each) => declaredTool(each, callables));
   for (const [n, tool] of tools.entries()) {
     for (const other of tools.slice(0, n)) {
@@ -249,14 +249,14 @@ function reconciledBy(said: unknown): ReconcileResult {
   const read = HAPPENED.safeParse(said);
   if (read.success) return read.data as ReconcileResult;
   throw new TypeError(
-    'what it asks by has to answer with { happened: true, result } or { happened: false }, and nothing beside',
+    'the reconciliation must answer { happened: true, result } or { happened: false }, without other fields',
   );
 }
 
 function compensationWithout({ compensate }: ToolDeclaration): string {
   return compensate === undefined
-    ? "it has no class; say 'read', or reversibility, delivery and sink"
-    : 'it has a compensation without a class; say reversibility, delivery and sink';
+    ? "it has no class. Set 'read', or reversibility, delivery and sink"
+    : 'it has a compensation without a class. Set reversibility, delivery and sink';
 }
 
 function schemaOf(name: string, input: unknown): z.ZodType {
@@ -267,12 +267,12 @@ function schemaOf(name: string, input: unknown): z.ZodType {
     schema = withoutIdleType(spelledOut(copyJson(input, { foreign: true })) as ToolDeclaration['input']);
     made = z.fromJSONSchema(schema as never);
   } catch (cause) {
-    throw invalidTool(name, `its input is no JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);
+    throw invalidTool(name, `its input is not a JSON Schema: ${(cause as Error).message.replace(/\.$/, '')}`, cause);
   }
   const unchecked = uncheckedIn(schema);
-  if (unchecked !== undefined) throw invalidTool(name, `its input can't be checked: ${unchecked}`);
+  if (unchecked !== undefined) throw invalidTool(name, `its input cannot be checked: ${unchecked}`);
   const misfit = misfitDefaultIn(schema as ToolDeclaration['input']);
-  if (misfit !== undefined) throw invalidTool(name, `its input can't be used: ${misfit}`);
+  if (misfit !== undefined) throw invalidTool(name, `its input cannot be used: ${misfit}`);
   return made;
 }
 
@@ -280,7 +280,7 @@ function membersOf(name: string, schema: z.ZodType): ReadonlySet<string> {
   try {
     return membersIn(z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' }) as ReadSchema);
   } catch (cause) {
-    throw invalidTool(name, `the members of its input can't be read: ${(cause as Error).message}`, cause);
+    throw invalidTool(name, `the fields of its input cannot be read: ${(cause as Error).message}`, cause);
   }
 }
 
@@ -310,7 +310,10 @@ function requireScopes(name: string, scopes: readonly string[], members: Readonl
   for (const scope of scopes) {
     for (const [, member] of scope.matchAll(/\{([^{}]*)\}/g))
       if (!members.has(member as string))
-        throw invalidTool(name, `the scope ${JSON.stringify(scope)} names ${member}, which is no member of the input`);
+        throw invalidTool(
+          name,
+          `the scope ${JSON.stringify(scope)} names ${member}, which is not a field of the input`,
+        );
   }
 }
 
@@ -324,7 +327,7 @@ function targetOf(declaration: ToolDeclaration, part: Part, callables: Callables
   if (typeof target === 'function' || typeof target?.spec?.execute === 'function') return target;
   throw invalidTool(
     declaration.name,
-    `its ${part} calls ${JSON.stringify(name)}, which is no tool and no function here`,
+    `its ${part} calls ${JSON.stringify(name)}, which is neither a tool nor a function here`,
   );
 }
 
@@ -336,14 +339,14 @@ function contradictionWith(part: Part, sort: ToolSpec['class'], target: Target):
   if (typeof target === 'function' || target.class === undefined) return undefined;
   const { name, class: its } = target;
   if (part === 'reconcile' || sort === 'read')
-    return `its ${part} only reads, and calls ${name}, which changes something`;
+    return `its ${part} must only read, but calls ${name}, which has effects`;
   // The call would be repeated after a lost answer.
   if (part === 'mitigate')
     return sort?.sink !== 'blind' && its.sink === 'blind'
-      ? `its mitigate calls ${name}, which is blind, and would do it again where an answer was lost; call what is keyed or queryable`
+      ? `its mitigate calls ${name}, whose sink is blind: a lost answer would repeat the effect. Call a tool with a keyed or queryable sink`
       : undefined;
   if (sort?.sink !== 'keyed' || its.sink === 'keyed') return undefined;
-  return `its sink is keyed, and its ${part} calls ${name}, of which it is ${its.sink}; say so of both`;
+  return `its sink is keyed, but its ${part} calls ${name}, whose sink is ${its.sink}. Declare the same sink for both`;
 }
 
 /** The sources from which a part may take its arguments. */
@@ -357,7 +360,7 @@ const SOURCES: Readonly<Record<Part, readonly (keyof Sources)[]>> = {
 function callerOf(declaration: ToolDeclaration, part: Part, target: Target, members: ReadonlySet<string>): Caller {
   const { args = { $from: '/input' } } = declaration[part]!;
   const problem = mappingProblem(args, SOURCES[part], members);
-  if (problem !== undefined) throw invalidTool(declaration.name, `its ${part} can't be called: ${problem}`);
+  if (problem !== undefined) throw invalidTool(declaration.name, `its ${part} cannot be called: ${problem}`);
   return async (sources, call) => {
     const made = mapped(args, sources);
     if (typeof target === 'function') return target(made, call);
@@ -380,7 +383,7 @@ async function doneBefore(
   const said = await spec.reconcile(fitting(target, args), call);
   if (said?.happened === true) return said;
   if (said?.happened === false) return undefined;
-  throw new TypeError(`${name} does not say whether it has happened`);
+  throw new TypeError(`${name} does not answer whether the effect happened`);
 }
 
 /** @throws DidNothing if the arguments do not fit the called tool, which was not called */

@@ -36,8 +36,8 @@ export function misfitDefaultIn(root: Schema): string | undefined {
 function problemOf(value: Json, schema: Schema, isAll: boolean): string | undefined {
   // A separate subschema would refer to itself instead of the whole schema.
   if (!isAll && /"\$ref":"#\/?"/.test(JSON.stringify(schema)))
-    return 'a default is checked by nobody where its schema has a $ref to #; leave it out, or name what is referred to in $defs';
+    return 'a default is not checked if its schema has a $ref to #. Remove the default, or move the referenced schema to $defs';
   return z.fromJSONSchema(schema as never).safeParse(value).success
     ? undefined
-    : 'the default is none of the values that its schema takes; give one that is, or leave it out';
+    : 'the default does not match its schema. Change the default, or remove it';
 }

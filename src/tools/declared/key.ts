@@ -34,14 +34,14 @@ export function keyProblem(
   const names = [...template.matchAll(PART)].map(([, name]) => name as string);
   const strange = names.find((name) => name !== 'key' && !members.has(name));
   const said = JSON.stringify(template);
-  if (strange !== undefined) return `the key ${said} names ${strange}, which is no member of the input`;
-  if (/[{}]/.test(template.replaceAll(PART, ''))) return `the key ${said} has a brace that belongs to no {member}`;
-  if (names.length === 0) return `the key ${said} would be the same for every call; name a member, or {key}`;
+  if (strange !== undefined) return `the key ${said} names ${strange}, which is not a field of the input`;
+  if (/[{}]/.test(template.replaceAll(PART, ''))) return `the key ${said} has a brace outside of a {field}`;
+  if (names.length === 0) return `the key ${said} would be the same for every call. Name a field, or {key}`;
   const between = template.split(/\{[A-Za-z_][A-Za-z0-9_]*\}/).slice(1, -1);
   if (!between.every((text) => APART.test(text)))
-    return `the key ${said} would be the same for different calls; keep its members apart, as in {a}:{b}`;
+    return `the key ${said} would be the same for different calls. Separate its fields, as in {a}:{b}`;
   if (isUndone && !names.includes('key'))
-    return `the key ${said} would be the same after a compensation as before it; name {key} too`;
+    return `the key ${said} would be the same before and after a compensation. Name {key} too`;
   return undefined;
 }
 
@@ -53,7 +53,7 @@ export function filledKey(template: string, input: unknown, key: string): string
   return template.replaceAll(PART, (_, name: string) => {
     const value = name === 'key' ? key : (input as Record<string, unknown> | null)?.[name];
     if (typeof value !== 'string' && typeof value !== 'number')
-      throw new DidNothing(`its key needs ${name}, a text or a number`, { final: true });
+      throw new DidNothing(`its key needs ${name} as a string or a number`, { final: true });
     return escapedText(String(value));
   });
 }

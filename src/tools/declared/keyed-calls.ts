@@ -41,7 +41,7 @@ export function keyConflict(name: string, calls: readonly KeyedCall[], other: To
     for (const { callee, keys } of callsOf(other)) {
       const key = callee === call.callee ? commonKey(call.keys, keys) : undefined;
       if (key !== undefined)
-        return `its keys at ${call.name} may be those of ${other.name}, such as ${JSON.stringify(key)}; begin the keys of each with the name of its tool, as in ${name}/…`;
+        return `its keys at ${call.name} can equal keys of ${other.name}, such as ${JSON.stringify(key)}. Start the keys of each tool with its name, as in ${name}/…`;
     }
   }
   return undefined;

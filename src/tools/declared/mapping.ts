@@ -31,12 +31,12 @@ export function mappingProblem(
     return undefined;
   }
   const beside = Object.keys(mapping as object).find((member) => member !== '$from');
-  if (beside !== undefined) return `$from stands by itself, and not beside ${JSON.stringify(beside)}`;
+  if (beside !== undefined) return `$from must be the only field, without ${JSON.stringify(beside)}`;
   const path = pathOf(from);
   if (path === undefined || !allowed.includes(path[0] as keyof Sources))
-    return `$from is a JSON pointer into ${allowed.map((name) => `/${name}`).join(' or ')}, and not ${JSON.stringify(from)}`;
+    return `$from must be a JSON pointer into ${allowed.map((name) => `/${name}`).join(' or ')}, not ${JSON.stringify(from)}`;
   if (path[0] === 'input' && path[1] !== undefined && !members.has(path[1]))
-    return `${JSON.stringify(from)} names no member of the input`;
+    return `${JSON.stringify(from)} is not a field of the input`;
   return undefined;
 }
 
@@ -79,7 +79,7 @@ function found(from: string, sources: Sources): Json {
   let value: unknown = sources;
   for (const name of parsePointer(from)) {
     const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
-    if (!isThere) throw new DidNothing(`there is nothing at ${from} to call it with`, { final: true });
+    if (!isThere) throw new DidNothing(`the call has no value at ${from}`, { final: true });
     value = (value as Record<string, unknown>)[name];
   }
   return value as Json;

@@ -32,14 +32,14 @@ test.each<[what: string, input: Input, why: string]>([
   ['a limit without a type', a({ maximum: 5 }), 'at /properties/a, maximum'],
   ['a limit in a part', a({ type: 'string', allOf: [{ minLength: 3 }] }), 'at /properties/a/allOf/0, minLength'],
   ['a member that is only required', { required: ['a'] }, 'required names "a"'],
-  ['a member that says itself that it is required', a({ type: 'string', required: true }), 'required has to be a list'],
-  ['a limit that is a text', a({ type: 'integer', minimum: '3' }), 'minimum has to be a number'],
+  ['a member that says itself that it is required', a({ type: 'string', required: true }), 'required must be a list'],
+  ['a limit that is a text', a({ type: 'integer', minimum: '3' }), 'minimum must be a number'],
   ['a limit beside a reference', a({ $ref: '#/$defs/p', maxLength: 1 }, { $defs: { p: { type: 'string' } } }), '$ref'],
   ['a limit that is referred to', a({ $ref: '#/$defs/p' }, { $defs: { p: { maxLength: 1 } } }), 'at /$defs/p'],
-  ['a limit beside its values', a({ enum: ['abc'], maxLength: 1 }), 'maxLength is checked by nobody beside enum'],
-  ['a value beside its values', a({ enum: ['b'], const: 'c' }), 'const is checked by nobody beside enum'],
-  ['a number of anything', a({ type: 'array', maxItems: 1 }), 'maxItems is checked by nobody without items'],
-  ['two choices', a({ anyOf: [{ type: 'string' }], oneOf: [{ type: 'number' }] }), 'anyOf is checked by nobody beside'],
+  ['a limit beside its values', a({ enum: ['abc'], maxLength: 1 }), 'maxLength is not checked next to enum'],
+  ['a value beside its values', a({ enum: ['b'], const: 'c' }), 'const is not checked next to enum'],
+  ['a number of anything', a({ type: 'array', maxItems: 1 }), 'maxItems is not checked without items'],
+  ['two choices', a({ anyOf: [{ type: 'string' }], oneOf: [{ type: 'number' }] }), 'anyOf is not checked next to'],
   ['others beside a choice', { additionalProperties: false, anyOf: [{ type: 'object' }] }, 'additionalProperties'],
   [
     'others beside patterns',
@@ -66,8 +66,8 @@ test.each<[what: string, input: Input, why: string]>([
     'at /properties/a/allOf/0/$ref, additionalProperties',
   ],
   ['names beside a choice', { propertyNames: { maxLength: 1 }, anyOf: [{ type: 'object' }] }, 'propertyNames'],
-  ['places that are no list', a({ type: 'array', prefixItems: { type: 'number' } }), 'prefixItems has to be a list'],
-  ['a form that nobody knows', a({ type: 'string', format: 'regex' }), 'the format regex is checked by nobody'],
+  ['places that are no list', a({ type: 'array', prefixItems: { type: 'number' } }), 'prefixItems must be a list'],
+  ['a form that nobody knows', a({ type: 'string', format: 'regex' }), 'the format regex is not checked'],
   ['letters of all scripts', a({ type: 'string', pattern: '^[^\\p{L}]$' }), 'a pattern has \\p'],
   [
     'a part of what is referred to',
@@ -79,7 +79,7 @@ test.each<[what: string, input: Input, why: string]>([
 ])('a schema is refused that would not check %s', (_, input, why) => {
   expect(errorOf(() => toolOf(input))).toMatchObject({
     code: 'invalid_tool',
-    message: expect.stringMatching(/^The tool shop\.order can't be used: its input can't be checked: /),
+    message: expect.stringMatching(/^The tool shop\.order cannot be used: its input cannot be checked: /),
   });
   expect(errorOf(() => toolOf(input))).toMatchObject({ message: expect.stringContaining(why) });
 });
@@ -155,7 +155,7 @@ test.each<[what: string, input: Input, at: string]>([
     a({ $ref: '#/$defs/p', default: 1 }, { $defs: { p: { type: 'string' } } }),
     'at /properties/a, the',
   ],
-  ['of a reference to all', a({ $ref: '#', default: 1 }), 'at /properties/a, a default is checked by nobody'],
+  ['of a reference to all', a({ $ref: '#', default: 1 }), 'at /properties/a, a default is not checked'],
   [
     'around a reference to all',
     a({ type: 'array', items: { $ref: '#' }, default: [1] }),
@@ -165,7 +165,7 @@ test.each<[what: string, input: Input, at: string]>([
 ])('a default that its own schema refuses is refused by its place: %s', (_, input, at) => {
   expect(errorOf(() => toolOf(input))).toMatchObject({
     code: 'invalid_tool',
-    message: expect.stringContaining(`The tool shop.order can't be used: its input can't be used: ${at}`),
+    message: expect.stringContaining(`The tool shop.order cannot be used: its input cannot be used: ${at}`),
   });
 });
 

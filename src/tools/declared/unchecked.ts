@@ -93,7 +93,7 @@ function forgivenIn(root: Schema): string | undefined {
       isMet || (composed.length > 0 && ['type', 'enum', 'const'].some((each) => Object.hasOwn(given, each)));
     const forgiven = meets ? ofMembers(given) : undefined;
     if (forgiven !== undefined)
-      return `${at === '' ? '' : `at ${at}, `}${forgiven} is checked by nobody where another schema has to fit too; say it in a schema, or in each of a choice, beside which nothing is said`;
+      return `${at === '' ? '' : `at ${at}, `}${forgiven} is not checked if another schema must match too. Move it into a schema without sibling keywords`;
     const all: (readonly [place: string, schema: Json, isMet: boolean])[] = [];
     for (const keyword of composed) {
       const choice = given[keyword] as readonly Json[];
@@ -162,46 +162,47 @@ function textOf(schema: Json): Json {
 function problemOf(schema: Schema): string | undefined {
   const has = (keyword: string): boolean => Object.hasOwn(schema, keyword);
   const [unknown] = UNKNOWN.filter(has);
-  if (unknown !== undefined) return `${unknown} is checked by nobody`;
+  if (unknown !== undefined) return `${unknown} is not checked`;
   if (has('$ref') && !/^#(\/(\$defs|definitions)\/[^/]+)?\/?$/.test(String(schema['$ref'])))
-    return '$ref is # or names one of $defs: what leads into one would be checked as all of it; give that a name in $defs';
+    return '$ref must be # or name one of $defs: a deeper pointer would be checked as the whole definition. Give the part its own name in $defs';
   for (const [sort, keywords, isIt] of SORTS) {
     const odd = keywords.find((keyword) => has(keyword) && !isIt(schema[keyword]!));
-    if (odd !== undefined) return `${odd} has to be ${sort}`;
+    if (odd !== undefined) return `${odd} must be ${sort}`;
   }
   const format = schema['format'];
-  if (FORMATS.includes(format ?? null)) return `the format ${format} is checked by nobody; say a pattern`;
+  if (FORMATS.includes(format ?? null)) return `the format ${format} is not checked. Use a pattern`;
   const patterns = [schema['pattern'], ...Object.keys(schema['patternProperties'] ?? {})];
   if (patterns.some((each) => BY_CODE_POINT.test(String(each))))
-    return 'a pattern has \\p{…} or \\u{…}, which are read as the letters p and u; say the characters themselves, or as \\uXXXX';
+    return 'a pattern has \\p{…} or \\u{…}, which are read as the letters p and u. Write the characters themselves, or \\uXXXX';
   const limits = LIMITS.filter(has);
   const composed = COMPOSED.filter(has);
   const whole = ['$ref', 'enum', 'const'].find(has);
   const beside = [...limits, ...(whole === '$ref' ? ['type', 'enum', ...composed] : []), 'const'].filter(has);
   const [passedOver] = beside.filter((keyword) => keyword !== whole);
   if (whole !== undefined)
-    return passedOver === undefined ? undefined : `${passedOver} is checked by nobody beside ${whole}`;
+    return passedOver === undefined ? undefined : `${passedOver} is not checked next to ${whole}`;
   if (!has('type')) return untyped(limits, composed);
   return problemOfTyped(schema, composed);
 }
 
 function untyped([limit]: readonly string[], [first, second]: readonly string[]): string | undefined {
-  if (limit !== undefined) return `${limit} is checked by nobody without a type; say which it is for`;
-  if (second !== undefined) return `${first} is checked by nobody beside ${second}; say the type of both`;
+  if (limit !== undefined) return `${limit} is not checked without a type. Set the type`;
+  if (second !== undefined) return `${first} is not checked next to ${second}. Set the type of both`;
   return undefined;
 }
 
 function problemOfTyped(schema: Schema, [composed]: readonly string[]): string | undefined {
   const { properties = {}, required = [], additionalProperties = true, patternProperties, items, prefixItems } = schema;
   const stray = (required as readonly Json[]).find((name) => !Object.hasOwn(properties as object, String(name)));
-  if (stray !== undefined) return `required names ${JSON.stringify(stray)}, which properties has not; add it there`;
+  if (stray !== undefined)
+    return `required names ${JSON.stringify(stray)}, which is missing in properties. Add it there`;
   if (additionalProperties !== true && composed !== undefined)
-    return `additionalProperties is checked by nobody beside ${composed}; say it, and all members, in each of those alone`;
+    return `additionalProperties is not checked next to ${composed}. Move it, with all fields, into each alternative`;
   if (typeof additionalProperties === 'object' && patternProperties !== undefined)
-    return 'additionalProperties is checked by nobody beside patternProperties, but for false';
+    return 'additionalProperties is not checked next to patternProperties, unless it is false';
   const [count] = ['minItems', 'maxItems'].filter((keyword) => Object.hasOwn(schema, keyword));
   if (count !== undefined && items === undefined && prefixItems === undefined)
-    return `${count} is checked by nobody without items; say true where they may be anything`;
+    return `${count} is not checked without items. Set items: true to allow any item`;
   return undefined;
 }
 

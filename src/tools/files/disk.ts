@@ -123,7 +123,7 @@ async function openFolder(place: string, folder: string): Promise<FileHandle> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ELOOP' && code !== 'ENOTDIR') throw error;
-    throw new DidNothing(`on the way to ${folder} is what is no folder, ${basename(place)}`, {
+    throw new DidNothing(`the path to ${folder} has an item that is not a folder, ${basename(place)}`, {
       final: true,
       cause: error,
     });
@@ -137,7 +137,7 @@ async function look(path: string, place: string, bytesMax: number): Promise<Path
   const stat = await handle.stat({ bigint: true });
   if (!stat.isFile()) return { is: 'other' };
   if (stat.size > BigInt(bytesMax))
-    throw new DidNothing(`${path} has ${stat.size} bytes, more than the ${bytesMax} that are worked with`, {
+    throw new DidNothing(`${path} has ${stat.size} bytes, more than the limit of ${bytesMax}`, {
       final: true,
     });
   return {
@@ -211,7 +211,7 @@ async function sync(place: string): Promise<void> {
  */
 async function hold(path: string, place: string, signal: AbortSignal): Promise<Disposable> {
   const stat = await absentAs(undefined, () => lstat(place));
-  if (stat !== undefined && !stat.isFile()) throw new Error(`${path} is no file; remove it`);
+  if (stat !== undefined && !stat.isFile()) throw new Error(`${path} is not a file. Remove it`);
   return lockOf(place, signal);
 }
 

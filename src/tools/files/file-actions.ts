@@ -176,7 +176,7 @@ export class FileActions {
   async #keepDone(entry: Entry, signal: AbortSignal): Promise<void> {
     await this.#syncAll(entry);
     if (entry.state !== 'ready') return;
-    if (signal.aborted) throw new Error(`It was too late to keep that ${entry.path} was changed.`);
+    if (signal.aborted) throw new Error(`The change of ${entry.path} was not recorded in time.`);
     await this.#journal.write({ ...entry, state: 'done' });
   }
 
@@ -184,7 +184,7 @@ export class FileActions {
   async #hasHappened(entry: Entry): Promise<boolean> {
     const happened = await this.#evidence(entry);
     if (happened !== undefined) return happened;
-    throw new Error(`Nobody can tell whether ${entry.path} was changed before somebody else changed something there.`);
+    throw new Error(`The outcome for ${entry.path} is unknown: another program changed the path too.`);
   }
 
   /**
@@ -226,7 +226,7 @@ export class FileActions {
 
   async #undo(path: string, key: string): Promise<CompensationResult> {
     const entry = await this.#journal.read(path, key);
-    if (entry === undefined) return partly(path, 'nothing is kept of what was done to it', {});
+    if (entry === undefined) return partly(path, 'no record of the operation exists', {});
     if (entry.state === 'undone') return { undone: 'all' };
     if (entry.state === 'making' || (entry.does === 'replace' && (await this.#evidence(entry)) === false)) {
       await this.#clean(path, key, entry);
@@ -248,13 +248,14 @@ export class FileActions {
   async #undoChange({ path, key, before, after }: Entry): Promise<CompensationResult | undefined> {
     const now = await this.#disk.look(path);
     if (isPutBack(now, before)) return undefined;
-    if (!isAs(now, after)) return partly(path, 'somebody has changed it since', { found: describe(now), left: after });
+    if (!isAs(now, after))
+      return partly(path, 'another program changed it since', { found: describe(now), left: after });
     if (before === null) {
       await this.#disk.remove(path);
       return undefined;
     }
     const bytes = await this.#journal.kept(path, key);
-    if (bytes === undefined) return partly(path, 'what was there before is no longer kept', { before });
+    if (bytes === undefined) return partly(path, 'the earlier content is no longer stored', { before });
     const again = restoringAt(path, key);
     await this.#makeAbove(path);
     await this.#writeAgain(again, bytes, before);
@@ -277,7 +278,7 @@ export class FileActions {
     if (isAs(source, before) && target.is === 'absent') return undefined;
     if (source.is !== 'absent' || !isAs(target, before)) {
       const found = { [path]: describe(source), [to!]: describe(target) };
-      return partly(path, 'somebody has changed it, or where it went, since', { found, left: before });
+      return partly(path, 'another program changed it, or its new path, since', { found, left: before });
     }
     await this.#makeAbove(path);
     await this.#disk.rename(to!, path);
@@ -374,7 +375,7 @@ function checkTime(path: string, signal: AbortSignal): void {
 }
 
 function tooLate(path: string): DidNothing {
-  return new DidNothing(`it was too late to change ${path}`);
+  return new DidNothing(`the time to change ${path} was over`);
 }
 
 function stagedAt(path: string, key: string): string {

@@ -69,18 +69,18 @@ describe('in a transaction', () => {
       'a condition that does not hold',
       'files.write',
       { path: 'a.txt', content: '', ifHash: hash('other') },
-      /read it again/,
+      /Read the file again/,
     ],
-    ['a new file that is there', 'files.write', { path: 'a.txt', content: '', ifHash: null }, /not to be there/],
+    ['a new file that is there', 'files.write', { path: 'a.txt', content: '', ifHash: null }, /expects no file/],
     ['a folder', 'files.write', { path: 'dir', content: '' }, /is a folder/],
     ['the root', 'files.write', { path: '.', content: '' }, /is a folder/],
-    ['what is below a file', 'files.write', { path: 'a.txt/b', content: '' }, /no folder|is a file/],
+    ['what is below a file', 'files.write', { path: 'a.txt/b', content: '' }, /not a folder|is a file/],
     ['a second name', 'files.write', { path: 'hard.txt', content: '' }, /hard link/],
     ['too much', 'files.write', { path: 'b', content: 'x'.repeat(1_001) }, /more than/],
     ['what is not there', 'files.delete', { path: 'none' }, /there is no file/],
     ['a text that is not there', 'files.edit', { path: 'a.txt', edits: [{ old: 'zzz', new: '' }] }, /does not have/],
     ['a text that is there twice', 'files.edit', { path: 'a.txt', edits: [{ old: 'a', new: '' }] }, /2 times/],
-    ['a place that is taken', 'files.move', { from: 'a.txt', to: 'dir/c.txt' }, /is there already/],
+    ['a place that is taken', 'files.move', { from: 'a.txt', to: 'dir/c.txt' }, /exists already/],
     ['no text', 'files.read', { path: 'bytes' }, /base64/],
     ['no folder', 'files.list', { path: 'none' }, /no folder/],
   ])('%s is refused before the commit, and nothing is done', async (_, tool, input, why) => {
@@ -105,7 +105,7 @@ describe('in a transaction', () => {
       trajectory.transaction(options, async (tx) => void (await tx.call(tool, input)));
     await expect(calling('files.read', { path: 'large.txt' })).rejects.toMatchObject({
       code: 'tool_failed',
-      message: expect.stringMatching(/large\.txt has 600000 bytes, .* read a part of it/),
+      message: expect.stringMatching(/large\.txt has 600000 bytes, .* Read a part of the file/),
     });
     await expect(calling('files.write', { path: 'a', content: 'x'.repeat(2 ** 20) })).rejects.toMatchObject({
       code: 'bad_input',
@@ -177,10 +177,10 @@ describe('a path', () => {
     ['/etc/passwd', /leads out/],
     ['out/passwd', /leads out/],
     ['circle/x', /circle/],
-    ['.assize/files', /kept for/],
-    ['dir/.ASSIZE-x', /kept for/],
-    ['', /no path/],
-    ['a\0b', /no path/],
+    ['.assize/files', /reserved for/],
+    ['dir/.ASSIZE-x', /reserved for/],
+    ['', /not a path/],
+    ['a\0b', /not a path/],
   ])('%j is refused', (path, why) => {
     const root = folder({ 'dir/a': '' });
     symlinkSync('/etc', join(root, 'out'));
@@ -194,7 +194,7 @@ describe('a path', () => {
     const parse = (path: string) => () => of('write').parse({ path, content: '' });
     const most = '\u00e9'.repeat(127);
     expect(parse(`new/${most}x`)).not.toThrow();
-    for (const path of [`new/${most}xx`, `${most}xx/new`]) expect(parse(path)).toThrow(/more than 255 bytes/);
+    for (const path of [`new/${most}xx`, `${most}xx/new`]) expect(parse(path)).toThrow(/longer than 255 bytes/);
   });
 
   test('of a link itself is no file to delete or move', () => {
@@ -216,7 +216,7 @@ describe('a path', () => {
     const done = calling(root).run(name, input);
     await expect(done).rejects.toMatchObject({
       isFinal: true,
-      message: `${root} is a folder; files are moved, written and deleted one by one`,
+      message: `${root} is a folder. Move, write and delete its files one by one`,
     });
     expect(listing(root)).toMatchObject({ 'dir/a': '644 a' });
   });
@@ -251,7 +251,7 @@ describe('a path', () => {
 test('a mode by which its owner may not read it is refused', () => {
   const { of } = calling(folder());
   const parse = (mode: number) => () => of('write').parse({ path: 'a', content: '', mode });
-  for (const mode of [0, 0o200, 0o377]) expect(parse(mode)).toThrow(/has to let its owner read/);
+  for (const mode of [0, 0o200, 0o377]) expect(parse(mode)).toThrow(/must let the owner read/);
   expect(parse(0o400)).not.toThrow();
 });
 
@@ -290,16 +290,16 @@ test('content that can’t be restored is passed to mitigate', async () => {
   });
   await assize.recoverEffects();
   const path = join(root, 'a');
-  expect(asked).toMatchObject([[path, { path, why: 'somebody has changed it since' }]]);
+  expect(asked).toMatchObject([[path, { path, why: 'another program changed it since' }]]);
   expect(listing(root)).toEqual({ a: '644 theirs' });
 });
 
 test.each([
-  ['what there is not', { delivry: 'externalised' }, 'no member "delivry"; there are root, name, delivery'],
-  ['what there is not, beside what there is', { bytesMax: 1, bytesmax: 1 }, 'no member "bytesmax"'],
-  ['another delivery', { delivery: 'later' }, '/delivery: it has to be "buffered" or "externalised"'],
+  ['what there is not', { delivry: 'externalised' }, 'no field "delivry". The options are root, name, delivery'],
+  ['what there is not, beside what there is', { bytesMax: 1, bytesmax: 1 }, 'no field "bytesmax"'],
+  ['another delivery', { delivery: 'later' }, '/delivery: it must be "buffered" or "externalised"'],
   ['no bytes', { bytesMax: 0 }, '/bytesMax: '],
-  ['a disk that is none', { disk: {} }, '/disk: it has to be a function, and is an object'],
+  ['a disk that is none', { disk: {} }, '/disk: it must be a function, but is an object'],
 ])('%s is refused by name', (_, options, why) => {
   const make = () => fileTools({ root: folder(), ...options } as never);
   expect(make).toThrow(expect.objectContaining({ code: 'invalid_tool', message: expect.stringContaining(why) }));

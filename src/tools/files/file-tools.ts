@@ -103,7 +103,7 @@ export function fileScope(root: string, path: string, below: boolean = false): s
   const at = rootAt(root);
   const found = canonical(at, path);
   if ('problem' in found)
-    throw new EffectError('bad_input', `${JSON.stringify(path)} is no path of it: ${found.problem}.`);
+    throw new EffectError('bad_input', `${JSON.stringify(path)} is not a path in this folder: ${found.problem}.`);
   return scopeOf(at, found.path) + (below ? '/**' : '');
 }
 
@@ -164,7 +164,7 @@ class Files {
       .transform((given, context) => {
         const found = canonical(this.root, given, last);
         if ('path' in found && canBe(this.root, found.path)) return found.path;
-        const problem = 'problem' in found ? found.problem : `it has a name of more than ${NAME_BYTES_MAX} bytes`;
+        const problem = 'problem' in found ? found.problem : `a name in it is longer than ${NAME_BYTES_MAX} bytes`;
         context.addIssue({ code: 'custom', message: `${JSON.stringify(given)}: ${problem}` });
         return z.NEVER;
       });
@@ -180,7 +180,7 @@ export const MODE = z
   .int()
   .min(0)
   .max(0o777)
-  .refine((mode) => (mode & 0o400) !== 0, 'it has to let its owner read (0o400)');
+  .refine((mode) => (mode & 0o400) !== 0, 'the mode must let the owner read (0o400)');
 const ENCODING = z.enum(['utf8', 'base64']);
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -223,16 +223,21 @@ function writers(files: Files, delivery: Delivery): Tool[] {
   return [
     declareTool(
       writer(files, delivery, 'write', {
-        description: 'Writes a file: a new one, or all of one that is there. Folders that it needs are made.',
+        description: 'Creates a file, or replaces its whole content. Creates missing folders.',
         input: z
           .strictObject({
             path: files.path(),
             content: z.string(),
             encoding: ENCODING.optional(),
             mode: MODE.optional(),
-            ifHash: HASH.nullable().optional().describe('only while it has this hash; null: only while there is none'),
+            ifHash: HASH.nullable()
+              .optional()
+              .describe('only if the file has this hash; null: only if the file does not exist'),
           })
-          .refine(({ content, encoding }) => encoding !== 'base64' || BASE64.test(content), 'its content is no base64'),
+          .refine(
+            ({ content, encoding }) => encoding !== 'base64' || BASE64.test(content),
+            'its content is not base64',
+          ),
         // Without a condition the call reads no file, so it waits for no other transaction before
         // the commit.
         reads: (input) => (input.ifHash === undefined ? [] : [input.path]),
@@ -241,8 +246,7 @@ function writers(files: Files, delivery: Delivery): Tool[] {
     ),
     declareTool(
       writer(files, delivery, 'edit', {
-        description:
-          'Puts other text in place of some. Each text has to stand in the file just once, unless all is said.',
+        description: 'Replaces text in a file. Each old text must occur exactly once, unless all is set.',
         input: z.strictObject({
           path: files.path(),
           edits: z
@@ -264,10 +268,10 @@ function writers(files: Files, delivery: Delivery): Tool[] {
     ),
     declareTool(
       writer(files, delivery, 'move', {
-        description: 'Gives a file another path, where nothing is yet.',
+        description: 'Moves a file to a path that does not exist yet.',
         input: z
           .strictObject({ from: files.path('itself'), to: files.path('itself'), ifHash: HASH.optional() })
-          .refine(({ from, to }) => from !== to, 'it is there already'),
+          .refine(({ from, to }) => from !== to, 'from and to are the same path'),
         reads: ({ from, to }) => [from, to],
         writes: ({ from, to }) => [from, to],
       }),
@@ -311,7 +315,7 @@ function readers(files: Files): Tool[] {
   return [
     declareTool({
       name: name('read'),
-      description: 'Reads a file, or null where there is none; with its hash, by which it is changed on condition.',
+      description: 'Reads a file and its hash, for conditional changes. Returns null if the file does not exist.',
       input: z.strictObject({ path: files.path(), encoding: ENCODING.optional() }),
       class: 'read',
       sensitive,
@@ -324,7 +328,7 @@ function readers(files: Files): Tool[] {
     }),
     declareTool({
       name: name('list'),
-      description: 'What is in a folder, by name; with recursive, also what is in the folders there.',
+      description: 'Lists a folder by name; with recursive, also its subfolders.',
       input: z.strictObject({ path: files.path().default(root.path), recursive: z.boolean().optional() }),
       class: 'read',
       sensitive,
@@ -336,14 +340,14 @@ function readers(files: Files): Tool[] {
 }
 
 function contentOf(path: string, seen: PathContents, encoding: 'utf8' | 'base64'): Json {
-  if (seen.is !== 'file') throw new DidNothing(`${path} is no file`, { final: true });
+  if (seen.is !== 'file') throw new DidNothing(`${path} is not a file`, { final: true });
   const { bytes, mode } = seen;
   const content = encoding === 'utf8' ? textOf(path, bytes) : bytes.toString('base64');
   const read = { path, content, encoding, hash: hashOf(bytes), bytes: bytes.length, mode };
   // A size error at the point of storage would not name the file.
   if (Buffer.byteLength(JSON.stringify(read)) > DEFAULT_LIMITS.bytesMax)
     throw new DidNothing(
-      `${path} has ${bytes.length} bytes, and an answer has ${DEFAULT_LIMITS.bytesMax} at most as JSON, whatever bytesMax is; read a part of it by another tool`,
+      `${path} has ${bytes.length} bytes, and an answer has at most ${DEFAULT_LIMITS.bytesMax} as JSON. Read a part of the file with another tool`,
       { final: true },
     );
   return read;

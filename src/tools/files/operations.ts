@@ -57,7 +57,7 @@ export async function changesOf(
   const changes = await decide(operation, look);
   for (const { path, after } of changes)
     if (after !== undefined && after.bytes.length > bytesMax)
-      throw refused(`${path} would have ${after.bytes.length} bytes, more than the ${bytesMax} that are worked with`);
+      throw refused(`${path} would have ${after.bytes.length} bytes, more than the limit of ${bytesMax}`);
   return changes;
 }
 
@@ -77,7 +77,7 @@ async function decide(operation: Operation, look: (path: string) => Promise<Path
     case 'move': {
       const file = present(path, before);
       if (fileOf(operation.to, await look(operation.to)) !== undefined)
-        throw refused(`${operation.to} is there already; delete it first, or name another place`);
+        throw refused(`${operation.to} exists already. Delete it first, or choose another path`);
       return [
         { path, before: file, after: undefined },
         { path: operation.to, before: undefined, after: file },
@@ -115,7 +115,7 @@ export function refused(what: string): DidNothing {
 }
 
 export function isFolder(path: string): DidNothing {
-  return refused(`${path} is a folder; files are moved, written and deleted one by one`);
+  return refused(`${path} is a folder. Move, write and delete its files one by one`);
 }
 
 function fileOf(path: string, seen: PathContents): FileContents | undefined {
@@ -124,17 +124,15 @@ function fileOf(path: string, seen: PathContents): FileContents | undefined {
       return undefined;
     case 'file':
       if (seen.links > 1) {
-        throw refused(
-          `${path} has another name (a hard link), under which the change would not be seen; make a copy of it first`,
-        );
+        throw refused(`${path} has another name (a hard link), which would not see the change. Copy the file first`);
       }
       return seen;
     case 'folder':
       throw isFolder(path);
     case 'link':
-      throw refused(`${path} has become a symbolic link; look at what it leads to`);
+      throw refused(`${path} has become a symbolic link. Check its target`);
     case 'other':
-      throw refused(`${path} is no file, but a device, a pipe or a socket`);
+      throw refused(`${path} is a device, a pipe or a socket, not a file`);
   }
 }
 
@@ -147,8 +145,10 @@ function checkHash(path: string, file: FileContents | undefined, wanted: string 
   if (wanted === undefined) return;
   const found = file === undefined ? null : hashOf(file.bytes);
   if (found === wanted) return;
-  const has = found === null ? 'is not there' : `has the hash ${found}`;
-  throw refused(`${path} ${has}, and was to have ${wanted ?? 'none, and not to be there'}; read it again`);
+  const has = found === null ? 'does not exist' : `has the hash ${found}`;
+  throw refused(
+    `${path} ${has}, but the call expects ${wanted === null ? 'no file' : `the hash ${wanted}`}. Read the file again`,
+  );
 }
 
 function edited(path: string, bytes: Buffer, edits: readonly Edit[]): Buffer {
@@ -158,7 +158,7 @@ function edited(path: string, bytes: Buffer, edits: readonly Edit[]): Buffer {
     if (parts.length === 1) throw refused(`${path} does not have the text ${JSON.stringify(old.slice(0, 80))}`);
     if (parts.length > 2 && !all)
       throw refused(
-        `${path} has the text ${JSON.stringify(old.slice(0, 80))} ${parts.length - 1} times; give more of it, or say all`,
+        `${path} has the text ${JSON.stringify(old.slice(0, 80))} ${parts.length - 1} times. Pass more context, or set all`,
       );
     text = parts.join(instead);
   }
@@ -170,6 +170,6 @@ export function textOf(path: string, bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
-    throw new DidNothing(`${path} is no text of UTF-8; read and write it as base64`, { final: true, cause: error });
+    throw new DidNothing(`${path} is not UTF-8 text. Read and write it as base64`, { final: true, cause: error });
   }
 }

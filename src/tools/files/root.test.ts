@@ -71,6 +71,6 @@ test.each(['.ASSIZE', '.a\u017f\u017fize', '.as\u200csize', '.\uff41ssize-x'])(
   '%j is kept for the tools where it is one name with theirs',
   (name) => {
     const folding: Root = { path: rootBeside('precious'), foldsCase: true, foldsForm: true };
-    expect(canonical(folding, `${name}/files/x`)).toEqual({ problem: expect.stringMatching(/kept for/) });
+    expect(canonical(folding, `${name}/files/x`)).toEqual({ problem: expect.stringMatching(/reserved for/) });
   },
 );

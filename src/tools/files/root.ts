@@ -34,13 +34,13 @@ export interface Root {
  */
 export function rootAt(given: string): Root {
   checkArgument(arg.text, given, 'root');
-  if (!given.startsWith('/')) throw unusable(given, 'it has to be an absolute path, of a system that has /');
+  if (!given.startsWith('/')) throw unusable(given, 'it must be an absolute path that starts with /');
   try {
     const path = realpathSync(given);
-    if (!statSync(path).isDirectory()) throw unusable(given, 'it is no folder');
+    if (!statSync(path).isDirectory()) throw unusable(given, 'it is not a folder');
     const own = join(path, OWN);
     makeOwn(own);
-    if (!lstatSync(own).isDirectory()) throw unusable(given, `its ${OWN} is a symbolic link; remove that`);
+    if (!lstatSync(own).isDirectory()) throw unusable(given, `its ${OWN} is a symbolic link. Remove the link`);
     return { path, ...foldsAt(own) };
   } catch (error) {
     if (error instanceof EffectError) throw error;
@@ -69,14 +69,14 @@ export type Canonical = { readonly path: string } | { readonly problem: string }
  * refused if the call is about the name itself.
  */
 export function canonical(root: Root, given: string, last: 'followed' | 'itself' = 'followed'): Canonical {
-  if (given === '' || given.includes('\0')) return { problem: 'it is no path' };
+  if (given === '' || given.includes('\0')) return { problem: 'it is not a path' };
   const walked = walk(given.startsWith('/') ? '/' : root.path, given.split('/'), last);
   if ('problem' in walked) return walked;
   const { path } = walked;
   const below = path === root.path ? [] : namesBelow(root, path);
   if (below === undefined) return { problem: `it leads out of ${root.path}` };
   if (below.some((name) => isOwn(root, name)))
-    return { problem: `names that begin with ${OWN} are kept for the tools themselves` };
+    return { problem: `names that start with ${OWN} are reserved for the tools` };
   return { path };
 }
 
@@ -149,8 +149,8 @@ function walk(start: string, names: readonly string[], last: 'followed' | 'itsel
       continue;
     }
     if (last === 'itself' && left.every((each) => each === '' || each === '.'))
-      return { problem: `${next} is a symbolic link; name what it leads to` };
-    if (++links > LINKS_MAX) return { problem: 'its symbolic links lead in a circle' };
+      return { problem: `${next} is a symbolic link. Pass its target` };
+    if (++links > LINKS_MAX) return { problem: 'its symbolic links form a cycle' };
     left.unshift(...target.split('/'));
     if (target.startsWith('/')) path = '/';
   }
@@ -207,7 +207,7 @@ function isOne(left: string, right: string): boolean {
 }
 
 function unusable(given: string, why: string, cause?: unknown): EffectError {
-  return new EffectError('invalid_tool', `Files can't be kept in ${JSON.stringify(given)}: ${why}.`, {
+  return new EffectError('invalid_tool', `The folder ${JSON.stringify(given)} cannot be used: ${why}.`, {
     cause,
   });
 }

@@ -46,7 +46,7 @@ test('a view of some paths equals the view with all planned changes', async () =
         const read = await said(Promise.resolve(of('read').spec.execute({ path }, call, plans)));
         if (typeof seen === 'string') expect(read).toContain(seen);
         else if (seen.is === 'file') expect(read).toMatchObject({ content: seen.bytes.toString() });
-        else expect(read).toEqual(seen.is === 'absent' ? null : expect.stringContaining('is no file'));
+        else expect(read).toEqual(seen.is === 'absent' ? null : expect.stringContaining('is not a file'));
         const names = (await said(all.names(path))) as readonly FolderItem[] | string | undefined;
         const listed = await said(Promise.resolve(of('list').spec.execute({ path }, call, plans)));
         if (Array.isArray(names))

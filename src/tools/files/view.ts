@@ -27,7 +27,7 @@ export class View {
    */
   async look(path: string): Promise<PathContents> {
     for (const above of foldersAbove(this.#root, path))
-      if (this.#at(above)?.is === 'file') throw refused(`${above} is a file, so nothing can stand below it`);
+      if (this.#at(above)?.is === 'file') throw refused(`${above} is a file, not a folder`);
     const planned = this.#at(path);
     if (planned !== undefined) return planned;
     return foldersAbove(this.#root, path).some((above) => this.#isGone(above))

@@ -69,14 +69,14 @@ async function sent({ method, url, headers, body }: HttpRequest, signal: AbortSi
     });
   } catch (error) {
     if (isBadPort(error))
-      throw new DidNothing(`${url.host} has a port that is not one for HTTP, so nothing is sent there`, {
+      throw new DidNothing(`the port of ${url.host} is blocked for HTTP`, {
         final: true,
         cause: error,
         why: 'bad_port',
       });
     // An abort reason may come from another connection, and then says nothing about this one.
     if (error === signal.reason || !isUnsent(error))
-      throw new NoAnswer(`${url.host} has not answered`, { cause: error, why: 'connection_lost' });
+      throw new NoAnswer(`${url.host} did not answer`, { cause: error, why: 'connection_lost' });
     throw new DidNothing(`${url.host} could not be reached`, { cause: error, why: 'not_reached' });
   }
 }
@@ -166,7 +166,7 @@ function textIn(bytes: Uint8Array): string {
   try {
     return TEXT.decode(bytes);
   } catch (cause) {
-    throw new NoAnswer('the answer is no UTF-8', { cause, why: 'not_text' });
+    throw new NoAnswer('the answer is not UTF-8', { cause, why: 'not_text' });
   }
 }
 
@@ -175,7 +175,7 @@ function jsonIn(bytes: Uint8Array, bytesMax: number): Json {
     return parseStrict(bytes, { bytesMax });
   } catch (cause) {
     const what = (cause as Error).message.replace(/\.$/, '');
-    throw new NoAnswer(`the answer is not JSON (${what}); say with answer how it is to be read`, {
+    throw new NoAnswer(`the answer is not JSON (${what}). Set the option answer`, {
       cause,
       why: 'not_json',
     });
@@ -193,7 +193,7 @@ async function whole(response: Response, bytesMax: number): Promise<Uint8Array> 
     return await bounded(response, bytesMax);
   } catch (cause) {
     if (cause instanceof NoAnswer) throw cause;
-    throw new NoAnswer('the answer did not come to its end', { cause, why: 'connection_lost' });
+    throw new NoAnswer('the answer is incomplete', { cause, why: 'connection_lost' });
   }
 }
 
@@ -204,7 +204,7 @@ async function bounded(response: Response, bytesMax: number): Promise<Uint8Array
     size += chunk.length;
     // Leaving the loop ends the connection.
     if (size > bytesMax)
-      throw new NoAnswer(`it answered with more than ${bytesMax} bytes; raise bytesMax, or ask for less`, {
+      throw new NoAnswer(`the answer has more than ${bytesMax} bytes. Raise bytesMax, or request less`, {
         why: 'answer_too_long',
       });
     chunks.push(chunk);
@@ -238,8 +238,8 @@ export function requireDone(
   // Only these statuses tell a client to repeat the same request at another URL. Other redirections
   // may follow the effect.
   if (status === 307 || status === 308)
-    throw new DidNothing(`${what}, which is not followed`, { final: true, why, cause });
-  const unsure = status >= 300 && status < 400 ? `${what}, which is not followed` : what;
+    throw new DidNothing(`${what}, a redirection that is not followed`, { final: true, why, cause });
+  const unsure = status >= 300 && status < 400 ? `${what}, a redirection that is not followed` : what;
   throw new NoAnswer(unsure, { why, cause, afterMs: retryAfterMs(headers) });
 }
 

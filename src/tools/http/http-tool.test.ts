@@ -317,7 +317,7 @@ describe('the compensation of a request', () => {
     });
     const call = { key: 'k', signal: new AbortController().signal, epoch: 1 };
     const undone = spec.compensate!({ shop: 's', id: 'i', note: 'n' } as never, null, call);
-    await expect(undone).rejects.toThrow(/the URL needs id, .* name it \{input\.id\}/);
+    await expect(undone).rejects.toThrow(/the answer has no id .* Write \{input\.id\}/);
   });
 
   test.each([
@@ -479,17 +479,17 @@ describe('a crash at every step', () => {
 });
 
 test.each([
-  ['no URL', {}, '/url: it has to be a text or a function, and is missing'],
-  ['a URL that is none', { url: 7 }, '/url: it has to be a text or a function, and is a number'],
-  ['a misspelled URL', { ulr: 'http://a/' }, 'there is no member "ulr" (and 1 more); there are name, '],
-  ['no URL to ask', { url: 'http://a/', reconcile: {} }, '/reconcile/url: it has to be a text or a function, and is m'],
-  ['a body that is none', { url: 'http://a/', body: {} }, '/body: it has to be a function, and is an object'],
+  ['no URL', {}, '/url: it must be a string or a function, but is missing'],
+  ['a URL that is none', { url: 7 }, '/url: it must be a string or a function, but is a number'],
+  ['a misspelled URL', { ulr: 'http://a/' }, 'there is no field "ulr" (and 1 more). The options are name, '],
+  ['no URL to ask', { url: 'http://a/', reconcile: {} }, '/reconcile/url: it must be a string or a function, but is m'],
+  ['a body that is none', { url: 'http://a/', body: {} }, '/body: it must be a function, but is an object'],
 ])('a tool with %s is refused by name', (_what, options, why) => {
   const make = () => httpTool({ name: 'shop.order', input, class: 'read', ...options } as never);
   expect(make).toThrow(
     expect.objectContaining({
       code: 'invalid_tool',
-      message: expect.stringContaining(`The tool shop.order can't be used: ${why}`),
+      message: expect.stringContaining(`The tool shop.order cannot be used: ${why}`),
     }),
   );
 });
@@ -663,7 +663,7 @@ describe('a request', () => {
     const host = `127.0.0.1:${(named.address() as { port: number }).port}`;
     expect(await read({ host } as HttpSink, 'x')).toMatchObject({
       code: 'tool_failed',
-      message: expect.stringContaining('302, which is not followed'),
+      message: expect.stringContaining('302, a redirection that is not followed'),
     });
     named.close();
   });

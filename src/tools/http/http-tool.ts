@@ -137,10 +137,7 @@ const FRAMING: ReadonlySet<string> = new Set([
 const HEADER_NAME = z
   .string()
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'the name of a header')
-  .refine(
-    (name) => !FRAMING.has(name.toLowerCase()),
-    'a header that a tool can set, as the length of a message is set with it',
-  );
+  .refine((name) => !FRAMING.has(name.toLowerCase()), 'a header other than those that frame the message');
 const OPTIONS = z.strictObject({
   ...ACTING_OPTIONS,
   input: zodSchema,
@@ -216,14 +213,14 @@ function requireOwn(named: readonly string[], members: object, input: object): v
   if (other === undefined) return;
   throw new EffectError(
     'bad_input',
-    `This can't be undone: the URL needs ${other}, which the answer has not; name it {${OF_INPUT}${other}} where that of the input is meant.`,
+    `The effect cannot be compensated: the answer has no ${other} for the URL. Write {${OF_INPUT}${other}} to use the input.`,
   );
 }
 
 /** @throws EffectError `invalid_tool` for a request that could never be sent */
 function requireNoBody(tool: string, part: string, method: string, body: unknown): void {
   if (body !== undefined && isBodiless(method))
-    throw invalidTool(tool, `its ${part} can't be sent, as ${method} has none; leave it out, or say another method`);
+    throw invalidTool(tool, `its ${part} cannot be sent with ${method}. Remove it, or choose another method`);
 }
 
 function isBodiless(method: string): boolean {
@@ -244,7 +241,7 @@ class HttpApi {
     this.#keyHeader = this.#isReading ? null : idempotencyHeader;
     this.url = urlMaker(name, url, allow);
     if (sort !== 'read' && sort?.sink === 'keyed' && this.#keyHeader === null)
-      throw invalidTool(name, 'a keyed sink has to be sent the key; name the header that takes it');
+      throw invalidTool(name, 'a keyed sink must receive the key. Set idempotencyHeader');
   }
 
   /**
@@ -364,12 +361,12 @@ class HttpApi {
    */
   #set(headers: Headers, header: string, value: unknown): void {
     const { name } = this.#options;
-    if (typeof value !== 'string') throw invalidTool(name, `its header ${header} has to be a text`);
-    if (FRAMING.has(header.toLowerCase())) throw invalidTool(name, `${header} is a header that can't be set`);
+    if (typeof value !== 'string') throw invalidTool(name, `its header ${header} must be a string`);
+    if (FRAMING.has(header.toLowerCase())) throw invalidTool(name, `the header ${header} cannot be set`);
     try {
       headers.set(header, value);
     } catch {
-      throw invalidTool(name, `${JSON.stringify(header)} is no header, or one that can’t have that text`);
+      throw invalidTool(name, `${JSON.stringify(header)} is not a header name, or its value is not valid`);
     }
   }
 
@@ -394,7 +391,7 @@ function headersOf(tool: string, part: string, given: unknown): object {
   if (proto === Object.prototype || proto === null) return given;
   // The promise is refused, and its rejection must not end the process.
   if (given instanceof Promise) given.catch(() => undefined);
-  throw invalidTool(tool, `its ${part} has to give a plain object of texts by the names of headers, at once`);
+  throw invalidTool(tool, `its ${part} must return a plain object of strings by header name, without a promise`);
 }
 
 /**

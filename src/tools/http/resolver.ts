@@ -19,12 +19,11 @@ export type HostAliases = Readonly<Record<string, string>>;
  */
 export function apiResolver(aliases: HostAliases = {}): Resolver {
   if (typeof aliases !== 'object' || aliases === null || Array.isArray(aliases))
-    throw invalidTool('apiResolver', 'aliases are an object of hosts');
+    throw invalidTool('apiResolver', 'aliases must be an object of hosts');
   const known = new Map<string, string>();
   for (const [alias, host] of Object.entries(aliases)) known.set(hostName(alias), hostName(host));
   for (const host of known.values())
-    if (known.has(host))
-      throw invalidTool('apiResolver', `${host} can't be both another name and the one that is used`);
+    if (known.has(host)) throw invalidTool('apiResolver', `${host} cannot be both an alias and a canonical name`);
   return (scope) => {
     const [kind, host, ...rest] = scope.split(':');
     if (host === undefined || host.startsWith('/') || host.startsWith('*')) return scope;
@@ -37,8 +36,8 @@ export function apiResolver(aliases: HostAliases = {}): Resolver {
 function hostName(given: unknown): string {
   const host = typeof given === 'string' && /^[^/:?#@\\]+$/.test(given) ? canonicalHost(given) : '';
   if (host !== '') return host;
-  const shown = typeof given === 'string' ? JSON.stringify(given) : `what is ${typeof given}`;
-  throw invalidTool('apiResolver', `${shown} is no host; write shop.example, without a port`);
+  const shown = typeof given === 'string' ? JSON.stringify(given) : `a value of type ${typeof given}`;
+  throw invalidTool('apiResolver', `${shown} is not a host. Write shop.example, without a port`);
 }
 
 /** The host as a URL has it: lower case, ASCII, and numeric addresses in their usual form. */

@@ -87,13 +87,13 @@ describe('a declaration is refused', () => {
   };
   test.each<[string, object, string]>([
     ['whose class is unknown', { class: 'harmless' }, 'its class is'],
-    ['whose host is a part of the input', { url: 'https://{what}.example/' }, 'which host'],
-    ['whose URL is none', { url: '/orders' }, "can't be used: it has to begin with http:// or https:// and a host."],
+    ['whose host is a part of the input', { url: 'https://{what}.example/' }, 'must not determine the host'],
+    ['whose URL is none', { url: '/orders' }, 'cannot be used: it must start with http:// or https:// and a host.'],
     ['whose URL has what its input has not', { url: 'https://h.example/{ident}' }, 'its url has {ident}'],
     ['whose URL is made, with no host allowed', { url: () => 'https://h.example/' }, 'allow'],
     ['whose URL is not allowed', { allow: ['g.example'] }, 'not in allow'],
-    ['that allows what is no host', { allow: ['https://h.example/'] }, 'no host'],
-    ['whose sink is keyed, and gets no key', { idempotencyHeader: null }, 'sent the key'],
+    ['that allows what is no host', { allow: ['https://h.example/'] }, 'not a host'],
+    ['whose sink is keyed, and gets no key', { idempotencyHeader: null }, 'must receive the key'],
     ['of a method that is none', { method: 'BREW' }, 'method'],
     ['of a header that is none', { headers: { 'a b': 'c' } }, '/headers/a b'],
     ['whose scope does not parse', { writes: ['a//b'] }, 'does not parse'],

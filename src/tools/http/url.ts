@@ -45,8 +45,7 @@ export function urlMaker<Args extends readonly unknown[]>(
 ): UrlMaker<Args> {
   const hosts = allow?.map((host) => hostOf(tool, host));
   if (typeof url === 'function') {
-    if (hosts === undefined)
-      throw invalidTool(tool, 'its URL is made by a function, so it has to say in allow which hosts');
+    if (hosts === undefined) throw invalidTool(tool, 'its URL comes from a function. Name the allowed hosts in allow');
     return (_, ...args) => allowed(parsed(url(...args)), hosts);
   }
   const own = ownHost(tool, url);
@@ -60,10 +59,10 @@ function ownHost(tool: string, template: string): string {
   const [one, other] = ['x', 'y'].map((filler) => {
     const read = readUrl(template.replaceAll(MEMBER, filler));
     // The message omits the URL, which may contain a password, or a key in its query.
-    if (typeof read === 'string') throw invalidTool(tool, `its URL can't be used: ${read}`);
+    if (typeof read === 'string') throw invalidTool(tool, `its URL cannot be used: ${read}`);
     return read;
   }) as [URL, URL];
-  if (one.origin !== other.origin) throw invalidTool(tool, 'no part of the input may say which host its URL goes to');
+  if (one.origin !== other.origin) throw invalidTool(tool, 'its input must not determine the host of the URL');
   return one.host;
 }
 
@@ -73,7 +72,7 @@ function hostOf(tool: string, host: string): string {
     return url.host;
   // The message omits a host with user info, for the same reason.
   const what = host.includes('@') ? 'a text with a user' : JSON.stringify(host);
-  throw invalidTool(tool, `allow has ${what}, which is no host; write api.example.com, or api.example.com:8443`);
+  throw invalidTool(tool, `allow has ${what}, which is not a host. Write api.example.com, or api.example.com:8443`);
 }
 
 function filled(template: string, members: unknown): string {
@@ -82,7 +81,7 @@ function filled(template: string, members: unknown): string {
     const text = typeof value === 'number' ? String(value) : value;
     // An empty or dot segment would name another resource than intended.
     if (typeof text === 'string' && text !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
-    throw badInput(`the URL needs ${member}, a number or a text that is not empty and no dot`);
+    throw badInput(`the URL needs ${member} as a number, or as a string other than "", "." and ".."`);
   });
 }
 
@@ -95,15 +94,15 @@ function parsed(url: string | URL): URL {
 /** The URL, or the reason why it is invalid. */
 function readUrl(url: string | URL): URL | string {
   const read = url instanceof URL ? url : typeof url === 'string' ? URL.parse(url) : null;
-  if (read === null) return 'it has to begin with http:// or https:// and a host';
-  if (read.protocol !== 'http:' && read.protocol !== 'https:') return 'a URL begins with http or https';
-  if (read.username !== '' || read.password !== '') return 'a URL has no user and no password; use a header';
+  if (read === null) return 'it must start with http:// or https:// and a host';
+  if (read.protocol !== 'http:' && read.protocol !== 'https:') return 'a URL must start with http or https';
+  if (read.username !== '' || read.password !== '') return 'a URL must not have a user or a password. Use a header';
   return read;
 }
 
 function allowed(url: URL, hosts: readonly string[]): URL {
   if (hosts.includes(url.host)) return url;
-  throw badInput(`${url.host} is none of the hosts that are allowed`);
+  throw badInput(`${url.host} is not an allowed host`);
 }
 
 /** Decodes escapes of characters that need none. Bytes that are not UTF-8 keep their escapes. */
@@ -119,5 +118,5 @@ export function unescaped(part: string): string {
 }
 
 function badInput(what: string): EffectError {
-  return new EffectError('bad_input', `This can't be called: ${what}.`);
+  return new EffectError('bad_input', `The request cannot be sent: ${what}.`);
 }

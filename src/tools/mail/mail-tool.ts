@@ -107,7 +107,7 @@ async function loadPeer() {
       Composer: (await import('nodemailer/lib/mail-composer')).default,
     };
   } catch (cause) {
-    throw new DidNothing('mail needs the package nodemailer, which is not installed; run npm install nodemailer', {
+    throw new DidNothing('the package nodemailer is not installed. Run npm install nodemailer', {
       cause,
     });
   }
@@ -118,7 +118,7 @@ async function untouched<T>(make: () => Promise<T>): Promise<T> {
   try {
     return await make();
   } catch (cause) {
-    throw new DidNothing(`the message could not be made: ${reasonOf(cause)}`, { cause });
+    throw new DidNothing(`the message could not be built: ${reasonOf(cause)}`, { cause });
   }
 }
 

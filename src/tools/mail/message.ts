@@ -29,7 +29,7 @@ const attachment = z.strictObject({
     .string()
     .regex(/^[A-Za-z0-9!#$&^_.+-]+\/[A-Za-z0-9!#$&^_.+-]+$/, 'a media type')
     // A mail reader would search a multipart type for parts, and find none.
-    .regex(/^(?!multipart\/)/i, 'a media type of what is one part')
+    .regex(/^(?!multipart\/)/i, 'a media type other than multipart')
     .optional(),
 });
 
@@ -45,7 +45,7 @@ export const message = z
     html: z.string().optional(),
     attachments: z.array(attachment).max(20).optional(),
   })
-  .refine(({ text, html }) => text !== undefined || html !== undefined, 'it has a text or an html');
+  .refine(({ text, html }) => text !== undefined || html !== undefined, 'it needs a text or an html');
 
 export type MailMessage = z.infer<typeof message>;
 

@@ -191,7 +191,7 @@ function isRefusal(error: unknown, { isSent }: Letter): boolean {
 function tooEarly({ lastServerResponse }: SMTPConnection): Error {
   const said = String(lastServerResponse);
   const responseCode = Number.parseInt(said, 10);
-  return Object.assign(new Error(`it was answered before all of it was sent: ${said}`), { responseCode });
+  return Object.assign(new Error(`the server answered before the whole message was sent: ${said}`), { responseCode });
 }
 
 /**
@@ -242,7 +242,7 @@ function answered<T = unknown>(call: (done: (error?: Error | null, value?: T) =>
 
 async function untilEnded<T>(connection: SMTPConnection, signal: AbortSignal, make: () => Promise<T>): Promise<T> {
   const { promise: ended, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(new Error('it took longer than it may', { cause: signal.reason }));
+  const onAbort = (): void => reject(new Error('the time limit has passed', { cause: signal.reason }));
   connection.on('error', reject);
   signal.addEventListener('abort', onAbort);
   try {

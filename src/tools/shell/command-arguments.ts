@@ -65,7 +65,7 @@ export function argument(part: string, given: Json, mayBeOptions: readonly strin
   const barred = leading(part).filter((member) => !mayBeOptions.includes(member));
   if (text.startsWith('-') && barred.length > 0)
     throw new DidNothing(
-      `its command would take ${part} for an option, as it begins with -; where that is meant, its declaration names ${barred.join(', ')} in mayBeOptions`,
+      `its command would read ${part} as an option, because it starts with -. To allow this, name ${barred.join(', ')} in mayBeOptions`,
       { final: true },
     );
   return text;
@@ -82,21 +82,21 @@ function filled(part: string, given: Json): string {
   return part.replaceAll(MEMBER, (_, member: string) => {
     const value = (given as Record<string, unknown> | null)?.[member];
     if (typeof value !== 'string' && typeof value !== 'number')
-      throw new DidNothing(`its command needs ${member}, a text or a number`, { final: true });
+      throw new DidNothing(`its command needs ${member} as a string or a number`, { final: true });
     return checked(String(value));
   });
 }
 
 function problemOfVariable(member: string, env: Readonly<Record<string, string>>): string | undefined {
   if (!VARIABLE.test(member))
-    return `the member ${JSON.stringify(member)} of its input can't be a variable of its script: let it begin with a lower-case letter, and have letters, digits and _`;
+    return `the input field ${JSON.stringify(member)} cannot be a variable of its script. Use a lower-case letter first, then letters, digits and _`;
   if (LOWER_CASE_SETTING.test(member))
-    return `the member ${member} of its input can't be a variable of its script, as programs go by it: give it another name, and set ${member} in the script, or in env`;
-  if (Object.hasOwn(env, member)) return `its env has ${member}, and so has its input; give one of them another name`;
+    return `the input field ${member} cannot be a variable of its script, because programs read it. Rename the field, and set ${member} in the script or in env`;
+  if (Object.hasOwn(env, member)) return `its env and its input both have ${member}. Rename one of them`;
   return undefined;
 }
 
 function checked(text: string): string {
-  if (text.includes('\0')) throw new DidNothing('an argument has a character that none can have, NUL', { final: true });
+  if (text.includes('\0')) throw new DidNothing('an argument has a NUL character', { final: true });
   return text;
 }

@@ -39,7 +39,7 @@ const LEFT_MS = 1_000;
  * be ended
  */
 export function runCommand(command: Command, signal: AbortSignal): Promise<CommandResult> {
-  if (signal.aborted) throw new DidNothing('it was too late to begin', { why: 'no_time_left' });
+  if (signal.aborted) throw new DidNothing('the time to start was over', { why: 'no_time_left' });
   const { argv, outputMax, onStart } = command;
   const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
   const child = begun(command);
@@ -78,7 +78,7 @@ export function runCommand(command: Command, signal: AbortSignal): Promise<Comma
     // Background processes end with the command, because no code would wait for them.
     end();
     if (code === null)
-      reject(new NoAnswer(`${argv[0]} was ended by ${by}.`, { why: `signal_${String(by).toLowerCase()}` }));
+      reject(new NoAnswer(`${argv[0]} was killed by ${by}.`, { why: `signal_${String(by).toLowerCase()}` }));
     else resolve({ code, stdout: stdout.text, stderr: stderr.text, isCut: stdout.isCut || stderr.isCut });
   });
   if (onStart !== undefined && child.pid !== undefined) {
@@ -136,7 +136,7 @@ function killGroup(pid: number | undefined): boolean {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ESRCH') return false;
-    throw new NoAnswer(`The process group ${pid} can't be ended: ${message}.`, { why: 'not_ended', cause: error });
+    throw new NoAnswer(`The process group ${pid} cannot be killed: ${message}.`, { why: 'not_ended', cause: error });
   }
 }
 

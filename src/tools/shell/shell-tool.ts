@@ -70,20 +70,20 @@ export interface ShellToolSpec<Schema extends z.ZodType = z.ZodType>
   readonly snapshotOf?: string;
 }
 
-const FOLDER = 'the absolute path of a folder that has one around it';
+const FOLDER = 'the absolute path of a folder with a parent folder';
 const OPTIONS = z.strictObject({
   ...ACTING_OPTIONS,
   input: zodSchema.optional(),
   class: z.unknown().optional(),
   compensate: callback.optional(),
   reconcile: callback.optional(),
-  command: z.custom(isCommand, 'a list of texts, the program first, or one text that is a script'),
+  command: z.custom(isCommand, 'a list of strings with the program first, or a script as one string'),
   mayBeOptions: z.array(z.string()).optional(),
   cwd: z.string().optional(),
   env: z.record(z.string(), z.string()).optional(),
   keyVariable: z
     .string()
-    .regex(/^[A-Z][A-Z0-9_]*$/, 'the name of a variable in upper-case letters, digits and _')
+    .regex(/^[A-Z][A-Z0-9_]*$/, 'a variable name of upper-case letters, digits and _')
     .optional(),
   outputMax: z.int().min(0).optional(),
   snapshotOf: z
@@ -122,13 +122,12 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
   if (stray !== undefined)
     throw invalidTool(
       read.name,
-      `mayBeOptions are members that an argument of its command begins with, and ${JSON.stringify(stray)} begins none`,
+      `mayBeOptions must name fields at the start of an argument, but no argument starts with ${JSON.stringify(stray)}`,
     );
   requireKey(read);
   if (typeof command !== 'string') requireMembers(read.name, 'command', command.flatMap(membersOf), input);
   if (snapshotOf === undefined) {
-    if (read.class === undefined)
-      throw invalidTool(read.name, 'it has to have a class, or a snapshotOf that undoes it');
+    if (read.class === undefined) throw invalidTool(read.name, 'it needs a class, or a snapshotOf that reverts it');
     const execute = async (given: unknown, call: CallContext) =>
       asJson(await runCommand(commandOf(read, given as Json, call.key), call.signal));
     return declareTool({ ...declared, input, execute } as ToolSpec);
@@ -137,12 +136,12 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
   if ([compensate, reconcile, uncompensated].some((each) => each !== undefined))
     throw invalidTool(
       read.name,
-      'a snapshot undoes it and knows whether it was done, so it has no compensate, reconcile or uncompensated of its own',
+      'its snapshot compensates and reconciles it. Remove compensate, reconcile and uncompensated',
     );
   if (read.parallel === true)
     throw invalidTool(
       read.name,
-      'its folder is one for all branches, so it can’t be used in parallel; give them copies (BranchFolders)',
+      'its folder is shared by all branches, so it cannot be parallel. Give branches copies with BranchFolders',
     );
   const folder = realFolder(read.name, snapshotOf);
   return declareTool({
@@ -157,12 +156,12 @@ export function shellTool<Schema extends z.ZodType>(spec: ShellToolSpec<Schema>)
 /** @throws EffectError `invalid_tool` for a keyed sink that does not receive the key */
 function requireKey({ name, class: sort, env = ENV, keyVariable }: ShellToolSpec): void {
   if (keyVariable !== undefined && Object.hasOwn(env, keyVariable))
-    throw invalidTool(name, `its env has ${keyVariable}, which is its keyVariable; give one of them another name`);
+    throw invalidTool(name, `its env has ${keyVariable}, which is its keyVariable. Rename one of them`);
   // The declaration check refuses an invalid class.
   if ((sort as { readonly sink?: unknown } | null | undefined)?.sink === 'keyed' && keyVariable === undefined)
     throw invalidTool(
       name,
-      'a keyed sink has to be given the key; name the variable that takes it (keyVariable), and let the command do nothing again under a key that it has seen',
+      'a keyed sink must receive the key. Set keyVariable, and let the command ignore a key that it has seen',
     );
 }
 
@@ -177,9 +176,9 @@ function realFolder(tool: string, given: string): string {
     const path = realpathSync(given);
     if (statSync(path).isDirectory()) return path;
   } catch (error) {
-    throw invalidTool(tool, `its folder ${given} can't be used (${(error as Error).message}); make it first`, error);
+    throw invalidTool(tool, `its folder ${given} cannot be used (${(error as Error).message}). Create it first`, error);
   }
-  throw invalidTool(tool, `its folder ${given} is no folder; make it first`);
+  throw invalidTool(tool, `${given} is not a folder. Create it first`);
 }
 
 /** The declared writes of a tool, plus the whole folder if it is not declared. */
@@ -264,7 +263,7 @@ class Copying {
   /** Not permanent: other transactions may have used most of the time. */
   #late(): DidNothing {
     return new DidNothing(
-      `${this.#folder} could not be copied in time; give calls longer (callTimeoutMs), or name a smaller folder in snapshotOf`,
+      `${this.#folder} could not be copied in time. Raise callTimeoutMs, or name a smaller folder in snapshotOf`,
       { why: 'not_copied' },
     );
   }
@@ -297,14 +296,14 @@ async function executed(
   } catch (error) {
     await snapshots.revert(key);
     if (error instanceof DidNothing) throw error;
-    throw new DidNothing(`${(error as Error).message.replace(/\.$/, '')}; what it did was put back`, {
+    throw new DidNothing(`${(error as Error).message.replace(/\.$/, '')}; its changes were reverted`, {
       cause: error,
       why: whyOf(error),
     });
   }
   if (result.code !== 0) {
     await snapshots.revert(key);
-    throw new DidNothing(`it ended with ${result.code}, and what it did was put back${lastOf(result.stderr)}`, {
+    throw new DidNothing(`it ended with ${result.code}, and its changes were reverted${lastOf(result.stderr)}`, {
       final: true,
       cause: outputOf(result),
       why: `exit_${result.code}`,

@@ -176,12 +176,12 @@ export class Snapshots {
   /** Restores the earlier content after a completed run, if the folder is as the run left it. */
   async undo(key: string): Promise<CompensationResult> {
     const entry = await this.#read(key);
-    if (entry === undefined) return this.#partly('nothing is kept of what was there before', {});
+    if (entry === undefined) return this.#partly('no copy of the earlier content exists', {});
     if (entry.state === 'undone') return { undone: 'all' };
     if (entry.state === 'ended') {
       const now = await folderHash(this.#folder, { withMode: entry.mode !== undefined });
       if (now !== entry.after && now !== entry.before)
-        return this.#partly('somebody has changed it since', { found: now, left: entry.after });
+        return this.#partly('another program changed it since', { found: now, left: entry.after });
     }
     await this.#change(key, { state: 'undoing' });
     await this.#putBack(key, entry);
@@ -211,7 +211,7 @@ export class Snapshots {
   async #putBack(key: string, { mode, owner, before }: Entry): Promise<void> {
     const copy = this.#copyAt(key);
     if ((await statOf(copy)) === undefined || (await fingerprint(copy, mode)) !== before)
-      throw new NoAnswer(`The snapshot ${key} is not what was there; ${this.#folder} was left as it is.`, {
+      throw new NoAnswer(`The snapshot ${key} is damaged, so ${this.#folder} was not restored.`, {
         why: 'snapshot_damaged',
       });
     await makeFolder(this.#folder);
@@ -222,7 +222,7 @@ export class Snapshots {
     await copyInto(copy, this.#folder);
     if (mode !== undefined) await setMode(this.#folder, mode);
     if ((await folderHash(this.#folder, { withMode: mode !== undefined })) !== before)
-      throw new NoAnswer(`${this.#folder} was put back, and is not what it was: somebody is at work there.`, {
+      throw new NoAnswer(`${this.#folder} was restored but differs from its snapshot: another program writes there.`, {
         why: 'not_put_back',
       });
   }

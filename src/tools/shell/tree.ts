@@ -23,7 +23,7 @@ type CopyPath = string | Buffer;
 
 /** @throws Error for an item that can't be copied exactly, before any copy */
 export async function requireCopyable(folder: string): Promise<void> {
-  if ((await statOf(folder))?.isDirectory() !== true) throw new Error(`${folder} is no folder any more`);
+  if ((await statOf(folder))?.isDirectory() !== true) throw new Error(`${folder} is no longer a folder`);
   for (const name of await namesIn(folder)) await requireTexts(folder, name);
 }
 
@@ -33,10 +33,10 @@ export async function requireCopyable(folder: string): Promise<void> {
  */
 async function requireTexts(folder: CopyPath, name: Buffer): Promise<void> {
   const place = within(folder, name);
-  if (!isText(name)) throw new Error(`${place} has a name that is no UTF-8; rename it`);
+  if (!isText(name)) throw new Error(`the name of ${place} is not UTF-8. Rename it`);
   const stat = await lstat(place);
   if (stat.isSymbolicLink() && !isText(await readlink(place, 'buffer')))
-    throw new Error(`${place} leads to a name that is no UTF-8; rename that`);
+    throw new Error(`the target of the link ${place} is not UTF-8. Rename the target`);
   if (!stat.isDirectory()) return;
   for (const inside of await readdir(place, { encoding: 'buffer' })) await requireTexts(place, inside);
 }

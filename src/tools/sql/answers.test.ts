@@ -52,7 +52,7 @@ async function staged(when: 'buffered' | 'externalised') {
   return { ...staging, file, times: () => times };
 }
 
-const WHY = /what db\.(look|put) has answered is too long: .* ask for less/;
+const WHY = /the answer of db\.(look|put) is too long: .* Request less/;
 
 test.each([
   ['db.look', 'buffered'],

@@ -140,8 +140,8 @@ test.each(['buffered', 'externalised'] as const)(
     const connect = (): never => {
       throw 'the pool is exhausted';
     };
-    const isPassing = (error: unknown): boolean => (error as { message: string }).message.includes('locked');
-    const tool = new Log().put({ database: { connect }, delivery, isTransient: isPassing, undo: () => [] });
+    const isTransient = (error: unknown): boolean => (error as { message: string }).message.includes('locked');
+    const tool = new Log().put({ database: { connect }, delivery, isTransient: isTransient, undo: () => [] });
     const { left, error } = await transact([tool], (tx) => tx.call('a.put', { what: '1' }));
     expect([left.some(({ phase }) => phase === 'in_doubt'), error?.code === 'outcome_unknown']).toEqual([false, false]);
   },

@@ -30,7 +30,7 @@ export class SqlPart {
   }
 
   /** Also true if the declared function throws. */
-  isPassing(error: unknown): boolean {
+  isTransient(error: unknown): boolean {
     try {
       return this.#options.isTransient?.(error) ?? true;
     } catch {
@@ -58,7 +58,7 @@ export class SqlPart {
   work(input: Json, call: CallContext, told?: Json): SqlWork {
     return {
       call,
-      isPassing: (error) => this.isPassing(error),
+      isTransient: (error) => this.isTransient(error),
       isDone: (found) => found !== undefined,
       make: async (connection, rows) => {
         await this.addKey(rows, call.key);
@@ -73,7 +73,7 @@ export class SqlPart {
   undoing(input: Json, result: Json, call: CallContext): SqlWork {
     return {
       call,
-      isPassing: (error) => this.isPassing(error),
+      isTransient: (error) => this.isTransient(error),
       lock: (rows) => rows.lock(call.key),
       isDone: (found) => found === undefined || found.isUndone,
       make: async (connection, rows) => {
@@ -119,14 +119,11 @@ export class SqlPart {
     } catch (cause) {
       if (!isAssizeError(cause, 'too_large')) throw cause;
       // The work is rolled back, and a retry would return an equally long answer.
-      throw new DidNothing(
-        `what ${name} has answered is too long: as JSON it has more than 1 MiB; ask for less at a time`,
-        {
-          final: true,
-          cause,
-          why: 'answer_too_long',
-        },
-      );
+      throw new DidNothing(`the answer of ${name} is too long: more than 1 MiB as JSON. Request less at a time`, {
+        final: true,
+        cause,
+        why: 'answer_too_long',
+      });
     }
   }
 
@@ -136,12 +133,11 @@ export class SqlPart {
 }
 
 function notThere(): DidNothing {
-  const what =
-    'after its statements its key is not where it was written (assize_effects): one of them has deleted it, or';
-  return new DidNothing(`${what} has set another schema, which names in statements can have instead`, { final: true });
+  const what = 'its statements lost its key in assize_effects: one of them deleted the row, or';
+  return new DidNothing(`${what} set another schema. Qualify names with a schema instead`, { final: true });
 }
 
 function differs(answer: Json): DidNothing {
-  const why = 'its statements answer otherwise than they did while the body ran, so nothing was committed';
+  const why = 'its statements answer differently than while the body ran, so nothing was committed';
   return new DidNothing(why, { final: true, answer, why: 'answers_otherwise' });
 }

@@ -49,7 +49,7 @@ export interface SqlDatabase {
 /** The database of a tool. */
 export const sqlDatabase = z.custom<SqlDatabase>(
   (value) => typeof (value as SqlDatabase | null | undefined)?.connect === 'function' && isSound(value as SqlDatabase),
-  'a database, with connect; stagedTimeoutMs, if it has that, is a whole number of milliseconds from 1, writers is one or many, and placeholders are ? or $1',
+  'a database with connect. stagedTimeoutMs must be whole milliseconds from 1, writers one or many, placeholders ? or $1',
 );
 
 function isSound({ stagedTimeoutMs, writers, placeholders }: SqlDatabase): boolean {

@@ -67,7 +67,7 @@ const OPTIONS = z.strictObject({
   undo: callback.optional(),
   delivery: z.enum(['buffered', 'externalised']).optional(),
   channel: z.string().optional(),
-  isPassing: callback.optional(),
+  isTransient: callback.optional(),
 });
 
 /**

@@ -150,7 +150,7 @@ test('a call cut off by the staging timeout before its answer can be repeated', 
   open();
   const error = await first;
   expect(error).toBeInstanceOf(DidNothing);
-  expect(error).toMatchObject({ message: 'it was held for longer than it may be', isFinal: false });
+  expect(error).toMatchObject({ message: 'the writes were staged for longer than the limit', isFinal: false });
   await held.execute([], callOf('first'));
   await held.commit([{ ...callOf('first'), reported: null }]);
   expect(list.committed).toEqual(['put first']);

@@ -123,7 +123,7 @@ export class StagedSql implements StagedTransaction {
       // Before the commit was sent, the error means that nothing was done. The writes are repeated
       // by the code that reports the error.
       if (!isSent) return undefined;
-      throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
+      throw new NoAnswer('the outcome of the commit is unknown', { cause: error, why: 'commit_unknown' });
     } finally {
       await this.rollback();
     }
@@ -283,11 +283,11 @@ export class StagedSql implements StagedTransaction {
 }
 
 function stagedTooLongError(cause?: unknown): DidNothing {
-  return new DidNothing('it was held for longer than it may be', { cause });
+  return new DidNothing('the writes were staged for longer than the limit', { cause });
 }
 
 function stale(cause?: DidNothing): EffectError {
-  return new EffectError('stale', 'What a statement has answered is not so any more; begin anew.', {
+  return new EffectError('stale', 'The answer of a statement has changed since. Retry the transaction.', {
     retryable: true,
     cause,
   });
@@ -346,7 +346,7 @@ async function backTo(open: Open, n: number): Promise<void> {
 function nothing(part: SqlPart, error: unknown): unknown {
   if (error instanceof DidNothing || error instanceof EffectError) return error;
   const what = error instanceof Error ? error.message : 'the database refused it';
-  return new DidNothing(what, { final: !part.isPassing(error), cause: error, why: refusal(error) });
+  return new DidNothing(what, { final: !part.isTransient(error), cause: error, why: refusal(error) });
 }
 
 /**

@@ -18,7 +18,7 @@ const CONTROLS = [
   ...['set session characteristics as transaction read only', 'SET autocommit = 1', 'SET @@session.autocommit=1'],
 ];
 test.each(CONTROLS)('%j is refused', (text) => {
-  expect(problemOf(text)).toBe('a transaction is begun and ended here alone');
+  expect(problemOf(text)).toBe('only the tool starts and ends transactions');
 });
 
 const SEVERAL = [
@@ -26,7 +26,7 @@ const SEVERAL = [
   ...["SELECT 'a\\'; SELECT 2 -- '", "SELECT 'a\\'' ; SELECT 2 -- '", 'SELECT `a`; x', 'SELECT [a]; x'],
 ];
 test.each(SEVERAL)('%j is more than one statement', (text) => {
-  expect(problemOf(text)).toContain('a text is one statement');
+  expect(problemOf(text)).toContain('a text must be one statement');
 });
 
 const POSTGRES_SEVERAL = [
@@ -38,7 +38,7 @@ const POSTGRES_SEVERAL = [
   ...["SELECT 'a\\''; x --'", "SELECT 'C:\\', 'a; b'"],
 ];
 test.each(POSTGRES_SEVERAL)('%j is more than one statement of PostgreSQL', (text) => {
-  expect(problemOf(text, '$1')).toContain('a text is one statement');
+  expect(problemOf(text, '$1')).toContain('a text must be one statement');
 });
 
 const SINGLE = [

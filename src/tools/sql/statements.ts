@@ -9,9 +9,9 @@ export interface SqlStatement {
 }
 
 /**
- * How a statement begins that begins or ends a transaction, a part of one, or says how it goes: the
- * tool's is its own. Or one that says by which encoding the next text is read, so that a part of a
- * character may be a quote there.
+ * The start of a statement that starts, ends or configures a transaction or savepoint, which only
+ * the tool may do. Also the start of a statement that sets the client encoding: a part of a
+ * character could then be a quote.
  */
 const CONTROL = new RegExp(
   `^(?:${[
@@ -21,20 +21,20 @@ const CONTROL = new RegExp(
   ].join('|')})\\b`,
 );
 
-/** Why a text can't be run in a transaction of the tool's own; undefined where it can. */
+/** Why a text cannot run in the tool's own transaction. Undefined if it can. */
 export function problemOf(text: string, placeholders?: SqlDatabase['placeholders']): string | undefined {
   const readings = readingsOf(text, placeholders);
-  if (readings.flat().some((words) => CONTROL.test(words))) return 'a transaction is begun and ended here alone';
+  if (readings.flat().some((words) => CONTROL.test(words))) return 'only the tool starts and ends transactions';
   if (readings.some((found) => found.length > 1))
-    return 'a text is one statement; give each its own, and what may have a semicolon as a value';
+    return 'a text must be one statement. Pass statements separately, and values with semicolons as parameters';
   return undefined;
 }
 
 /**
- * The rows of each, in their order.
+ * The rows of each statement, in order.
  *
- * @throws DidNothing for what is no single statement, or one that would begin or end a transaction;
- * what the database throws
+ * @throws DidNothing for a text that is not a single statement, or that would start or end a
+ *   transaction; the errors of the database
  */
 export async function runAll(
   connection: Pick<SqlConnection, 'query'>,

@@ -7,7 +7,7 @@ export class TransactionEnded extends EffectError {
   override readonly name = 'TransactionEnded';
 
   constructor(cause?: unknown) {
-    const what = 'A statement has ended the transaction that it stood in: what was written there may stand.';
+    const what = 'A statement ended its own transaction, so its writes may be committed.';
     super('outcome_unknown', what, { cause });
   }
 }

@@ -14,7 +14,7 @@ export interface SqlWork {
   isDone(row: EffectRow | undefined): boolean;
   make(connection: SqlConnection, rows: EffectRows): Promise<void>;
   /** Whether a retry may succeed after the error. */
-  isPassing(error: unknown): boolean;
+  isTransient(error: unknown): boolean;
 }
 
 /**
@@ -127,7 +127,7 @@ async function done(use: BorrowedConnection, works: readonly SqlWork[]): Promise
   } catch (error) {
     // The error may follow the commit. A usable connection can query the outcome.
     if (!(await rollBack(use)))
-      throw new NoAnswer('nobody knows whether it was committed', { cause: error, why: 'commit_unknown' });
+      throw new NoAnswer('the outcome of the commit is unknown', { cause: error, why: 'commit_unknown' });
     const known = await rowsOf(works, rows);
     if (works.every((work, i) => work.isDone(known[i]))) return known;
     throw nothing(works, error);
@@ -162,6 +162,6 @@ function nothing(works: readonly SqlWork[], error: unknown, isFinal?: boolean): 
   const why = refusal(error);
   if (error instanceof DidNothing)
     return new DidNothing(what, { final: error.isFinal, key, answer: error.answer, cause: error, why });
-  const final = isFinal ?? works.every(({ isPassing }) => !isPassing(error));
+  const final = isFinal ?? works.every(({ isTransient }) => !isTransient(error));
   return new DidNothing(what, { final, key, cause: error, why });
 }

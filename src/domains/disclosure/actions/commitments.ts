@@ -10,7 +10,7 @@ import { requireAssigned } from './patch-tracking.ts';
 export const commitments = {
   publish_commitment: action({
     process: 'ManageCommitments',
-    description: 'Publish the commitment to an artifact that is held back (`commitmentOf`).',
+    description: 'Publish the commitment to an unpublished artifact (`commitmentOf`).',
     args: z.object({ artifact, hash: sha256 }),
     apply: (state, { artifact, hash }, { role, at }) => {
       requireAssigned(state, role, 'CommitmentManagement');

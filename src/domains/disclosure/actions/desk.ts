@@ -46,7 +46,8 @@ export const desk = {
     args: z.object({}),
     apply: (state, _, { role: { agent, vulnerability } }) => {
       const { vulnerabilities } = state.assignments[agent] ?? {};
-      if (vulnerabilities?.[vulnerability] === undefined) throw new Error(`${agent} does not work on ${vulnerability}`);
+      if (vulnerabilities?.[vulnerability] === undefined)
+        throw new Error(`${agent} is not assigned to ${vulnerability}`);
       delete vulnerabilities[vulnerability];
     },
   }),

@@ -17,7 +17,7 @@ import { entryOf } from './reporter.ts';
 
 function memberOf(state: DisclosureState, group: string, vulnerability: string): GroupMember {
   const member = state.groups[group]?.members[vulnerability];
-  if (member === undefined) throw new Error(`${vulnerability} is no member of the group ${group}`);
+  if (member === undefined) throw new Error(`${vulnerability} is not a member of the group ${group}`);
   return member;
 }
 
@@ -25,7 +25,7 @@ export const disclosing = {
   join_group: action({
     process: 'PrepareDisclosure',
     description:
-      'Plan to disclose a vulnerability with a group, at the time planned for all of it. What is disclosed alone is a group of one.',
+      'Plan to disclose a vulnerability with a group, at the planned time of the group. A single disclosure is a group of one.',
     args: z.object({ planned_at: instant }),
     apply: (state, { planned_at }, { role, at }) => {
       const { organisation, maintainer, vulnerability } = role;
@@ -41,7 +41,7 @@ export const disclosing = {
 
   leave_group: action({
     process: 'PrepareDisclosure',
-    description: 'Take a vulnerability out of its group. A coordinator is asked.',
+    description: 'Remove a vulnerability from its group. A coordinator decides.',
     args: z.object({ reason: text }),
     apply: (state, { reason }, { role, at }) => {
       const { disclosed_at } = memberOf(state, role.group, role.vulnerability);
@@ -56,7 +56,7 @@ export const disclosing = {
   assert_readiness: action({
     process: 'PrepareDisclosure',
     description:
-      'Say that a vulnerability is ready to be disclosed, and with what record: the link to the patch, or why there is none; identifiers; whom it is attributed to.',
+      'Declare a vulnerability ready for disclosure, with its record: the patch link or its absence reason, identifiers, and attribution.',
     args: z.object({
       patch_link: text.exactOptional(),
       patch_unavailable: text.exactOptional(),

@@ -47,7 +47,7 @@ export const patchTracking = {
       requireAssigned(state, role, 'PatchTracking');
       const patches = ensured(state.patches, role.vulnerability, []);
       if (patches.length > 0 && patches.at(-1)?.review?.robust !== false) {
-        throw new Error('there is a patch already, which no review has found wanting');
+        throw new Error('a patch exists already, and no review has rejected it');
       }
       patches.push({ developed: { signal: observe(state, role.vulnerability, kind, reference, at), at } });
     },
@@ -55,7 +55,7 @@ export const patchTracking = {
 
   review_patch: action({
     process: 'ReviewPatch',
-    description: 'Record what a review found: whether the patch closes the vulnerability.',
+    description: 'Record the result of a review: whether the patch closes the vulnerability.',
     args: z.object({ robust: z.boolean(), note: text }),
     apply: (state, { robust, note }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
@@ -81,8 +81,7 @@ export const patchTracking = {
 
   revise_severity: action({
     process: 'ReviseSeverity',
-    description:
-      'Take over a severity that the receiving organisation has given. A coordinator is asked about a lower one.',
+    description: 'Adopt a severity of the receiving organisation. A coordinator decides on a lower one.',
     args: z.object({ severity, reference: text }),
     apply: (state, { severity: to, reference }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
@@ -121,12 +120,12 @@ export const patchTracking = {
 
   observe_publication: action({
     process: 'ObserveSignals',
-    description: 'Record how far a vulnerability is known in public. That it is publicly known a coordinator confirms.',
+    description: 'Record how public a vulnerability is. A coordinator confirms that it is publicly known.',
     args: z.object({ status: knowledgeStatus, reference: text }),
     apply: (state, { status, reference }, { role, at }) => {
       requireAssigned(state, role, 'PatchTracking');
       if (state.knowledge[role.vulnerability]?.status === 'publicly-known') {
-        throw new Error('it is publicly known, which nothing takes back');
+        throw new Error('the vulnerability is publicly known, which cannot be reverted');
       }
       const signal = observe(state, role.vulnerability, 'publication', reference, at);
       state.knowledge[role.vulnerability] = { status, signal, since: at };

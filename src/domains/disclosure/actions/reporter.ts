@@ -48,7 +48,7 @@ export const reporter = {
 
   begin_embargo: action({
     process: 'NegotiateEmbargo',
-    description: 'Put an embargo in force: agreed with the receipt, or without one when the days for a reply are over.',
+    description: 'Start an embargo: agreed with the receipt, or without a receipt after the days for a reply.',
     args: z.object({ regime: id }),
     apply: (state, { regime }, { role, at }) => {
       const entry = entryOf(state, role);
@@ -63,7 +63,7 @@ export const reporter = {
 
   extend_embargo: action({
     process: 'NegotiateEmbargo',
-    description: 'Extend an embargo. Beyond the days that are allowed a coordinator is asked.',
+    description: 'Extend an embargo. A coordinator decides beyond the allowed days.',
     args: z.object({ days, reason: text }),
     apply: (state, { days, reason }, { role, at }) => {
       const { phase, embargo } = entryOf(state, role);

@@ -29,7 +29,7 @@ export function completeness({ each }: Rules<DisclosureState>): Invariant<Disclo
           (record.cves.length === 0 && idsFor(cves, disclosed_at).length > 0
             ? `the record does not name ${idsFor(cves, disclosed_at).join(', ')}`
             : undefined) ??
-          (record.attribution.some((name) => name.trim() !== '') ? undefined : 'the record attributes it to nobody');
+          (record.attribution.some((name) => name.trim() !== '') ? undefined : 'the record has no attribution');
         return fault === undefined ? pass : reject(fault);
       },
     ),
@@ -74,5 +74,7 @@ function commitmentFault(
   const missing = published.find((hash) => !resolved.includes(hash));
   if (missing !== undefined) return `the record does not name the commitment ${missing}`;
   const stranger = resolved.find((hash) => !published.includes(hash));
-  return stranger === undefined ? undefined : `the record names ${stranger}, which is no commitment to it`;
+  return stranger === undefined
+    ? undefined
+    : `the record names ${stranger}, which is not a commitment to the vulnerability`;
 }

@@ -11,7 +11,7 @@ export function cve({ each, unique }: Rules<DisclosureState>): Invariant<Disclos
       { reads: ['/records'], with: (_, [vulnerability]) => ({ record: `/records/${vulnerability}` }) },
       (attribution, { record }) => {
         const [known] = idsOf(attribution, attribution.requested_at, 'deduplication');
-        if (known !== undefined) return reject(`${known} is on record; use it, and request no other`);
+        if (known !== undefined) return reject(`${known} is on record; use this identifier`);
         if (record === undefined) return pass;
         const stranger = record.cves.find((cve) => attribution.assigned[cve] === undefined);
         if (stranger !== undefined) return reject(`${stranger} is not assigned to this vulnerability`);
@@ -19,7 +19,7 @@ export function cve({ each, unique }: Rules<DisclosureState>): Invariant<Disclos
         // The rule of completeness checks records without identifiers.
         return record.disclosed_at === undefined || record.cves.length === 0 || isSameSet(record.cves, due)
           ? pass
-          : reject(`the record names ${record.cves.join(', ')}; it has to name ${due.join(', ')}`);
+          : reject(`the record names ${record.cves.join(', ')}; it must name ${due.join(', ')}`);
       },
     ),
 

@@ -37,7 +37,7 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
         const isTheirs = (row: { organisation: string; maintainer: string } | undefined) =>
           row?.organisation === organisation && row?.maintainer === maintainer;
         if (!isTheirs(vulnerability)) return reject(`${id} is not a vulnerability of ${maintainer} of ${organisation}`);
-        if (record !== undefined && !isTheirs(record)) return reject(`the record of ${id} names somebody else`);
+        if (record !== undefined && !isTheirs(record)) return reject(`the record of ${id} names another maintainer`);
         const { phase, submitted, embargo } = entry;
         const due = phaseOf(entry, record);
         if (phase !== due) return reject(`${id} is ${due}, not ${phase}`);
@@ -79,7 +79,7 @@ export function lifeCycle({ each }: Rules<DisclosureState>): Invariant<Disclosur
         isSeen(developed, commit, ['commit', 'release', 'advisory']) &&
         (released === undefined || isSeen(released, release, ['release', 'advisory']))
           ? pass
-          : reject('nothing was observed that says so of the patch'),
+          : reject('no observation supports this about the patch'),
     ),
   ];
 }
@@ -104,7 +104,7 @@ function termsFault(
   const replyUntil = addDays(submitted.at, settings.reply_days);
   return isBy(receipt, at) || replyUntil <= at
     ? undefined
-    : `nobody has acknowledged the report; there is time for that until ${replyUntil}`;
+    : `the report is not acknowledged, and a reply is due until ${replyUntil}`;
 }
 
 function isSeen(fact: { at: string }, signal: Signal | undefined, kinds: readonly SignalKind[]): boolean {

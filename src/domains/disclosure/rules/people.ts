@@ -68,7 +68,7 @@ export function people({ each }: Rules<DisclosureState>): Invariant<DisclosureSt
       ({ status, confirmed_by = '' }, _, [vulnerability]) =>
         status !== 'publicly-known' || isCoordinator(confirmed_by)
           ? pass
-          : escalate(`is ${vulnerability} publicly known? Nothing would be held back then`),
+          : escalate(`is ${vulnerability} publicly known? Then no information stays confidential`),
     ),
 
     each(

@@ -32,9 +32,9 @@ export function patchFault({ record, embargo, knowledge, patches }: Known, at: I
     return 'no fix has been released, and the record does not say why';
   }
   if (isExplained(record)) {
-    return isOver(embargo, at) ? undefined : 'without a robust fix it has to wait for the end of its embargo';
+    return isOver(embargo, at) ? undefined : 'without a robust fix the disclosure must wait for the end of the embargo';
   }
-  return 'no review has found the released fix robust, and the record does not say why there is no better one';
+  return 'no review found the released fix robust, and the record does not explain the missing better fix';
 }
 
 /**
@@ -43,7 +43,7 @@ export function patchFault({ record, embargo, knowledge, patches }: Known, at: I
  */
 export function embargoFault({ record, embargo, knowledge, patches }: Known, at: Instant): string | undefined {
   if (isPublic(knowledge, at)) return undefined;
-  if (embargo === undefined) return 'no embargo has been put in force, and it is not publicly known';
+  if (embargo === undefined) return 'no embargo was started, and the vulnerability is not publicly known';
   if (!isOver(embargo, at)) return `it is under embargo until ${embargo.deadline}`;
   return isReleased(patches, at) || isExplained(record)
     ? undefined

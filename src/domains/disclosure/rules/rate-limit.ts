@@ -23,9 +23,9 @@ export function rateLimit({ each }: Rules<DisclosureState>): Invariant<Disclosur
       },
       (report, { settings, before, first }, [organisation, maintainer]) => {
         if (settings === undefined || report.limit !== settings.reports) {
-          return reject(`${report.limit} reports are not the limit that is set`);
+          return reject(`${report.limit} is not the configured limit of reports`);
         }
-        if (before !== undefined && before.at > report.at) return reject('reports stand in order of time');
+        if (before !== undefined && before.at > report.at) return reject('reports must be in order of time');
         if (first === undefined) return pass;
         const free = addHours(first.at, settings.hours);
         if (report.at >= free) return pass;

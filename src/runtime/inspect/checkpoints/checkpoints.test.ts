@@ -189,7 +189,7 @@ describe('a store that is behind its last checkpoint is not opened', () => {
     expect(await audit).toMatchObject(lost);
     await expect(openStore(place.url)).rejects.toMatchObject({
       code: 'missing_node',
-      message: expect.stringContaining('put back the log from a backup'),
+      message: expect.stringContaining('restore the log from a backup'),
     });
   });
 
@@ -399,7 +399,7 @@ describe('fsck', () => {
         `INSERT INTO trajectory (name) VALUES ('hidden')`,
         `INSERT INTO entry SELECT 20, (SELECT key FROM trajectory WHERE name = 'hidden'), 0, x'${HIDDEN.id}', NULL, 'root', '${HIDDEN.payload}'`,
       ],
-      { code: 'damaged', detail: '1 entries have no place in the log, and stand where they never get one' },
+      { code: 'damaged', detail: '1 entries have no position in the log, and cannot get one' },
     ],
     [
       'rows without a trajectory',

@@ -23,7 +23,7 @@ export interface StoreUrl {
 export function readUrl(url: string): StoreUrl {
   const after = /^postgres(?:ql)?:\/\/[^/?#]*([\s\S]*)$/.exec(url)?.[1];
   if (after === undefined) {
-    throw badUrl('it begins with postgres:// and says postgres://user:password@host:5432/database?schema=assize');
+    throw badUrl('write it like postgres://user:password@host:5432/database?schema=assize');
   }
   // A slash or a question mark would end a password. The rest would become a name that errors
   // repeat.
@@ -34,7 +34,7 @@ export function readUrl(url: string): StoreUrl {
 }
 
 export function badUrl(what: string): StoreError {
-  return new StoreError('store_invalid_input', `This URL can't name a PostgreSQL store: ${what}.`);
+  return new StoreError('store_invalid_input', `The URL does not name a PostgreSQL store: ${what}.`);
 }
 
 // Allows identifiers that read the same quoted and unquoted, and that fit the name of a channel.
@@ -42,7 +42,7 @@ function checkSchema(schema: string): void {
   if (/^[a-z_][a-z0-9_]{0,62}$/.test(schema) && !schema.startsWith('pg_') && schema !== 'information_schema') return;
   throw new StoreError(
     'store_invalid_input',
-    'A schema is named by 1 to 63 lower-case letters, digits and underscores, beginning with no digit and not with pg_.',
+    'The schema name is not valid. Use 1 to 63 lower-case letters, digits and underscores, and start with neither a digit nor pg_.',
     { evidence: { schema } },
   );
 }

@@ -58,7 +58,7 @@ export async function loadDriver(): Promise<Driver> {
     if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new StoreError(
       'store_no_driver',
-      'A PostgreSQL store needs the package pg, which is not installed; run npm install pg.',
+      'The package pg, which a PostgreSQL store needs, is not installed. Run npm install pg.',
       { cause: error },
     );
   }

@@ -60,7 +60,7 @@ export class Session {
       this.#hasFailedToWrite = error.syscall === 'write' && !client.ssl;
     });
     client.on('error', (error) => this.#ended(error));
-    client.on('end', () => this.#ended(new Error('the server has closed the connection')));
+    client.on('end', () => this.#ended(new Error('the server closed the connection')));
   }
 
   /** @throws {StoreError} with the reason, if no connection can be opened */
@@ -104,7 +104,7 @@ export class Session {
    * @throws {ConnectionLost} when the connection has ended.
    */
   async run(statement: Statement, values: unknown[] = []): Promise<Row[]> {
-    if (this.#isAsked) throw new Error('a connection was asked something before it had answered');
+    if (this.#isAsked) throw new Error('the connection received a statement before it had answered the last one');
     this.#isAsked = true;
     let isAnswered = false;
     const giveUp = (): void => {
@@ -131,7 +131,10 @@ export class Session {
   async end(): Promise<void> {
     if (!this.isOpen) return;
     this.#socket.ref();
-    const timer = setTimeout(() => this.#cut(new Error('the server did not part in time')), END_TIMEOUT_MS);
+    const timer = setTimeout(
+      () => this.#cut(new Error('the server did not close the connection in time')),
+      END_TIMEOUT_MS,
+    );
     await this.#client.end();
     clearTimeout(timer);
   }

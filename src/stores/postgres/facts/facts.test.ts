@@ -456,12 +456,12 @@ withPostgres('facts', (postgres) => {
       UPDATE fact_vector AS v SET vector = '{1}' FROM said WHERE said.id = v.text AND said.object = 'short';
       UPDATE fact_vector AS v SET embedder = 99 FROM said WHERE said.id = v.text AND said.object = 'strange'`);
     expect(await store.selfCheck()).toEqual([
-      '2 texts of facts have other words than are counted',
-      '1 facts have no text that they are found by; make them anew: assize memory rebuild',
-      '1 texts are of no fact; make them anew: assize memory rebuild',
-      '1 texts of facts are found in another space than theirs; make them anew: assize memory rebuild',
+      '2 texts of facts have a wrong word count',
+      '1 facts have no search text; rebuild them: assize memory rebuild',
+      '1 texts belong to no fact; rebuild them: assize memory rebuild',
+      '1 texts of facts are indexed in a wrong space; rebuild them: assize memory rebuild',
       '1 vectors belong to no text',
-      '2 vectors are of no embedder, or have not as many dimensions as it; make them anew: assize memory rebuild',
+      '2 vectors have no embedder, or other dimensions than their embedder; rebuild them: assize memory rebuild',
     ]);
     await store.close();
   });
@@ -491,11 +491,11 @@ withPostgres('facts', (postgres) => {
     expect(await store.selfCheck()).toEqual([
       '2 facts belong to no partition',
       '2 texts of facts belong to no partition',
-      '1 rebuildings of the facts are not finished; make them anew: assize memory rebuild',
+      '1 rebuilds of the facts are not finished; rebuild them: assize memory rebuild',
       'the facts of ["clinic", "alice", "medication"] do not fit the version or the latest change of their partition',
       'the facts of ["clinic", "bob", "medication"] do not fit the version or the latest change of their partition',
-      'the facts of ["clinic", "carol", "medication"] overlap, where there is one value at a time',
-      'the facts of ["clinic", "erin", "medication"] overlap, where there is one value at a time',
+      'the facts of ["clinic", "carol", "medication"] overlap, although the predicate is single-valued',
+      'the facts of ["clinic", "erin", "medication"] overlap, although the predicate is single-valued',
     ]);
     await store.close();
   });

@@ -43,7 +43,7 @@ export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: n
   if (mark.is === 'foreign') {
     throw new StoreError(
       'store_not_recognised',
-      `${path} has tables of another program; nothing was changed, name another schema with ?schema= in the URL.`,
+      `The schema of ${path} has tables of another program. Name another schema with ?schema= in the URL.`,
       { evidence: { path } },
     );
   }
@@ -51,7 +51,7 @@ export function checkMark(mark: Mark, path: string, mode: OpenMode, supported: n
     if (mode === 'create') return;
     throw new StoreError(
       'store_not_found',
-      `There is no store at ${path}; check the URL, or open it with mode create.`,
+      `There is no store at ${path}. Check the URL, or open it with mode create.`,
       { evidence: { path } },
     );
   }

@@ -168,7 +168,7 @@ export class GroupCommit {
     for (let calls = 1; ; calls += 1) {
       try {
         if (await group.write(session, this.#append, this.#options.tell)) return true;
-        if (calls === CALLS_MAX) throw new Error(`other writers were faster ${calls} times`);
+        if (calls === CALLS_MAX) throw new Error(`other writers committed first ${calls} times`);
       } catch (error) {
         if (isSerializationFailure(error) && calls < CALLS_MAX) continue;
         this.#settle(error, group.open, group.sent);

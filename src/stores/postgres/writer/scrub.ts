@@ -101,7 +101,7 @@ export class Scrubber {
    */
   async #alone(session: Session): Promise<void> {
     const text = `SELECT pg_try_advisory_lock(${APPLICATION_ID}, '"${this.#options.schema}".scrub'::regclass::oid::int4)`;
-    await this.#until('another process was at it', async () => (await session.run({ text }))[0]![0] === 't');
+    await this.#until('another process held the lock', async () => (await session.run({ text }))[0]![0] === 't');
   }
 
   async #rewrite(session: Session): Promise<void> {
@@ -112,7 +112,7 @@ export class Scrubber {
     const before = await this.#files(session);
     for (const table of TABLES) await session.run({ text: `VACUUM (FULL, ANALYZE) ${this.#named(table)}` });
     const after = new Set(await this.#files(session));
-    if (before.some((file) => after.has(file))) throw new Error('the server has left a table as it was');
+    if (before.some((file) => after.has(file))) throw new Error('the server did not rewrite a table');
     await session.run({ text: `UPDATE ${this.#named('scrub')} SET rewritten = greatest(rewritten, $1)` }, [due]);
   }
 
@@ -126,13 +126,10 @@ export class Scrubber {
     const probe = this.#named('scrub_probe');
     await session.run({ text: `INSERT INTO ${probe} (one) VALUES (1)` });
     await session.run({ text: `DELETE FROM ${probe}` });
-    await this.#until(
-      'a transaction that began before goes on, or a standby or a replication slot is behind',
-      async () => {
-        await session.run({ text: `VACUUM (FULL) ${probe}` });
-        return (await session.run({ text: `SELECT pg_relation_size('${probe}')` }))[0]![0] === '0';
-      },
-    );
+    await this.#until('an older transaction is open, or a standby or a replication slot is behind', async () => {
+      await session.run({ text: `VACUUM (FULL) ${probe}` });
+      return (await session.run({ text: `SELECT pg_relation_size('${probe}')` }))[0]![0] === '0';
+    });
   }
 
   async #until(otherwise: string, isSo: () => Promise<boolean>): Promise<void> {

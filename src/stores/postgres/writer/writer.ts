@@ -95,7 +95,7 @@ export class Writer {
     for (const { pid, startedAt } of this.#orphans) {
       const rows = await session.run({ text: END_BACKEND }, [pid, startedAt, END_TIMEOUT_MS]);
       if (rows.some(([ended]) => ended !== 't')) {
-        throw unreachableError(this.#options.path, new Error(`the server's process ${pid} does not end`));
+        throw unreachableError(this.#options.path, new Error(`the server process ${pid} does not end`));
       }
     }
     if (this.#options.durability === 'full') {
@@ -114,7 +114,7 @@ async function setUp(session: Session, { path, durability }: WriterOptions): Pro
   if (durability === 'full' && (fsync !== 'on' || !['on', 'remote_apply'].includes(commit))) {
     throw new StoreError(
       'store_failed',
-      `The server of ${path} runs with fsync = ${fsync}, so no commit is durable; turn it on, or open with durability off.`,
+      `The server of ${path} runs with fsync = ${fsync}, so no commit is durable. Turn fsync on, or open the store with durability off.`,
       { evidence: { path, fsync, synchronous_commit: commit } },
     );
   }

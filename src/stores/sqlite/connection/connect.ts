@@ -39,7 +39,7 @@ export function prepareToWrite(db: DatabaseSync, path: string, durability: Durab
   );
   const journal = db.prepare('PRAGMA journal_mode = WAL').get()?.['journal_mode'];
   if (journal !== 'wal') {
-    throw new StoreError('store_failed', `${path} is on a file system without WAL; move it to a local disk.`, {
+    throw new StoreError('store_failed', `${path} is on a file system without WAL. Move it to a local disk.`, {
       evidence: { path, journal },
     });
   }

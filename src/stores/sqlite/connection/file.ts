@@ -12,7 +12,7 @@ export function checkPath(path: string): string {
   if (typeof path !== 'string' || path === '' || path === ':memory:' || path.includes('\0') || !path.isWellFormed()) {
     throw new StoreError(
       'store_invalid_input',
-      'A SQLite store needs the path of a file; for one in memory use MemoryStore.',
+      'The path of the SQLite store is empty. Pass the path of a file, or use MemoryStore.',
       {
         evidence: { path },
       },
@@ -39,9 +39,9 @@ export function isPresent(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return false;
   const fault = !stats.isFile()
-    ? 'is not a regular file; give the path of a file'
+    ? 'is not a regular file. Pass the path of a file'
     : stats.size === 0
-      ? 'is an empty file; put the store back, or remove the file to begin a new one'
+      ? 'is an empty file. Restore the store, or remove the file to create a new one'
       : undefined;
   if (fault !== undefined) throw new StoreError('store_not_recognised', `${path} ${fault}.`, { evidence: { path } });
   return true;
@@ -55,7 +55,7 @@ export function isPresent(path: string): boolean {
 export function createWhole(path: string, write: (path: string) => void): void {
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new StoreError('store_not_found', `The folder ${folder} is not there; create it first.`, {
+    throw new StoreError('store_not_found', `The folder ${folder} does not exist. Create it first.`, {
       evidence: { path },
     });
   }
@@ -64,7 +64,7 @@ export function createWhole(path: string, write: (path: string) => void): void {
     if (statSync(path + suffix, { throwIfNoEntry: false }) !== undefined) {
       throw new StoreError(
         'store_not_found',
-        `${path} is gone but ${path}${suffix} is there and may hold its last entries; put the file back, or move that one away.`,
+        `${path} is missing, but ${path}${suffix} exists and may hold its last entries. Restore the file, or move ${path}${suffix} away.`,
         { evidence: { path } },
       );
     }

@@ -196,7 +196,7 @@ test('rows of effects that nothing leads to are found', async () => {
     '2 records of the effect log belong to no transaction',
     '1 transactions have gaps in the effect log',
     '1 keys of effects belong to no transaction',
-    '1 transactions are open and were never begun',
+    '1 transactions are open but do not exist',
     '1 fences are missing or too many',
   ]);
   await store.close();

@@ -176,7 +176,7 @@ export class FactWriter implements FactView {
       for (const { valid_from, fact_id, system_time_start } of change.close) {
         const { changes } = this.#close.run(change.system_time, key, valid_from, fact_id, fact_id, system_time_start);
         // The row was open when the change was checked.
-        if (changes !== 1) throw damagedError(`fact ${fact_id} of ${system_time_start} does not end where it stands`);
+        if (changes !== 1) throw damagedError(`fact ${fact_id} of ${system_time_start} is not closed at its row`);
       }
       for (const row of change.insert) this.#insertRow(key, row);
       // Inherited rows of a branch keep their time.

@@ -117,7 +117,7 @@ test('a rebuilding that is refused poisons nothing', async () => {
   }
   await expect(store.rebuildFacts(pages())).rejects.toMatchObject({ code: 'store_invalid_input' });
   expect(await store.commit(batchOf(entryAfter(undefined, 't')))).toEqual(COMMITTED);
-  expect(await store.selfCheck()).toEqual(['the facts are incomplete; make them anew: assize memory rebuild']);
+  expect(await store.selfCheck()).toEqual(['the facts are incomplete; rebuild them: assize memory rebuild']);
   await store.close();
 });
 

@@ -27,7 +27,7 @@ export async function sqliteVecPath(): Promise<string> {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new StoreError(
       'store_no_driver',
-      `sqlite-vec can't be loaded on this machine (${why}); install sqlite-vec for it, or leave vectors at exact, which finds the same.`,
+      `sqlite-vec cannot be loaded on this machine (${why}). Install sqlite-vec, or use exact vectors, which finds the same.`,
       { cause },
     );
   }
@@ -52,7 +52,7 @@ async function importPackage(): Promise<{ readonly getLoadablePath: () => string
     if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new StoreError(
       'store_no_driver',
-      'Searching vectors by sqlite-vec needs the package of that name, which is not installed; run npm install sqlite-vec, or leave vectors at exact, which finds the same.',
+      'The package sqlite-vec is not installed. Run npm install sqlite-vec, or use exact vectors, which finds the same.',
       { cause },
     );
   }

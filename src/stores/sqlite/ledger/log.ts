@@ -32,7 +32,7 @@ export function prepareIntegrate(db: DatabaseSync, ids: HashIndex, logSize: () =
     if (positions.includes(undefined))
       throw new StoreError(
         'store_corrupt',
-        'An entry that is to have a place in the log is not in the store; check it: assize fsck.',
+        'An entry of the log is missing in the store. Check the store with assize fsck.',
         {},
       );
     leaves.forEach(({ hash }, i) => void leaf.run(size + i, positions[i]!, hash));

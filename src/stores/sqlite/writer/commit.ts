@@ -250,7 +250,7 @@ export class DuplicateEntry extends Error {
   readonly row: EntryRow;
 
   constructor(row: EntryRow, cause?: unknown) {
-    super(`entry ${row.id} is in the store already`, { cause });
+    super(`the store has the entry ${row.id} already`, { cause });
     this.row = row;
   }
 }

@@ -462,7 +462,7 @@ export class GroupCommit {
       // closes a poisoned store.
       this.#db.close();
     } catch (error) {
-      reason = new AggregateError([cause, error], 'a write failed, and closing the database after it');
+      reason = new AggregateError([cause, error], 'a write failed, and then the close of the database');
     }
     this.#pagesEstimated = 0;
     this.#isWalLong = false;

@@ -172,7 +172,7 @@ test('a rewrite waits for a writer and reports that; a reader keeps the WAL', as
   other.exec('BEGIN IMMEDIATE');
   await expect(store.scrub()).rejects.toMatchObject({
     code: 'store_not_scrubbed',
-    message: expect.stringMatching(/Others write to it all the time/),
+    message: expect.stringMatching(/Other processes write to the file/),
   });
   expect(await store.selfCheck()).toEqual([expect.stringMatching(/1 erasures may still be in the file or its WAL/)]);
   other.exec('ROLLBACK; BEGIN');
