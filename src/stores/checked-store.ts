@@ -204,7 +204,7 @@ export abstract class CheckedStore
   async leaseEffects(signal?: AbortSignal): Promise<Lease> {
     const writes = this.#access.writes();
     checkSignal(signal);
-    return writes.holdEffects(signal);
+    return writes.leaseEffects(signal);
   }
 
   async logEffects(
@@ -236,7 +236,7 @@ export abstract class CheckedStore
   }
 
   async hasEffectLog(): Promise<boolean> {
-    return this.#access.read((reads) => reads.wereEffectsHeld());
+    return this.#access.read((reads) => reads.hasEffectLog());
   }
 
   async partition(name: PartitionName): Promise<PartitionState | undefined> {

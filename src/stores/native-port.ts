@@ -68,7 +68,7 @@ export interface Reads {
   listEffects(page: EffectPage): Answer<LoggedTransaction[]>;
   effectsOf(epoch: number): Answer<LoggedTransaction | undefined>;
   effectKey(key: Hash): Answer<EffectKeyRow | undefined>;
-  wereEffectsHeld(): Answer<boolean>;
+  hasEffectLog(): Answer<boolean>;
   partition(name: PartitionName): Answer<PartitionState | undefined>;
   facts(query: WithDefaults<FactQuery>): Answer<FactVersion[]>;
   claimKey(): Answer<Uint8Array | undefined>;
@@ -88,7 +88,7 @@ export interface Writes {
   integrate(step: LogStep): Promise<boolean>;
   putSnapshot(row: SnapshotRow, erasures: number): Promise<void>;
   dropSnapshots(): Promise<void>;
-  holdEffects(signal: AbortSignal | undefined): Promise<Lease>;
+  leaseEffects(signal: AbortSignal | undefined): Promise<Lease>;
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
   putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /** `rebuild` checks the contents of the pages. */

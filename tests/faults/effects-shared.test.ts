@@ -357,7 +357,7 @@ describe('an unresolved effect', () => {
     await expect(other.trajectory.transaction(at, nothing)).rejects.toMatchObject({ code: 'resource_in_doubt' });
     const third = await world.process();
     await expect(third.trajectory.transaction(at, nothing)).rejects.toMatchObject({ code: 'resource_in_doubt' });
-    expect(await third.assize.resolveEffect({ ...found, epoch, as: 'residue' })).toMatchObject({ left: 0 });
+    expect(await third.assize.resolveEffect({ ...found, epoch, as: 'residue' })).toMatchObject({ unresolved: 0 });
     await other.trajectory.transaction(at, nothing);
   });
 });

@@ -42,7 +42,7 @@ async function begun(kind: string, options: Partial<AssizeOptions> = {}) {
 
 /** As a store that cannot run several queries in one snapshot. */
 function withoutMoments(store: Store): void {
-  Object.assign(store, { atOneMoment: undefined });
+  Object.assign(store, { withReadSnapshot: undefined });
 }
 
 async function committed(said: Promise<Ruling>): Promise<{ id: string; payload: CommitPayload }> {

@@ -117,7 +117,7 @@ describe('a proposal that rests on places', () => {
     expect(await asked('add', { by: 99 })).toMatchObject({ reason: 'conflict' });
     expect(await asked('none', {})).toMatchObject({ reason: 'unknown_tool' });
     expect(await asked('add', {})).toMatchObject({ reason: 'type_mismatch' });
-    const narrow = { ifUnchanged, writ: writFor('agent', { actions: ['ask'] }) };
+    const narrow = { precondition: ifUnchanged, writ: writFor('agent', { actions: ['ask'] }) };
     expect(await asked('add', { by: 1 }, narrow)).toMatchObject({ reason: 'invalid_authority' });
   });
 

@@ -194,5 +194,7 @@ describe('a sink that says when to try again', () => {
 
 test.each([0, -1, 1.5, 101, Number.NaN, '3', null])('%o tries are refused', (tries) => {
   const made = () => runtimeOver(new MemoryStore(), [tally], { tools: [], maxAttempts: tries as number });
-  expect(made).toThrow(expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('tries') }));
+  expect(made).toThrow(
+    expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('maxAttempts') }),
+  );
 });

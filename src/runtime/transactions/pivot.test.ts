@@ -304,7 +304,7 @@ describe('after the commit', () => {
     expect(left).toMatchObject({ tool: HELD, phase: 'in_doubt' });
     const { epoch, n } = left!;
     const decided = await assize.resolveEffect({ epoch, n, as: 'applied', by: 'ops', evidence: 'it is in the tray' });
-    expect(decided).toMatchObject({ transaction: 'settled', left: 0 });
+    expect(decided).toMatchObject({ transaction: 'settled', unresolved: 0 });
     expect(sink.times('do', 'pivot')).toBe(1);
     await assize.close();
     expect((await settlementOf(store)).settled[0]?.effects).toMatchObject([{ answered: true, outcome: 'applied' }]);

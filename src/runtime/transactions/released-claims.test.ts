@@ -145,7 +145,7 @@ test('an effect in doubt in an aborted part is compensated once confirmed', asyn
   expect(sink.standing('a')).toBe(1);
   const decision = { epoch: left!.epoch, n: left!.n, as: 'applied', by: 'somebody', evidence: 'it is there' } as const;
   const resolved = await assize.resolveEffect(decision);
-  expect(resolved).toMatchObject({ phase: 'undone', transaction: 'settled', left: 0 });
+  expect(resolved).toMatchObject({ phase: 'undone', transaction: 'settled', unresolved: 0 });
   expect(sink.standing('a')).toBe(0);
   await assize.close();
   await expectEffectLogMatches(store, 't', []);

@@ -190,7 +190,7 @@ describe.each(SITUATIONS)('an effect %s', (_, situation) => {
         retry: does === 'commits' ? 'applied' : 'undone',
         residue: 'accepted',
       };
-      expect(resolved).toMatchObject({ epoch, n, tool, transaction: ended, phase: final[as], left: 0 });
+      expect(resolved).toMatchObject({ epoch, n, tool, transaction: ended, phase: final[as], unresolved: 0 });
       const after = at.sink.log.slice(before);
       expect(after.map(({ did }) => did).filter((did) => did !== 'again')).toEqual(told);
       // Nothing is unresolved, the claims are free, and the next process repeats no call.
@@ -315,9 +315,9 @@ describe('the resolution of an effect', () => {
     });
     at.fault = () => 'none';
     const decide = (n: number) => at.assize.resolveEffect({ ...FOUND, epoch: 1, n, as: 'undone' });
-    expect(await decide(1)).toMatchObject({ transaction: 'committed', left: 1 });
+    expect(await decide(1)).toMatchObject({ transaction: 'committed', unresolved: 1 });
     expect(await codeOf(at.transact('irreversible.buffered', 'c', 'r'))).toBe('resource_in_doubt');
-    expect(await decide(0)).toMatchObject({ transaction: 'settled', left: 0 });
+    expect(await decide(0)).toMatchObject({ transaction: 'settled', unresolved: 0 });
     expect(await codeOf(at.transact('irreversible.buffered', 'c', 'r'))).toBe('done');
   });
 
@@ -327,7 +327,7 @@ describe('the resolution of an effect', () => {
     const again = { ...FOUND, epoch: left.epoch, n: left.n };
     expect(await at.assize.resolveEffect({ ...again, as: 'retry', confirm: true })).toMatchObject({
       phase: 'in_doubt',
-      left: 1,
+      unresolved: 1,
     });
     expect(await codeOf(at.transact('irreversible.buffered', 'c', 'r'))).toBe('resource_in_doubt');
     expect(await at.assize.resolveEffect({ ...again, as: 'applied' })).toMatchObject({ transaction: 'settled' });
@@ -341,7 +341,7 @@ describe('the resolution of an effect', () => {
     at.fault = () => 'none';
     await at.restart([]);
     const resolved = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
-    expect(resolved).toMatchObject({ phase: 'executed', transaction: 'aborting', left: 0 });
+    expect(resolved).toMatchObject({ phase: 'executed', transaction: 'aborting', unresolved: 0 });
     expect(at.sink.standing('a')).toBe(1);
     await at.restart();
     expect(await at.assize.recoverEffects()).toEqual([]);

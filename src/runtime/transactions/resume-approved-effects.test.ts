@@ -135,7 +135,7 @@ test('an earlier failed wait does not keep a later opening from resuming', async
   const { opener, isAllDone } = await stage({
     through: (store) =>
       withMembers(store, {
-        holdEffects: (signal) =>
+        leaseEffects: (signal) =>
           isBroken ? Promise.reject(new Error('the disk is full')) : store.leaseEffects(signal),
       }),
   });

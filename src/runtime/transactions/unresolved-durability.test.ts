@@ -114,7 +114,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
     const before = [...calls];
     refuses = false;
     const by = { by: 'ops', evidence: 'it is taken now' };
-    expect(await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by })).toMatchObject({ left: 0 });
+    expect(await assize.resolveEffect({ epoch: 1, n: 0, as: 'retry', ...by })).toMatchObject({ unresolved: 0 });
     expect([calls, failures]).toEqual([[...before, 'do first'], []]);
     expect([sink.times('do', 'first'), sink.times('do', 'second')]).toEqual([1, 1]);
     await assize.close();

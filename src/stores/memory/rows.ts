@@ -217,7 +217,7 @@ export class Rows implements Reads {
     return this.effects.key(key);
   }
 
-  wereEffectsHeld(): boolean {
+  hasEffectLog(): boolean {
     return this.effects.wereHeld;
   }
 

@@ -105,7 +105,7 @@ function writesOf(
     integrate: (step) => inTurn(() => rows.integrate(step)),
     putSnapshot: (row, erasures) => inTurn(() => rows.putSnapshot(row, erasures)),
     dropSnapshots: () => inTurn(() => rows.dropSnapshots()),
-    holdEffects: (signal) => tenures.acquire(() => inTurn(() => rows.effects.raise()), signal),
+    leaseEffects: (signal) => tenures.acquire(() => inTurn(() => rows.effects.raise()), signal),
     claimKey: async (offered) => rows.claimKey(offered)!,
     putVectors: (embedder, vectors) => inTurn(() => rows.believed.putVectors(embedder, vectors)),
     rebuildFacts: (pages) =>

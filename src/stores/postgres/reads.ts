@@ -70,7 +70,7 @@ export function prepareReads({ readers, writer, schema, path }: Connections, kno
     listEffects: prepareListEffects(readers, schema),
     effectsOf: prepareEffectsOf(readers, schema),
     effectKey: prepareEffectKey(readers, schema),
-    wereEffectsHeld: prepareWereEffectsHeld(readers, schema),
+    hasEffectLog: prepareWereEffectsHeld(readers, schema),
     partition: preparePartition(readers, schema, path, known),
     ...prepareFactAnswers(readers, { schema, path }),
     claimKey: prepareClaimKey(readers, schema),

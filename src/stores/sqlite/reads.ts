@@ -68,7 +68,7 @@ export function prepareReads(
     listEffects: prepareListEffects(db),
     effectsOf: prepareEffectsOf(db),
     effectKey: prepareEffectKey(db),
-    wereEffectsHeld: prepareWereEffectsHeld(db),
+    hasEffectLog: prepareWereEffectsHeld(db),
     partition: (name) => {
       const found = facts.partition(name);
       if (found !== undefined) learn(name, found);

@@ -75,7 +75,7 @@ export class SqliteStore extends CheckedStore {
       integrate: (step) => writing.step('integrate', step),
       putSnapshot: (row, erasures) => writing.step('putSnapshot', row, erasures),
       dropSnapshots: () => writing.step('dropSnapshots'),
-      holdEffects: (signal) => this.#hold(signal),
+      leaseEffects: (signal) => this.#hold(signal),
       claimKey: (offered) => writing.step('claimKey', offered),
       putVectors: (embedder, given) => writing.step('putVectors', embedder, given),
       rebuildFacts: (pages) =>

@@ -88,9 +88,9 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       world.process(undefined, (assize) =>
         assize.resolveEffect({ epoch: left[0]!.epoch, n: 1, as, by: 'ops', evidence: 'looked' }),
       );
-    expect((await decide('retry')).value).toMatchObject({ phase: 'unresolved', left: 1 });
+    expect((await decide('retry')).value).toMatchObject({ phase: 'unresolved', unresolved: 1 });
     expect([...world.seen.a]).toEqual([NOTHING]);
-    expect((await decide('residue')).value).toMatchObject({ phase: 'accepted', left: 0 });
+    expect((await decide('residue')).value).toMatchObject({ phase: 'accepted', unresolved: 0 });
     expect([...world.seen.a]).toEqual([NOTHING, '1 3 / 2']);
     await expectEffectLogMatches(world.store, 't', await world.recovered());
   });
@@ -160,8 +160,8 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
       const resolution = { epoch: left!.epoch, n, as: 'retry', by: 'ops', evidence: 'looked' } as const;
       return (await world.process(undefined, (assize) => assize.resolveEffect(resolution), lacks)).value;
     };
-    expect(await decided(1, 'a.post')).toMatchObject({ left: 1 });
-    expect(await decided(0, 'a.post')).toMatchObject({ left: 0 });
+    expect(await decided(1, 'a.post')).toMatchObject({ unresolved: 1 });
+    expect(await decided(0, 'a.post')).toMatchObject({ unresolved: 0 });
     expect([...world.seen.a]).toEqual([NOTHING]);
     await world.recovered();
     expect([...world.seen.a]).toEqual([NOTHING, '1 2 / 2']);

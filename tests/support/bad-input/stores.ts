@@ -83,7 +83,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       0,
     ),
     'commit, effects': on((store, write) => store.commit({ ...batchOf([]), effects: write }), effects),
-    holdEffects: on(
+    leaseEffects: on(
       async (store, signal) => (await store.leaseEffects(signal)).release(),
       new AbortController().signal,
     ),
@@ -92,7 +92,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     listEffects: on((store, page) => store.listEffects(page), { before: 7, limit: 2, trajectoryId: 't' }),
     effectsOf: on((store, epoch) => store.effectsOf(epoch), 1),
     effectKey: on((store, key) => store.effectKey(key), first.id),
-    wereEffectsHeld: none,
+    hasEffectLog: none,
     'commit, facts': on((store, facts) => store.commit({ ...batchOf([]), facts }), [change]),
     partition: on((store, name) => store.partition(name), ALICE),
     facts: on((store, query) => store.facts(query), {

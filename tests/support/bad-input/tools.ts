@@ -110,7 +110,7 @@ export const TOOLS: Readonly<Record<string, Case | Exempt>> = {
   'new BranchFolders': takes(
     (options) => new branches.BranchFolders(options),
     () => [
-      { root: newFolder(), name: 'files', leaveOut: ['.git'], env: { PATH: '/bin' }, outputMax: 10, sensitive: true },
+      { root: newFolder(), name: 'files', exclude: ['.git'], env: { PATH: '/bin' }, outputMax: 10, sensitive: true },
     ],
   ),
   'BranchFolders.speculate': exempt('is given a transaction and functions: the runtime’s, and the caller’s own code'),

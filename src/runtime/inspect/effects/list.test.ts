@@ -96,7 +96,7 @@ test('why something is undone is said', async () => {
 });
 
 test('a store without an effect log is refused, and so is a query that is none', async () => {
-  const { holdEffects: _, ...rest } = Object.fromEntries(
+  const { leaseEffects: _, ...rest } = Object.fromEntries(
     ['leaseEffects', 'head', 'commit'].map((name) => [name, () => undefined]),
   );
   await expect(runtimeOver(rest as never, [tally]).effects()).rejects.toMatchObject({ code: 'bad_option' });

@@ -72,7 +72,7 @@ describe('a transaction', () => {
     const { store, trajectory } = await stage();
     const [alice, mallory] = [writFor('alice'), writFor('mallory')];
     const since = '0'.repeat(64);
-    const more = { writ: mallory, principal: 'mallory', idempotencyKey: 'hers', ifUnchanged: { since, places: [''] } };
+    const more = { writ: mallory, principal: 'mallory', idempotencyKey: 'hers', precondition: { since, paths: [''] } };
     const transact = (name: string) =>
       trajectory.transaction({ writ: alice, writes: ['test:**'], name }, async (tx) => {
         await tx.call('reversible.externalised', { what: 'a' });

@@ -209,7 +209,7 @@ describe('the `onFailure` action', () => {
     await expectEffectLogMatches(at.store, 't', [left!]);
     // A retry is a new proposal, and is refused again.
     const { epoch, n } = left!;
-    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ left: 1 });
+    expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'retry' })).toMatchObject({ unresolved: 1 });
     await expectEffectLogMatches(at.store, 't', [left!]);
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'undone' })).toMatchObject({
       transaction: 'settled',
@@ -385,7 +385,7 @@ describe('at a blind sink', () => {
     await expectEffectLogMatches(at.store, 't', lefts);
     const [{ epoch, n } = { epoch: 0, n: 0 }] = lefts;
     const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n, as: 'applied' });
-    expect(ended).toMatchObject({ phase: 'undone', transaction: 'settled', left: 0 });
+    expect(ended).toMatchObject({ phase: 'undone', transaction: 'settled', unresolved: 0 });
     expect(at.standing()).toEqual([]);
     expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
     await at.told();
@@ -416,7 +416,7 @@ describe('at a blind sink', () => {
     expect(at.standing()).toEqual(['found', 'held']);
     await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'undone' });
     const ended = await at.assize.resolveEffect({ ...FOUND, epoch, n: 3, as: 'retry' });
-    expect(ended).toMatchObject({ transaction: 'settled', left: 0 });
+    expect(ended).toMatchObject({ transaction: 'settled', unresolved: 0 });
     expect(at.standing()).toEqual([]);
     expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
     await at.told();
@@ -438,7 +438,7 @@ describe('at a blind sink', () => {
     // compensated, and the other one needs a human decision.
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 1, as: 'retry' })).toMatchObject({
       transaction: 'failing',
-      left: 1,
+      unresolved: 1,
     });
     expect(await at.assize.resolveEffect({ ...FOUND, epoch, n: 2, as: 'retry' })).toMatchObject({
       phase: 'dropped',

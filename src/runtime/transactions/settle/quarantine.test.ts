@@ -113,7 +113,7 @@ describe.each<[string, (typeof TOOLS)[number], string, string, Fault]>([
     const [{ epoch } = { epoch: 0 }] = await two.assize.recoverEffects();
     const calls = sink.log.length;
     const again = { ...FOUND, epoch, n: 0, as: 'retry', confirm: true } as const;
-    expect(await two.assize.resolveEffect(again)).toMatchObject({ phase: 'unresolved', left: 1 });
+    expect(await two.assize.resolveEffect(again)).toMatchObject({ phase: 'unresolved', unresolved: 1 });
     expect(await two.assize.recoverEffects()).toMatchObject([{ n: 0, phase: 'unresolved', why: 'erased' }]);
     expect(sink.log).toHaveLength(calls);
     expect(await two.refused('b')).toEqual(['b']);

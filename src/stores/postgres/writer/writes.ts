@@ -26,7 +26,7 @@ export function prepareWrites(
     integrate: (step) => group.run(integrate(step)),
     putSnapshot: (row, erasures) => group.run(putSnapshot(row, erasures)),
     dropSnapshots: () => group.run(dropSnapshots),
-    holdEffects: by.hold,
+    leaseEffects: by.hold,
     claimKey: (offered) => group.run(offerClaimKey(offered)),
     putVectors: (embedder, vectors) => putVectors(group, schema, embedder, vectors),
     rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),
