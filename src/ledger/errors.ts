@@ -1,4 +1,5 @@
 import { AssizeError } from '#base';
+import type { RuleId } from './rule-ids.ts';
 
 /** The violation in an entry. Replay reports it with the entry. */
 export type FaultCode =
@@ -70,6 +71,8 @@ export interface Fault {
   readonly trajectory_id: string;
   readonly seq: number;
   readonly code: FaultCode;
+  /** The broken rule of the chain. Absent: the fault is of another kind. */
+  readonly rule?: RuleId;
   readonly detail: string;
 }
 
@@ -79,7 +82,8 @@ export class LedgerFault extends AssizeError<FaultCode> {
   readonly fault: Fault;
 
   constructor(fault: Fault, cause?: unknown) {
-    super(fault.code, `${String(fault.trajectory_id)} seq ${String(fault.seq)}: ${fault.detail}`, {
+    const rule = fault.rule === undefined ? '' : ` (${fault.rule})`;
+    super(fault.code, `${String(fault.trajectory_id)} seq ${String(fault.seq)}: ${fault.detail}${rule}`, {
       evidence: { ...fault },
       cause,
     });

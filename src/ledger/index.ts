@@ -198,6 +198,7 @@ export {
 } from './replay/replay.ts';
 export { runsOf } from './replay/run.ts';
 export { type ReadValue, ValueReader } from './replay/values.ts';
+export { RULES, type RuleId } from './rule-ids.ts';
 export { approvalsOf, isSamePrincipal } from './rules/approvals.ts';
 export { Chain, type ChainState } from './rules/chain.ts';
 export type { OpenApprovalListener } from './rules/open-approvals.ts';

@@ -157,7 +157,10 @@ describe('verify', () => {
   test('a row that is gone is found', async () => {
     const store = till();
     change('DELETE FROM entry WHERE seq = 2');
-    expect(await json(1, 'verify', ...store)).toMatchObject({ reports: [{ fault: { seq: 3, code: 'broken_chain' } }] });
+    expect(await json(1, 'verify', ...store)).toMatchObject({
+      reports: [{ fault: { seq: 3, code: 'broken_chain', rule: 'place.parent' } }],
+    });
+    expect((await assize('verify', ...store)).out).toContain('seq 2 was expected here (broken_chain, place.parent)');
   });
 });
 

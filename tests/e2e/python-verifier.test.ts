@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BlobRow, exportLines, importLines, integrateLog, logHead } from '#ledger';
+import { type BlobRow, exportLines, type Fault, importLines, integrateLog, logHead } from '#ledger';
+import { verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { approvalCases } from '../support/approval-cases.ts';
 import { beliefCases } from '../support/belief-cases.ts';
 import { ledgerWithEffects } from '../support/effects-ledger.ts';
-import { erasureCases, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
-import { faultsOf, inheritedCases } from '../support/inherited-cases.ts';
+import { erasureCases, faultsByName, linesOf, readable, verdictsOf } from '../support/erasure-cases.ts';
+import { importedStore, inheritedCases } from '../support/inherited-cases.ts';
 import { ChainWriter, commitMembers, everyKind, keysOf, rootMembers, salted } from '../support/ledger-rows.ts';
 import { desk } from '../support/ledger-runtime.ts';
 import { revocationCases } from '../support/revocation-cases.ts';
@@ -68,6 +69,22 @@ async function verdict(text: string, ...options: string[]): Promise<{ code: numb
   return { code, said: out === '' ? undefined : JSON.parse(out) };
 }
 
+type Found = Pick<Fault, 'trajectory_id' | 'seq' | 'code' | 'rule'>;
+
+function placeAndCode({ trajectory_id, seq, code }: Found): string {
+  return `${trajectory_id} ${seq} ${code}`;
+}
+
+function withRule(found: Found): string {
+  return `${placeAndCode(found)} ${found.rule ?? 'no rule'}`;
+}
+
+/** The faults that `verify` finds in a store, in order. */
+async function faultsIn(store: MemoryStore): Promise<string[]> {
+  const reports = await verifyStore(store);
+  return reports.flatMap(({ fault }) => (fault === undefined ? [] : [withRule(fault)])).sort();
+}
+
 async function* fromList(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
@@ -92,8 +109,8 @@ describe.skipIf(!python)('with python3', () => {
     let text = '';
     for await (const line of exportLines(store)) text += line;
     const { said } = await verdict(text);
-    const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
-    expect(found).toEqual(faults);
+    expect(said.findings.map(placeAndCode)).toEqual(faults);
+    expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(store));
   });
 
   test.each(settlementCases)('effects: $name', async ({ make, faults }) => {
@@ -102,14 +119,13 @@ describe.skipIf(!python)('with python3', () => {
     let text = '';
     for await (const line of exportLines(store)) text += line;
     const { said } = await verdict(text);
-    const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
-    expect(found).toEqual(faults);
+    expect(said.findings.map(placeAndCode)).toEqual(faults);
+    expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(store));
   });
 
   test.each(inheritedCases())('first entries of branches: $name', async ({ ledger }) => {
     const { said } = await verdict(linesOf(ledger));
-    const found = said.findings.map(({ trajectory_id, seq, code }: any) => `${trajectory_id} ${seq} ${code}`);
-    expect(found.sort()).toEqual(await faultsOf(ledger));
+    expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(await importedStore(ledger)));
   });
 
   test('a ledger of all kinds is valid, with the root of its log', async () => {
@@ -211,13 +227,14 @@ describe.skipIf(!python)('with python3', () => {
     test.each(cases)('$name: $verdict', async ({ ledger, verdict: expected }) => {
       const ours = await verdictsOf(ledger);
       expect(Object.values(ours).find((one) => one !== 'valid') ?? 'valid').toBe(expected);
+      const faults = Object.entries(await faultsByName(ledger));
       const { said } = await verdict(linesOf(ledger));
-      const theirVerdicts = Object.keys(ours).map((name) => {
+      const theirFaults = faults.map(([name]) => {
         const first = said.findings.find((finding: any) => finding.trajectory_id === name);
-        return [name, first === undefined ? 'valid' : `${first.seq} ${first.code}`];
+        return [name, first === undefined ? 'valid' : withRule(first)];
       });
-      expect({ findings: said.findings, verdicts: Object.fromEntries(theirVerdicts) }).toMatchObject({
-        verdicts: ours,
+      expect({ findings: said.findings, faults: Object.fromEntries(theirFaults) }).toMatchObject({
+        faults: Object.fromEntries(faults.map(([name, fault]) => [name, fault ? withRule(fault) : 'valid'])),
       });
       expect(said.valid).toBe(Object.values(ours).every((one) => one === 'valid') && (await readable(ledger)));
     });

@@ -151,7 +151,7 @@ describe('version 1 of the ledger', () => {
     };
     const source = { store, oracleStore: store, trajectoryId: 'desk' };
     const report = await replayRun(source, filing, [clerk(nobody)], { anchors: [operator.publicKey] });
-    expect(report).toMatchObject({ same: true, turns: 7, taken: 1 });
+    expect(report).toMatchObject({ same: true, turns: 7, takenAsRecorded: 1 });
     expect(await deepReplay(store, 'desk', { domains: [filing], oracle: store })).toMatchObject({ same: true });
     const [row] = rows.filter(({ answer }) => answer.includes('letter'));
     const other = {

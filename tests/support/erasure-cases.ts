@@ -7,6 +7,7 @@ import {
   type EntryRow,
   type ErasedRow,
   ExportError,
+  type Fault,
   type Hash,
   type Patch,
   type Payload,
@@ -51,14 +52,18 @@ export interface ErasureCase {
 }
 
 /** What `verify` says of each trajectory. */
-export async function verdictsOf({ rows, blobs, erased }: Ledger): Promise<Record<string, string>> {
+export async function verdictsOf(ledger: Ledger): Promise<Record<string, string>> {
+  const faults = Object.entries(await faultsByName(ledger));
+  return Object.fromEntries(faults.map(([name, fault]) => [name, fault ? `${fault.seq} ${fault.code}` : 'valid']));
+}
+
+/** The fault of each trajectory, or undefined. */
+export async function faultsByName({ rows, blobs, erased }: Ledger): Promise<Record<string, Fault | undefined>> {
   const replayer = new Replayer(new RowsReader(rows, blobs, erased));
-  const verdicts: Record<string, string> = {};
-  for (const name of new Set(rows.map(({ trajectory_id }) => trajectory_id))) {
-    const { fault } = await verifyTrajectory(replayer, name);
-    verdicts[name] = fault === undefined ? 'valid' : `${fault.seq} ${fault.code}`;
-  }
-  return verdicts;
+  const faults: Record<string, Fault | undefined> = {};
+  for (const name of new Set(rows.map(({ trajectory_id }) => trajectory_id)))
+    faults[name] = (await verifyTrajectory(replayer, name)).fault;
+  return faults;
 }
 
 /** An export of whatever it is: what an honest writer would refuse to write, too. */

@@ -341,12 +341,17 @@ export function inheritedCases(): ErasureCase[] {
 
 /** What is said of trajectories that are not valid, by their names. */
 export async function faultsOf(ledger: Ledger): Promise<string[]> {
+  return faultsIn(await importedStore(ledger));
+}
+
+/** A store with the export of a ledger. */
+export async function importedStore(ledger: Ledger): Promise<MemoryStore> {
   const store = new MemoryStore();
   async function* lines(): AsyncGenerator<string> {
     yield* linesOf(ledger).trimEnd().split('\n');
   }
   await importLines(store, lines());
-  return faultsIn(store);
+  return store;
 }
 
 /** The same of a ledger that no export would have: its rows are kept as they are. */

@@ -46,12 +46,29 @@ BLOB_BYTES, BLOB_VALUES = 268_435_456, 100_000_000
 LINE_BYTES = 268_435_656
 
 
-class Fault(Exception):
-    """A breach of a rule: the page's code, and what it is in words."""
+# The ids of the rules of section 5, in the order of the page.
+RULES = frozenset("""
+place.parent place.first place.time place.answered commit.parent-commit commit.frozen commit.direct
+commit.proposal commit.channel commit.expired commit.approvals rejection.frozen rejection.direct
+rejection.proposal rejection.reason rejection.counselor rejection.expired pending.frozen pending.digest
+pending.direct pending.proposal pending.approved-by pending.counselor start.frozen start.members start.child
+delegation.begins answer.origin answer.open conclusion.start conclusion.task branch.cycle branch.source
+branch.time branch.kind branch.valid root.start root.writ root.begins start.ancestor answer.task
+conclusion.root conclusion.child-head conclusion.answer conclusion.time erasure.form erasure.values
+revocation.form revocation.delegated revocation.source settlement.args settlement.delta settlement.direct
+settlement.decided settlement.unsettled settlement.writ settlement.pending effect.args effect.delta
+effect.channel effect.commit effect.once attempt.form beliefs.partition beliefs.time beliefs.close
+beliefs.insert beliefs.inherit memory.own memory.first memory.unchanged memory.inherited
+""".split())
 
-    def __init__(self, code: str, detail: str) -> None:
+
+class Fault(Exception):
+    """A breach of a rule: the page's code, what it is in words, and the id of a rule of section 5."""
+
+    def __init__(self, code: str, detail: str, rule: Optional[str] = None) -> None:
         super().__init__(detail)
-        self.code, self.detail = code, detail
+        assert rule is None or rule in RULES, rule
+        self.code, self.detail, self.rule = code, detail, rule
 
 
 class NotCanonical(Exception):
@@ -158,8 +175,15 @@ def check_limits(raw: bytes, value: Any, max_bytes: int, max_values: int) -> Non
 
 
 def must(holds: bool, otherwise: str, code: str = "rule_broken") -> None:
+    """A statement of the page outside of section 5."""
     if not holds:
         raise Fault(code, otherwise)
+
+
+def obey(rule: str, holds: bool, otherwise: str, code: str = "rule_broken") -> None:
+    """A rule of section 5."""
+    if not holds:
+        raise Fault(code, otherwise, rule)
 
 
 def must_be_same(text: str, stands: str) -> None:
@@ -610,41 +634,56 @@ def is_dear_as_undone(effect: Dict[str, Any]) -> bool:
     return "cost" not in effect or effect["outcome"] == "undone"
 
 
-def is_settlement(p: Dict[str, Any]) -> bool:
-    """Whether a commit of assize.settle is one (rules 5.9, the form)."""
+def check_settlement_form(p: Dict[str, Any]) -> None:
+    """Rules 5.9, the form of a commit of assize.settle."""
     args = p["action"]["args"]
-    if TYPES["settlement"](args) or not is_built_in(p["action"]["role"]) or p["delta"] != NO_DELTA or p["budget_cost"]:
-        return False
-    if any(m in p for m in ("key_hash", "policy", "counselor", "detection_vector")):
-        return False
+    obey("settlement.args", is_settlement_args(args) and is_built_in(p["action"]["role"]), "no settlement", "malformed")
+    free = p["delta"] == NO_DELTA and not p["budget_cost"]
+    said = any(m in p for m in ("key_hash", "policy", "counselor", "detection_vector"))
+    obey("settlement.delta", free and not said, "a settlement that does something else", "malformed")
     settled, decided = args["settled"], args.get("decided")
     effects = [effect for of in settled for effect in of["effects"]]
-    if (decided is None) != ("resolves" not in p) or not all(of["effects"] for of in settled):
+    if "resolves" not in p:
+        observed = [effect for effect in effects if "by" in effect or "answered" in effect]
+        obey("settlement.direct", decided is None and bool(settled or "discarded" in args)
+             and is_found_by(p["observations"], observed), "a settlement of nothing, or of what was not found",
+             "malformed")
+    else:
+        obey("settlement.decided", decided is not None and "discarded" not in args
+             and is_found_by(p["observations"], [decided]) and is_settled_so(settled, effects, decided),
+             "not settled as it was decided", "malformed")
+
+
+def is_settlement_args(args: Any) -> bool:
+    if TYPES["settlement"](args) or args.get("discarded") == []:
         return False
-    if not all(is_dear_as_undone(effect) for effect in effects) or args.get("discarded") == []:
+    effects = [effect for of in args["settled"] for effect in of["effects"]]
+    if not all(of["effects"] for of in args["settled"]) or not all(is_dear_as_undone(effect) for effect in effects):
         return False
     if any("answered" in effect and ("by" in effect or effect["outcome"] != "applied") for effect in effects):
         return False
-    if any("absent" in effect and (effect["outcome"] != "undone" or ABSENT_WITHOUT & effect.keys()) for effect in effects):
-        return False
-    if decided is None:
-        observed = [effect for effect in effects if "by" in effect or "answered" in effect]
-        return bool(settled or "discarded" in args) and is_found_by(p["observations"], observed)
+    return not any("absent" in effect and (effect["outcome"] != "undone" or ABSENT_WITHOUT & effect.keys())
+                   for effect in effects)
+
+
+def is_settled_so(settled: List[Any], effects: List[Dict[str, Any]], decided: Dict[str, Any]) -> bool:
     wanted = [] if not settled else [{"id": decided["id"], "outcome": SETTLED_AS.get(decided["as"])}]
-    said = [{m: v for m, v in effect.items() if m != "cost"} for effect in effects]
-    return "discarded" not in args and is_found_by(p["observations"], [decided]) and said == wanted
+    return [{m: v for m, v in effect.items() if m != "cost"} for effect in effects] == wanted
 
 
-def is_effect_pending(p: Dict[str, Any]) -> bool:
-    """Whether a pending about an effect is one (rules 5.9, the form)."""
+def check_effect_pending_form(p: Dict[str, Any]) -> None:
+    """Rules 5.9, the form of a pending about an effect."""
     q = p["proposal"]
     effects = q["delta"]["effects"]
-    return (p["reason"] in ("in_doubt", "unresolved") and q["action"]["name"] == SETTLE
-            and not TYPES["waiting"](q["action"]["args"]) and is_built_in(q["action"]["role"])
-            and len(effects) == 1 and is_salted_reference(effects[0]["effect"])
-            and {**q["delta"], "effects": []} == NO_DELTA and q["approval"] == [] and not q["observations"]
-            and not q["budget_cost"] and "key_hash" not in q and p["channel"] == "operator" and p["freezes"] == []
-            and not any(m in p for m in ("approvals", "approved_by", "policy", "invariant_id", "expires", "resolves")))
+    obey("effect.args", p["reason"] in ("in_doubt", "unresolved") and q["action"]["name"] == SETTLE
+         and not TYPES["waiting"](q["action"]["args"]) and is_built_in(q["action"]["role"]),
+         "no effect that waits", "malformed")
+    obey("effect.delta", len(effects) == 1 and is_salted_reference(effects[0]["effect"])
+         and {**q["delta"], "effects": []} == NO_DELTA and q["approval"] == [] and not q["observations"]
+         and not q["budget_cost"], "more than one effect waits", "malformed")
+    members = ("approvals", "approved_by", "policy", "invariant_id", "expires", "resolves")
+    obey("effect.channel", "key_hash" not in q and p["channel"] == "operator" and p["freezes"] == []
+         and not any(m in p for m in members), "an effect waits for an operator only", "malformed")
 
 
 def is_abandonment(p: Dict[str, Any]) -> bool:
@@ -851,13 +890,11 @@ class Chain:
     def accept(self, id: str, p: Dict[str, Any]) -> None:
         """Rules 5.2 to 5.4, then what 5.1 keeps."""
         kind = p["kind"]
-        if p["seq"] != self.seq:
-            raise Fault("broken_chain", "seq is %d, not %d" % (p["seq"], self.seq))
-        if p["parent"] != self.head:
-            raise Fault("broken_chain", "parent is not the entry before")
-        must((kind in ("root", "branch")) == (self.seq == 0), "%s at seq %d" % (kind, self.seq))
-        must(p["at"] >= self.at, "at is before that of the entry before")
-        must(not self.answered, "the trajectory was answered")
+        obey("place.parent", p["seq"] == self.seq, "seq is %d, not %d" % (p["seq"], self.seq), "broken_chain")
+        obey("place.parent", p["parent"] == self.head, "parent is not the entry before", "broken_chain")
+        obey("place.first", (kind in ("root", "branch")) == (self.seq == 0), "%s at seq %d" % (kind, self.seq))
+        obey("place.time", p["at"] >= self.at, "at is before that of the entry before")
+        obey("place.answered", not self.answered, "the trajectory was answered")
         if kind == "root":
             self.last_commit, self.delegated_from = id, p.get("delegated_from")
         elif kind == "branch":
@@ -866,51 +903,58 @@ class Chain:
             getattr(self, "check_" + kind)(id, p)
         self.head, self.seq, self.at = id, self.seq + 1, p["at"]
 
-    def resolve(self, p: Dict[str, Any]) -> Pending:
+    def resolve(self, rule: str, p: Dict[str, Any]) -> Pending:
         """The open pending that an entry resolves; it is open no more."""
-        must(p["resolves"] in self.open, "resolves no open pending")
+        obey(rule, p["resolves"] in self.open, "resolves no open pending")
         if self.frozen == p["resolves"]:
             self.frozen = None
         return self.open.pop(p["resolves"])
 
-    def check_decision(self, pending: Pending, p: Dict[str, Any]) -> None:
-        must("counselor" in p, "decided without a counselor")
-        must(pending.channel in ("any", p["counselor"]["as"]), "the counselor is not of the pending's channel")
-        must(pending.expires is None or p["at"] < pending.expires, "the pending has expired")
+    def check_frozen(self, rule: str, p: Dict[str, Any]) -> None:
+        obey(rule, self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
 
-    def check_another(self, pending: Pending, counselor: Dict[str, Any]) -> None:
+    def check_channel(self, rule: str, pending: Pending, counselor: Dict[str, Any]) -> None:
+        obey(rule, pending.channel in ("any", counselor["as"]), "the counselor is not of the pending's channel")
+
+    def check_unexpired(self, rule: str, pending: Pending, at: str) -> None:
+        obey(rule, pending.expires is None or at < pending.expires, "the pending has expired")
+
+    def check_another(self, rule: str, pending: Pending, counselor: Dict[str, Any]) -> None:
         names = [c["principal"] for c in [*pending.given, counselor]]
         if len(names) > 1:
-            must(all(units(name) <= 512 for name in names), "somebody who approves has too long a name")
+            obey(rule, all(units(name) <= 512 for name in names), "somebody who approves has too long a name")
             composed = {unicodedata.normalize("NFC", name) for name in names}
-            must(len(composed) == len(names), "one person approves it twice")
+            obey(rule, len(composed) == len(names), "one person approves it twice")
 
     def check_commit(self, id: str, p: Dict[str, Any]) -> None:
-        must(p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")
+        obey("commit.parent-commit", p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")
         if is_settling(p):
             self.check_settlement(p)
             self.last_commit = id
             return
         if is_revoking(p):
-            must(is_revocation(p), "no revocation", "malformed")
+            obey("revocation.form", is_revocation(p), "no revocation", "malformed")
             self.check_revocation(p)
         else:
-            must(self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
+            self.check_frozen("commit.frozen", p)
         self.check_beliefs(p)
         if "resolves" in p:
-            pending = self.resolve(p)
-            must(committed_members(p) == pending.committed, "not what the pending proposed")
-            must("detection_vector" in p, "resolves, but has no detection_vector")
-            self.check_decision(pending, p)
-            must(len(pending.given) + 1 == pending.approvals, "not as many approvals as it takes")
-            must("override" not in p["counselor"] or all("override" in c for c in pending.given),
+            pending = self.resolve("commit.proposal", p)
+            obey("commit.proposal", committed_members(p) == pending.committed, "not what the pending proposed")
+            obey("commit.proposal", "detection_vector" in p, "resolves, but has no detection_vector")
+            obey("commit.proposal", "counselor" in p, "resolves, but has no counselor")
+            self.check_channel("commit.channel", pending, p["counselor"])
+            self.check_unexpired("commit.expired", pending, p["at"])
+            obey("commit.approvals", len(pending.given) + 1 == pending.approvals, "not as many approvals as it takes")
+            obey("commit.approvals", "override" not in p["counselor"] or all("override" in c for c in pending.given),
                  "overridden, but not by all who approved")
             broken = {hash_of(item) for item in p["detection_vector"] if item["result"] != "pass"}
-            must(all(broken <= {hash_of(item) for item in c["overridden"]} for c in pending.given if "overridden" in c),
+            obey("commit.approvals", all(broken <= {hash_of(item) for item in c["overridden"]}
+                                         for c in pending.given if "overridden" in c),
                  "not all that does not pass was overridden by all who approved")
-            self.check_another(pending, p["counselor"])
+            self.check_another("commit.approvals", pending, p["counselor"])
         else:
-            must("counselor" not in p, "a counselor, but nothing resolved")
+            obey("commit.direct", "counselor" not in p, "a counselor, but nothing resolved")
         self.last_commit = id
         if p["delta"]["effects"]:
             self.unsettled[id] = (p["writ_id"], {effect["id"] for effect in p["delta"]["effects"]})
@@ -921,55 +965,59 @@ class Chain:
         """Rules 5.10."""
         beliefs = p["delta"]["beliefs"]
         partitions = [change["partition"]["$blob"] for change in beliefs]
-        must(len(set(partitions)) == len(partitions), "it changes a partition twice")
+        obey("beliefs.partition", len(set(partitions)) == len(partitions), "it changes a partition twice")
         for change in beliefs:
-            must(change["system_time"] >= p["at"], "beliefs change before the entry")
-            must(all(key["system_time_start"] < change["system_time"] for key in change["close"]),
+            obey("beliefs.time", change["system_time"] >= p["at"], "beliefs change before the entry")
+            obey("beliefs.close", all(key["system_time_start"] < change["system_time"] for key in change["close"]),
                  "it closes a row that did not begin before")
             closed = {(key["fact_id"], key["system_time_start"]) for key in change["close"]}
-            must(len(closed) == len(change["close"]), "it closes a row twice")
+            obey("beliefs.close", len(closed) == len(change["close"]), "it closes a row twice")
             inserted = {row["fact_id"] for row in change["insert"]}
-            must(len(inserted) == len(change["insert"]), "it has two rows of one fact")
-            must(all(row["row_kind"] == "current" or row["fact_id"].startswith("audit::") for row in change["insert"]),
-                 "an audit row with the id of another")
+            obey("beliefs.insert", len(inserted) == len(change["insert"]), "it has two rows of one fact")
+            obey("beliefs.insert", all(row["row_kind"] == "current" or row["fact_id"].startswith("audit::")
+                                       for row in change["insert"]), "an audit row with the id of another")
             if "inherit" in change:
                 self.check_inheritance(change, closed)
 
     def check_inheritance(self, change: Dict[str, Any], closed: Set[Tuple[str, str]]) -> None:
         """Rules 5.10 for what a branch begins with."""
         until, rows = change["inherit"]["until"], change["inherit"]["rows"]
-        must(until < change["system_time"], "it inherits what was not believed before it")
-        must(all(row["system_time_start"] <= until for row in rows), "it inherits a row that began later")
+        obey("beliefs.inherit", until < change["system_time"], "it inherits what was not believed before it")
+        obey("beliefs.inherit", all(row["system_time_start"] <= until for row in rows),
+             "it inherits a row that began later")
         inherited = {(row["fact_id"], row["system_time_start"]) for row in rows}
-        must(len(inherited) == len(rows), "it inherits a row twice")
+        obey("beliefs.inherit", len(inherited) == len(rows), "it inherits a row twice")
         last = max([row["seq"] for row in rows], default=0)
-        must(change["version"] == last + 1, "not the version after what it inherits")
-        must(closed <= inherited, "it closes what it does not inherit")
+        obey("beliefs.inherit", change["version"] == last + 1, "not the version after what it inherits")
+        obey("beliefs.inherit", closed <= inherited, "it closes what it does not inherit")
 
     def check_settlement(self, p: Dict[str, Any]) -> None:
         """Rules 5.9 for commits."""
-        must(is_settlement(p), "no settlement", "malformed")
+        check_settlement_form(p)
         settled, decided = p["action"]["args"]["settled"], p["action"]["args"].get("decided")
         seen: Set[Tuple[str, str]] = set()
         for of in settled:
             for effect in of["effects"]:
                 left = self.unsettled.get(of["commit"], ("", set()))[1]
-                must(effect["id"] in left and (of["commit"], effect["id"]) not in seen,
+                obey("settlement.unsettled", effect["id"] in left and (of["commit"], effect["id"]) not in seen,
                      "%s is no effect of %s that is not settled" % (effect["id"], of["commit"]))
                 seen.add((of["commit"], effect["id"]))
-        must(not settled or p["writ_id"] == self.unsettled[settled[0]["commit"]][0], "not the writ of the first commit")
+        obey("settlement.writ", not settled or p["writ_id"] == self.unsettled[settled[0]["commit"]][0],
+             "not the writ of the first commit")
         self.charge(p, [effect for of in settled for effect in of["effects"]] + p["action"]["args"].get("discarded", []))
-        must(all(p["writ_id"] == self.unsettled[of["commit"]][0] for of in settled
-                 if any("cost" in effect for effect in of["effects"])), "what undoing cost is of another writ")
+        obey("settlement.writ", all(p["writ_id"] == self.unsettled[of["commit"]][0] for of in settled
+                                    if any("cost" in effect for effect in of["effects"])),
+             "what undoing cost is of another writ")
         if decided is not None:
-            must(p["resolves"] in self.open, "resolves no open pending")
+            obey("settlement.pending", p["resolves"] in self.open, "resolves no open pending")
             pending = self.open[p["resolves"]]
-            must(pending.effect is not None and pending.effect[0] == decided["id"]
+            obey("settlement.pending", pending.effect is not None and pending.effect[0] == decided["id"]
                  and pending.proposal_id == p["proposal_id"] and pending.effect[2] == p["writ_id"], "another effect waits")
             commit = pending.effect[1] if pending.effect and decided["as"] != "retry" else None
             if settled or decided["as"] != "applied":  # what is there may be undone yet
-                must((settled[0]["commit"] if settled else None) == commit, "not settled for the commit that named it")
-            self.resolve(p)
+                obey("settlement.pending", (settled[0]["commit"] if settled else None) == commit,
+                     "not settled for the commit that named it")
+            self.resolve("settlement.pending", p)
         for commit, id in seen:
             self.unsettled[commit][1].discard(id)
             if not self.unsettled[commit][1]:
@@ -977,14 +1025,15 @@ class Chain:
 
     def check_effect_pending(self, p: Dict[str, Any]) -> Tuple[str, Optional[str], str]:
         """Rules 5.9 for pendings; what Pending keeps of it."""
-        must(is_effect_pending(p), "no effect that waits", "malformed")
+        check_effect_pending_form(p)
         q = p["proposal"]
         id, commit = q["delta"]["effects"][0]["id"], q["action"]["args"].get("commit")
         if commit is not None:
             writ, left = self.unsettled.get(commit, ("", set()))
-            must(id in left, "%s is no effect of %s that can still wait" % (id, commit))
-            must(writ == q["writ_id"], "not the writ of the commit")
-        must(all(other.effect is None or other.effect[0] != id for other in self.open.values()), "it waits already")
+            obey("effect.commit", id in left, "%s is no effect of %s that can still wait" % (id, commit))
+            obey("effect.commit", writ == q["writ_id"], "not the writ of the commit")
+        obey("effect.once", all(other.effect is None or other.effect[0] != id for other in self.open.values()),
+             "it waits already")
         return id, commit, q["writ_id"]
 
     def charge(self, p: Dict[str, Any], effects: List[Dict[str, Any]]) -> None:
@@ -999,7 +1048,8 @@ class Chain:
     def check_revocation(self, p: Dict[str, Any]) -> None:
         args = p["action"]["args"]
         above = (self.delegated_from or {}).get("trajectory_id")
-        must("from" not in args or args["from"]["trajectory_id"] == above, "taken over from where it was not delegated")
+        obey("revocation.delegated", "from" not in args or args["from"]["trajectory_id"] == above,
+             "taken over from where it was not delegated")
         if "from" in args:
             self.writs.setdefault(p["writ_id"], self.seq)
         else:
@@ -1011,39 +1061,48 @@ class Chain:
     def check_rejection(self, id: str, p: Dict[str, Any]) -> None:
         reason, intent = p["reason"], p["intent"]
         if is_abandoning(p):
-            must(is_abandonment(p), "not what an attempt did", "malformed")
+            obey("attempt.form", is_abandonment(p), "not what an attempt did", "malformed")
             self.charge(p, intent["args"]["effects"])
-        must(self.frozen is None or reason == "expired" or intent["action"] == REVOKE or is_abandoning(p)
-             or p.get("resolves") == self.frozen, "the trajectory is frozen")
+        if reason != "expired" and intent["action"] != REVOKE and not is_abandoning(p):
+            self.check_frozen("rejection.frozen", p)
         if "resolves" not in p:
-            must(reason not in ("counselor_rejected", "expired"), reason + ", but nothing resolved")
-            return must("counselor" not in p, "a counselor, but nothing resolved")
-        pending = self.resolve(p)
-        must(pending.effect is None, "an effect that waits is neither rejected nor does it expire")
-        must(p.get("proposal_id") == pending.proposal_id, "proposal_id is not that of the pending")
-        must(rejected_members(intent["action"], intent, intent["observations"], p) == pending.rejected,
+            obey("rejection.direct", reason not in ("counselor_rejected", "expired"), reason + ", but nothing resolved")
+            return obey("rejection.direct", "counselor" not in p, "a counselor, but nothing resolved")
+        pending = self.resolve("rejection.proposal", p)
+        obey("rejection.proposal", pending.effect is None,
+             "an effect that waits is neither rejected nor does it expire")
+        obey("rejection.proposal", p.get("proposal_id") == pending.proposal_id,
+             "proposal_id is not that of the pending")
+        rejected = rejected_members(intent["action"], intent, intent["observations"], p)
+        obey("rejection.proposal", rejected == pending.rejected,
              "intent, writ_id or key_hash are not those of the pending")
-        must(reason in ("counselor_rejected", "expired"), "resolves with the reason " + reason)
+        obey("rejection.reason", reason in ("counselor_rejected", "expired"), "resolves with the reason " + reason)
         if reason == "counselor_rejected":
-            return self.check_decision(pending, p)
-        must(pending.expires is not None and p["at"] >= pending.expires, "the pending has not expired")
-        must("counselor" not in p, "expired, with a counselor")
+            obey("rejection.counselor", "counselor" in p, "rejected without a counselor")
+            self.check_channel("rejection.counselor", pending, p["counselor"])
+            return self.check_unexpired("rejection.counselor", pending, p["at"])
+        obey("rejection.expired", pending.expires is not None and p["at"] >= pending.expires,
+             "the pending has not expired")
+        obey("rejection.expired", "counselor" not in p, "expired, with a counselor")
 
     def check_pending_approval(self, id: str, p: Dict[str, Any]) -> None:
         effect = self.check_effect_pending(p) if is_effect_waiting(p) else None
-        must(effect is not None or self.frozen is None or p.get("resolves") == self.frozen, "the trajectory is frozen")
-        must(p["proposal"]["action"]["name"] != REVOKE, "a revocation waits")
-        must(p["head"] == p["parent"], "head is not parent")
-        must(p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
-        must(p["reason"] != "irreversible" or p["proposal"]["delta"]["effects"], "irreversible, without effects")
+        if effect is None:
+            self.check_frozen("pending.frozen", p)
+        obey("pending.frozen", p["proposal"]["action"]["name"] != REVOKE, "a revocation waits")
+        obey("pending.digest", p["head"] == p["parent"], "head is not parent")
+        obey("pending.digest", p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
+        obey("pending.digest", p["reason"] != "irreversible" or p["proposal"]["delta"]["effects"] != [],
+             "irreversible, without effects")
         contradicts = p["reason"] == "contradiction"
-        must(contradicts == ("questions" in p["proposal"]), "a contradiction has questions, and nothing else has")
-        must(not contradicts or p["freezes"] == [], "a contradiction freezes nothing")
+        obey("pending.digest", contradicts == ("questions" in p["proposal"]),
+             "a contradiction has questions, and nothing else has")
+        obey("pending.digest", not contradicts or p["freezes"] == [], "a contradiction freezes nothing")
         approvals, given = p.get("approvals", 1), p.get("approved_by")
         if "resolves" in p:
-            self.check_step(self.resolve(p), p, given or [], approvals)
+            self.check_step(self.resolve("pending.proposal", p), p, given or [], approvals)
         else:
-            must(given is None, "approved, but nothing was pending before")
+            obey("pending.direct", given is None, "approved, but nothing was pending before")
         q = p["proposal"]
         rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
         self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, put_up_members(p), p["channel"],
@@ -1054,40 +1113,43 @@ class Chain:
 
     def check_step(self, pending: Pending, p: Dict[str, Any], given: List[Dict[str, Any]], approvals: int) -> None:
         """An approval that is not the last."""
-        must(put_up_members(p) == pending.put_up, "not what was pending")
-        must(len(given) == len(pending.given) + 1 and hash_of(given[:-1]) == hash_of(pending.given),
+        obey("pending.proposal", put_up_members(p) == pending.put_up, "not what was pending")
+        obey("pending.approved-by", len(given) == len(pending.given) + 1
+             and hash_of(given[:-1]) == hash_of(pending.given),
              "approved_by does not go on by one")
-        must(len(given) < approvals, "the last approval is a commit")
-        self.check_decision(pending, {"counselor": given[-1], "at": p["at"]})
-        self.check_another(pending, given[-1])
+        obey("pending.approved-by", len(given) < approvals, "the last approval is a commit")
+        self.check_channel("pending.counselor", pending, given[-1])
+        self.check_unexpired("pending.counselor", pending, p["at"])
+        self.check_another("pending.counselor", pending, given[-1])
 
     def check_delegation(self, id: str, p: Dict[str, Any]) -> None:
         child, concludes = p["child_trajectory_id"], p.get("concludes")
         about = hash_of([child, p["task"], p["writ"]])
         if concludes is None:                                                                   # a start
-            must(self.frozen is None, "the trajectory is frozen")
+            self.check_frozen("start.frozen", p)
             for member in ("child_head", "final_answer", "budget_cost"):
-                must(member not in p, "a start with " + member)
-            must(child != self.name, "a delegation to itself")
-            must(self.delegated_from is None or child != self.delegated_from["trajectory_id"], "back to its parent")
-            must(child not in self.children, "a second delegation to the same child")
+                obey("start.members", member not in p, "a start with " + member)
+            obey("start.child", child != self.name, "a delegation to itself")
+            obey("start.child", self.delegated_from is None or child != self.delegated_from["trajectory_id"],
+                 "back to its parent")
+            obey("start.child", child not in self.children, "a second delegation to the same child")
             if type(p["writ"]) is dict and is_hash(p["writ"].get("parent")):
                 self.named[-1].setdefault(p["writ"]["parent"], self.seq)
                 self.started[-1].setdefault(hash_of(p["writ"]), self.seq)
             self.delegated[id] = about
             self.children.add(child)
             return
-        must("begins" not in p, "begins, but it is no start")
+        obey("delegation.begins", "begins" not in p, "begins, but it is no start")
         if child == self.name:                                                                  # an answer
-            must(self.delegated_from is not None and self.delegated_from["entry_id"] == concludes,
+            obey("answer.origin", self.delegated_from is not None and self.delegated_from["entry_id"] == concludes,
                  "answers what this trajectory was not delegated by")
-            must("child_head" not in p, "an answer with child_head")
-            must(not self.delegated, "answered while delegations are open")
+            obey("answer.open", "child_head" not in p, "an answer with child_head")
+            obey("answer.open", not self.delegated, "answered while delegations are open")
             self.open, self.frozen, self.answered = {}, None, True
             return
-        must(concludes in self.delegated, "concludes no open delegation")                       # a conclusion
-        must(self.delegated[concludes] == about, "child, task or writ are not those of the start")
-        must("child_head" in p, "a conclusion without child_head")
+        obey("conclusion.start", concludes in self.delegated, "concludes no open delegation")   # a conclusion
+        obey("conclusion.task", self.delegated[concludes] == about, "child, task or writ are not those of the start")
+        obey("conclusion.task", "child_head" in p, "a conclusion without child_head")
         del self.delegated[concludes]
 
 
@@ -1105,6 +1167,11 @@ class Finding(NamedTuple):
     seq: Optional[int]
     code: str
     detail: str
+    rule: Optional[str]                                  # of section 5
+
+    def document(self) -> Dict[str, Any]:
+        """The finding for JSON; `rule` only if there is one."""
+        return {name: value for name, value in self._asdict().items() if name != "rule" or value is not None}
 
 
 class Waiting(NamedTuple):
@@ -1203,7 +1270,7 @@ class Verifier:
         self.shared: Dict[Tuple[str, str], Any] = {}     # those states
 
     def found(self, fault: Fault, name: Optional[str] = None, seq: Optional[int] = None, line: int = 0) -> None:
-        self.findings.append(Finding(line or self.line, name, seq, fault.code, fault.detail))
+        self.findings.append(Finding(line or self.line, name, seq, fault.code, fault.detail, fault.rule))
 
     # --- the first pass
 
@@ -1393,7 +1460,8 @@ class Verifier:
             if position.endswith(".partition"):
                 must(holds.startswith("partition"), position + " is no partition", "malformed")
                 change = payload["delta"]["beliefs"][int(position[len("delta.beliefs["):-len("].partition")])]
-                must("branch" in holds or "inherit" not in change, position + " is of no branch", "malformed")
+                obey("beliefs.inherit", "branch" in holds or "inherit" not in change, position + " is of no branch",
+                     "malformed")
             else:
                 must(holds == "text", position + " is no text", "malformed")
         must(begin == b"{" or position != "initial_state", "initial_state refers to no object", "malformed")
@@ -1468,11 +1536,11 @@ class Verifier:
                     self.check_erased(chain, p)
                     if p["kind"] == "commit":
                         state.apply(self.operations(p["delta"]["state"]))
-                        self.check_memories(chain, p)
                         if is_erasing(p):
                             self.check_erasure(chain, p)
                         elif is_revoking(p):
                             self.check_taken_over(p)
+                        self.check_memories(chain, p)
                     elif p["kind"] == "delegation":
                         self.check_delegation(chain, p, index)
                     elif p["kind"] in ("root", "branch"):
@@ -1530,22 +1598,23 @@ class Verifier:
         """Rules 5.7."""
         values = self.erasing(p)
         if values is None:
-            raise Fault("malformed", "the arguments are none of an erasure")
+            raise Fault("malformed", "the arguments are none of an erasure", "erasure.form")
         found: Dict[int, Set[str]] = {}              # one entry may have thousands of them
         for value in values:
             seq = value["seq"]
             if seq not in found:
                 found[seq] = set(salted(self.load(chain, seq))) if seq < p["seq"] else set()
-            must(value["hash"] in found[seq], "erases %s, which is no salted value of seq %d" % (value["hash"], seq))
+            obey("erasure.values", value["hash"] in found[seq],
+                 "erases %s, which is no salted value of seq %d" % (value["hash"], seq))
 
     def check_taken_over(self, p: Dict[str, Any]) -> None:
         """Rules 5.8 for what was revoked in another trajectory."""
         args = p["action"]["args"]
         if "from" in args:
-            there = self.entry_of(args["from"]["trajectory_id"], args["from"]["entry_id"])
-            must(is_revoking(there) and says_revocation(there["action"]["args"])
+            there = self.entry_of("revocation.source", args["from"]["trajectory_id"], args["from"]["entry_id"])
+            obey("revocation.source", is_revoking(there) and says_revocation(there["action"]["args"])
                  and all(there["action"]["args"][m] == args[m] for m in ("writ", "reason")), "not what was revoked")
-            must(there["at"] <= p["at"], "taken over before it was revoked")
+            obey("revocation.source", there["at"] <= p["at"], "taken over before it was revoked")
 
     def names_of(self, change: Dict[str, Any]) -> Optional[Names]:
         """What the partition of a change stands for; None where that was erased."""
@@ -1568,7 +1637,7 @@ class Verifier:
                 return None
             passed.add(top.name)
             top = self.chains.get(top.root_from)
-        raise Fault("source_missing", "its delegations lead to no memory")
+        raise Fault("source_missing", "its delegations lead to no memory", "memory.own")
 
     def check_memories(self, chain: Chain, p: Dict[str, Any]) -> None:
         """Rule 1 of section 5.11."""
@@ -1577,7 +1646,7 @@ class Verifier:
             if names is None:
                 continue
             memory, (key, branch) = self.memory_of(chain), names
-            must(branch == memory or branch == chain.name and chain.root_from is None,
+            obey("memory.own", branch == memory or branch == chain.name and chain.root_from is None,
                  "it changes the memory of %s, and not its own" % (branch or "all"))
             if memory is not None:
                 self.branches.setdefault(change["partition"]["$blob"], names)
@@ -1605,7 +1674,7 @@ class Verifier:
             again = [change for change in rest if "inherit" in change.said or change.version == first.version]
             at = again[0] if again else first
             try:
-                must(not again, "a partition of a branch begins twice")
+                obey("memory.first", not again, "a partition of a branch begins twice")
                 self.check_begun(first, sources[branch or ""],
                                  lambda memory: [changes[n] for n in named.get((key, memory), [])],
                                  [changes[n] for n in changes if n in self.erased])
@@ -1649,15 +1718,17 @@ class Verifier:
     def check_begun(self, first: Change, line: List[Source], partitions: Callable[[Optional[str]], List[List[Change]]],
                     unnamed: List[List[Change]]) -> None:
         inherit = first.said.get("inherit")
-        must(inherit is not None or first.version == 1, "a partition of a branch begins with version %d" % first.version)
+        obey("memory.first", inherit is not None or first.version == 1,
+             "a partition of a branch begins with version %d" % first.version)
         for source in line:
             there = partitions(source.memory)
             if inherit is not None and any(is_taken_over(inherit, source, changes) for changes in there):
                 return
             if any(source.has(change) for changes in there for change in changes):
-                must(inherit is not None, "it does not begin with what its source had changed")
+                obey("memory.unchanged", inherit is not None, "it does not begin with what its source had changed")
                 break
-        must(inherit is None or any(is_taken_over(inherit, line[0], changes) for changes in unnamed),
+        obey("memory.inherited", inherit is None or any(is_taken_over(inherit, line[0], changes)
+                                                            for changes in unnamed),
              "what it inherits is not what its source had")
 
     def lineage(self, id: Optional[str], own: Dict[str, Any]) -> List[str]:
@@ -1677,44 +1748,48 @@ class Verifier:
         must(by in above[1:] or by != revoked and len(mine) == 1 and root["issuer"] == my_root["issuer"]
              and is_office(my_root, revoked), "the writ %s does not stand above %s" % (by, revoked))
 
-    def entry_of(self, name: str, id: str) -> Dict[str, Any]:
-        """An entry of another trajectory that is named."""
+    def entry_of(self, rule: str, name: str, id: str) -> Dict[str, Any]:
+        """An entry of another trajectory that is named, by a rule."""
         chain = self.chains.get(name)
         index = chain.find(id) if chain else -1
         if chain is None or index < 0:
-            raise Fault("source_missing", "no entry %s in the trajectory %s" % (id, name))
+            raise Fault("source_missing", "no entry %s in the trajectory %s" % (id, name), rule)
         return self.load(chain, index)
 
     def check_branch(self, chain: Chain, p: Dict[str, Any]) -> Any:
         """Rules 5.5; the state that the branch begins with."""
         name, id = key = p["source_trajectory_id"], p["source_commit_id"]
-        must(name != chain.name, "a branch of itself", "source_missing")
-        must(id not in self.bad_entries, "the source does not pass by itself", self.bad_entries.get(id, ""))
-        entry = self.entry_of(name, id)
-        must(entry["at"] <= p["at"], "the source is later than the branch")
-        must(entry["kind"] in ("root", "branch", "commit"), "a branch of a " + entry["kind"])
+        obey("branch.cycle", name != chain.name, "a branch of itself", "source_missing")
+        obey("branch.source", id not in self.bad_entries, "the source does not pass by itself",
+             self.bad_entries.get(id, ""))
+        entry = self.entry_of("branch.source", name, id)
+        obey("branch.time", entry["at"] <= p["at"], "the source is later than the branch")
+        obey("branch.kind", entry["kind"] in ("root", "branch", "commit"), "a branch of a " + entry["kind"])
         source = self.chains[name]                       # not done: sources that go round in a circle
-        must(source.done and source.find(id) < source.verified, "the source is not valid up to " + id, "source_missing")
+        obey("branch.valid", source.done and source.find(id) < source.verified, "the source is not valid up to " + id,
+             "source_missing")
         chain.inherited = source.inherited | {gone for index, _, gone, _ in source.revoked if index <= source.find(id)}
         self.wanted[key] -= 1
         return self.shared[key] if self.wanted[key] else self.shared.pop(key)
 
-    def delegating_start(self, chain_name: str, origin: Dict[str, str]) -> Dict[str, Any]:
+    def delegating_start(self, rule: str, chain_name: str, origin: Dict[str, str]) -> Dict[str, Any]:
         """Rule 1 of roots with delegated_from: the start in the other trajectory."""
-        start = self.entry_of(origin["trajectory_id"], origin["entry_id"])
-        must(start["kind"] == "delegation" and "concludes" not in start, "delegated_from names no start")
-        must(start["child_trajectory_id"] == chain_name, "delegated_from names the start of another trajectory")
+        start = self.entry_of(rule, origin["trajectory_id"], origin["entry_id"])
+        obey(rule, start["kind"] == "delegation" and "concludes" not in start, "delegated_from names no start")
+        obey(rule, start["child_trajectory_id"] == chain_name, "delegated_from names the start of another trajectory")
         return start
 
     def check_root(self, chain: Chain, p: Dict[str, Any]) -> Any:
         """Rules 5.6 for roots; the state that the trajectory begins with."""
         if "delegated_from" in p:
-            start = self.delegating_start(chain.name, p["delegated_from"])
-            must(start["at"] <= p["at"], "delegated later than the root")
-            must(same(p["writs"][0] if p["writs"] else None, start["writ"]), "the first writ is not the delegated one")
+            start = self.delegating_start("root.start", chain.name, p["delegated_from"])
+            obey("root.writ", start["at"] <= p["at"], "delegated later than the root")
+            obey("root.writ", same(p["writs"][0] if p["writs"] else None, start["writ"]),
+                 "the first writ is not the delegated one")
             begins = start.get("begins", p)
             for m in ("domain", "initial_state", "sensitive"):
-                must((m in p) == (m in begins) and same(p.get(m), begins.get(m)), m + " is not what was delegated")
+                obey("root.begins", (m in p) == (m in begins) and same(p.get(m), begins.get(m)),
+                     m + " is not what was delegated")
         return self.value_of(p["initial_state"])
 
     def check_delegation(self, chain: Chain, p: Dict[str, Any], index: int) -> None:
@@ -1724,7 +1799,7 @@ class Verifier:
             seen: Set[str] = set()
             above = chain.root_from
             while above is not None and above not in seen:
-                must(above != child, "a delegation to an ancestor")
+                obey("start.ancestor", above != child, "a delegation to an ancestor")
                 seen.add(above)
                 above = self.chains[above].root_from if above in self.chains else None
             writ = p["writ"]
@@ -1734,20 +1809,24 @@ class Verifier:
             must(writ["expires"] > p["at"], "the delegated writ has expired", "writ_tampered")
             chain.writs.setdefault(writ["parent"], index)
         elif child == chain.name:                                                               # an answer
-            start = self.delegating_start(chain.name, chain.delegated_from or {})
-            must(all(same(p[m], start[m]) for m in about), "not what was delegated")
+            start = self.delegating_start("answer.task", chain.name, chain.delegated_from or {})
+            obey("answer.task", all(same(p[m], start[m]) for m in about), "not what was delegated")
         else:                                                                                   # a conclusion
             other = self.chains.get(child)
             if other is None or other.first is None:
-                raise Fault("source_missing", "the trajectory %s has no entry at seq 0" % child)
-            root, answer = self.load(other, other.first), self.entry_of(child, p["child_head"])
-            origin = {"trajectory_id": chain.name, "entry_id": concludes}
-            must(root["kind"] == "root" and root.get("delegated_from") == origin, "the child's root has another start")
-            must(answer["kind"] == "delegation" and answer.get("concludes") == concludes, "child_head is no answer")
+                raise Fault("source_missing", "the trajectory %s has no entry at seq 0" % child, "conclusion.root")
+            root, origin = self.load(other, other.first), {"trajectory_id": chain.name, "entry_id": concludes}
+            obey("conclusion.root", root["kind"] == "root" and root.get("delegated_from") == origin,
+                 "the child's root has another start")
+            answer = self.entry_of("conclusion.child-head", child, p["child_head"])
+            obey("conclusion.child-head", answer["kind"] == "delegation" and answer.get("concludes") == concludes
+                 and answer["child_trajectory_id"] == child, "child_head is no answer")
             for m in about + ("final_answer",):
-                must((m in p) == (m in answer) and same(p.get(m), answer.get(m)), m + " is not that of the answer")
-            must(same(p.get("budget_cost", {}), answer.get("budget_cost", {})), "budget_cost is not the answer's")
-            must(answer["at"] <= p["at"], "the answer is later than the conclusion")
+                obey("conclusion.answer", (m in p) == (m in answer) and same(p.get(m), answer.get(m)),
+                     m + " is not that of the answer")
+            obey("conclusion.answer", same(p.get("budget_cost", {}), answer.get("budget_cost", {})),
+                 "budget_cost is not the answer's")
+            obey("conclusion.time", answer["at"] <= p["at"], "the answer is later than the conclusion")
 
     def check_writ(self, chain: Chain, id: str, own: Dict[str, Any], index: int) -> None:
         """A writ that is named, and all above it, are there and have the form of writs (section 8)."""
@@ -1807,13 +1886,14 @@ def main(arguments: Optional[List[str]] = None) -> int:
     erased = sum(len(chain.erased) for chain in verifier.chains.values())
     if options.json:
         print(json.dumps({"valid": not findings, "entries": size, "trajectories": len(verifier.chains), "root": root,
-                          "erased": erased, "findings": [f._asdict() for f in findings],
+                          "erased": erased, "findings": [f.document() for f in findings],
                           "not_checked": NOT_CHECKED}, indent=2))
         return 1 if findings else 0
     for f in findings:
         where = "" if f.trajectory_id is None else " trajectory %s" % shown(f.trajectory_id)
         where += "" if f.seq is None else " seq %d" % f.seq
-        print("line %d:%s%s %s (%s)" % (f.line, where, ":" if where else "", f.detail, f.code))
+        named = f.code if f.rule is None else "%s, %s" % (f.code, f.rule)
+        print("line %d:%s%s %s (%s)" % (f.line, where, ":" if where else "", f.detail, named))
     print("%s: %d entries, %d trajectories, %sroot %s, %d findings; not checked: %s" % (
         "INVALID" if findings else "valid", size, len(verifier.chains), "%d values erased, " % erased if erased else "",
         root, len(findings), "; ".join(NOT_CHECKED)))

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { fsck as check, type NotCompared, readCheckpoint } from '#runtime';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
+import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
@@ -42,7 +43,7 @@ export function fsck(program: Command): void {
             else {
               for (const { trajectory_id, fault } of trajectories) {
                 if (fault !== undefined)
-                  session.out.line(red(line`${trajectory_id} seq ${fault.seq}: ${fault.detail} (${fault.code})`));
+                  session.out.line(red(line`${trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
               }
               for (const { code, detail } of faults) session.out.line(red(line`${detail} (${code})`));
               for (const each of notComparedLines(notCompared)) session.out.line(each);

@@ -7,6 +7,7 @@ import type { Store } from '#stores';
 import { EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../files/file-faults.ts';
 import { withSharedOptions } from '../files/options.ts';
+import { faultText } from '../render/fault-text.ts';
 import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { counted } from '../terminal/counted.ts';
@@ -83,9 +84,8 @@ export function importCommand(program: Command): void {
               ...(rebuilt && { rebuilt }),
             });
           else {
-            for (const { trajectory_id, seq, detail, code } of faults) {
-              session.out.line(red(line`${trajectory_id} seq ${seq}: ${detail} (${code})`));
-            }
+            for (const fault of faults)
+              session.out.line(red(line`${fault.trajectory_id} seq ${fault.seq}: ${faultText(fault)}`));
             const sum = line`${counted(done.entries, 'entry')}, ${done.imported} of them new; ${counted(reports.length, 'trajectory')} in the store.`;
             session.out.line(faults.length === 0 ? green(sum) : red(sum));
             if (rebuilt !== undefined)

@@ -12,6 +12,7 @@ import {
   replayDeeply,
   requireDomains,
 } from '../render/deep-replay-text.ts';
+import { faultText } from '../render/fault-text.ts';
 import { headOf, shortId } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
@@ -106,7 +107,7 @@ function print(out: Output, reports: readonly VerifyReport[], entries: number): 
       open,
       ...rare.map((name) => report[name]),
       head === null ? '' : shortId(head),
-      fault === undefined ? green('valid') : red(`seq ${fault.seq}: ${fault.detail} (${fault.code})`),
+      fault === undefined ? green('valid') : red(`seq ${fault.seq}: ${faultText(fault)}`),
     ]),
   );
   for (const { trajectory_id, warnings = [] } of reports)

@@ -1,3 +1,4 @@
+import type { BrokenRule } from '../rule-ids.ts';
 import { isBlobRef } from './blob.ts';
 import type {
   Amounts,
@@ -208,15 +209,31 @@ export function pendingEffectIn(payload: Payload): (PendingEffectArgs & { readon
   return effectPendingFault(payload) === undefined ? pendingEffectOf(payload) : undefined;
 }
 
-/** The violation within a commit of `assize.settle`, or undefined. */
-export function settlementFault(payload: CommitPayload): string | undefined {
+/** The rule of form that a commit of `assize.settle` breaks, or undefined. */
+export function settlementFault(payload: CommitPayload): BrokenRule | undefined {
   const { action, delta, observations, budget_cost, resolves } = payload;
   const { args } = action;
-  if (!isSettlementArgs(args) || !isBuiltIn(action.role)) return 'its arguments are not those of a settlement';
+  if (!isSettlementArgs(args) || !isBuiltIn(action.role))
+    return { rule: 'settlement.args', detail: 'its arguments are not those of a settlement' };
+
   const said = [payload.key_hash, payload.policy, payload.counselor, payload.detection_vector];
   if (!isEmptyDelta(delta) || Object.keys(budget_cost).length > 0 || said.some((member) => member !== undefined))
-    return 'a settlement has no changes, no cost and no counselor';
-  const { settled, discarded, decided } = args;
+    return {
+      rule: 'settlement.delta',
+      detail: 'a settlement has no changes, no cost and no counselor',
+    };
+
+  const detail = settledFault(args, observations, resolves);
+  if (detail === undefined) return undefined;
+  return { rule: resolves === undefined ? 'settlement.direct' : 'settlement.decided', detail };
+}
+
+/** The violation between the effects of a settlement, its decision and its observations. */
+function settledFault(
+  { settled, discarded, decided }: SettlementArgs,
+  observations: readonly Observation[],
+  resolves: Hash | undefined,
+): string | undefined {
   if ((decided === undefined) !== (resolves === undefined))
     return 'a settlement must resolve an entry if it has a decision, and only then';
   if (decided !== undefined && discarded !== undefined) return 'a decision concerns one effect';
@@ -231,21 +248,27 @@ export function settlementFault(payload: CommitPayload): string | undefined {
   return isAlone && only.outcome === outcomeOf(decided.as) ? undefined : 'it does not settle the effect as decided';
 }
 
-/** The violation within a pending entry about an effect, or undefined. */
-export function effectPendingFault(payload: PendingPayload): string | undefined {
+/** The rule of form that a pending entry about an effect breaks, or undefined. */
+export function effectPendingFault(payload: PendingPayload): BrokenRule | undefined {
   const { proposal, reason, channel, freezes } = payload;
   const { action, delta, approval, observations, budget_cost, key_hash } = proposal;
   const isSo = (reason === 'in_doubt' || reason === 'unresolved') && action.name === SETTLE_ACTION;
-  if (!isSo || !isBuiltIn(action.role) || !isWaitingEffect(action.args)) return 'it names no pending effect';
+  if (!isSo || !isBuiltIn(action.role) || !isWaitingEffect(action.args))
+    return { rule: 'effect.args', detail: 'it names no pending effect' };
+
   const [effect] = delta.effects;
-  if (delta.effects.length !== 1 || !isSalted(effect?.effect)) return 'it must name one effect by salted hash';
-  if (!isEmptyDelta({ ...delta, effects: [] }) || !isEmpty(approval) || observations.length > 0)
-    return 'a pending effect has no changes';
+  if (delta.effects.length !== 1 || !isSalted(effect?.effect))
+    return { rule: 'effect.delta', detail: 'it must name one effect by salted hash' };
+  const isUnchanged = isEmptyDelta({ ...delta, effects: [] }) && isEmpty(approval) && observations.length === 0;
+  if (!isUnchanged || Object.keys(budget_cost).length > 0)
+    return { rule: 'effect.delta', detail: 'a pending effect has no changes and no cost' };
+
   const { approvals, approved_by, policy, invariant_id, expires, resolves } = payload;
   const said = [key_hash, approvals, approved_by, policy, invariant_id, expires, resolves];
-  if (said.some((member) => member !== undefined) || Object.keys(budget_cost).length > 0)
-    return 'a pending effect needs one decision, without expiry or cost';
-  if (channel !== OPERATOR || !isEmpty(freezes)) return 'a pending effect needs an operator and freezes nothing';
+  if (said.some((member) => member !== undefined))
+    return { rule: 'effect.channel', detail: 'a pending effect needs one decision, without expiry' };
+  if (channel !== OPERATOR || !isEmpty(freezes))
+    return { rule: 'effect.channel', detail: 'a pending effect needs an operator and freezes nothing' };
   return undefined;
 }
 

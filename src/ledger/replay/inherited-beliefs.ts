@@ -7,6 +7,7 @@ import { memoryOf } from '../entry/memory-of.ts';
 import { placedProvenance } from '../entry/placed-provenance.ts';
 import { type Fault, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
+import type { BrokenRule } from '../rule-ids.ts';
 import { ValueReader } from './values.ts';
 
 /** A partition in a branch's memory, as an entry names it. */
@@ -55,9 +56,10 @@ export async function inheritanceFaults(
     if (line.some(({ trajectoryId, seq }) => (unsound.get(trajectoryId) ?? seq + 1) <= seq)) continue;
     const found = faultIn(changes, line, { name, names });
     if (found === undefined) continue;
-    const { trajectory_id, seq } = found.change;
+    const { rule, detail, change } = found;
+    const { trajectory_id, seq } = change;
     if ((faults.get(trajectory_id)?.seq ?? seq) >= seq)
-      faults.set(trajectory_id, { trajectory_id, seq, code: 'rule_broken', detail: found.detail });
+      faults.set(trajectory_id, { trajectory_id, seq, code: 'rule_broken', rule, detail });
   }
   return [...faults.values()];
 }
@@ -239,9 +241,8 @@ function changeOf({ id, trajectory_id, seq }: Entry, change: BeliefChange): Chan
   return { trajectory_id, seq, version, system_time, close, rows, inherit };
 }
 
-interface InheritanceFault {
+interface InheritanceFault extends BrokenRule {
   readonly change: Change;
-  readonly detail: string;
 }
 
 function faultIn(
@@ -252,12 +253,14 @@ function faultIn(
   const [first, ...rest] = changes.of.get(names) ?? [];
   if (first === undefined) return undefined;
   const again = rest.find(({ version, inherit }) => inherit !== undefined || version === first.version);
-  if (again !== undefined) return { change: again, detail: `the partition ${names} has two first versions` };
+  if (again !== undefined)
+    return { change: again, rule: 'memory.first', detail: `the partition ${names} has two first versions` };
   const { inherit, version } = first;
   if (inherit === undefined && version !== 1) {
     // The partition may start in unreadable entries.
     if (changes.mayLack(name.branch)) return undefined;
-    return { change: first, detail: `the partition ${names} starts with version ${version} but inherits no facts` };
+    const detail = `the partition ${names} starts with version ${version} but inherits no facts`;
+    return { change: first, rule: 'memory.first', detail };
   }
   // Walks the visibility chain until a source has changed the partition.
   for (const source of sources) {
@@ -266,7 +269,7 @@ function faultIn(
       return undefined;
     if (there.some((hash) => (changes.of.get(hash) ?? []).some((change) => isBefore(change, source)))) {
       const detail = `the branch does not start with the facts of ${names} that ${source.trajectoryId} had at the branch point`;
-      if (inherit === undefined) return { change: first, detail };
+      if (inherit === undefined) return { change: first, rule: 'memory.unchanged', detail };
       break;
     }
   }
@@ -275,9 +278,9 @@ function faultIn(
   const isLacking = sources.some(({ branch }) => changes.mayLack(branch));
   if (isLacking && !sources.some(({ branch }) => isKnown(changes, { ...name, branch }, version))) return undefined;
   const isOfErased = changes.unnamed.some((hash) => isInherited(inherit, nearest, changes.of.get(hash) ?? []));
-  return isOfErased
-    ? undefined
-    : { change: first, detail: `the inherited facts of ${names} differ from those of its source at ${inherit.until}` };
+  if (isOfErased) return undefined;
+  const detail = `the inherited facts of ${names} differ from those of its source at ${inherit.until}`;
+  return { change: first, rule: 'memory.inherited', detail };
 }
 
 /**

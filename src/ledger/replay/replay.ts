@@ -13,12 +13,13 @@ import type { VerifiedRun } from '../entry/run.ts';
 import { type Fault, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 import { PAGE, type ParallelReader } from '../ports/parallel-reader.ts';
+import type { RuleId } from '../rule-ids.ts';
 import { Chain } from '../rules/chain.ts';
 import { CrossChainRules } from '../rules/cross-chain.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { BranchesPartition } from './inherited-beliefs.ts';
 import { patchesOfRun, refersBesideFold, refersInFold } from './run.ts';
-import { checkErasure, faultAt as fault, ValueReader } from './values.ts';
+import { broken, checkErasure, faultAt as fault, ValueReader } from './values.ts';
 
 /**
  * Number of referenced texts read in parallel for one entry. All of them are in memory at the same
@@ -247,6 +248,8 @@ export class Replayer {
         const held = outcome.value;
         if (!('value' in held)) continue;
         const form = forms.get(stored);
+        if (form === BRANCH_PARTITION && isPartitionName(held.value) && !form.check(held.value))
+          throw broken(entry, 'beliefs.inherit', `the blob ${stored.$blob} is not ${form.what}`, 'malformed');
         if (form?.check(held.value) === false)
           throw fault(entry, 'malformed', `the blob ${stored.$blob} is not ${form.what}`);
         if (form === PARTITION || form === BRANCH_PARTITION)
@@ -286,20 +289,26 @@ export class Replayer {
   async #sourceOf(entry: Entry<BranchPayload>, path: readonly string[]): Promise<BranchPoint> {
     const { source_trajectory_id: trajectoryId, source_commit_id: sourceId } = entry.payload;
     // Valid ids cannot form a cycle. An altered first entry can, and replay would never end.
-    if (path.includes(trajectoryId)) throw fault(entry, 'source_missing', `${trajectoryId} would branch from itself`);
+    if (path.includes(trajectoryId))
+      throw broken(entry, 'branch.cycle', `${trajectoryId} would branch from itself`, 'source_missing');
+
     const row = await this.#reader.resolve(sourceId);
     if (row === undefined || row.trajectory_id !== trajectoryId) {
-      throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${sourceId} to branch from`);
+      const detail = `${trajectoryId} has no entry ${sourceId} to branch from`;
+      throw broken(entry, 'branch.source', detail, 'source_missing');
     }
     const source = this.#soundSource(entry, row);
-    if (source.payload.at > entry.payload.at) throw fault(entry, 'rule_broken', 'the branch is older than its source');
+
+    if (source.payload.at > entry.payload.at) throw broken(entry, 'branch.time', 'the branch is older than its source');
+
     if (source.kind !== 'commit' && !(source.kind === 'root' || source.kind === 'branch')) {
-      throw fault(entry, 'rule_broken', 'a branch must start at a commit, root or branch entry');
+      throw broken(entry, 'branch.kind', 'a branch must start at a commit, root or branch entry');
     }
+
     try {
       return await this.#pointAt(trajectoryId, sourceId, [...path, trajectoryId]);
     } catch (error) {
-      throw unsound(entry, error);
+      throw unsound(entry, 'branch.valid', error);
     }
   }
 
@@ -307,15 +316,15 @@ export class Replayer {
     try {
       return checkRow(row);
     } catch (error) {
-      throw unsound(entry, error);
+      throw unsound(entry, 'branch.source', error);
     }
   }
 }
 
 /** The fault of a branch with a faulty source. */
-function unsound(entry: Entry, error: unknown): unknown {
+function unsound(entry: Entry, rule: RuleId, error: unknown): unknown {
   if (!(error instanceof LedgerFault)) return error;
-  return fault(entry, 'source_missing', `its source is not valid: ${error.message}`, error);
+  return broken(entry, rule, `its source is not valid: ${error.message}`, 'source_missing', error);
 }
 
 /** The values that a fold reads and checks. */

@@ -10,6 +10,7 @@ import type { Patch } from '../entry/patch.ts';
 import { erasableHashesOf, valuesIn } from '../entry/references.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
+import type { RuleId } from '../rule-ids.ts';
 
 type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
 
@@ -172,14 +173,16 @@ export async function checkErasure(
   erasure: ErasureArgs | undefined,
   reader: Pick<LedgerStore, 'entries'>,
 ): Promise<void> {
-  if (erasure === undefined) throw faultAt(entry, 'malformed', 'its arguments are not those of an erasure');
+  if (erasure === undefined)
+    throw broken(entry, 'erasure.form', 'its arguments are not those of an erasure', 'malformed');
+
   // One entry can have thousands of erased values.
   const salted = new Map<number, ReadonlySet<Hash>>();
   for (const { hash, seq } of erasure.values) {
     const there = salted.get(seq) ?? (seq < entry.seq ? await saltedAt(entry.trajectory_id, seq, reader) : new Set());
     salted.set(seq, there);
     if (!there.has(hash))
-      throw faultAt(entry, 'rule_broken', `it erases ${hash}, which is not a salted value of seq ${seq}`);
+      throw broken(entry, 'erasure.values', `it erases ${hash}, which is not a salted value of seq ${seq}`);
   }
 }
 
@@ -192,6 +195,18 @@ async function saltedAt(
   return new Set(row === undefined ? [] : erasableHashesOf(checkRow(row).payload));
 }
 
+/** The fault of an entry that breaks a rule. */
+export function broken(
+  { trajectory_id, seq }: EntryPosition,
+  rule: RuleId,
+  detail: string,
+  code: FaultCode = 'rule_broken',
+  cause?: unknown,
+): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code, rule, detail }, cause);
+}
+
+/** A fault that is no broken rule. */
 export function faultAt(
   { trajectory_id, seq }: EntryPosition,
   code: FaultCode,

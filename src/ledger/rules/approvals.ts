@@ -1,5 +1,6 @@
 import { canonicalize } from '#canon';
 import type { CounselorRecord, PendingPayload, VectorItem } from '../entry/entry.ts';
+import type { BrokenRule } from '../rule-ids.ts';
 
 /**
  * Proposals that require several approvals. Each approval except the last is a `pending_approval`
@@ -30,19 +31,26 @@ export function isSamePrincipal(one: string, other: string): boolean {
  * The reason why an entry is not a further approval, before the last, of the pending proposal.
  * Undefined if it is.
  */
-export function partialApprovalFault(step: PendingPayload, before: PendingPayload): string | undefined {
+export function partialApprovalFault(step: PendingPayload, before: PendingPayload): BrokenRule | undefined {
   if (canonicalize(approvedFields(step)) !== canonicalize(approvedFields(before)))
-    return 'its proposal differs from the pending one';
+    return { rule: 'pending.proposal', detail: 'its proposal differs from the pending one' };
+
   const { needed, given } = approvalsOf(step);
   const earlier = approvalsOf(before).given;
-  if (given.length !== earlier.length + 1) return 'it must add exactly one approval';
+  if (given.length !== earlier.length + 1)
+    return { rule: 'pending.approved-by', detail: 'it must add exactly one approval' };
   if (canonicalize(given.slice(0, -1)) !== canonicalize(earlier))
-    return 'its earlier approvals differ from the recorded ones';
-  if (given.length >= needed) return 'the last approval must be a commit';
-  return byAnother(given.at(-1) as CounselorRecord, earlier);
+    return { rule: 'pending.approved-by', detail: 'its earlier approvals differ from the recorded ones' };
+  if (given.length >= needed) return { rule: 'pending.approved-by', detail: 'the last approval must be a commit' };
+
+  const notAnother = byAnother(given.at(-1) as CounselorRecord, earlier);
+  return notAnother === undefined ? undefined : { rule: 'pending.counselor', detail: notAnother };
 }
 
-/** The reason why a commit is not the last required approval of a proposal. Undefined if it is. */
+/**
+ * The reason why a commit is not the last required approval of a proposal (`commit.approvals`).
+ * Undefined if it is.
+ */
 export function lastApprovalFault(
   counselor: CounselorRecord,
   vector: readonly VectorItem[],

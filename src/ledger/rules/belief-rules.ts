@@ -1,44 +1,72 @@
 import type { Delta, Instant } from '../entry/entry.ts';
 import type { BeliefChange, Inheritance } from '../entry/fact-rows.ts';
+import type { BrokenRule } from '../rule-ids.ts';
 
 /**
- * The violation in a commit's changes of facts, beyond their form, or undefined. The check covers
- * one entry. The store's append and every rebuild check the rules between entries: versions without
- * gaps, growing system times, and closed rows that were open. Those entries belong to many
+ * The rule that a commit's changes of facts break, beyond their form, or undefined. The check
+ * covers one entry. The store's append and every rebuild check the rules between entries: versions
+ * without gaps, growing system times, and closed rows that were open. Those entries belong to many
  * trajectories.
  */
-export function beliefsFault(beliefs: Delta['beliefs'], at: Instant): string | undefined {
+export function beliefsFault(beliefs: Delta['beliefs'], at: Instant): BrokenRule | undefined {
   if (beliefs.length === 0) return undefined;
-  const partitions = new Set<string>();
+  const twice = partitionFault(beliefs);
+  if (twice !== undefined) return { rule: 'beliefs.partition', detail: twice };
   for (const change of beliefs) {
-    const { $blob: hash } = change.partition;
-    if (partitions.has(hash)) return `it changes the partition ${hash} twice`;
-    partitions.add(hash);
     const fault = changeFault(change, at);
     if (fault !== undefined) return fault;
   }
   return undefined;
 }
 
-function changeFault({ version, system_time, close, insert, inherit }: BeliefChange, at: Instant): string | undefined {
-  if (system_time < at) return `it changes facts at ${system_time}, before its own time`;
+function partitionFault(beliefs: Delta['beliefs']): string | undefined {
+  const partitions = new Set<string>();
+  for (const { partition } of beliefs) {
+    if (partitions.has(partition.$blob)) return `it changes the partition ${partition.$blob} twice`;
+    partitions.add(partition.$blob);
+  }
+  return undefined;
+}
+
+function changeFault(change: BeliefChange, at: Instant): BrokenRule | undefined {
+  const { version, system_time, close, insert, inherit } = change;
+  if (system_time < at)
+    return { rule: 'beliefs.time', detail: `it changes facts at ${system_time}, before its own time` };
+
   const closed = new Set<string>();
+  const wrongClose = closeFault(close, system_time, closed);
+  if (wrongClose !== undefined) return { rule: 'beliefs.close', detail: wrongClose };
+
+  const wrongInsert = insertFault(insert);
+  if (wrongInsert !== undefined) return { rule: 'beliefs.insert', detail: wrongInsert };
+
+  if (inherit === undefined) return undefined;
+  const wrongInherit =
+    inherit.until >= system_time
+      ? `it inherits the facts as of ${inherit.until}, which is not before its system time`
+      : inheritanceFault(inherit, version, closed);
+  return wrongInherit === undefined ? undefined : { rule: 'beliefs.inherit', detail: wrongInherit };
+}
+
+/** Adds the keys of the closed rows to `closed`. */
+function closeFault(close: BeliefChange['close'], systemTime: Instant, closed: Set<string>): string | undefined {
   for (const { fact_id, system_time_start } of close) {
-    if (system_time_start >= system_time) return `it closes ${fact_id}, which does not start earlier`;
+    if (system_time_start >= systemTime) return `it closes ${fact_id}, which does not start earlier`;
     const key = `${system_time_start} ${fact_id}`;
     if (closed.has(key)) return `it closes ${fact_id} twice`;
     closed.add(key);
   }
+  return undefined;
+}
+
+function insertFault(insert: BeliefChange['insert']): string | undefined {
   const inserted = new Set<string>();
   for (const { fact_id, row_kind } of insert) {
     if (inserted.has(fact_id)) return `it has two rows of ${fact_id}`;
     inserted.add(fact_id);
     if (row_kind === 'audit' && !fact_id.startsWith('audit::')) return `${fact_id} is not the id of an audit row`;
   }
-  if (inherit === undefined) return undefined;
-  if (inherit.until >= system_time)
-    return `it inherits the facts as of ${inherit.until}, which is not before its system time`;
-  return inheritanceFault(inherit, version, closed);
+  return undefined;
 }
 
 /** `closed`: the rows that the change closes. Only inherited rows can be closed. */

@@ -657,6 +657,15 @@ describe('every rule, broken once, is found and named', () => {
   });
 });
 
+test('a fault names its rule, in its message and its evidence', () => {
+  const { rows } = after(begun, 'pending_approval', pendingMembers({ digest: OTHER }))();
+  const chain = new Chain('t');
+  for (const row of rows.slice(0, -1)) chain.accept(checkRow(row));
+  const accept = (): void => chain.accept(checkRow(rows.at(-1) as EntryRow));
+  expect(accept).toThrow('t seq 2: the digest is not that of the proposal (pending.digest)');
+  expect(accept).toThrow(expect.objectContaining({ evidence: expect.objectContaining({ rule: 'pending.digest' }) }));
+});
+
 test('an entry of another trajectory is no part of the chain', () => {
   const chain = new Chain('t');
   const foreign = new ChainWriter('elsewhere');

@@ -25,6 +25,7 @@ import {
   settlementFault,
 } from '../entry/settlement.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
+import type { BrokenRule, RuleId } from '../rule-ids.ts';
 import { lastApprovalFault, partialApprovalFault } from './approvals.ts';
 import { beliefsFault } from './belief-rules.ts';
 import { OpenApprovals } from './open-approvals.ts';
@@ -55,8 +56,9 @@ export interface ChainState {
 /**
  * The rules of one chain, entry by entry: position, parent, time, first entry and `parent_commit`.
  * A pending proposal is resolved at most once, by an entry that may resolve it. A delegation is
- * concluded at most once. The class is pure and knows no state. Replay feeds it stored entries, and
- * the runtime reads the open entries. `links.ts` checks the rules between two chains.
+ * concluded at most once. Each check names its rule (`RULES`). The class is pure and knows no
+ * state. Replay feeds it stored entries, and the runtime reads the open entries. `links.ts` checks
+ * the rules between two chains.
  */
 export class Chain {
   readonly trajectoryId: string;
@@ -214,153 +216,169 @@ export class Chain {
   }
 
   #checkPlace(entry: Entry): void {
-    if (entry.trajectory_id !== this.trajectoryId) {
-      throw this.#fault(entry, 'broken_chain', `the entry belongs to ${entry.trajectory_id}`);
+    const { kind, seq } = entry;
+    const trajectoryId = entry.trajectory_id;
+    if (trajectoryId !== this.trajectoryId)
+      throw this.#broken(entry, 'place.parent', `the entry belongs to ${trajectoryId}`, 'broken_chain');
+    if (seq !== this.seq)
+      throw this.#broken(entry, 'place.parent', `seq ${this.seq} was expected here`, 'broken_chain');
+    if (entry.parent !== this.head)
+      throw this.#broken(entry, 'place.parent', `the parent must be ${this.head}`, 'broken_chain');
+
+    const begins = kind === 'root' || kind === 'branch';
+    if (begins !== (seq === 0)) {
+      const detail = begins
+        ? `a ${kind} entry must be the first of a chain`
+        : 'a chain must start with a root or a branch';
+      throw this.#broken(entry, 'place.first', detail);
     }
-    if (entry.seq !== this.seq) throw this.#fault(entry, 'broken_chain', `seq ${this.seq} was expected here`);
-    if (entry.parent !== this.head) throw this.#fault(entry, 'broken_chain', `the parent must be ${this.head}`);
-    const begins = entry.kind === 'root' || entry.kind === 'branch';
-    if (begins !== (entry.seq === 0)) {
-      throw this.#fault(
-        entry,
-        'rule_broken',
-        begins ? `a ${entry.kind} entry must be the first of a chain` : 'a chain must start with a root or a branch',
-      );
-    }
-    if (entry.payload.at < this.at) throw this.#fault(entry, 'rule_broken', `time goes back from ${this.at}`);
+
+    if (entry.payload.at < this.at) throw this.#broken(entry, 'place.time', `time goes back from ${this.at}`);
+
     if (this.answered !== undefined)
-      throw this.#fault(entry, 'rule_broken', `no entry may follow the final answer ${this.answered}`);
+      throw this.#broken(entry, 'place.answered', `no entry may follow the final answer ${this.answered}`);
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {
-    if (payload.parent_commit !== this.lastCommit) {
-      throw this.#fault(entry, 'rule_broken', `parent_commit must be ${this.lastCommit}`);
-    }
+    const { resolves, counselor, detection_vector: vector } = payload;
+    if (payload.parent_commit !== this.lastCommit)
+      throw this.#broken(entry, 'commit.parent-commit', `parent_commit must be ${this.lastCommit}`);
+
     if (isSettlement(payload)) {
       this.#checkSettlement(entry, payload);
       return;
     }
     if (isRevocation(payload)) this.#checkRevocation(entry, payload);
-    else this.#checkFrozen(entry, payload.resolves);
+    else this.#checkFrozen(entry, 'commit.frozen', resolves);
+
     const wrong = beliefsFault(payload.delta.beliefs, payload.at);
-    if (wrong !== undefined) throw this.#fault(entry, 'rule_broken', wrong);
-    if (payload.resolves === undefined) {
-      if (payload.counselor !== undefined)
-        throw this.#fault(entry, 'rule_broken', 'a counselor can only commit a pending proposal');
+    if (wrong !== undefined) throw this.#broken(entry, wrong.rule, wrong.detail);
+
+    if (resolves === undefined) {
+      if (counselor !== undefined)
+        throw this.#broken(entry, 'commit.direct', 'a counselor can only commit a pending proposal');
       return;
     }
-    const pending = this.#pending(entry, payload.resolves);
-    if (payload.proposal_id !== pending.proposal.proposal_id) {
-      throw this.#fault(entry, 'rule_broken', 'it commits another proposal than it resolves');
-    }
-    if (canonicalize(intentFields(payload)) !== canonicalize(intentFields(pending.proposal))) {
-      throw this.#fault(
+
+    const pending = this.#pending(entry, 'commit.proposal', resolves);
+    if (payload.proposal_id !== pending.proposal.proposal_id)
+      throw this.#broken(entry, 'commit.proposal', 'it commits another proposal than it resolves');
+    if (canonicalize(intentFields(payload)) !== canonicalize(intentFields(pending.proposal)))
+      throw this.#broken(
         entry,
-        'rule_broken',
+        'commit.proposal',
         'its action, writ, cost, key or observations differ from the pending ones',
       );
-    }
-    if (payload.counselor === undefined || payload.detection_vector === undefined) {
-      throw this.#fault(entry, 'rule_broken', 'an approval must name its counselor and the detection vector');
-    }
-    const notLast = lastApprovalFault(payload.counselor, payload.detection_vector, pending);
-    if (notLast !== undefined) throw this.#fault(entry, 'rule_broken', notLast);
-    this.#checkApproval(entry, payload.counselor, pending);
-  }
+    if (counselor === undefined || vector === undefined)
+      throw this.#broken(entry, 'commit.proposal', 'an approval must name its counselor and the detection vector');
 
-  #checkApproval(entry: Entry, counselor: CounselorRecord, pending: PendingPayload): void {
-    this.#checkChannel(entry, counselor, pending);
-    if (pending.expires !== undefined && entry.payload.at >= pending.expires) {
-      throw this.#fault(entry, 'rule_broken', `it approves a proposal that expired at ${pending.expires}`);
-    }
-  }
+    this.#checkChannel(entry, 'commit.channel', counselor, pending);
 
-  #checkPending(entry: Entry, payload: PendingPayload): void {
-    const { resolves, approved_by: given } = payload;
-    if (isEffectPending(payload)) this.#checkEffectPending(entry, payload);
-    else this.#checkFrozen(entry, resolves);
-    if (payload.proposal.action.name === REVOKE_ACTION)
-      throw this.#fault(entry, 'rule_broken', 'a revocation cannot be pending');
-    if (payload.head !== entry.parent)
-      throw this.#fault(entry, 'rule_broken', 'a pending approval was adjudicated on another head');
-    if (contentHash(payload.proposal) !== payload.digest)
-      throw this.#fault(entry, 'rule_broken', 'the digest does not match the proposal');
-    if (payload.reason === 'irreversible' && payload.proposal.delta.effects.length === 0)
-      throw this.#fault(entry, 'rule_broken', 'a proposal without effects cannot be irreversible');
-    if ((payload.reason === 'contradiction') !== (payload.proposal.questions !== undefined))
-      throw this.#fault(
-        entry,
-        'rule_broken',
-        'a pending approval must have questions if it is a contradiction, and only then',
-      );
-    if (payload.reason === 'contradiction' && payload.freezes.length > 0)
-      throw this.#fault(entry, 'rule_broken', 'a contradiction freezes nothing');
-    if (resolves === undefined) {
-      if (given !== undefined) throw this.#fault(entry, 'rule_broken', 'a new pending approval cannot have approvals');
-      return;
-    }
-    const before = this.#pending(entry, resolves);
-    const fault = partialApprovalFault(payload, before);
-    if (fault !== undefined) throw this.#fault(entry, 'rule_broken', fault);
-    this.#checkApproval(entry, given?.at(-1) as CounselorRecord, before);
+    this.#checkUnexpired(entry, 'commit.expired', 'it approves', pending);
+
+    const notLast = lastApprovalFault(counselor, vector, pending);
+    if (notLast !== undefined) throw this.#broken(entry, 'commit.approvals', notLast);
   }
 
   #checkRejection(entry: Entry, payload: RejectionPayload): void {
+    const { reason, resolves, counselor } = payload;
     const isAbandoned = isAbandonment(payload);
     const malformed = isAbandoned ? abandonmentFault(payload) : undefined;
-    if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
-    const goesOn = payload.reason === 'expired' || payload.intent.action === REVOKE_ACTION || isAbandoned;
-    if (!goesOn) this.#checkFrozen(entry, payload.resolves);
-    if (payload.resolves === undefined) {
-      if (payload.reason === 'counselor_rejected' || payload.counselor !== undefined)
-        throw this.#fault(entry, 'rule_broken', 'a counselor can only reject a pending proposal');
-      if (payload.reason === 'expired') throw this.#fault(entry, 'rule_broken', 'only a pending proposal can expire');
+    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'attempt.form', detail: malformed });
+
+    const goesOn = reason === 'expired' || payload.intent.action === REVOKE_ACTION || isAbandoned;
+    if (!goesOn) this.#checkFrozen(entry, 'rejection.frozen', resolves);
+
+    if (resolves === undefined) {
+      if (reason === 'counselor_rejected' || counselor !== undefined)
+        throw this.#broken(entry, 'rejection.direct', 'a counselor can only reject a pending proposal');
+      if (reason === 'expired') throw this.#broken(entry, 'rejection.direct', 'only a pending proposal can expire');
       return;
     }
-    const pending = this.#pending(entry, payload.resolves);
+
+    const pending = this.#pending(entry, 'rejection.proposal', resolves);
     if (isEffectPending(pending))
-      throw this.#fault(entry, 'rule_broken', 'a pending effect cannot be rejected and does not expire');
-    if (payload.proposal_id !== pending.proposal.proposal_id) {
-      throw this.#fault(entry, 'rule_broken', 'it rejects another proposal than it resolves');
+      throw this.#broken(entry, 'rejection.proposal', 'a pending effect cannot be rejected and does not expire');
+    if (payload.proposal_id !== pending.proposal.proposal_id)
+      throw this.#broken(entry, 'rejection.proposal', 'it rejects another proposal than it resolves');
+    if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal)))
+      throw this.#broken(entry, 'rejection.proposal', 'its intent, writ or key differs from the pending one');
+
+    if (reason !== 'counselor_rejected' && reason !== 'expired')
+      throw this.#broken(entry, 'rejection.reason', `${reason} does not resolve a pending proposal`);
+
+    if (reason === 'counselor_rejected') {
+      if (counselor === undefined)
+        throw this.#broken(entry, 'rejection.counselor', 'a counselor rejection must name its counselor');
+      this.#checkChannel(entry, 'rejection.counselor', counselor, pending);
+      this.#checkUnexpired(entry, 'rejection.counselor', 'a counselor rejects', pending);
+      return;
     }
-    if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal))) {
-      throw this.#fault(entry, 'rule_broken', 'its intent, writ or key differs from the pending one');
-    }
-    if (payload.reason !== 'counselor_rejected' && payload.reason !== 'expired') {
-      throw this.#fault(entry, 'rule_broken', `${payload.reason} does not resolve a pending proposal`);
-    }
-    if (payload.reason === 'counselor_rejected' && payload.counselor === undefined) {
-      throw this.#fault(entry, 'rule_broken', 'a counselor rejection must name its counselor');
-    }
-    const expired = pending.expires !== undefined && payload.at >= pending.expires;
-    if (payload.reason === 'expired') {
-      if (!expired) throw this.#fault(entry, 'rule_broken', 'the proposal that it resolves has not expired');
-      if (payload.counselor !== undefined) throw this.#fault(entry, 'rule_broken', 'an expiry has no counselor');
-    } else if (payload.counselor !== undefined) {
-      this.#checkChannel(entry, payload.counselor, pending);
-      if (expired)
-        throw this.#fault(entry, 'rule_broken', `a counselor rejects a proposal that expired at ${pending.expires}`);
-    }
+
+    if (!isExpired(pending, payload.at))
+      throw this.#broken(entry, 'rejection.expired', 'the proposal that it resolves has not expired');
+    if (counselor !== undefined) throw this.#broken(entry, 'rejection.expired', 'an expiry has no counselor');
   }
 
-  #checkChannel(entry: Entry, { as }: CounselorRecord, { channel }: PendingPayload): void {
-    if (channel !== 'any' && as !== channel) {
-      throw this.#fault(entry, 'rule_broken', `it is resolved as ${as}, but needs ${channel}`);
+  #checkPending(entry: Entry, payload: PendingPayload): void {
+    const { resolves, approved_by: given, reason, proposal } = payload;
+    if (isEffectPending(payload)) this.#checkEffectPending(entry, payload);
+    else this.#checkFrozen(entry, 'pending.frozen', resolves);
+    if (proposal.action.name === REVOKE_ACTION)
+      throw this.#broken(entry, 'pending.frozen', 'a revocation cannot be pending');
+
+    if (payload.head !== entry.parent)
+      throw this.#broken(entry, 'pending.digest', 'a pending approval was adjudicated on another head');
+    if (contentHash(proposal) !== payload.digest)
+      throw this.#broken(entry, 'pending.digest', 'the digest does not match the proposal');
+    if (reason === 'irreversible' && proposal.delta.effects.length === 0)
+      throw this.#broken(entry, 'pending.digest', 'a proposal without effects cannot be irreversible');
+    if ((reason === 'contradiction') !== (proposal.questions !== undefined))
+      throw this.#broken(
+        entry,
+        'pending.digest',
+        'a pending approval must have questions if it is a contradiction, and only then',
+      );
+    if (reason === 'contradiction' && payload.freezes.length > 0)
+      throw this.#broken(entry, 'pending.digest', 'a contradiction freezes nothing');
+
+    if (resolves === undefined) {
+      if (given !== undefined)
+        throw this.#broken(entry, 'pending.direct', 'a new pending approval cannot have approvals');
+      return;
     }
+
+    const before = this.#pending(entry, 'pending.proposal', resolves);
+    const fault = partialApprovalFault(payload, before);
+    if (fault !== undefined) throw this.#broken(entry, fault.rule, fault.detail);
+
+    this.#checkChannel(entry, 'pending.counselor', given?.at(-1) as CounselorRecord, before);
+    this.#checkUnexpired(entry, 'pending.counselor', 'it approves', before);
   }
 
-  #pending(entry: Entry, id: Hash): PendingPayload {
+  #pending(entry: Entry, rule: RuleId, id: Hash): PendingPayload {
     const pending = this.open.get(id);
-    if (pending === undefined) throw this.#fault(entry, 'rule_broken', `${id} is not pending, or was resolved earlier`);
+    if (pending === undefined) throw this.#broken(entry, rule, `${id} is not pending, or was resolved earlier`);
     return pending;
+  }
+
+  #checkChannel(entry: Entry, rule: RuleId, { as }: CounselorRecord, { channel }: PendingPayload): void {
+    if (channel !== 'any' && as !== channel)
+      throw this.#broken(entry, rule, `it is resolved as ${as}, but needs ${channel}`);
+  }
+
+  #checkUnexpired(entry: Entry, rule: RuleId, does: string, pending: PendingPayload): void {
+    if (isExpired(pending, entry.payload.at))
+      throw this.#broken(entry, rule, `${does} a proposal that expired at ${pending.expires}`);
   }
 
   #checkRevocation(entry: Entry, payload: RevocationPayload): void {
     const malformed = revocationFault(payload);
-    if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
+    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'revocation.form', detail: malformed });
+
     const { from } = payload.action.args;
     if (from !== undefined && from.trajectory_id !== this.delegatedFrom?.trajectory_id)
-      throw this.#fault(entry, 'rule_broken', `this trajectory was not delegated from ${from.trajectory_id}`);
+      throw this.#broken(entry, 'revocation.delegated', `this trajectory was not delegated from ${from.trajectory_id}`);
   }
 
   /**
@@ -369,40 +387,48 @@ export class Chain {
    */
   #checkSettlement(entry: Entry, payload: SettlementPayload): void {
     const malformed = settlementFault(payload);
-    if (malformed !== undefined) throw this.#fault(entry, 'malformed', malformed);
+    if (malformed !== undefined) throw this.#malformed(entry, malformed);
+
     const { settled, decided } = payload.action.args;
     const fault = this.unsettled.fault(settled);
-    if (fault !== undefined) throw this.#fault(entry, 'rule_broken', fault);
+    if (fault !== undefined) throw this.#broken(entry, 'settlement.unsettled', fault);
+
     const [first] = settled;
     if (first !== undefined && payload.writ_id !== this.unsettled.writOf(first.commit))
-      throw this.#fault(entry, 'rule_broken', 'its writ differs from the writ of the first commit that it names');
+      throw this.#broken(entry, 'settlement.writ', 'its writ differs from the writ of the first commit that it names');
     const dear = settled.filter(({ effects }) => effects.some(({ cost }) => cost !== undefined));
     if (dear.some(({ commit }) => payload.writ_id !== this.unsettled.writOf(commit)))
-      throw this.#fault(entry, 'rule_broken', 'a compensation cost is charged to the writ of another commit');
+      throw this.#broken(entry, 'settlement.writ', 'a compensation cost is charged to the writ of another commit');
+
     if (payload.resolves === undefined || decided === undefined) return;
-    const pending = this.#pending(entry, payload.resolves);
+    const pending = this.#pending(entry, 'settlement.pending', payload.resolves);
     const waits = isEffectPending(pending) ? pendingEffectOf(pending) : undefined;
     const { proposal_id, writ_id } = pending.proposal;
     const isAsked = waits?.id === decided.id && payload.proposal_id === proposal_id && payload.writ_id === writ_id;
-    if (!isAsked) throw this.#fault(entry, 'rule_broken', 'it decides on another effect than it resolves');
+    if (!isAsked) throw this.#broken(entry, 'settlement.pending', 'it decides on another effect than it resolves');
     // An applied effect may still be compensated because another one failed. It is settled once
     // that is known.
     const mayBeUndone = first === undefined && decided.as === 'applied';
     if (!mayBeUndone && first?.commit !== (decided.as === 'retry' ? undefined : waits.commit))
-      throw this.#fault(entry, 'rule_broken', 'the decision must be settled for the commit of the effect');
+      throw this.#broken(entry, 'settlement.pending', 'the decision must be settled for the commit of the effect');
   }
 
   /** An unresolved effect belongs to an unsettled commit or to no commit, and is pending once. */
   #checkEffectPending(entry: Entry, payload: PendingPayload): void {
     const malformed = effectPendingFault(payload);
-    if (malformed !== undefined || !isEffectPending(payload))
-      throw this.#fault(entry, 'malformed', malformed ?? 'it names no pending effect');
+    if (malformed !== undefined) throw this.#malformed(entry, malformed);
+    if (!isEffectPending(payload))
+      throw this.#malformed(entry, { rule: 'effect.args', detail: 'it names no pending effect' });
+
     const { id, commit } = pendingEffectOf(payload);
-    const isNamed = commit === undefined || this.unsettled.forCommit(commit).has(id);
-    if (!isNamed) throw this.#fault(entry, 'rule_broken', `${id} is not an unsettled effect of ${commit}`);
-    if (commit !== undefined && payload.proposal.writ_id !== this.unsettled.writOf(commit))
-      throw this.#fault(entry, 'rule_broken', 'its writ differs from the writ of the commit that it names');
-    if (this.open.waitingFor(id) !== undefined) throw this.#fault(entry, 'rule_broken', `${id} is already pending`);
+    if (commit !== undefined) {
+      if (!this.unsettled.forCommit(commit).has(id))
+        throw this.#broken(entry, 'effect.commit', `${id} is not an unsettled effect of ${commit}`);
+      if (payload.proposal.writ_id !== this.unsettled.writOf(commit))
+        throw this.#broken(entry, 'effect.commit', 'its writ differs from the writ of the commit that it names');
+    }
+
+    if (this.open.waitingFor(id) !== undefined) throw this.#broken(entry, 'effect.once', `${id} is already pending`);
   }
 
   /**
@@ -410,11 +436,10 @@ export class Chain {
    * revocations, conclusions of delegations and effect outcomes (docs/decisions/009-freeze.md). A
    * freeze must delay neither the removal of authority nor the record of external effects.
    */
-  #checkFrozen(entry: Entry, resolves: Hash | undefined): void {
+  #checkFrozen(entry: Entry, rule: RuleId, resolves: Hash | undefined): void {
     const frozen = this.frozenBy();
-    if (frozen !== undefined && resolves !== frozen) {
-      throw this.#fault(entry, 'rule_broken', `the whole state is frozen until ${frozen} is resolved`);
-    }
+    if (frozen !== undefined && resolves !== frozen)
+      throw this.#broken(entry, rule, `the whole state is frozen until ${frozen} is resolved`);
   }
 
   #acceptDelegation(entry: Entry, payload: DelegationPayload): void {
@@ -426,7 +451,11 @@ export class Chain {
       return;
     }
     if (payload.begins !== undefined)
-      throw this.#fault(entry, 'rule_broken', 'only the start of a delegation records the initial state of the child');
+      throw this.#broken(
+        entry,
+        'delegation.begins',
+        'only the start of a delegation records the initial state of the child',
+      );
     if (child === this.trajectoryId) {
       this.#checkAnswer(entry, payload);
       this.answered = entry.id;
@@ -440,36 +469,44 @@ export class Chain {
 
   #checkStart(entry: Entry, payload: DelegationPayload): void {
     const { child_trajectory_id: child } = payload;
-    this.#checkFrozen(entry, undefined);
+    this.#checkFrozen(entry, 'start.frozen', undefined);
+
     const said = (['child_head', 'final_answer', 'budget_cost'] as const).find((name) => payload[name] !== undefined);
-    if (said !== undefined) throw this.#fault(entry, 'rule_broken', `the start of a delegation cannot have ${said}`);
+    if (said !== undefined) throw this.#broken(entry, 'start.members', `the start of a delegation cannot have ${said}`);
+
     if (child === this.trajectoryId || child === this.delegatedFrom?.trajectory_id)
-      throw this.#fault(entry, 'rule_broken', `it delegates back to ${child}`);
-    if (this.children.has(child)) throw this.#fault(entry, 'rule_broken', `${child} already had a delegation`);
+      throw this.#broken(entry, 'start.child', `it delegates back to ${child}`);
+    if (this.children.has(child)) throw this.#broken(entry, 'start.child', `${child} already had a delegation`);
   }
 
   #checkAnswer(entry: Entry, { concludes, child_head }: DelegationPayload): void {
     if (this.delegatedFrom?.entry_id !== concludes)
-      throw this.#fault(entry, 'rule_broken', `this trajectory was not created by the delegation ${concludes}`);
+      throw this.#broken(entry, 'answer.origin', `this trajectory was not created by the delegation ${concludes}`);
+
     if (child_head !== undefined)
-      throw this.#fault(entry, 'rule_broken', 'a final answer cannot have child_head, because it is the head');
+      throw this.#broken(entry, 'answer.open', 'a final answer cannot have child_head, because it is the head');
     if (this.delegated.size > 0)
-      throw this.#fault(entry, 'rule_broken', 'a final answer needs all delegations to be concluded');
+      throw this.#broken(entry, 'answer.open', 'a final answer needs all delegations to be concluded');
   }
 
   #checkConclusion(entry: Entry, payload: DelegationPayload, concludes: Hash): void {
     const started = this.delegated.get(concludes);
-    if (started === undefined) throw this.#fault(entry, 'rule_broken', `${concludes} is not an open delegation`);
+    if (started === undefined) throw this.#broken(entry, 'conclusion.start', `${concludes} is not an open delegation`);
+
     if (started.child_trajectory_id !== payload.child_trajectory_id)
-      throw this.#fault(entry, 'rule_broken', 'it concludes the delegation of another child');
+      throw this.#broken(entry, 'conclusion.task', 'it concludes the delegation of another child');
     if (canonicalize(delegationIdentity(started)) !== canonicalize(delegationIdentity(payload)))
-      throw this.#fault(entry, 'rule_broken', 'its task or writ differs from the delegation');
+      throw this.#broken(entry, 'conclusion.task', 'its task or writ differs from the delegation');
     if (payload.child_head === undefined)
-      throw this.#fault(entry, 'rule_broken', 'a conclusion must have the head of the child');
+      throw this.#broken(entry, 'conclusion.task', 'a conclusion must have the head of the child');
   }
 
-  #fault(entry: Entry, code: FaultCode, detail: string): LedgerFault {
-    return new LedgerFault({ trajectory_id: this.trajectoryId, seq: entry.seq, code, detail });
+  #broken({ seq }: Entry, rule: RuleId, detail: string, code: FaultCode = 'rule_broken'): LedgerFault {
+    return new LedgerFault({ trajectory_id: this.trajectoryId, seq, code, rule, detail });
+  }
+
+  #malformed(entry: Entry, { rule, detail }: BrokenRule): LedgerFault {
+    return this.#broken(entry, rule, detail, 'malformed');
   }
 }
 
@@ -485,6 +522,10 @@ function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
     code: 'rule_broken',
     detail: `a ${payload.kind} entry is not an open ${kind}`,
   });
+}
+
+function isExpired({ expires }: PendingPayload, at: Instant): boolean {
+  return expires !== undefined && at >= expires;
 }
 
 /** The fields of a proposal that an approval keeps unchanged. */

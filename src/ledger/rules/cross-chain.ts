@@ -4,8 +4,9 @@ import { checkRow } from '../entry/entry-text.ts';
 import type { Hash } from '../entry/hash.ts';
 import { type MemoryOf, memoryOf } from '../entry/memory-of.ts';
 import { isRevocation, type RevocationPayload, revocationArgs } from '../entry/revocation.ts';
-import { type FaultCode, LedgerFault } from '../errors.ts';
+import { LedgerFault } from '../errors.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
+import type { RuleId } from '../rule-ids.ts';
 import { type Chain, delegationIdentity } from './chain.ts';
 
 /**
@@ -55,14 +56,14 @@ export class CrossChainRules {
   async checkMemory(entry: Entry, { branch }: MemoryOf): Promise<void> {
     this.#memory ??= await memoryOf(entry.trajectory_id, async (id) => {
       const row = await this.#firstOf(id);
-      return row && this.#sound(entry, () => checkRow(row)).payload;
+      return row && this.#sound(entry, 'memory.own', row).payload;
     });
-    if (this.#memory === undefined) throw fault(entry, 'source_missing', 'its memory cannot be determined');
+    if (this.#memory === undefined) throw missing(entry, 'memory.own', 'its memory cannot be determined');
     const isUnowned = branch === entry.trajectory_id && this.#chain.delegatedFrom === undefined;
     if (branch !== this.#memory.branch && !isUnowned)
-      throw fault(
+      throw broken(
         entry,
-        'rule_broken',
+        'memory.own',
         `it changes ${branch === undefined ? 'the shared memory' : `the memory of ${branch}`}, not its own memory`,
       );
   }
@@ -73,74 +74,79 @@ export class CrossChainRules {
   }
 
   async #checkBeginning(entry: Entry, root: RootPayload, from: DelegatedFrom): Promise<void> {
-    const start = await this.#startOf(entry, from);
-    if (start.at > root.at) throw fault(entry, 'rule_broken', 'it starts before its delegation');
+    const start = await this.#startOf(entry, 'root.start', from);
+
+    if (start.at > root.at) throw broken(entry, 'root.writ', 'it starts before its delegation');
     const [writ = null] = root.writs;
-    if (!isSame(writ, start.writ)) throw fault(entry, 'rule_broken', 'its first writ differs from the delegated writ');
+    if (!isSame(writ, start.writ)) throw broken(entry, 'root.writ', 'its first writ differs from the delegated writ');
+
     const { begins } = start;
     const { domain, initial_state, sensitive } = root;
     const beginning = { domain, initial_state, ...(sensitive === undefined ? {} : { sensitive }) };
     if (begins !== undefined && !isSame(beginning, begins))
-      throw fault(entry, 'rule_broken', 'its initial state differs from the delegation');
+      throw broken(entry, 'root.begins', 'its initial state differs from the delegation');
   }
 
   async #checkStart(entry: Entry, { child_trajectory_id: child }: DelegationPayload): Promise<void> {
     this.#ancestors ??= await this.#findAncestors();
-    if (this.#ancestors.has(child)) throw fault(entry, 'rule_broken', `it delegates back to ${child}`);
+    if (this.#ancestors.has(child)) throw broken(entry, 'start.ancestor', `it delegates back to ${child}`);
   }
 
   async #checkAnswer(entry: Entry, answer: DelegationPayload): Promise<void> {
-    const start = await this.#startOf(entry, this.#chain.delegatedFrom as DelegatedFrom);
+    const start = await this.#startOf(entry, 'answer.task', this.#chain.delegatedFrom as DelegatedFrom);
     if (!isSame(delegationIdentity(answer), delegationIdentity(start)))
-      throw fault(entry, 'rule_broken', 'its task or writ differs from the delegation');
+      throw broken(entry, 'answer.task', 'its task or writ differs from the delegation');
   }
 
   async #checkConclusion(entry: Entry, conclusion: DelegationPayload, concludes: Hash): Promise<void> {
     const { child_trajectory_id: child, child_head: head } = conclusion;
-    const from = (await this.#beginningOf(entry, child))?.delegated_from;
+    const from = (await this.#beginningOf(entry, 'conclusion.root', child))?.delegated_from;
     if (from?.trajectory_id !== entry.trajectory_id || from.entry_id !== concludes)
-      throw fault(entry, 'rule_broken', `${child} was not created by the delegation ${concludes}`);
-    const { payload: answer } = await this.#entryOf(entry, child, head as Hash);
+      throw broken(entry, 'conclusion.root', `${child} was not created by the delegation ${concludes}`);
+
+    const { payload: answer } = await this.#entryOf(entry, 'conclusion.child-head', child, head as Hash);
     if (answer.kind !== 'delegation' || answer.concludes !== concludes || answer.child_trajectory_id !== child)
-      throw fault(entry, 'rule_broken', `${head} is not the final answer of ${child}`);
+      throw broken(entry, 'conclusion.child-head', `${head} is not the final answer of ${child}`);
+
     if (!isSame(answerFields(answer), answerFields(conclusion)))
-      throw fault(entry, 'rule_broken', `it differs from the final answer of ${child}`);
+      throw broken(entry, 'conclusion.answer', `it differs from the final answer of ${child}`);
+
     if (answer.at > entry.payload.at)
-      throw fault(entry, 'rule_broken', 'the conclusion is older than the final answer');
+      throw broken(entry, 'conclusion.time', 'the conclusion is older than the final answer');
   }
 
   async #checkTakenOver(entry: Entry, { action, at }: RevocationPayload): Promise<void> {
     const { writ, reason, from } = action.args;
     if (from === undefined) return;
-    const { payload: there } = await this.#entryOf(entry, from.trajectory_id, from.entry_id);
+    const { payload: there } = await this.#entryOf(entry, 'revocation.source', from.trajectory_id, from.entry_id);
     const said = revocationArgs(there);
     if (said?.writ !== writ || said.reason !== reason)
-      throw fault(entry, 'rule_broken', `${from.entry_id} does not revoke ${writ} in this way`);
-    if (there.at > at) throw fault(entry, 'rule_broken', 'it is adopted before it was revoked');
+      throw broken(entry, 'revocation.source', `${from.entry_id} does not revoke ${writ} in this way`);
+    if (there.at > at) throw broken(entry, 'revocation.source', 'it is adopted before it was revoked');
   }
 
-  async #startOf(entry: Entry, { trajectory_id, entry_id }: DelegatedFrom): Promise<DelegationPayload> {
-    const { payload } = await this.#entryOf(entry, trajectory_id, entry_id);
+  async #startOf(entry: Entry, rule: RuleId, { trajectory_id, entry_id }: DelegatedFrom): Promise<DelegationPayload> {
+    const { payload } = await this.#entryOf(entry, rule, trajectory_id, entry_id);
     if (
       payload.kind === 'delegation' &&
       payload.concludes === undefined &&
       payload.child_trajectory_id === entry.trajectory_id
     )
       return payload;
-    throw fault(entry, 'rule_broken', `${entry_id} does not delegate to ${entry.trajectory_id}`);
+    throw broken(entry, rule, `${entry_id} does not delegate to ${entry.trajectory_id}`);
   }
 
-  async #entryOf(entry: Entry, trajectoryId: string, id: Hash): Promise<Entry> {
+  async #entryOf(entry: Entry, rule: RuleId, trajectoryId: string, id: Hash): Promise<Entry> {
     const row = await this.#reader.resolve(id);
     if (row === undefined || row.trajectory_id !== trajectoryId)
-      throw fault(entry, 'source_missing', `${trajectoryId} has no entry ${id}`);
-    return this.#sound(entry, () => checkRow(row));
+      throw missing(entry, rule, `${trajectoryId} has no entry ${id}`);
+    return this.#sound(entry, rule, row);
   }
 
-  async #beginningOf(entry: Entry, trajectoryId: string): Promise<RootPayload | undefined> {
+  async #beginningOf(entry: Entry, rule: RuleId, trajectoryId: string): Promise<RootPayload | undefined> {
     const row = await this.#firstOf(trajectoryId);
-    if (row === undefined) throw fault(entry, 'source_missing', `the trajectory ${trajectoryId} does not exist`);
-    const { payload } = this.#sound(entry, () => checkRow(row));
+    if (row === undefined) throw missing(entry, rule, `the trajectory ${trajectoryId} does not exist`);
+    const { payload } = this.#sound(entry, rule, row);
     return payload.kind === 'root' ? payload : undefined;
   }
 
@@ -151,12 +157,12 @@ export class CrossChainRules {
     return row;
   }
 
-  #sound<T>(entry: Entry, step: () => T): T {
+  #sound(entry: Entry, rule: RuleId, row: EntryRow): Entry {
     try {
-      return step();
+      return checkRow(row);
     } catch (error) {
       if (!(error instanceof LedgerFault)) throw error;
-      throw fault(entry, 'source_missing', `an entry that it names is not valid: ${error.message}`, error);
+      throw missing(entry, rule, `an entry that it names is not valid: ${error.message}`, error);
     }
   }
 
@@ -200,6 +206,11 @@ function isSame(one: unknown, other: unknown): boolean {
   return canonicalize(one) === canonicalize(other);
 }
 
-function fault({ trajectory_id, seq }: Entry, code: FaultCode, detail: string, cause?: unknown): LedgerFault {
-  return new LedgerFault({ trajectory_id, seq, code, detail }, cause);
+function broken({ trajectory_id, seq }: Entry, rule: RuleId, detail: string): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code: 'rule_broken', rule, detail });
+}
+
+/** The fault of a rule about an entry elsewhere that is not there, or not valid. */
+function missing({ trajectory_id, seq }: Entry, rule: RuleId, detail: string, cause?: unknown): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code: 'source_missing', rule, detail }, cause);
 }

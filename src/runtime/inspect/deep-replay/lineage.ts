@@ -1,4 +1,4 @@
-import { checkRow, type Entry, type Hash, LedgerFault } from '#ledger';
+import { checkRow, type Entry, type Hash, LedgerFault, type RuleId } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import type { DeepReplaySource } from './options.ts';
 
@@ -31,7 +31,7 @@ export async function lineageOf(
     const { source_trajectory_id: source, source_commit_id: until } = first.payload;
     // Honest ids cannot form a cycle; a changed first entry can, and would loop forever.
     if (lineage.some((stretch) => stretch.trajectoryId === source))
-      throw missing(first, `${source} would branch from itself`);
+      throw missing(first, 'branch.cycle', `${source} would branch from itself`);
     lineage.unshift({ trajectoryId: source, entries: await placeOf(store, first, source, until), until });
   }
   return lineage;
@@ -52,16 +52,17 @@ async function firstEntry(store: DeepReplaySource, trajectoryId: string): Promis
 async function placeOf(store: DeepReplaySource, branch: Entry, source: string, until: Hash): Promise<number> {
   const row = await store.resolve(until);
   if (row === undefined || row.trajectory_id !== source)
-    throw missing(branch, `${source} has no entry ${until} to branch from`);
+    throw missing(branch, 'branch.source', `${source} has no entry ${until} to branch from`);
   const { payload, kind } = checkRow(row);
   const may = kind === 'commit' || kind === 'root' || kind === 'branch';
   if (!may || payload.at > branch.payload.at) {
+    const rule = may ? 'branch.time' : 'branch.kind';
     const detail = may ? 'the branch is older than its source' : `a branch cannot start at a ${kind} entry`;
-    throw new LedgerFault({ trajectory_id: branch.trajectory_id, seq: 0, code: 'rule_broken', detail });
+    throw new LedgerFault({ trajectory_id: branch.trajectory_id, seq: 0, code: 'rule_broken', rule, detail });
   }
   return row.seq + 1;
 }
 
-function missing({ trajectory_id, seq }: Entry, detail: string): LedgerFault {
-  return new LedgerFault({ trajectory_id, seq, code: 'source_missing', detail });
+function missing({ trajectory_id, seq }: Entry, rule: RuleId, detail: string): LedgerFault {
+  return new LedgerFault({ trajectory_id, seq, code: 'source_missing', rule, detail });
 }

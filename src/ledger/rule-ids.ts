@@ -1,0 +1,97 @@
+/**
+ * The rules of a chain by their ids, in the order of docs/reference/ledger.md, sections 5.2 to
+ * 5.11. The reference states each rule in full, and verifiers/python/verify.py uses the same ids.
+ */
+export const RULES = {
+  'place.parent': 'trajectory, seq and parent continue the chain',
+  'place.first': 'a root or branch stands first, and nowhere else',
+  'place.time': 'time does not go back',
+  'place.answered': 'nothing follows the final answer',
+
+  'commit.parent-commit': 'parent_commit is the last commit',
+  'commit.frozen': 'a frozen chain accepts the resolution, revocations and settlements',
+  'commit.direct': 'without a resolved entry there is no counselor',
+  'commit.proposal': 'an approval repeats the pending proposal, and has a counselor and a vector',
+  'commit.channel': 'the counselor is of the requested kind',
+  'commit.expired': 'an approval comes before the expiry',
+  'commit.approvals': 'the commit is the last required approval, by another person',
+
+  'rejection.frozen': 'a frozen chain accepts resolutions, expiries and records of effects',
+  'rejection.direct': 'without a resolved entry there is no counselor and no expiry',
+  'rejection.proposal': 'the rejection repeats the intent of the pending proposal',
+  'rejection.reason': 'a pending proposal is rejected by a counselor, or expires',
+  'rejection.counselor': 'a counselor of the requested kind rejects before the expiry',
+  'rejection.expired': 'an expiry comes at its time, without a counselor',
+
+  'pending.frozen': 'a frozen chain accepts approvals of the freezing entry; no revocation waits',
+  'pending.digest': 'head, digest, effects and questions agree with the proposal',
+  'pending.direct': 'without a resolved entry there are no approvers',
+  'pending.proposal': 'a further approval repeats the pending entry',
+  'pending.approved-by': 'a further approval adds one approver, and is not the last',
+  'pending.counselor': 'the added approver is another person of the requested kind, before the expiry',
+
+  'start.frozen': 'no delegation starts in a frozen chain',
+  'start.members': 'a start has no result yet',
+  'start.child': 'the child is new, and neither this trajectory nor its delegator',
+  'delegation.begins': 'only a start has an initial state',
+  'answer.origin': 'the answer names the delegation that created the trajectory',
+  'answer.open': 'the answer names no head, and all delegations are concluded',
+  'conclusion.start': 'the conclusion names an open delegation',
+  'conclusion.task': 'child, task and writ are those of the start, and child_head is there',
+
+  'branch.cycle': 'a branch does not start in itself',
+  'branch.source': 'the source entry exists, and is valid by itself',
+  'branch.time': 'the source entry is not later than the branch',
+  'branch.kind': 'the source entry is a commit, root or branch',
+  'branch.valid': 'the source is valid up to that entry',
+
+  'root.start': 'the root names a start that names the root',
+  'root.writ': 'the root is not older than the start, and has its writ',
+  'root.begins': 'the root has the initial values of the start',
+  'start.ancestor': 'the child is no ancestor',
+  'answer.task': 'child, task and writ are those of the start',
+  'conclusion.root': 'the root of the child names the start',
+  'conclusion.child-head': 'child_head is the answer of the child',
+  'conclusion.answer': 'the conclusion repeats the answer',
+  'conclusion.time': 'the conclusion is not older than the answer',
+
+  'erasure.form': 'the arguments are those of an erasure',
+  'erasure.values': 'each erased value is salted, in an earlier entry of the trajectory',
+
+  'revocation.form': 'the commit has the form of a revocation',
+  'revocation.delegated': 'an adopted revocation comes from the delegator',
+  'revocation.source': 'an adopted revocation repeats its source, and is not older',
+
+  'settlement.args': 'arguments and role are those of a settlement',
+  'settlement.delta': 'a settlement changes nothing, and has no cost and no ruling',
+  'settlement.direct': 'a settlement without a decision settles something, with its observations',
+  'settlement.decided': 'a decision settles its own effect, as decided',
+  'settlement.unsettled': 'each effect is an unsettled one of its commit',
+  'settlement.writ': 'the writ is that of the first commit, and of each commit with a cost',
+  'settlement.pending': 'a decision resolves the pending entry of its effect',
+  'effect.args': 'arguments, role and reason are those of a pending effect',
+  'effect.delta': 'the pending entry has one effect, and nothing else',
+  'effect.channel': 'an operator decides, and nothing is frozen',
+  'effect.commit': 'the effect is an unsettled one of its commit, under the same writ',
+  'effect.once': 'the effect is pending once',
+  'attempt.form': 'the rejection has the form of an aborted attempt',
+
+  'beliefs.partition': 'a commit changes each partition once',
+  'beliefs.time': 'facts do not change before their commit',
+  'beliefs.close': 'closed rows began before, and are closed once',
+  'beliefs.insert': 'each fact has one inserted row, and audit rows have ids of their own',
+  'beliefs.inherit': 'inherited rows are consistent with the change',
+
+  'memory.own': 'a commit changes the memory of its trajectory',
+  'memory.first': 'a partition of a branch begins once',
+  'memory.unchanged': 'a partition that inherits nothing was unchanged in the source',
+  'memory.inherited': 'a partition inherits the rows that were open in its source',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type RuleId = keyof typeof RULES;
+
+/** The rule that an entry breaks, and how. */
+export interface BrokenRule {
+  readonly rule: RuleId;
+  readonly detail: string;
+}
