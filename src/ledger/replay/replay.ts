@@ -74,7 +74,7 @@ export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed |
 
 /**
  * Replays trajectories. Replay recomputes ids, parents and seqs, checks every chain rule, and folds
- * the state. It follows branches to their source and delegations to their other end (`links.ts`).
+ * the state. It follows branches to their source and delegations to their other end (`cross-chain.ts`).
  * It calls no domain code. The states at branch points are cached and shared, so a hundred branches
  * of a large state cost only their changes.
  */

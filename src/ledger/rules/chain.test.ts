@@ -662,7 +662,7 @@ test('a fault names its rule, in its message and its evidence', () => {
   const chain = new Chain('t');
   for (const row of rows.slice(0, -1)) chain.accept(checkRow(row));
   const accept = (): void => chain.accept(checkRow(rows.at(-1) as EntryRow));
-  expect(accept).toThrow('t seq 2: the digest is not that of the proposal (pending.digest)');
+  expect(accept).toThrow('t seq 2: the digest does not match the proposal (pending.digest)');
   expect(accept).toThrow(expect.objectContaining({ evidence: expect.objectContaining({ rule: 'pending.digest' }) }));
 });
 

@@ -1310,7 +1310,7 @@ BEGIN
     AND f.id IS DISTINCT FROM old.id
   ORDER BY f.valid_from DESC LIMIT 1;
   IF ends > new.valid_from THEN
-    RAISE EXCEPTION 'facts that are believed overlap, although the predicate is single-valued' USING ERRCODE = 'exclusion_violation';
+    RAISE EXCEPTION 'facts that are believed overlap, where there is one value at a time' USING ERRCODE = 'exclusion_violation';
   END IF;
   RETURN new;
 END

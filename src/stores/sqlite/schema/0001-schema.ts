@@ -270,7 +270,7 @@ END;
 CREATE TRIGGER fact_time_apart BEFORE INSERT ON fact_time WHEN new.audit = 0 AND new.system_end = '9999-12-31T00:00:00.000000Z'
 BEGIN
   SELECT CASE WHEN f.n IS NULL THEN raise(ABORT, 'FOREIGN KEY constraint failed: a time comes after its fact')
-    ELSE raise(ABORT, 'EXCLUDE constraint failed: facts that are believed overlap, although the predicate is single-valued') END
+    ELSE raise(ABORT, 'EXCLUDE constraint failed: facts that are believed overlap, where there is one value at a time') END
   FROM (SELECT 1) LEFT JOIN fact AS f ON f.n = new.n
   WHERE f.n IS NULL OR (f.single = 1 AND (
     SELECT o.valid_to FROM fact_time AS e CROSS JOIN fact AS o ON o.n = e.n
@@ -283,7 +283,7 @@ END;
 CREATE TRIGGER fact_time_apart_again BEFORE UPDATE ON fact_time
 WHEN new.audit = 0 AND new.system_end = '9999-12-31T00:00:00.000000Z'
 BEGIN
-  SELECT raise(ABORT, 'EXCLUDE constraint failed: facts that are believed overlap, although the predicate is single-valued')
+  SELECT raise(ABORT, 'EXCLUDE constraint failed: facts that are believed overlap, where there is one value at a time')
   FROM fact AS f
   WHERE f.n = new.n AND f.single = 1 AND (
     SELECT o.valid_to FROM fact_time AS e CROSS JOIN fact AS o ON o.n = e.n
@@ -295,7 +295,7 @@ END;
 
 CREATE TRIGGER fact_apart BEFORE UPDATE OF n, valid_to, single ON fact WHEN new.single = 1
 BEGIN
-  SELECT raise(ABORT, 'EXCLUDE constraint failed: facts that are believed overlap, although the predicate is single-valued')
+  SELECT raise(ABORT, 'EXCLUDE constraint failed: facts that are believed overlap, where there is one value at a time')
   FROM fact_time AS t
   WHERE t.key = new.key AND t.audit = 0 AND t.system_end = '9999-12-31T00:00:00.000000Z' AND t.n = new.n AND (
     SELECT o.valid_to FROM fact_time AS e CROSS JOIN fact AS o ON o.n = e.n
