@@ -109,7 +109,7 @@ function apartTests({ place, insert, update, write, runs }: Kind): void {
         const statements = changed === undefined ? insert(next.id, partitions[at]!, row) : update(next.id, row);
         const refusal = await write(there, statements);
         expect({ n, next, refused: refusal !== undefined }).toEqual({ n, next, refused: overlaps });
-        if (refusal !== undefined) expect(refusal).toContain('overlap, although the predicate is single-valued');
+        if (refusal !== undefined) expect(refusal).toContain('overlap, where there is one value at a time');
         tally[overlaps ? 'refused' : 'taken'] += 1;
         if (overlaps) continue;
         if (changed !== undefined) mine.splice(mine.indexOf(changed), 1);
@@ -215,7 +215,7 @@ describe('SQLite', () => {
 
   test('a current row can’t be widened over another, moved, or counted later', async () => {
     const db = await oneRow();
-    const overlaps = /overlap, although the predicate is single-valued/;
+    const overlaps = /overlap, where there is one value at a time/;
     expect(() => db.exec(`UPDATE fact SET valid_to = '${day(6)}' WHERE fact_id = 'a'`)).toThrow(overlaps);
     db.exec(`UPDATE fact SET valid_to = '${day(4)}' WHERE fact_id = 'a'`);
     const moved = (n: number) => `UPDATE fact_time SET valid_from = '${day(n)}' WHERE n = 2`;
