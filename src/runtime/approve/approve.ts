@@ -31,7 +31,6 @@ import { MemoryError, type Question } from '#memory';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-erased.ts';
-import { RestartAfterRead } from '../memory/plan/partition-cache.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
 import { type PlannedBeliefs, requireFactStore, type StatementContext } from '../memory/plan/plan-beliefs.ts';
 import { submittedRequests } from '../memory/plan/questions.ts';
@@ -42,6 +41,7 @@ import {
   partialApprovalPayload,
   resolutionPayload,
 } from '../records/entry-payloads.ts';
+import { type Needs, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { readPendingProposal } from '../records/pending-proposal.ts';
 import {
@@ -153,12 +153,14 @@ export class Resolutions {
                 generation: writer.generation,
               })
             : this.#planBeliefs(pendingId, pending, commit, chosen, at, kept);
+        if (believed !== undefined && 'needs' in believed) {
+          commit.undo();
+          return believed;
+        }
         const owing = taken;
         if (owing?.hasCallsToRepeat === true) {
           commit.undo();
-          throw new RestartAfterRead(() =>
-            owing.repeatCalls(() => writer.runRuling(() => counseled(writer.now(), false).undo())),
-          );
+          return needs(() => owing.repeatCalls(() => writer.runRuling(() => counseled(writer.now(), false).undo())));
         }
         const approval = () =>
           approvalPayload(
@@ -205,7 +207,7 @@ export class Resolutions {
     chosen: CounselorAnswers,
     at: Instant,
     kept: PayloadBlobs,
-  ): PlannedBeliefs | undefined {
+  ): PlannedBeliefs | Needs | undefined {
     const { compiled } = commit;
     if (compiled.statements.length === 0) return undefined;
     try {
@@ -224,7 +226,7 @@ export class Resolutions {
         predicates,
         blobs: kept,
       });
-      if (planned === undefined || 'changes' in planned) return planned;
+      if (planned === undefined || 'changes' in planned || 'needs' in planned) return planned;
       if ('questions' in planned) throw unanswered(pendingId, planned.questions);
       const { refusal } = planned;
       // The answers are at fault, not the pending proposal.
@@ -323,16 +325,14 @@ export class Resolutions {
   async #resolve(
     pendingId: Hash,
     input: Resolution,
-    prepare: (pending: PendingPayload) => Promise<(at: Instant) => PreparedCommit<Ruling>>,
+    prepare: (pending: PendingPayload) => Promise<RulingStep>,
   ): Promise<Ruling> {
     const writer = this.#writer;
     /**
      * The prepared input and the position of the trajectory at that time. Since then the step has
      * only waited for something.
      */
-    let ready:
-      | { readonly step: (at: Instant) => PreparedCommit<Ruling>; readonly life: number; readonly seq: number }
-      | undefined;
+    let ready: { readonly step: RulingStep; readonly life: number; readonly seq: number } | undefined;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
       if (!writer.parts.chain.open.has(pendingId)) {
@@ -351,13 +351,18 @@ export class Resolutions {
       const expired = pending.expires !== undefined && at >= pending.expires;
       let prepared: PreparedCommit<Ruling>;
       try {
-        prepared = writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
-      } catch (error) {
-        const refusal = await readOrRefusal(error);
+        const ruled = writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
+        if ('needs' in ruled) {
+          ready = { step, life: generation, seq };
+          await ruled.needs();
+          tries--;
+          continue;
+        }
+        prepared = ruled;
+      } catch (refusal) {
         ready = { step, life: generation, seq };
-        if (refusal === undefined) tries--;
         // No append will show whether the reason of the refusal still holds.
-        else if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
+        if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
         continue;
       }
       try {
@@ -427,16 +432,8 @@ export class Resolutions {
   }
 }
 
-/** The cause of the refusal. Undefined if a read had to be awaited first, and was. */
-async function readOrRefusal(error: unknown): Promise<unknown> {
-  if (!(error instanceof RestartAfterRead)) return error;
-  try {
-    await error.read();
-    return undefined;
-  } catch (refusal) {
-    return refusal;
-  }
-}
+/** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
+type RulingStep = (at: Instant) => PreparedCommit<Ruling> | Needs;
 
 const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
 

@@ -84,6 +84,11 @@ export class Erasures {
             builtIn: true,
             erasedPartitions: found.erasedPartitions,
           });
+          if (ruling !== undefined && 'needs' in ruling) {
+            await ruling.needs();
+            tries--;
+            continue;
+          }
           if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
           if (ruling?.ruling === 'committed' && after !== undefined) {
             // Repeating the whole search for each of many entries would take quadratic time.

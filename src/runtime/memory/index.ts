@@ -25,7 +25,6 @@ export {
   type StatementOptions,
 } from './memory.ts';
 export { type ErasedPartition, partitionsToErase } from './plan/close-erased.ts';
-export { RestartAfterRead } from './plan/partition-cache.ts';
 export { BeliefPlanner, type PlannedBeliefs, requireFactStore, type StatementContext } from './plan/plan-beliefs.ts';
 export {
   escalateForAnswers,

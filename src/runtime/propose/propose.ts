@@ -7,7 +7,6 @@ import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import type { ErasedPartition } from '../memory/plan/close-erased.ts';
-import { RestartAfterRead } from '../memory/plan/partition-cache.ts';
 import { type BeliefPlanner, type PlannedBeliefs, requireFactStore } from '../memory/plan/plan-beliefs.ts';
 import { escalateForAnswers } from '../memory/plan/questions.ts';
 import { batchErasureOf, commitPayload, pendingPayload, rejectionPayload } from '../records/entry-payloads.ts';
@@ -19,6 +18,7 @@ import {
   keyHashOf,
   type ProposalInput,
 } from '../records/intent.ts';
+import type { Needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
@@ -156,12 +156,9 @@ export class Proposals implements Proposer {
         tries--;
         continue;
       }
-      let ruling: Ruling | undefined;
-      try {
-        ruling = await this.rule(gathered, { precondition: unchanged, saidAt, salts: chance });
-      } catch (error) {
-        if (!(error instanceof RestartAfterRead)) throw error;
-        const said = await error.read();
+      const ruling = await this.rule(gathered, { precondition: unchanged, saidAt, salts: chance });
+      if (ruling !== undefined && 'needs' in ruling) {
+        const said = await ruling.needs();
         saidAt ??= said;
         tries--;
         continue;
@@ -223,8 +220,8 @@ export class Proposals implements Proposer {
 
   // ── from here to the append nothing awaits ──
 
-  /** Undefined if another writer appended first. */
-  rule(gathered: GatheredProposal, how: RulingOptions = {}): Promise<Ruling | undefined> | Ruling {
+  /** Undefined if another writer appended first. `Needs`: nothing has moved. */
+  rule(gathered: GatheredProposal, how: RulingOptions = {}): Promise<Ruling | undefined> | Ruling | Needs {
     return this.#writer.runRuling(() => this.#rule(gathered, how));
   }
 
@@ -237,7 +234,7 @@ export class Proposals implements Proposer {
       saidAt,
       salts = new SaltSource(this.#writer.context.random),
     }: RulingOptions,
-  ): Promise<Ruling | undefined> | Ruling {
+  ): Promise<Ruling | undefined> | Ruling | Needs {
     const writer = this.#writer;
     const { chain, domain, world, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
@@ -263,7 +260,9 @@ export class Proposals implements Proposer {
       ...gathered.blobs,
       ...unstored,
     ]);
-    const { judged, believed } = this.#planBeliefs(adjudicated, gathered, { at, saidAt }, kept, erasedPartitions);
+    const planned = this.#planBeliefs(adjudicated, gathered, { at, saidAt }, kept, erasedPartitions);
+    if ('needs' in planned) return planned;
+    const { judged, believed } = planned;
     const waits =
       judged.verdict === 'escalated' && commitPlan?.pendingEffects !== undefined
         ? commitPlan.pendingEffects()
@@ -310,7 +309,7 @@ export class Proposals implements Proposer {
     when: { readonly at: Instant; readonly saidAt?: Instant | undefined },
     kept: PayloadBlobs,
     losing: readonly ErasedPartition[],
-  ): { readonly judged: Judgement; readonly believed?: PlannedBeliefs } {
+  ): { readonly judged: Judgement; readonly believed?: PlannedBeliefs } | Needs {
     if (judged.verdict !== 'approved') return { judged };
     const { id } = this.#writer;
     if (losing.length > 0)
@@ -339,6 +338,10 @@ export class Proposals implements Proposer {
     } catch (error) {
       judged.undo();
       throw error;
+    }
+    if (planned !== undefined && 'needs' in planned) {
+      judged.undo();
+      return planned;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
     if ('questions' in planned) return { judged: escalateForAnswers(domain, judged, planned, when.saidAt) };

@@ -57,22 +57,6 @@ export interface InheritedPartition {
 }
 
 /**
- * Signals that a read must be awaited before the ruling, usually of facts. The catcher awaits it
- * and starts again. This is not an error and has no stack trace, because collecting one takes
- * longer than most reads.
- */
-export class RestartAfterRead {
-  /**
-   * For a judge's vote: returns the time of the statements, so that the question stays the same.
-   */
-  readonly read: () => Promise<Instant | undefined>;
-
-  constructor(read: () => Promise<Instant> | Promise<void>) {
-    this.read = async () => (await read()) ?? undefined;
-  }
-}
-
-/**
  * Cached partitions. Accepted changes update them, and the store checks their versions with each
  * commit. A partition that turns out to differ in the store is evicted.
  */

@@ -41,6 +41,7 @@ import {
 } from '#memory';
 import type { Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
+import { type Needs, needs } from '../../records/needs.ts';
 import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { OpenQuestions } from '../../records/questions.ts';
 import { type VisibilityChain, VisibilityChains, type VisibleMemory } from '../visible/visibility.ts';
@@ -48,7 +49,7 @@ import { type ErasedPartition, planErasedChanges } from './close-erased.ts';
 import { isErasedRow } from './erased-row.ts';
 import { InFlightWrites } from './in-flight.ts';
 import { type OpenRows, orderedRow, type Touch } from './open-rows.ts';
-import { type InheritedPartition, PartitionCache, RestartAfterRead } from './partition-cache.ts';
+import { type InheritedPartition, PartitionCache } from './partition-cache.ts';
 import { inheritedSize, requireAnswerable, requireEntryFits } from './size-limits.ts';
 import { type Judge, Votes } from './votes.ts';
 
@@ -126,32 +127,31 @@ export class BeliefPlanner {
   }
 
   /**
-   * Undefined without statements. Synchronous: a needed read is thrown.
-   *
-   * @throws RestartAfterRead
+   * Undefined without statements. Synchronous: if a read is needed first, the result names it.
    */
-  plan(sayer: StatementContext): PlannedBeliefs | RefusedBeliefs | undefined {
+  plan(sayer: StatementContext): PlannedBeliefs | RefusedBeliefs | Needs | undefined {
     if (sayer.compiled.statements.length === 0) return undefined;
     const key = this.#key;
-    if (key === undefined) throw new RestartAfterRead(() => this.#readKey());
+    if (key === undefined) return needs(() => this.#readKey());
     const line = this.visibility.known(sayer.trajectoryId);
-    if (line === undefined) throw new RestartAfterRead(async () => void (await this.visibility.of(sayer.trajectoryId)));
+    if (line === undefined) return needs(async () => void (await this.visibility.of(sayer.trajectoryId)));
     const outcome = this.#outcome(key, sayer, line);
+    if ('needs' in outcome) return outcome;
     // A commit verifies only the partitions that it changes.
     const changed = 'changes' in outcome ? outcome.changes.length : 0;
-    if (changed < partitionsIn(sayer, line)) this.#requireCompared(sayer, line);
-    return outcome;
+    const comparison = changed < partitionsIn(sayer, line) ? this.#comparison(sayer, line) : undefined;
+    return comparison ?? outcome;
   }
 
-  #outcome(key: Uint8Array, sayer: StatementContext, line: VisibilityChain): PlannedBeliefs | RefusedBeliefs {
+  #outcome(key: Uint8Array, sayer: StatementContext, line: VisibilityChain): PlannedBeliefs | RefusedBeliefs | Needs {
     try {
       const names = namesIn(sayer, line);
       const awaited = names.flatMap((name) => this.#partitions.whenIdle(name, senderOf(sayer)) ?? []);
-      if (awaited.length > 0) throw new RestartAfterRead(async () => void (await Promise.all(awaited)));
+      if (awaited.length > 0) return needs(async () => void (await Promise.all(awaited)));
       // Before claims get their ids, which is most of the work for many statements.
       const unknown = names.filter((name) => this.#partitions.get(name, []) === undefined);
       if (unknown.length > 0)
-        throw new RestartAfterRead(() =>
+        return needs(() =>
           this.#read(
             line,
             unknown.map((name) => ({ name, sourced: [] })),
@@ -160,7 +160,7 @@ export class BeliefPlanner {
       const groups = grouped(key, sayer, line);
       const unread = groups.filter(({ name, sourced }) => this.#partitions.get(name, sourced) === undefined);
       if (unread.length === 0) return this.#planned(groups, sayer, line);
-      throw new RestartAfterRead(() => this.#read(line, unread));
+      return needs(() => this.#read(line, unread));
     } catch (error) {
       // The statements are at fault, or do not fit the current facts.
       if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
@@ -168,10 +168,10 @@ export class BeliefPlanner {
     }
   }
 
-  /** @throws RestartAfterRead */
-  #requireCompared(sayer: StatementContext, line: VisibilityChain): void {
-    if (this.#compared.get(sayer.call) === sayer.generation) return;
-    throw new RestartAfterRead(async () => {
+  /** The comparison of the cache with the store. Undefined after it was made for this call. */
+  #comparison(sayer: StatementContext, line: VisibilityChain): Needs | undefined {
+    if (this.#compared.get(sayer.call) === sayer.generation) return undefined;
+    return needs(async () => {
       for (const name of namesIn(sayer, line)) await this.#partitions.compare(name, line);
       this.#compared.set(sayer.call, sayer.generation);
     });
@@ -238,7 +238,11 @@ export class BeliefPlanner {
     this.#partitions.evictNames(partitions);
   }
 
-  #planned(groups: readonly Group[], sayer: StatementContext, line: VisibilityChain): PlannedBeliefs | RefusedBeliefs {
+  #planned(
+    groups: readonly Group[],
+    sayer: StatementContext,
+    line: VisibilityChain,
+  ): PlannedBeliefs | RefusedBeliefs | Needs {
     const begun: PartialPlan[] = [];
     let inherited = 0;
     for (const group of groups) {
@@ -278,6 +282,7 @@ export class BeliefPlanner {
     for (const each of begun) {
       const plan = this.#answered(each, given, { sayer, untimed, line });
       const { group, writing, from } = each;
+      if ('needs' in plan) return plan;
       if (plan.kind === 'ask') {
         questions.push(...plan.questions);
         repeats.push(...textsOf(from.touched));
@@ -299,8 +304,6 @@ export class BeliefPlanner {
   /**
    * The plan with the counselor's answers and the judge's votes. Missing votes are requested before
    * the next plan. Used answers are removed from `given`.
-   *
-   * @throws RestartAfterRead
    */
   #answered(
     { said, writing, plan }: PartialPlan,
@@ -310,17 +313,18 @@ export class BeliefPlanner {
       untimed,
       line,
     }: { readonly sayer: StatementContext; readonly untimed: readonly string[]; readonly line: VisibilityChain },
-  ): Plan | QuestionPlan {
+  ): Plan | QuestionPlan | Needs {
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
     const voted = ({ request }: Question): Answer | undefined => votes?.get(sayer.call, request);
     const unasked = plan.questions.filter((question) => this.isJudged(question) && voted(question) === undefined);
     if (votes !== undefined && unasked.length > 0) {
       // No question is asked about facts that are known to be outdated.
-      this.#requireCompared(sayer, line);
+      const comparison = this.#comparison(sayer, line);
+      if (comparison !== undefined) return comparison;
       if (sayer.assertedAt === undefined && untimed.length > 0)
-        throw new RestartAfterRead(() => votes.assertedAt(writing.partition, untimed, sayer.at));
-      throw new RestartAfterRead(async () => {
+        return needs(() => votes.assertedAt(writing.partition, untimed, sayer.at));
+      return needs(async () => {
         for (const question of unasked) await votes.ask(sayer.call, question);
       });
     }
