@@ -13,11 +13,13 @@ const config: ViteUserConfig = defineConfig({
       'tests/support/postgres/cluster.ts',
     ],
     pool: 'forks',
-    // One more than there are processors: many files wait for a disk, a server or another process for half of their time.
+    // One worker more than processors: many files wait half of their time for a disk, a server or
+    // another process.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     setupFiles: ['tests/support/seeded.ts'],
-    // For what hangs, and for nothing that is only slow: on a machine that others use as well, some tests take two minutes.
+    // For tests that hang, and not for slow tests: on a machine with other users, some tests take
+    // two minutes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
     expect: { poll: { timeout: 300_000 } },
@@ -30,7 +32,8 @@ const config: ViteUserConfig = defineConfig({
           include: [...TOGETHER],
           isolate: false,
           setupFiles: ['tests/support/temporary-files.ts'],
-          // Loaded by Node itself, as programs load them: names that are imported cost nothing then where they are used.
+          // Node itself loads the modules, as in programs. Imported names then cost nothing at
+          // their use.
           experimental: { viteModuleRunner: false },
         },
       },

@@ -20,7 +20,10 @@ import { benchWrit, shop, shopState } from './shop.ts';
 export const MEMBERS = 1_000;
 const CONTENDER = fileURLToPath(new URL('./contender.ts', import.meta.url));
 const ROUNDS = 3;
-/** Proposals a round: of one process, and of each caller of many, who leave each other room. */
+/**
+ * Proposals per round: of the single process, and of each caller of the contending processes, which
+ * leave each other room.
+ */
 const ALONE = 1_000;
 const EACH = 50;
 

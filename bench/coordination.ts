@@ -121,8 +121,8 @@ function microsToFind(coordinator: Coordinator): number {
 }
 
 /**
- * From the end of what is waited for until the one who waited goes on: of many who wait for others,
- * and of many in one queue.
+ * The time from the end of a blocking transaction until the waiting one continues. Measured for
+ * waiters on many resources, and for waiters in one queue.
  */
 async function waking(): Promise<BenchResult[]> {
   const [apart, queued]: [number[], number[]] = [[], []];

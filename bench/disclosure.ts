@@ -96,7 +96,10 @@ const ANYONE: Authority = {
   affords: () => ({ ok: true }),
 };
 
-/** In turn what is unique over the portfolio, and what is counted by maintainer. */
+/**
+ * Alternates between intents that are unique over the portfolio and intents that are counted by
+ * maintainer.
+ */
 function intentOf(i: number, size: number): object {
   const n = (i * 7919) % size;
   const vulnerability = `v${n}`;

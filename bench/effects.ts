@@ -25,8 +25,8 @@ const AGENTS = 8;
 const STEPS = 4;
 const STEP_MS = 1;
 /**
- * How long each is run before it is measured: what a transaction goes through takes some 50,000 of
- * them to be compiled to the end.
+ * The warm-up time of each contender before the measurement. The code of a transaction takes some
+ * 50,000 runs to be fully compiled.
  */
 const WARM_MS = 10_000;
 /** Transactions of agents before that, on each store, while their tools take no time. */
@@ -228,10 +228,7 @@ function appends(store: Store): Contender {
   };
 }
 
-/**
- * Of one caller alone, so that each group it waits for is its own; what is written later rides on
- * the next.
- */
+/** Run by one caller alone, so each awaited group is its own. Later writes join the next group. */
 async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
   const act = transact(kind);
   await act(stage, 0);
@@ -241,12 +238,12 @@ async function groupsWaitedFor(stage: Stage, kind: Kind): Promise<number> {
 }
 
 /**
- * Agents who never meet, with tools that take their time, beside a loop that calls the same tools
- * and keeps nothing: with nothing but who may act where, with all that a transaction is but a disk,
- * and durable. Where the tools wait for timers of this process, the agents keep step, since all
- * timers end with the same tick of the clock: whatever one of them computes, all wait for. Where
- * they wait for threads that sleep, as they would for other processes, each goes on when its own
- * call is answered.
+ * Agents with disjoint scopes and slow tools, next to a loop that calls the same tools and stores
+ * nothing. The agents run with coordination alone, with a full transaction but no disk, and
+ * durably. If the tools wait for timers of this process, the agents keep step, because all timers
+ * end with the same clock tick. Every agent then waits for the computation of each other agent. If
+ * the tools wait for sleeping threads, as they would for other processes, each agent continues when
+ * its own call is answered.
  */
 async function agents(): Promise<BenchResult[]> {
   const sleepers = new Sleepers(AGENTS);

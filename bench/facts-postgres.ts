@@ -1,8 +1,8 @@
 /**
- * A contradiction resolved at the store on PostgreSQL, by one caller: the partition is read, the
- * operator decides, and the change is committed, with few facts and with many, in turns with a loop
- * that waits for the server as often and commits as much text. What it takes by the whole way,
- * through a proposal, is in `memory-postgres.ts`.
+ * A contradiction resolved at the store on PostgreSQL, by one caller. The run reads the partition,
+ * decides with the strategy, and commits the change, with few facts and with many. A loop runs in
+ * turns with it, waits for the server equally often and commits the same amount of text.
+ * `memory-postgres.ts` measures the whole path through a proposal.
  */
 import { openStore } from 'assize';
 import { Client } from 'pg';

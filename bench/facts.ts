@@ -279,8 +279,8 @@ export async function firstSaid(store: Store, from: number, to: number): Promise
 }
 
 /**
- * A contradiction, resolved: what is believed of one is read, the operator decides, and what has
- * lost is closed and has an audit row.
+ * Resolves a contradiction: reads the current facts of one subject, decides with the strategy,
+ * closes the losing fact and adds an audit row.
  */
 export async function contradict(store: Store, subject: number, time: string): Promise<void> {
   const partition = { space: 'bench', subject: nameOf(subject), predicate: 'p' };
@@ -402,10 +402,7 @@ function claimOf(subject: number, version: number): string {
   return `${String(subject).padStart(32, '0')}${String(version).padStart(32, '0')}`;
 }
 
-/**
- * Times rise as a clock's do, in the order in which all is written: what is said first of each
- * subject,
- */
+/** Times rise in the order of the writes, like a clock's: the first statement of each subject, */
 function timeOfFirst(subject: number): string {
   return subject === -1 ? often(1) : at(1_000_000 + subject);
 }

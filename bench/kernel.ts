@@ -63,7 +63,7 @@ async function measure(...timed: readonly Timed[]): Promise<number[]> {
         once(i);
         const taken = (performance.now() - start) * 1_000;
         if (round >= 0) micros.push(taken);
-        // Lets the answers of queued appends be delivered, outside of what is timed, as so many
+        // Delivers the answers of queued appends outside the timed part, as the same number of
         // callers would.
         if (n % CALLERS === CALLERS - 1) await new Promise((resolve) => setImmediate(resolve));
       }

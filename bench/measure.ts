@@ -30,9 +30,9 @@ export interface RoundOptions {
   /** The approximate duration of a turn. */
   readonly roundMs?: number;
   /**
-   * How long each is run before anything is measured; nothing by default, beyond two turns. For
-   * what goes through much code once an operation, as a process that has been up for a while has it
-   * compiled: a transaction with a tool is twice as fast after 50,000 of them.
+   * The warm-up time of each contender before any measurement. Default: no time beyond two turns. A
+   * warm-up suits operations that go through much code, because a long-running process has that
+   * code compiled. A transaction with a tool is twice as fast after 50,000 runs.
    */
   readonly warmMs?: number;
 }
@@ -48,9 +48,9 @@ const ROUNDS = 15;
 const ROUND_MS = 60;
 
 /**
- * Measures contenders in interleaved rounds; the rates come in the order of the contenders. Each is
- * run for two turns first, or longer (`warmMs`), so that the compiler has seen it, and who begins
- * changes from round to round.
+ * Measures contenders in interleaved rounds and returns the rates in the order of the contenders.
+ * Each contender first runs for two turns, or longer (`warmMs`), so the compiler has seen it. The
+ * starting contender changes from round to round.
  */
 export async function compare(contenders: readonly Contender[], options: RoundOptions = {}): Promise<Rate[]> {
   const { rounds = ROUNDS, roundMs = ROUND_MS, warmMs = 0 } = options;

@@ -1,7 +1,7 @@
 /**
- * A ledger of a million entries: what it takes on disk, how long it takes to verify, and how much
- * memory. Each is measured in a process of its own, beside one that only reads, parses and hashes,
- * and beside a ledger of a tenth: memory must not follow the length.
+ * A ledger of a million entries: its size on disk, the time to verify it, and the memory used. A
+ * separate process measures each value, next to a process that only reads, parses and hashes. A
+ * ledger of a tenth of the size is the comparison: memory must not grow with the length.
  */
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';

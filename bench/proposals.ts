@@ -31,8 +31,8 @@ export async function proposalsBench(): Promise<BenchResult[]> {
 }
 
 /**
- * The number of proposals in a round; `insertBare` writes the entries of one, and answers with the rows a
- * second.
+ * `perRound`: the number of proposals in a round. `insertBare` writes the entries of one round and
+ * returns the rows per second.
  */
 export async function measureProposals(
   store: Store,

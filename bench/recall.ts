@@ -1,9 +1,9 @@
 /**
- * Facts that are found by words, on SQLite: queries of four words that stand together in a text,
- * over words whose frequency falls with their rank. In one collection the most frequent ones are
- * those that no search looks for, as in any text of people; in the other they are words like
- * others. Beside FTS5's own bm25 over all of the four, and with what is lost of the ten best where
- * a search stops early.
+ * Full-text search of facts on SQLite. Each query has four words that occur together in one text;
+ * the frequency of a word falls with its rank. In one collection the most frequent words are stop
+ * words, which no search uses, as in any human text. In the other collection they are ordinary
+ * words. The baseline is FTS5's own bm25 over all four words. The results include the share of the
+ * ten best hits that a search loses by stopping early.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -123,7 +123,7 @@ function nameOf(rank: number): string {
   return `${[...rank.toString(26)].map((digit) => 'bcdfghjklmnpqrtvwxzaeiouky'[Number.parseInt(digit, 26)]).join('')}ko`;
 }
 
-/** Each of words of one text, as somebody asks who remembers part of it. */
+/** Each query takes words of one text, as from a user that remembers part of it. */
 function queriesOf(said: readonly string[]): string[] {
   return Array.from({ length: QUERIES }, (_, n) =>
     [...new Set(said[(n * 7_919) % FACTS]!.split(' '))].slice(0, 4).join(' '),

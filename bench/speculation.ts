@@ -18,13 +18,11 @@ const MOST = 16;
 const SCOPES = 1_024;
 const RUNS = 20_000;
 const WARM_UP = 5_000;
-/** Of what is a transaction. */
+/** The number of runs as a transaction. */
 const TRANSACTIONS = 2_000;
 const MEMBERS = 64;
 
-/**
- * `peer`: what the reference in Python takes, where it was run in the same process of measuring.
- */
+/** `peer`: the times of the reference in Python, if it runs in the same measuring process. */
 export async function speculationBench(peer?: PeerFigures): Promise<BenchResult[]> {
   const results: BenchResult[] = [];
   const coordinator = new Coordinator();
@@ -48,7 +46,7 @@ export async function speculationBench(peer?: PeerFigures): Promise<BenchResult[
   return results;
 }
 
-/** What a branch has planned, over what everybody sees. */
+/** The planned writes of a branch, over the state that all branches see. */
 class Overlay {
   readonly #below: ReadonlyMap<string, string>;
   readonly planned: { readonly place: string; readonly value: string }[] = [];
@@ -96,7 +94,7 @@ function listsOfPlans(state: Map<string, string>, place: string, branches: numbe
   for (const plan of plans[branches - 1]!) state.set(plan.place, plan.value);
 }
 
-/** `reference`: what that takes, in microseconds. */
+/** `reference`: the time of the reference for the same work, in microseconds. */
 async function asTransaction(branches: number, reference: number | undefined): Promise<BenchResult> {
   const keys = generateKeys();
   const plan = declareTool({

@@ -1,7 +1,8 @@
 /**
  * The domains of this workspace, for a program that finds them by the package's name.
  *
- * Guarantees: every domain is loaded only when a caller asks for it, because schemas take time to build.
+ * Guarantees: every domain is loaded only when a caller asks for it, because schemas take time to
+ * build.
  */
 import type { Domain } from 'assize';
 

@@ -1,4 +1,5 @@
-// An auditor takes a ledger away, checks it alone, and finds one changed byte: in the export, and in the database.
+// An auditor takes a ledger away, checks it alone, and finds one changed byte: in the export, and
+// in the database.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +53,10 @@ let exported = '';
 for await (const line of exportLines(store)) exported += line;
 await store.close();
 
-/** Imports an export into an empty store, and verifies every trajectory there: ids, chain, rules, patches, writs. */
+/**
+ * Imports an export into an empty store, and verifies every trajectory there: ids, chain, rules,
+ * patches, writs.
+ */
 async function audit(text: string): Promise<string> {
   const copy = await openStore('memory:');
   const { entries } = await importLines(copy, splitLines(ReadableStream.from([Buffer.from(text)])));
@@ -61,11 +65,12 @@ async function audit(text: string): Promise<string> {
 }
 console.log('the export:', await audit(exported));
 
-// One byte of the export is changed: the refused proposal shall have been for 1000 and not for 7000.
+// One byte of the export is changed: the rejected proposal then asks for 1000 and not for 7000.
 const forged = exported.replace('"cents":7000', '"cents":1000');
 console.log('a forged export:', await audit(forged).catch(({ message }) => message));
 
-// The same byte is changed in the database. The payload no longer hashes to the id, which the next entry names.
+// The same byte is changed in the database. The payload no longer hashes to the id, which the next
+// entry names.
 const database = new DatabaseSync(file);
 database.exec(`UPDATE entry SET payload = replace(payload, '"cents":7000', '"cents":1000')`);
 database.close();

@@ -1,4 +1,5 @@
-// Two agents share one budget. The ledger keeps them inside it, and anybody can run the whole run again without a model.
+// Two agents share one budget. The ledger keeps them inside it, and any reader can replay the whole
+// run without a model.
 import { Assize, attenuate, createOracle, defineDomain, generateKeys, issueWrit, openStore, systemClock } from 'assize';
 import { type Agent, replayRun, runAgents } from 'assize/agents';
 import { z } from 'zod';
@@ -14,7 +15,7 @@ const research = defineDomain({
     answer: {
       process: 'answering',
       args: z.object({ question: z.string(), text: z.string() }),
-      cost: () => ({ calls: 1 }), // What a commit takes from the writ's budget.
+      cost: () => ({ calls: 1 }), // The budget that a commit spends.
       apply: (state, { question, text }) => {
         state.answers[question] = text;
       },
@@ -23,7 +24,8 @@ const research = defineDomain({
   invariants: [],
 });
 
-// The lead holds a writ of three calls, and signs one of two calls for each agent. A child is never wider than its parent.
+// The lead holds a writ of three calls, and signs a writ of two calls for each agent. A child writ
+// never grants more than its parent.
 const root = generateKeys(new Uint8Array(32).fill(1));
 const lead = generateKeys(new Uint8Array(32).fill(2));
 const grant = { trajectory: 'run', actions: ['answer'], scopes: ['role:researcher'], budget: { calls: 3 } };
@@ -31,7 +33,10 @@ const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01
 const terms = { issuer: root.publicKey, subject: lead.publicKey, max_depth: 1, nonce: 'lead', ...grant, ...period };
 const parent = issueWrit(terms, root.privateKey);
 
-/** An agent sees the slice of its role and asks everything else of the oracle, which records each answer. */
+/**
+ * An agent sees the slice of its role and asks everything else of the oracle, which records each
+ * answer.
+ */
 function agent(name: string, questions: readonly string[], model: (prompt: string) => string): Agent {
   const writ = attenuate(parent, { subject: `agent:${name}`, budget: { calls: 2 }, nonce: name }, lead.privateKey);
   return {
@@ -69,7 +74,8 @@ const report = await runAgents(trajectory, agents(model), {
 });
 console.log(`${report.ended} after ${report.turns} turns:`, JSON.stringify(trajectory.state()));
 
-// The replay has no model: each answer comes from the oracle log, and the same entries come of it, byte by byte.
+// The replay has no model. Each answer comes from the oracle log, and the replay yields the same
+// entries, byte for byte.
 const silent = agents(() => {
   throw new Error('The replay asked the model.');
 });

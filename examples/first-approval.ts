@@ -1,4 +1,5 @@
-// An agent proposes refunds. Small ones are committed at once; a large one waits until a manager approves it.
+// An agent proposes refunds. Small refunds are committed immediately; a large refund is pending
+// until a manager approves it.
 import { Assize, defineDomain, escalate, generateKeys, issueWrit, openStore, pass, verifyStore } from 'assize';
 import { z } from 'zod';
 
@@ -22,7 +23,8 @@ const refunds = defineDomain({
       },
     },
   },
-  // The approvers of the channel `manager`. A login proves the principal; the domain only compares names.
+  // The approvers of the channel `manager`. A login proves the principal; the domain only compares
+  // names.
   counselors: { manager: (principal) => principal.startsWith('manager:') },
   // The rule is judged on the state as the refund would leave it, for each refund that changes.
   invariants: ({ each }) => [
@@ -45,7 +47,7 @@ const store = await openStore('memory:'); // sqlite:./refunds.db keeps the ledge
 const root = generateKeys(); // The root key decides which writs count.
 const assize = new Assize({ store, domains: [refunds], anchors: [root.publicKey] });
 
-// The writ is what the agent may do: one action, in one role, until one day.
+// The writ grants the agent one action, in one role, until one day.
 const terms = { subject: 'agent:ada', actions: ['refund'], scopes: ['role:clerk'], max_depth: 0, nonce: 'ada-1' };
 const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
 const writ = issueWrit({ issuer: root.publicKey, ...terms, ...period }, root.privateKey);
@@ -60,14 +62,15 @@ const large = await refund('order-2', 900);
 if (large.ruling !== 'escalated') throw new Error(`The ruling is ${large.ruling}.`);
 console.log('refund of 900:', large.ruling, 'because', large.detail);
 
-// The agent can't approve its own proposal, and neither can anybody outside the channel.
+// The agent can't approve its own proposal, and no principal outside the channel can approve it.
 const approval = (principal: string) => trajectory.approve(large.pending, { principal, method: 'single sign-on' });
 console.log('agent:ada approves:', await approval('agent:ada').catch(({ code }) => code));
 console.log('manager:grace approves:', (await approval('manager:grace')).ruling);
 
 console.log(JSON.stringify(trajectory.state(), null, 2));
 
-// Every ruling is one entry of a hash chain: the root, two commits, and the escalation between them.
+// Every ruling is one entry of a hash chain: the root, two commits, and the escalation between
+// them.
 const [report] = await verifyStore(store);
 console.log('entries:', report?.entries, 'valid:', report?.valid);
 await store.close();

@@ -1,4 +1,5 @@
-// Memory has two times: when a fact holds, and when the record learned it. A correction keeps what it corrects.
+// Memory has two times: when a fact is valid, and when the record learned it. A correction keeps
+// the corrected fact.
 import { Assize, defineDomain, generateKeys, issueWrit, openStore } from 'assize';
 import { z } from 'zod';
 
@@ -31,11 +32,12 @@ const on = (day: string) => `2026-${day}T00:00:00.000000Z`;
 // January: the price list says 10.
 await memory.assert({ ...steel, object: '10', confidence: 0.6, valid: { from: on('01-01') }, source: 'price list' });
 
-// 20 April: an invoice shows that the price has been 12 since 1 March. The buyer did not know that in March.
+// 20 April: an invoice shows that the price has been 12 since 1 March. The buyer did not know that
+// in March.
 now = on('04-20');
 await memory.assert({ ...steel, object: '12', confidence: 0.9, valid: { from: on('03-01') }, source: 'invoice 88' });
 
-/** The price that held on one day, by what the record knew on another (now, if none is given). */
+/** The price that held on one day, as the record knew it on another day (now, if none is given). */
 async function price(valid: string, system?: string): Promise<string> {
   const { facts } = await memory.recall({ ...steel, valid, ...(system !== undefined && { system }) });
   return facts.map(({ object }) => object).join();
@@ -44,7 +46,8 @@ console.log('price on 15 February:', await price(on('02-15')));
 console.log('price on 15 March:', await price(on('03-15')));
 console.log('price on 15 March, as believed on 15 March:', await price(on('03-15'), on('03-15')));
 
-// Why is 12 believed? The contradiction is on record, with the fact that lost and the entry that said it.
+// Why does the fact 12 hold? The contradiction is on record, with the losing fact and the entry
+// that asserted it.
 const [fact] = (await memory.recall(steel)).facts;
 for (const { witness } of (await memory.explain(fact!)).contradictions) {
   if (witness === 'erased') continue;

@@ -1,11 +1,13 @@
-// One transaction books a hotel and a flight and sends a mail. All of it happens, or all of it is undone.
+// One transaction books a hotel and a flight and sends a mail. Either all effects happen, or all
+// are reverted.
 import { Assize, defineDomain, generateKeys, issueWrit, openStore, pass, reject } from 'assize';
 import { DidNothing, declareTool } from 'assize/effects';
 import { z } from 'zod';
 
-const outside: string[] = []; // What the tools did in the world outside, in order.
-// `externalised`: the body needs the answer, so the call is made at once, and `compensate` takes it back.
-// `keyed`: the sink knows each request by its key, so a request that is sent again books nothing twice.
+const outside: string[] = []; // The effects outside, in order.
+// `externalised`: the body needs the answer, so the call executes immediately, and `compensate`
+// reverts it.
+// `keyed`: the sink knows each request by its key, so a repeated request books nothing twice.
 const booking = (name: string) =>
   declareTool({
     name: `${name}.book`,
@@ -63,7 +65,7 @@ const assize = new Assize({ store, domains: [travel], anchors: [root.publicKey],
 const trajectory = await assize.create(travel, { writs: [writ] });
 
 async function book(city: string, euros: number): Promise<void> {
-  const claims = { writ, writes: [`hotel:${city}`, `flight:${city}`, `mail:${city}`] }; // What it may touch.
+  const claims = { writ, writes: [`hotel:${city}`, `flight:${city}`, `mail:${city}`] }; // Scopes
   const booked = trajectory.transaction(claims, async (tx) => {
     for (const tool of ['hotel.book', 'flight.book', 'mail.send']) await tx.call(tool, { city });
     tx.propose({ action: 'pay', role: 'traveller', args: { euros } });

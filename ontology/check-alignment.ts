@@ -4,8 +4,8 @@ import { type Entity, entitiesOf, type Ontology } from './ontology.ts';
 import { type Category, DIRECTIVE } from './vocabulary.ts';
 
 /**
- * Whether the classes stand on BFO as they should: each is of one category, things that depend have a bearer, information is
- * about something, and what happens, happens to something.
+ * Whether the classes fit BFO: each is of one category, dependent entities have a bearer,
+ * information has a subject, and each process has a participant.
  */
 export function* alignment(ontology: Ontology): Iterable<Finding> {
   const ascentOf = ascents(ontology);

@@ -4,7 +4,10 @@ import { type Entity, entitiesOf, type Ontology } from './ontology.ts';
 import { openPath } from './paths.ts';
 import { UPPER } from './vocabulary.ts';
 
-/** Labels and definitions, names that are used twice, and references that lead nowhere or to another sort of thing. */
+/**
+ * Checks labels and definitions, names that are used twice, and references to missing terms or to
+ * terms of another kind.
+ */
 export function* names(ontology: Ontology): Iterable<Finding> {
   const { components, processes, roles, rules } = ontology;
   const all = entitiesOf(ontology);

@@ -3,7 +3,10 @@ import { Footprints } from './footprints.ts';
 import type { Ontology, PolicyRule, ProcessClass } from './ontology.ts';
 import { earlier } from './order.ts';
 
-/** Whether processes do something, rules judge something, and what orders, gates and divides the work makes sense. */
+/**
+ * Whether processes access components, rules refer to components, and the order, gates and
+ * divisions of the work make sense.
+ */
 export function* workRules(ontology: Ontology): Iterable<Finding> {
   const footprints = new Footprints(ontology);
   for (const one of ontology.processes)
@@ -165,7 +168,10 @@ function* divisions({ processes, others, rules }: Ontology): Iterable<Finding> {
         yield error('contradiction', one, `it is both apart from and together with ${other}`, 'keep one of the two');
 }
 
-/** Which processes are together by what is said, over as many steps as it takes: a number for each. */
+/**
+ * The group number of each process. Processes that are declared together, directly or over several
+ * steps, have the same number.
+ */
 function joinedGroups(processes: readonly ProcessClass[]): ReadonlyMap<string, number> {
   const group = new Map(processes.map(({ term }, i) => [term, i]));
   for (const { term, togetherWith } of processes)

@@ -11,7 +11,7 @@ type Edit = readonly [before: string, after: string];
 const more = (text: string): Edit => ['\n:KEEP_RECORD a', `\n${text}\n:KEEP_RECORD a`];
 const described = 'rdfs:label "x" ; skos:definition "x" .';
 
-/** For each code an edit of the library that leads to it, the term that it is about, and its severity. */
+/** For each code an edit of the library that leads to it, the term concerned, and its severity. */
 const PLANTED: Readonly<Record<FindingCode, readonly [severity: 'error' | 'warning', term: string, ...edits: Edit[]]>> =
   {
     no_label: ['error', ':Funds', ['rdfs:label "funds" ;', '']],

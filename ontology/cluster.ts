@@ -44,10 +44,10 @@ export const OVERLAP_MIN = 0.25;
 /**
  * Merges the two groups with the greatest overlap repeatedly, while the overlap reaches the
  * threshold. The weight of a component is ln(processes / processes that access it). The overlap of
- * two processes is the weight of their common components, relative to the smaller footprint; two
- * groups by the mean of their processes', one of each (average linkage), so that no process draws
- * others in only because it touches very much. Of pairs that overlap alike, the one whose processes
- * come first.
+ * two processes is the weight of their common components, relative to the smaller footprint. The
+ * overlap of two groups is the mean over pairs of their processes, one of each group (average
+ * linkage). A process with a large footprint therefore attracts no others by its size alone. Of
+ * pairs with equal overlap, the pair with the first processes is merged.
  */
 export function cluster(
   processes: readonly ProcessFootprint[],
@@ -81,7 +81,10 @@ export function cluster(
 /** Names of processes. */
 type Group = readonly string[];
 
-/** Groups that were not joined overlap as they did before, so only what is new of a round is worked out. */
+/**
+ * Caches overlaps. Groups that were not joined keep their overlap, so each round computes only the
+ * new pairs.
+ */
 function remembered(overlap: (a: Group, b: Group) => number): (a: Group, b: Group) => number {
   const known = new WeakMap<Group, WeakMap<Group, number>>();
   return (a, b) => {

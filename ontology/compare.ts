@@ -59,7 +59,10 @@ function processDifferences({ processes, components }: Ontology, domain: Domain)
   return [...missing.map((name) => said('process', name, 'the ontology has no such process')), ...found];
 }
 
-/** Each path of the domain is one of a named component, and each named component has one of its paths there. */
+/**
+ * Each path of the domain belongs to a named component, and each named component has a path in the
+ * domain.
+ */
 function pathDifferences(
   { process }: ProcessClass,
   way: 'reads' | 'writes',
@@ -117,7 +120,10 @@ function invariantDifferences(
   return [...missing, ...extra, ...order, ...invariants.flatMap((one) => footprintDifferences(one, ontology, domain))];
 }
 
-/** A component that is inside another one is read with it, so of two of which one is inside the other, one is enough. */
+/**
+ * A component inside another one is read with it. If one of two components is inside the other, the
+ * rule needs to name only one.
+ */
 function footprintDifferences(one: DerivedInvariant, { components }: Ontology, domain: Domain): Difference[] {
   const rule = domain.rules.find(({ id }) => id === one.id);
   if (rule === undefined) return [];

@@ -8,7 +8,7 @@ import { type Draft, draftOntology } from './draft.ts';
 const WRONG = LIBRARY.replace('a:refersTo :Funds', 'a:refersTo :Fund');
 const PROSE = 'A library lends books.';
 
-/** A model that answers from a list, and what it was asked. */
+/** A model that answers from a list, and the requests that it received. */
 function answering(...answers: unknown[]): { model: (request: string) => any; asked: string[] } {
   const asked: string[] = [];
   return {

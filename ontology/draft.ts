@@ -40,7 +40,10 @@ const DRAFT_OPTIONS = arg.members({
   modelVersion: arg.optional(arg.text),
 });
 
-/** Oracle keys of drafts stand in a space of their own: the same prose and the same model are the same question everywhere. */
+/**
+ * The separate space of the oracle keys of drafts. The same prose and the same model are the same
+ * question everywhere.
+ */
 const SPACE = 'assize.ontology.draft';
 
 /**

@@ -6,7 +6,10 @@ import { earlier } from './order.ts';
 import { paramsOf } from './paths.ts';
 import { type DerivedRole, deriveRoles, type RoleOptions } from './roles.ts';
 
-/** Whether a domain has an attribute that says what its system needs, and what shows it (seed 000, §1.4.3). */
+/**
+ * Whether a domain has an attribute that determines the needs of its system, with the witness (seed
+ * 000, §1.4.3).
+ */
 export interface Verdict {
   readonly holds: boolean;
   /** The witness, in sentences. */
@@ -14,7 +17,9 @@ export interface Verdict {
 }
 
 export interface Fingerprint {
-  /** Proposals of two workers may each pass and break a rule together, as far as footprints tell. */
+  /**
+   * Proposals of two workers can each pass and together break a rule, as far as footprints show.
+   */
   readonly writeSkew: Verdict;
   /** The processes happen one after the other. */
   readonly pipeline: Verdict;
@@ -63,8 +68,8 @@ export function concluded(found: {
 
 /**
  * Rules that two roles write and neither sees completely: cross-cutting rules, and rules that only
- * another role could check. Also cross-cutting rules that one role writes, for two values of its
- * parameters.
+ * another role could check. Also cross-cutting rules with a single writing role, for two values of
+ * its parameters.
  */
 function skewVerdict(
   ontology: Ontology,

@@ -3,8 +3,9 @@ import type { Component, Ontology, ProcessClass } from './ontology.ts';
 import { wholePattern } from './paths.ts';
 
 /**
- * Footprints in components, by term. A component inside another one is touched with it: `/orders` has `/orders/*` in it. To be
- * made once for all that is asked of an ontology: each path is read once, and any two components are compared.
+ * Footprints in components, by term. A component inside another one is accessed with it: `/orders`
+ * contains `/orders/*`. Create one instance for all queries on an ontology: the instance reads each
+ * path once, and compares any two components.
  */
 export class Footprints {
   readonly #components: ReadonlyMap<string, Component>;
@@ -59,7 +60,7 @@ export function readPaths(components: readonly Component[]): string[] {
   return components.flatMap(({ paths }) => ofSort(paths, (path) => !path.endsWith('/-')));
 }
 
-/** The paths of what a process writes: where a component has one that appends, it is appended to. */
+/** The paths of a process's writes. Of a component with an append path, only the append paths. */
 export function writePaths(components: readonly Component[]): string[] {
   return components.flatMap(({ paths }) => ofSort(paths, (path) => path.endsWith('/-')));
 }

@@ -17,18 +17,22 @@ export interface DerivedInvariant {
   readonly footprint: readonly string[];
   /** The same as paths, regardless of parameters. */
   readonly reads: readonly string[];
-  /** Roles whose footprint contains it. */
+  /** Roles with a footprint that contains the invariant's footprint. */
   readonly localTo: readonly string[];
   /** Contained in no role's footprint (Definition A.10). */
   readonly crossCutting: boolean;
-  /** Roles whose footprint it overlaps. Two or more mean cross-cutting in the sense of §2.3. */
+  /**
+   * Roles with a footprint that overlaps the invariant's. Two or more mean cross-cutting in the
+   * sense of §2.3.
+   */
   readonly meets: readonly string[];
   readonly onFailure: 'reject' | 'escalate';
   readonly counselor: string;
 }
 
 /**
- * Procedure 2: each policy rule and each precondition with its footprint, in order, and which roles could judge it.
+ * Procedure 2: each policy rule and each precondition with its footprint, in order, and the roles
+ * that could check it.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */

@@ -1,4 +1,7 @@
-/** The name that was probably meant: of those known, the one that takes the fewest changes of a letter, if they are few. */
+/**
+ * The name that was probably meant: the known name with the fewest changed letters, if they are
+ * few.
+ */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const name of known) {

@@ -28,7 +28,10 @@ export interface Continuant extends Entity {
   readonly primary: boolean;
 }
 
-/** A field of the domain's state (seed 000, Definition A.1), also where it is a role of the continuant (Remark A.4). */
+/**
+ * A field of the domain's state (seed 000, Definition A.1), including a role of the continuant
+ * (Remark A.4).
+ */
 export interface Component extends Entity {
   /** The patterns with which processes name it in their reads and writes. */
   readonly paths: readonly string[];
@@ -67,7 +70,10 @@ export interface PolicyRule extends Entity {
   readonly notBefore: readonly string[];
 }
 
-/** All that an `ontology.ttl` says, each list in the order of the file; rules in the order that they give themselves. */
+/**
+ * The contents of an `ontology.ttl`. Each list has the order of the file. Rules have the order that
+ * they declare.
+ */
 export interface Ontology {
   readonly iri: string;
   /** The domain's name. */
@@ -81,7 +87,10 @@ export interface Ontology {
   readonly roles: readonly WorkerRole[];
   readonly rules: readonly PolicyRule[];
   readonly audits: readonly Entity[];
-  /** Classes that are none of these: reasons (directives about processes), and classes that others are kinds of. */
+  /**
+   * Classes of no other kind: reasons (directives about processes), and superclasses of other
+   * classes.
+   */
   readonly others: readonly Entity[];
 }
 

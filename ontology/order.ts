@@ -1,6 +1,9 @@
 import type { Ontology } from './ontology.ts';
 
-/** By process, all that come before it: by `a:after`, or by preconditions that wait for a process. */
+/**
+ * By process, all processes that precede it: by `a:after`, or by preconditions that wait for a
+ * process.
+ */
 export function earlier({ processes, rules }: Ontology): ReadonlyMap<string, ReadonlySet<string>> {
   const waitsFor = new Map(rules.map(({ term, after }) => [term, after]));
   const direct = new Map(

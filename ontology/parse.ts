@@ -251,7 +251,10 @@ function headerOf(statements: Statements): string {
   return header;
 }
 
-/** Declarations of properties are no classes; all else that is described is one, also where it does not say so. */
+/**
+ * Declarations of properties are not classes. Every other described term is a class, even if it
+ * does not declare so.
+ */
 function isClass(statements: Statements, term: string): boolean {
   return !typesOf(statements, term).some((type) => /^(owl|rdf):\w*Property$/.test(type));
 }

@@ -1,7 +1,10 @@
 import { isAssizeError } from 'assize/internal/base';
 import { contains, overlaps, type Pattern, parseTemplate, patternFromText } from 'assize/internal/kernel';
 
-/** The pattern of a path whose parameters may be anything: as a field, it is one of all (Definition A.1). */
+/**
+ * The pattern of a path with any values of its parameters. As a field, the path is one field for
+ * all values (Definition A.1).
+ */
 export function openPattern(path: string): Pattern {
   return patternFromText(openPath(path));
 }
@@ -33,7 +36,10 @@ export function pathFault(path: string): string | undefined {
   return odd === undefined ? undefined : `${odd} is not a parameter. Write {name}.`;
 }
 
-/** Whether all that lies under the path lies under one of the others. That a list may only grow makes it no other list. */
+/**
+ * Whether all paths under the path are under one of the others. An append-only list counts as the
+ * same list.
+ */
 export function liesUnder(path: string, others: readonly string[]): boolean {
   return contains(others.map(wholePattern), wholePattern(path));
 }

@@ -19,7 +19,10 @@ export interface DerivedRole {
   readonly footprint: readonly string[];
   /** The same as paths: its slice. */
   readonly sees: readonly string[];
-  /** For each component of the footprint, a process that needs it: together, that the role is well-formed (A.8). */
+  /**
+   * For each component of the footprint, a process that needs it. Together they show that the role
+   * is well-formed (A.8).
+   */
   readonly needs: readonly { readonly component: string; readonly process: string; readonly way: 'reads' | 'writes' }[];
 }
 
@@ -27,7 +30,10 @@ export interface DerivedRoles {
   readonly roles: readonly DerivedRole[];
   readonly threshold: number;
   readonly clustering: Clustering;
-  /** Roles that the primary continuant or another bears: fields of the state, filled by no agent (Remark A.4). */
+  /**
+   * Roles that the primary continuant or another one bears. They are fields of the state, and no
+   * agent fills them (Remark A.4).
+   */
   readonly continuantRoles: readonly {
     readonly term: string;
     readonly label: string;
@@ -41,7 +47,9 @@ export interface DerivedRoles {
 }
 
 export interface RoleOptions {
-  /** From 0 (all in one role) to above 1 (each process by itself). Default: `OVERLAP_MIN`, a quarter. */
+  /**
+   * From 0 (all in one role) to above 1 (each process alone). Default: `OVERLAP_MIN`, a quarter.
+   */
   readonly threshold?: number;
 }
 
@@ -50,7 +58,8 @@ const ROLE_OPTIONS = arg.members({
 });
 
 /**
- * Procedure 1: processes whose footprints substantially overlap become one role, with the union of their footprints.
+ * Procedure 1: processes with substantially overlapping footprints become one role, with the union
+ * of their footprints.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */

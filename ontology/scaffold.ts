@@ -8,9 +8,11 @@ import { commentText, emptySource, keySource, schemaSource, stateTree, textSourc
 export type Scaffold = ReadonlyMap<string, string>;
 
 /**
- * A domain to fill in: `index.ts` compiles under strict options, with the state that the components' paths say, the processes,
- * the roles as derived, an action for each process and each invariant with its footprint, of which actions throw and invariants
- * refuse until they are written; `NAME.test.ts` fails until each invariant is written and shown; `README.md` has its rules.
+ * A domain to fill in. `index.ts` compiles under strict options. It has the state that the
+ * components' paths describe, the processes, and the derived roles. It also has an action for each
+ * process, and each invariant with its footprint. Actions throw and invariants refuse until they
+ * are written. `NAME.test.ts` fails until each invariant is written and shown. `README.md` has the
+ * rules of the domain.
  *
  * @throws OntologyError `unsound`; ArgumentError `bad_argument`
  */

@@ -1,7 +1,10 @@
 import { parsePointer } from 'assize/internal/canon';
 import type { Component } from './ontology.ts';
 
-/** The state as the components' paths have it: members by name, any key (`*`, `{param}`), the items of a list. */
+/**
+ * The state as the components' paths describe it: fields by name, any key (`*`, `{param}`), the
+ * items of a list.
+ */
 export interface StateTree {
   readonly members: Map<string, StateTree>;
   /** The schema of every key. */

@@ -6,7 +6,10 @@ export interface Placed {
   readonly height: number;
 }
 
-/** A letter of a font of 12 px that has them all of one width; a little more than any such font takes. */
+/**
+ * Width of a letter in a monospaced font of 12 px. The value is slightly larger than the width in
+ * any such font.
+ */
 const LETTER = 7.6;
 
 /** How wide a text may become: letters of the East take two places. */

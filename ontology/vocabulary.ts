@@ -1,4 +1,7 @@
-/** The words of a domain’s `ontology.ttl`: our own, and the classes and relations of BFO, IAO and RO that they stand on. */
+/**
+ * The words of a domain's `ontology.ttl`: our own words, and the classes and relations of BFO, IAO
+ * and RO that they build on.
+ */
 
 export const NAMESPACES = {
   rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
@@ -19,7 +22,7 @@ export type Category =
   | 'process'
   | 'temporal region';
 
-/** Classes of the upper ontologies with what each is a subclass of, or the category that it is. */
+/** Classes of the upper ontologies, each with its superclass, or with its category. */
 export const UPPER: Readonly<Record<string, { readonly name: string; readonly is: string | Category }>> = {
   'obo:BFO_0000004': { name: 'independent continuant', is: 'independent continuant' },
   'obo:BFO_0000040': { name: 'material entity', is: 'obo:BFO_0000004' },
@@ -47,7 +50,7 @@ export const REALIZED_IN = 'obo:BFO_0000054';
 /** Classes of `a:`, which mark what something is to the domain. */
 export const MARKS = ['a:PrimaryContinuant', 'a:TimedComponent', 'a:WorkerRole', 'a:AuditRequirement'] as const;
 
-/** Properties of `a:` with what they take. */
+/** Properties of `a:` with the kind of their values. */
 export const PROPERTIES = {
   'a:domain': 'text',
   'a:path': 'text',

@@ -31,7 +31,10 @@ export interface SkewOptions {
   readonly tries?: number;
   /** States to begin with instead of the domain's initial one. */
   readonly states?: readonly unknown[];
-  /** Proposals that are tried on every state, beside those that are drawn: where what the schema says does not lead far. */
+  /**
+   * Proposals for every state, in addition to the drawn ones. For domains in which values drawn
+   * from the schema do not lead far.
+   */
   readonly proposals?: readonly Intent[];
   /** The time of the proposals. Default: 2026-06-01T12:00:00.000000Z */
   readonly at?: Instant;
@@ -54,7 +57,10 @@ export interface SkewWitness {
 }
 
 export interface SkewSearch {
-  /** At most one for each invariant, in their order: of two roles, or of one with different parameters, where there is such a pair. */
+  /**
+   * At most one witness for each invariant, in the order of the invariants. A pair of two roles, or
+   * of one role with different parameters, is preferred.
+   */
   readonly witnesses: readonly SkewWitness[];
   /** Within what nothing else was found. */
   readonly bound: {
@@ -87,9 +93,10 @@ const DOMAIN = arg.of('a domain that defineDomain returned', (value) => {
 const PAIRED_MAX = 24;
 
 /**
- * Looks for write skew by running the domain: from the initial state on, level by level, drawn proposals that every invariant
- * lets pass lead to further states; on each state the changes of any two are put together without anybody adjudicating. Whether
- * there is such a pair is undecidable in general, so nothing found is nothing found within the bound, and no more.
+ * Searches for write skew by running the domain. From the initial state on, level by level, drawn
+ * proposals that pass every invariant lead to further states. On each state the changes of any two
+ * proposals are merged without adjudication. The existence of such a pair is undecidable in
+ * general. An empty result holds within the bound, and no further.
  *
  * @throws ArgumentError `bad_argument`; OntologyError `bad_state`
  */

@@ -1,7 +1,8 @@
 /**
- * Builds the package into dist/: JavaScript, declarations, and a package.json whose `exports` and `imports` name what
- * was built. In the repository the same names lead to the sources, so nothing has to be built to work on it.
- * Another folder may be named, and after it what the compiler is told besides.
+ * Builds the package into dist/: JavaScript, declarations, and a package.json. Its `exports` and
+ * `imports` name the built files. In the repository the same names lead to the sources, so work on
+ * it needs no build. The first argument can name another folder. Further arguments go to the
+ * compiler.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +43,8 @@ function publishedManifest(): Record<string, unknown> {
   const { dependencies, peerDependencies } = manifest;
   return {
     ...rest,
-    // Schemas are made by the zod of the project, so the package takes that copy wherever its version is in the range.
+    // The project's zod makes the schemas, so the package takes that copy if its version is in the
+    // range.
     dependencies: { ...dependencies, zod: peerDependencies.zod },
     imports: mapped(imports, (path) => built(path, 'js')),
     exports: mapped(Object.fromEntries(published), (path) =>

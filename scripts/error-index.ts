@@ -1,9 +1,11 @@
 /**
- * Writes docs/errors.md: every error code of the package, from the unions of codes in the sources. Run `npm run errors`
- * after a code was added, renamed or explained anew; a test compares the page with what this script makes.
+ * Writes docs/errors.md: every error code of the package, from the unions of codes in the sources.
+ * Run `npm run errors` after a code was added, renamed or explained anew. A test compares the page
+ * with the output of this script.
  *
- * A class of errors is declared as `class X extends AssizeError<XCode>`. The doc comment before each member of `XCode`
- * explains the code: the first sentence says what failed, and the rest says what to do. `Evidence {…}` may follow.
+ * A class of errors is declared as `class X extends AssizeError<XCode>`. The doc comment before
+ * each member of `XCode` explains the code: the first sentence states the failure, and the rest
+ * states the remedy. `Evidence {…}` may follow.
  */
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +39,10 @@ const CLASS = /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n)?export class (\w+) extends Assi
 const UNION = /^export type (\w+Code) =$|^export type (\w+Code) = .*;$/gm;
 const MEMBER = /\/\*\*([\s\S]*?)\*\/|'([a-z0-9_]+)'|\b([A-Z]\w+)\b|(;)/g;
 
-/** What the sources under `root` say about errors. @throws Error for a code without an explanation, naming the code */
+/**
+ * The errors that the sources under `root` declare.
+ * @throws Error for a code without an explanation, naming the code
+ */
 export function readErrors(root: string): ErrorIndex {
   const texts = globSync('src/**/*.ts', { cwd: root })
     .filter((file) => !file.endsWith('.test.ts'))

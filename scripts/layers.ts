@@ -38,10 +38,13 @@ export const LAYERS: Readonly<Record<string, readonly string[]>> = {
 /** The workspaces beside the published package. */
 export const WORKSPACES: readonly string[] = ['domains', 'ontology', 'experiments'];
 
-/** Folders whose subfolders do not import each other. */
+/** Folders with subfolders that do not import each other. */
 const APART: readonly string[] = ['src/integrations', 'src/domains', 'domains'];
 
-/** Floors whose rules are pure: they import no module of Node. `canon` hashes, `oracle` has the system's clock and random numbers. */
+/**
+ * Layers with pure rules: they import no module of Node. `canon` hashes, and `oracle` has the
+ * system's clock and random numbers.
+ */
 const PURE: readonly string[] = ['base', 'merkle', 'ledger', 'kernel', 'authority', 'memory', 'agents/extraction'];
 
 /** The libraries that a folder may import. */
@@ -76,7 +79,10 @@ export function violations(root: string): Violation[] {
   );
 }
 
-/** Every circle of imports between the files of `src`, types included: each as the files that import each other. */
+/**
+ * Every cycle of imports between the files of `src`, types included. A cycle is the list of files
+ * that import each other.
+ */
 export function circles(root: string): string[][] {
   const files = sourcesOf(root).filter((file) => file.startsWith('src/') && !file.endsWith('.test.ts'));
   const known = new Set(files);

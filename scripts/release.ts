@@ -1,7 +1,8 @@
 /**
- * Releases the version of package.json: `node scripts/release.ts` checks everything, builds, and prints what a release
- * would do; `--publish` does it. A release is the annotated tag `vX.Y.Z` and `npm publish --provenance` from dist/.
- * Provenance needs a CI job with an identity token; .github/workflows/release.yml is such a job.
+ * Releases the version of package.json: `node scripts/release.ts` checks everything, builds, and
+ * prints the actions of a release; `--publish` performs them. A release is the annotated tag
+ * `vX.Y.Z` and `npm publish --provenance` from dist/. Provenance needs a CI job with an identity
+ * token; .github/workflows/release.yml is such a job.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -80,7 +81,10 @@ function changelogProblems(): string[] {
   return lines.some((line) => line.startsWith('- ')) ? [] : [`CHANGELOG.md lists no change for ${version}. List them.`];
 }
 
-/** What is built is what is published: the files are there, the version fits, and no source or test is among them. */
+/**
+ * Checks the build, which is the published package: the files exist, the version matches, and no
+ * source or test is among them.
+ */
 function packageProblems(): string[] {
   const built = readManifest(dist);
   return [

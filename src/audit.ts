@@ -1,9 +1,10 @@
 /**
- * assize/audit: for auditors and operators. Verifies ledgers, replays them, exports and imports them, and proves what a
- * checkpoint covers.
+ * assize/audit: for auditors and operators. Verifies ledgers, replays them, exports and imports
+ * them, and proves the contents of a checkpoint.
  *
- * Guarantees: every function reads stored bytes and trusts no cache; a fault names the entry and the rule.
- * Never: fires an effect, changes an entry.
+ * Guarantees: every function reads stored bytes and trusts no cache; a fault names the entry and
+ * the rule.
+ * Never: executes an effect, changes an entry.
  */
 export {
   checkRow,

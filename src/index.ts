@@ -1,9 +1,9 @@
 /**
  * Assize: agents propose, a kernel decides, one hash-chained ledger records it all.
  *
- * The entry that most programs need. Tools, memory, agents, stores, audits and test suites have entries of
- * their own: `assize/effects`, `assize/memory`, `assize/agents`, `assize/stores`, `assize/audit`,
- * `assize/testing` and `assize/tools/…`.
+ * The entry that most programs need. Tools, memory, agents, stores, audits and test suites have
+ * entries of their own: `assize/effects`, `assize/memory`, `assize/agents`, `assize/stores`,
+ * `assize/audit`, `assize/testing` and `assize/tools/…`.
  */
 export {
   attenuate,

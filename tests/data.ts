@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The real data is never copied into the project: `ASSIZE_DATA` names its folder, or it lies beside the repository. */
+/**
+ * The real data is never copied into the project: `ASSIZE_DATA` names its folder, or it is next to
+ * the repository.
+ */
 const root = process.env['ASSIZE_DATA'] ?? join(import.meta.dirname, '../../shared/data');
 
 /** The path of a file or folder of the data. */

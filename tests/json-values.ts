@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 
-/** Names that have gone wrong somewhere: prototypes, array indices, order by UTF-16, quotes, nothing. */
+/**
+ * Names that cause errors in some code: prototypes, array indices, UTF-16 order, quotes, the empty
+ * string.
+ */
 const AWKWARD_NAMES = [
   '__proto__',
   'constructor',
@@ -73,7 +76,9 @@ export const jsonNumber: fc.Arbitrary<number> = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => Math.abs(value) <= Number.MAX_SAFE_INTEGER),
 );
 
-/** Any value that has a canonical text: members as own data properties, with and without a prototype. */
+/**
+ * Any value that has a canonical text: fields as own data properties, with and without a prototype.
+ */
 export const jsonValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 5, depthSize: 'small' },

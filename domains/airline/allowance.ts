@@ -1,6 +1,8 @@
 import type { Cabin, Membership } from './schema.ts';
 
-/** Free checked bags for each passenger, by the booking user's membership (policy.md, Book flight). */
+/**
+ * Free checked bags for each passenger, by the booking user's membership (policy.md, Book flight).
+ */
 const FREE_BAGS: Record<Membership, Record<Cabin, number>> = {
   regular: { basic_economy: 0, economy: 1, business: 2 },
   silver: { basic_economy: 1, economy: 2, business: 3 },

@@ -14,7 +14,10 @@ import {
 } from './testing/data.ts';
 import { attempt, copyOf, type Outcome } from './testing/naive-world.ts';
 
-/** The numbers and the list of experiments/docs/airline.md. What is refused or waits changes nothing, as in the real job. */
+/**
+ * The numbers and the list of experiments/docs/airline.md. A rejected or pending proposal changes
+ * nothing, as in the real job.
+ */
 describe.skipIf(!hasAirline)('the policy on the benchmark (tau-airline, absent without ASSIZE_DATA)', () => {
   const world = hasAirline ? airlineWorld() : (undefined as never);
 

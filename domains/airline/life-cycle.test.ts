@@ -1,4 +1,7 @@
-/** A walk over the life of one reservation (seed 000 §2.3), held against policy.md as it is read here, without the domain's code. */
+/**
+ * A walk over the life of one reservation (seed 000 §2.3). The test checks it against this file's
+ * reading of policy.md, without the domain's code.
+ */
 import { canonicalize } from 'assize/internal/canon';
 import { describe, expect, test } from 'vitest';
 import { type LifeCycle, type Proposal, type Step, walk, without } from '../../tests/support/life-cycle.ts';
@@ -47,11 +50,17 @@ function proposals({ reservations }: AirlineState): Proposal[] {
 const cabinOf = (state: AirlineState, id: string): Cabin =>
   state.itineraries[id]?.at(-1)?.cabin ?? state.reservations[id]!.cabin;
 
-/** Of a regular member: none in basic economy, one in economy, two in business, for each passenger. */
+/**
+ * Free bags of a regular member, for each passenger: none in basic economy, one in economy, two in
+ * business.
+ */
 const freeOf = (state: AirlineState, id: string): number =>
   CABINS.indexOf(cabinOf(state, id)) * state.reservations[id]!.passengers.length;
 
-/** What policy.md says of each step, for this world: Ann is a regular member, and `R` was booked two weeks ago. */
+/**
+ * The objection of policy.md to a step in this state. Ann is a regular member, and the booking of
+ * `R` is two weeks old.
+ */
 function allowed(before: AirlineState, { action, args, approvedBy }: Step, after: AirlineState): string | undefined {
   const given = args as Record<string, any>;
   const id: string = given['reservation_id'] ?? Object.keys(after.reservations).find((one) => one !== 'R') ?? 'R';

@@ -74,7 +74,10 @@ export interface Reservation {
   origin: string;
   destination: string;
   flight_type: FlightType;
-  /** The cabin as booked: the tools never write a changed one here. `itineraries` has the cabin in force. */
+  /**
+   * The cabin as booked: the tools never write a changed one here. `itineraries` has the cabin in
+   * force.
+   */
   cabin: Cabin;
   flights: Segment[];
   passengers: Passenger[];
@@ -86,7 +89,10 @@ export interface Reservation {
   status?: 'cancelled' | undefined;
 }
 
-/** `/booked/{reservation}`: a booking as it was made. `payment_history` is extended later, this is not. */
+/**
+ * `/booked/{reservation}`: a booking as it was made. `payment_history` is extended later, this
+ * record is not.
+ */
 export interface Booked {
   at: EstTime;
   user_id: string;
@@ -95,7 +101,10 @@ export interface Booked {
   payments: { payment_id: string; source: PaymentSource; amount: number }[];
 }
 
-/** A segment as sold; `listed` is its price of the day in the new cabin, absent where none is on sale. */
+/**
+ * A segment as sold. `listed` is its price of the day in the new cabin, absent if the flight is not
+ * on sale.
+ */
 export interface SoldSegment extends Segment {
   listed?: number | undefined;
 }
@@ -112,7 +121,10 @@ export interface ItineraryRow {
   before?: { cabin: Cabin; segments: Segment[] } | undefined;
 }
 
-/** `/bags/{reservation}/-`: checked bags after a booking (no `before`) or a change, and what was free then. */
+/**
+ * `/bags/{reservation}/-`: checked bags after a booking (no `before`) or a change, and the facts
+ * that decide the free bags at that time.
+ */
 export interface BagsRow {
   at: EstTime;
   total: number;
@@ -123,7 +135,10 @@ export interface BagsRow {
   before?: { total: number; nonfree: number } | undefined;
 }
 
-/** `/cancellations/{reservation}`: the first cancellation of a reservation and what it was judged on. */
+/**
+ * `/cancellations/{reservation}`: the first cancellation of a reservation, with the facts it is
+ * checked on.
+ */
 export interface Cancellation {
   at: EstTime;
   booked_at: EstTime;
@@ -141,7 +156,10 @@ export interface Cancellation {
 
 export type Ground = 'cancelled' | 'delayed';
 
-/** A reservation with a cancelled or delayed flight, as it stood when a certificate was sent to its owner. */
+/**
+ * A reservation with a cancelled or delayed flight, as it stood when a certificate was sent to its
+ * owner.
+ */
 export interface Incident {
   reservation_id: string;
   ground: Ground;
@@ -155,7 +173,10 @@ export interface Incident {
   compensated: boolean;
 }
 
-/** `/certificates/{user}/-`: a certificate sent, and every incident it could be meant for: the tool names none. */
+/**
+ * `/certificates/{user}/-`: a certificate sent, and every incident it could be meant for. The tool
+ * names no incident.
+ */
 export interface CertificateRow {
   at: EstTime;
   payment_id: string;

@@ -1,6 +1,7 @@
 /**
- * The benchmark's tools. The six that write are the domain's actions, under their own names, and refuse exactly what
- * the benchmark's own code refuses, in its words; the policy is not theirs to know.
+ * The benchmark's tools. The six writing tools are the domain's actions, under their own names.
+ * They refuse exactly the calls that the benchmark's own code refuses, in its words. The tools do
+ * not know the policy.
  */
 import type { Action } from 'assize/internal/kernel';
 import type { AirlineState } from './schema.ts';

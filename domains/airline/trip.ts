@@ -7,7 +7,10 @@ export interface Trip {
   readonly flight_type: FlightType;
 }
 
-/** How the flights fail to go from the origin to the destination, one after the other; undefined when they do. */
+/**
+ * The reason why the flights do not lead from the origin to the destination, one after the other.
+ * Undefined if they do.
+ */
 export function routeFault({ origin, destination }: Trip, segments: readonly Segment[]): string | undefined {
   const gap = segments.find((segment, i) => i > 0 && segment.origin !== segments[i - 1]?.destination);
   if (gap !== undefined) return `${gap.flight_number} does not leave from where the flight before it lands`;

@@ -5,11 +5,15 @@ import { DAY, smallWorld } from './testing/small-world.ts';
 
 const AT = '2024-05-15T20:00:00.000000Z';
 
-// One role does all, and its slice is all that the tools read. What an agent does not see is what another does meanwhile.
+// One role performs all actions, and its slice has every value that the tools read. An agent does
+// not see the concurrent changes of the other agent.
 
 const role = { name: 'agent', params: {} };
 
-/** Talks with a passenger of `R` who wants so many bags in all, and pays for those that are not free. */
+/**
+ * An agent for a passenger of `R`: it raises the total of bags to `wanted` and pays for the bags
+ * that are not free.
+ */
 const baggage = (wanted: number): SlicedAgent => ({
   role,
   decide: ({ reservations: { R }, users }) => {
@@ -53,7 +57,8 @@ test('one agent cancels a business booking while another makes it economy', () =
   });
   expect(skewOf(airline, business, AT, [cancelling, downgrading])).toEqual({
     alone: [[], []],
-    // What was cancelled is changed; or what is economy by then, uninsured and two weeks old, is cancelled.
+    // Either a cancelled booking is changed, or the booking is cancelled after it has become
+    // economy, uninsured and two weeks old.
     withoutKernel: [
       ['CANCELLED_NOT_CHANGED', 'CANCELLATION_REFUND'],
       ['CANCELLATION_GROUND', 'INSURED_CANCELLATION_REASON'],
@@ -69,7 +74,8 @@ test('one agent cancels a business booking while another makes it economy', () =
 test('two agents add bags, each rightly by its slice; together they remove one', () => {
   expect(skewOf(airline, smallWorld(), AT, [baggage(4), baggage(3)])).toEqual({
     alone: [[], []],
-    // The second writes over the first: only the smaller number after the greater one takes a bag away.
+    // The second write replaces the first. Only the smaller number after the greater number takes a
+    // bag away.
     withoutKernel: [['BAGS_NOT_REMOVED'], []],
     withKernel: [
       ['approved', 'BAGS_NOT_REMOVED'],

@@ -42,7 +42,7 @@ export function receiverOf({ affected }: Advisory): { organisation: string; main
   return { organisation: idOf(owner), maintainer: idOf(module) };
 }
 
-/** Where a patch was seen to be developed: at a reference for the fix, or else only as what was released. */
+/** The place of a patch's development: a reference for the fix, or else only the release. */
 export function developedAt(record: Advisory): { kind: 'commit' | 'release'; reference: string } | undefined {
   const fix = record.references.find(({ type }) => type === 'FIX');
   if (fix !== undefined) return { kind: 'commit', reference: fix.url };

@@ -20,7 +20,7 @@ export interface JobOptions {
 }
 
 export interface JobReport {
-  /** In the whole store, which is what was verified. */
+  /** The number of entries in the whole verified store. */
   readonly entries: number;
   readonly verified: boolean;
   /** The entries that do not verify, if any. */

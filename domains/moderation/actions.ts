@@ -14,7 +14,8 @@ import { type Account, id, instant, type Kind, kind, type ModerationState } from
 
 type State = ModerationState;
 
-// A type and not an interface: `defineDomain` asks for an index signature, which only types are given silently.
+// A type and not an interface: `defineDomain` asks for an index signature, and only types get one
+// implicitly.
 export type ModerationActions = {
   open_record: Record<never, never>;
   receive_report: { report: string; content: string; clause: string; reporter: string };

@@ -1,4 +1,7 @@
-/** A story of one account, on a real ledger in memory: `npx node domains/moderation/example.ts` prints it. */
+/**
+ * A story of one account, on a real ledger in memory: `npx node domains/moderation/example.ts`
+ * prints it.
+ */
 import { Assize, generateKeys, issueWrit, openStore, Replayer, type Ruling, verifyTrajectory } from 'assize';
 import { type ModerationState, moderation } from './index.ts';
 import { daysAfter } from './time.ts';

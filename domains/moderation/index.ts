@@ -1,11 +1,15 @@
 /**
- * User case management of a social platform (seed 000 §1.3.3): reports, strikes, actions, appeals, each account governed by
- * what is on its record and by time. Four agents propose, each by its slice; people decide bans and appeals.
+ * User case management of a social platform (seed 000 §1.3.3): reports, strikes, actions and
+ * appeals. The record of an account and the time govern it. Four agents propose, each by its slice;
+ * humans decide bans and appeals.
  *
- * Guarantees: an account is acted against only for a content that was assessed to break the policy, on the rung that its
- * strikes of that moment give and never two rungs at once; nobody is banned for good without a person; what is in force ends
- * at its time, and earlier only by an appeal that somebody else than who decided has granted.
- * Not promised: that an assessment is right, and that anything happens in time. README.md says where each rule comes from.
+ * Guarantees: an action on an account needs content that was assessed to break the policy. The
+ * account's active strikes at that moment give the rung, never two rungs together. No account is
+ * banned permanently without a human. An action in force ends at its time. An earlier end needs an
+ * appeal, granted by a human other than the decider of the action.
+ *
+ * Not promised: that an assessment is right, and that anything happens in time. README.md gives the
+ * source of each rule.
  */
 import { defineDomain } from 'assize/internal/kernel';
 import { actions } from './actions.ts';

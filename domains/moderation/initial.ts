@@ -1,7 +1,7 @@
 import { arg, checkArgument } from 'assize/internal/base';
 import type { Account, ModerationState, Policy } from './schema.ts';
 
-/** One rung a strike; a strike counts for 90 days, and what is decided can be appealed for 14. */
+/** One rung per strike. A strike counts for 90 days, and a decision can be appealed for 14 days. */
 export const MODERATION_POLICY: Policy = {
   ladder: ['warn', 'limit', 'suspend', 'ban'],
   strike_days: 90,

@@ -1,4 +1,7 @@
-/** A walk over the life of a case (seed 000 §2.3), held against the policy as it is read here, without the domain's code. */
+/**
+ * A walk over the life of a case (seed 000 §2.3). The test checks it against this file's reading of
+ * the policy, without the domain's code.
+ */
 import type { Json } from 'assize/internal/base';
 import { describe, expect, test } from 'vitest';
 import { type LifeCycle, type Proposal, type Step, someFinds, walk, without } from '../../tests/support/life-cycle.ts';
@@ -6,7 +9,10 @@ import { moderation, moderationInitial } from './index.ts';
 import type { Account, ModerationState, Policy } from './schema.ts';
 import { dayAt, Platform, roleOf } from './testing/platform.ts';
 
-/** Short, so that a walk gets to its end: the third strike is a ban; a strike counts for two days, all else takes one. */
+/**
+ * A short policy, so a walk reaches its end. The third strike is a ban; a strike counts for two
+ * days, and every other period is one day.
+ */
 const POLICY: Policy = {
   ladder: ['warn', 'limit', 'ban'],
   strike_days: 2,
@@ -46,7 +52,7 @@ function ana({ accounts }: ModerationState): Account {
   return accounts['ana'] as Account;
 }
 
-/** What the policy has against a step beside the order of a case. */
+/** The policy's objection to a step, apart from the order of a case. */
 function forbidden(before: Account, { action, role, args, at, approvedBy }: Step, after: Account): string | undefined {
   const { case: id = '', strike = '', kind, appeal = '', until } = args as Record<string, string>;
   const days = (from: string | undefined): number => (Date.parse(at) - Date.parse(from ?? at)) / 86_400_000;
@@ -163,7 +169,7 @@ const LIFE = {
   domain: moderation,
   allowed,
   at: dayAt(0),
-  // Otto is the officer who decides every action.
+  // Officer Otto decides every action.
   counselors: { moderator: ['mod:otto', 'mod:mona'] },
 };
 
@@ -174,7 +180,10 @@ async function platform(begin: (platform: Platform) => Promise<void>): Promise<M
   return made.state;
 }
 
-/** Where walks begin: with nothing, with three cases that broke the policy, and with a limit that was told. */
+/**
+ * The starts of the walks: no cases, three cases that broke the policy, and a limit with its
+ * notice.
+ */
 const WALKS: Readonly<Record<string, LifeCycle<ModerationState>>> = {
   'from the first report': {
     ...LIFE,
@@ -223,7 +232,7 @@ test('each action is committed; each rule stops a call that the actions allow', 
   expect(names('stopped')).toEqual(STOPPING.toSorted());
 });
 
-/** What the actions keep to by themselves. */
+/** The rules that the actions satisfy by themselves. */
 const AGREEING = [
   'ASSESSED_ON_REPORT',
   'OVERTURNED_ON_APPEAL',

@@ -50,7 +50,10 @@ export function isOverturned({ decisions }: Pick<AppealRecord, 'decisions'>, n: 
   return Object.values(decisions).some((decision) => decision.case === ofCase && decision.granted && decision.n < n);
 }
 
-/** The standing that follows from what is in force: the harshest of it, and of what is alike the one that ends last. */
+/**
+ * The standing that follows from the actions in force: the harshest action, and among equals the
+ * action that ends last.
+ */
 export function standingOf({
   enforcements,
   ends,

@@ -25,7 +25,8 @@ const now = { at: dayAt(15), n: 100 };
 
 test('the base breaks nothing', () => expect(broken(base)).toEqual([]));
 
-// Each is broken alone, so its neighbours pass; and the line after it is as near as can be, and breaks nothing.
+// Each row breaks its rule alone, so the neighbouring rules pass. The line after it is as close as
+// possible and breaks no rule.
 const table: readonly (readonly [id: string, what: string, wrong: (ana: Ana) => void, right: (ana: Ana) => void])[] = [
   [
     'DUPLICATES_MERGE',

@@ -1,7 +1,8 @@
 /**
- * The state of the moderation domain: an account's whole record stands together, and within it what is about one case under that
- * case. So a role is confined by its parameters, and no account waits for another. Rows are events: each has its time and the
- * number of its event in the account, so that a rule judges a change by what was on record then, and never again.
+ * The state of the moderation domain. An account's whole record is stored together, with the data
+ * of each case under that case. So parameters confine a role, and no account waits for another
+ * account. Rows are events: each row has its time and the number of its event in the account. So a
+ * rule checks a change against the record at that time, and never again.
  */
 import { type Instant, isInstant } from 'assize/internal/canon';
 import { z } from 'zod';
@@ -64,7 +65,7 @@ export interface Action extends Event {
   kind: Kind;
   strike: string;
   officer: string;
-  /** The moderator who approved the ban. */
+  /** The moderator that approved the ban. */
   approved_by?: string;
 }
 
@@ -83,7 +84,7 @@ export interface End extends Event {
 }
 
 export interface Appeal extends Event {
-  /** The case whose action is appealed. */
+  /** The case of the appealed action. */
   case: string;
   statement: string;
 }
@@ -99,7 +100,7 @@ export interface Decision extends Event {
 
 export interface Standing {
   level: Level;
-  /** The case whose action is in force, and when it ends. */
+  /** The case of the action in force, and the end of that action. */
   case?: string;
   until?: Instant;
 }
@@ -130,7 +131,10 @@ export interface ModerationState {
   accounts: Record<string, Account>;
 }
 
-/** Ids stand in pointers as they are: no `/`, no `~`, and never a name that JavaScript gives a meaning to. */
+/**
+ * Ids appear in JSON Pointers as they are: no `/`, no `~`, and no name with a meaning in
+ * JavaScript.
+ */
 export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 export const instant: z.ZodType<Instant, Instant> = z.string().refine(isInstant);
 export const kind: z.ZodType<Kind, Kind> = z.enum(KINDS);

@@ -48,7 +48,7 @@ test('an appeal is filed while the appealed decision is being enforced', async (
   };
   expect(skewOf(moderation, platform.state, dayAt(0), [appeals, enforcement])).toEqual({
     alone: [[], []],
-    // What is in force already can be appealed.
+    // An action that is already in force can be appealed.
     withoutKernel: [['ENFORCEMENT_WAITS_FOR_APPEAL'], []],
     withKernel: [
       ['approved', 'ENFORCEMENT_WAITS_FOR_APPEAL'],
@@ -76,7 +76,7 @@ test('an action is decided while another is: of two rungs one is wrong', async (
   };
   const enforcement = {
     role: { name: 'Enforcement', params: { account: 'ana', officer: 'otto' } },
-    // Four strikes that nobody has taken away, by its slice: the last rung.
+    // By its slice there are four strikes, none of them overturned: the last rung.
     decide: () => ({ action: 'take_action', args: { case: 'c4', strike: 's-c4', kind: 'ban' } }),
   };
   const skew = skewOf(moderation, platform.state, dayAt(0), [appeals, enforcement]);

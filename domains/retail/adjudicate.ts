@@ -14,10 +14,16 @@ import { retailInitial, retailRecordsOf } from './initial.ts';
 import { type RetailRecords, type RetailState, retailRecords } from './schema.ts';
 import { retailTools } from './tools.ts';
 
-/** The shop without its policy: only what the tools themselves refuse is refused, and what is another user's. */
+/**
+ * The shop without its policy. The domain rejects only calls that the tools themselves refuse, and
+ * calls on another user's data.
+ */
 export const bareRetail: Domain = withoutPolicy(retail);
 
-/** The collections of the database as an alias, which an interface is not: it has an index by name. */
+/**
+ * The collections of the database as a type alias. An alias has an index by name; an interface does
+ * not.
+ */
 type Records = Pick<RetailRecords, keyof RetailRecords>;
 
 export const retailBenchmark: Benchmark<Records> = {

@@ -1,4 +1,7 @@
-/** An adversary who knows the shop tries what its policy forbids, with the tools as they are and with tools that check nothing. */
+/**
+ * An adversary that knows the shop tries calls that its policy forbids, with the tools as they are
+ * and with tools that check nothing.
+ */
 import type { Domain } from 'assize/internal/kernel';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +17,7 @@ import { smallWorld } from './testing/small-world.ts';
 const SEED = 20240515;
 const careless = carelessRetail();
 
-/** What the adversary is told, after what leads up to it was allowed. */
+/** The answer to the adversary's call, after the preceding calls were allowed. */
 function answer(domain: Domain, state: RetailState, { user, before, call }: Attempt): string {
   const world = worldOver(domain, concerning(state, user, call));
   for (const step of before) {
@@ -25,7 +28,10 @@ function answer(domain: Domain, state: RetailState, { user, before, call }: Atte
   return inWords(ruled(world, call, user));
 }
 
-/** The part of a large world that a call may be about: one user's, and whoever else is named. */
+/**
+ * The part of a large state that a call can be about. It has the data of the user and of each other
+ * user that the call refers to.
+ */
 function concerning(state: RetailState, user: string, { arguments: args }: Attempt['call']): RetailState {
   const others = Object.keys(state.orders).filter(
     (other) =>
@@ -36,7 +42,10 @@ function concerning(state: RetailState, user: string, { arguments: args }: Attem
   return { ...state, users: of(state.users), orders: of(state.orders), events: of(state.events) };
 }
 
-/** As it is in words: what is no rule is what is said before one is asked. */
+/**
+ * The expected answer in words. A name that is not a rule is itself the answer, given before any
+ * rule is checked.
+ */
 function named(by: string): string {
   return retail.rules.some(({ id }) => id === by) ? `reject ${by}` : by;
 }
@@ -62,7 +71,10 @@ describe.each([
       });
     });
 
-    /** Rules that hold records and rows in agreement are about faulty tools, of which there are none here. */
+    /**
+     * Rules that keep records and rows in agreement concern faulty tools, and no tool here is
+     * faulty.
+     */
     const rules = [
       ...new Set(
         Object.values(attempts)

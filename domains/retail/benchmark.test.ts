@@ -5,7 +5,7 @@ import { hasRetail, isWrite, recordedSolutions, retailWorld } from './testing/da
 import { inWords, ruled, worldOver } from './testing/kernel.ts';
 import { attempt, judge } from './testing/naive-world.ts';
 
-/** The list of README.md. What is refused changes nothing, as in the real job. */
+/** The list of README.md. A rejected proposal changes nothing, as in the real job. */
 describe.skipIf(!hasRetail)('the policy on the benchmark (tau-retail, absent without ASSIZE_DATA)', () => {
   const world = hasRetail ? retailWorld() : (undefined as never);
 

@@ -10,8 +10,8 @@ export function cents(amount: Dollars): number {
 }
 
 /**
- * Dollars rounded to cents, where the benchmark rounds. It rounds halves to even and this away from zero; a sum of whole
- * cents is never near one.
+ * Dollars rounded to cents, at the places where the benchmark rounds. The benchmark rounds halves
+ * to even, this function away from zero. A sum of whole cents is never near a half.
  */
 export function rounded(amount: Dollars): Dollars {
   return Number(amount.toFixed(2)) + 0;

@@ -1,4 +1,7 @@
-/** An agent serves one user: what another's is it neither sees nor changes, also with a tool that would. */
+/**
+ * An agent serves one user. The agent neither sees nor changes another user's data, even with a
+ * tool that would.
+ */
 import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';

@@ -4,7 +4,8 @@ import type { Order, RetailRecords, RetailState } from './schema.ts';
 const RECORDS = arg.members({ users: arg.object, products: arg.object, orders: arg.record(arg.object) });
 
 /**
- * The state before the first proposal: the records as they are, orders under their users, and no event yet.
+ * The state before the first proposal: the records as they are, orders under their users, and no
+ * event yet.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -25,7 +26,9 @@ export function retailInitial(records: RetailRecords): RetailState {
   };
 }
 
-/** The records of a state in the benchmark's form; each is the very object that stands in the state. */
+/**
+ * The records of a state in the benchmark's form. Each record is the same object as in the state.
+ */
 export function retailRecordsOf({ users, products, orders }: RetailState): RetailRecords {
   return { users, products, orders: Object.fromEntries(Object.values(orders).flatMap((own) => Object.entries(own))) };
 }

@@ -1,6 +1,7 @@
 /**
- * The life of an order, walked through: from a small world, every call of a set is tried in every state that calls lead
- * to, and each change of an order is compared with a table that was written down from policy.md and knows no rule.
+ * A walk through the life of an order. From a small state, the test tries every call of a set in
+ * every reachable state. The test compares each change of an order with a table. The table is
+ * written from policy.md and knows no rule.
  */
 import { canonicalize } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
@@ -13,12 +14,18 @@ import { inWords, ruled, worldOver } from './testing/kernel.ts';
 import { attempt, attemptCarelessly, copyOf } from './testing/naive-world.ts';
 import { ADDRESS, returnArgs, smallWorld, swapArgs } from './testing/small-world.ts';
 
-/** So many calls deep. Addresses may change for ever; of what else there is to do with these orders, three calls are the end. */
+/**
+ * The depth of the walk, in calls. Addresses can change without end; all other changes of these
+ * orders end after three calls.
+ */
 const DEPTH = 6;
-/** As many states are reached, with the tools' own checks and without: the policy forbids what they do. */
+/**
+ * The number of reachable states, with the tools' own checks and without. The policy forbids the
+ * same calls as the checks.
+ */
 const STATES = 400;
 
-/** By status: which tool may be used, and what the status is then. Everything else is forbidden. */
+/** By status: the allowed tools, and the status after each tool. Every other call is forbidden. */
 const TABLE: Readonly<Record<string, Readonly<Record<string, Order['status']>>>> = {
   pending: {
     cancel_pending_order: 'cancelled',
@@ -32,7 +39,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, Order['status']>>>>
   },
 };
 
-/** What the table lets through and is refused all the same, and why. */
+/** Calls that the table allows and the domain still refuses, with the reasons. */
 const REFUSED_FOR_MORE: Readonly<Record<string, readonly string[]>> = {
   // The payment was changed before: it can't be again, and the tool would pay back too much.
   modify_pending_order_payment: [
@@ -74,7 +81,7 @@ interface Step {
 interface Walk {
   readonly states: number;
   readonly steps: readonly Step[];
-  /** Calls that the table lets through and the domain does not, by what it says. */
+  /** Calls that the table allows and the domain refuses, with the domain's answers. */
   readonly refused: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

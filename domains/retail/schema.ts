@@ -6,7 +6,10 @@
  */
 import { z } from 'zod';
 
-/** US dollars as the benchmark has them: floating point, not always whole cents. Rules compare `cents` of them. */
+/**
+ * US dollars as the benchmark has them: floating point, not always whole cents. Rules compare
+ * `cents` of them.
+ */
 export type Dollars = number;
 
 export type PaymentSource = 'credit_card' | 'paypal' | 'gift_card';
@@ -88,7 +91,7 @@ export interface Order {
   return_payment_method_id?: string | undefined;
 }
 
-/** A payment method as it stood when it was named: without a source where the profile did not have it. */
+/** A payment method at the time when a call names it. It has no source if the profile lacks it. */
 export interface NamedMethod {
   id: string;
   source?: PaymentSource | undefined;
@@ -101,7 +104,7 @@ export interface Offer extends Variant {
   product_id: string;
 }
 
-/** An item of an order, and what it was to be replaced with. */
+/** An item of an order, and its intended replacement. */
 export interface Swap {
   item: Pick<Item, 'item_id' | 'product_id' | 'price' | 'options'>;
   offer: Offer;
@@ -117,7 +120,7 @@ interface SwapEvent {
   difference: Dollars;
 }
 
-/** `/events/{user}/{order}/-`: one change of an order, and what it was judged on. */
+/** `/events/{user}/{order}/-`: one change of an order, with the facts it is checked on. */
 export type OrderEvent =
   | { kind: 'cancellation'; status: OrderStatus; reason: string }
   | { kind: 'address'; status: OrderStatus }

@@ -8,7 +8,10 @@ import { copyOf, perform } from './testing/naive-world.ts';
 
 const COLLECTIONS = ['users', 'products', 'orders'] as const;
 
-/** What a call answers in a state that it has changed already: the record that it is about, or who was found. */
+/**
+ * The answer of a call in a state that it has already changed: the record of the call, or the user
+ * it finds.
+ */
 function answer({ name, arguments: args }: Call, records: RetailRecords): unknown {
   if (name.startsWith('find_user_id')) {
     return authenticatedUser([{ name, arguments: args }], records) ?? 'Error: user not found';
@@ -21,7 +24,10 @@ function answer({ name, arguments: args }: Call, records: RetailRecords): unknow
   return records.users[String(args['user_id'])] ?? 'Error: user not found';
 }
 
-/** The outputs of a task, errors in the benchmark's words and records as values, and the state that is left. */
+/**
+ * The outputs and the final state of a task. Errors are in the benchmark's words, and records are
+ * values.
+ */
 function replay(world: RetailState, { calls, user }: Recorded): { outputs: Map<number, unknown>; state: RetailState } {
   const outputs = new Map<number, unknown>();
   let state = world;

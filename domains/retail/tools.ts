@@ -1,6 +1,7 @@
 /**
- * The benchmark's tools. The seven that write are the domain's actions, under their own names, and refuse exactly what
- * the benchmark's own code refuses, in its words; the policy is not theirs to know.
+ * The benchmark's tools. The seven writing tools are the domain's actions, under their own names.
+ * They refuse exactly the calls that the benchmark's own code refuses, in its words. The tools do
+ * not know the policy.
  */
 import type { ProcessName } from './roles.ts';
 import type { Address } from './schema.ts';

@@ -1,6 +1,7 @@
 /**
- * Two agents serve one user at once, each on the slice that it was given. Without the kernel each one's changes go into a
- * shared log, and both are right by what they saw; with it the second is judged on what the first left behind.
+ * Two agents serve one user at the same time, each on the slice that it received. Without the
+ * kernel, each agent's changes go into a shared log, and both agents are right by their slices.
+ * With the kernel, the second proposal is adjudicated on the state after the first.
  */
 import type { Domain } from 'assize/internal/kernel';
 import { MemoryStore } from 'assize/internal/stores';
@@ -26,7 +27,7 @@ const exchange = (order_id: string, to: string): Call => ({
 const pay: Call = { name: 'modify_pending_order_payment', arguments: { order_id: 'P', payment_method_id: 'paypal' } };
 const cancel: Call = { name: 'cancel_pending_order', arguments: { order_id: 'P', reason: 'no longer needed' } };
 
-/** What one agent does, and the other, and what is broken when both are done. */
+/** The calls of the two agents, and the rule that is broken after both calls. */
 const SKEWS: readonly (readonly [string, Call, Call, string])[] = [
   [
     'a gift card that covers either of two exchanges',
@@ -37,7 +38,10 @@ const SKEWS: readonly (readonly [string, Call, Call, string])[] = [
   ['a cancellation beside a change of payment', cancel, pay, 'CANCELLATION_REFUND'],
 ];
 
-/** What an agent writes into the log: its own slice, changed by the tool, under all rules, as far as it can see. */
+/**
+ * The patches that an agent writes into the log: the tool's changes to its own slice, under all
+ * rules as far as the slice shows.
+ */
 function written(state: RetailState, call: Call): Operation[] {
   const slice = worldOver(retail, state).slice('agent', { user: 'ann' }) as unknown as RetailState;
   const ruling = ruled(worldOver(retail, slice), call);
@@ -45,7 +49,9 @@ function written(state: RetailState, call: Call): Operation[] {
   return ruling.verdict === 'approved' ? (ruling.patches() as Operation[]) : [];
 }
 
-/** The state that a log folds into: appended lists grow, all else is as whoever wrote last has it. */
+/**
+ * The state that a log folds into. Appended lists grow; any other value comes from its last writer.
+ */
 function folded(state: RetailState, log: readonly (readonly Operation[])[]): RetailState {
   return log.reduce((now, operations) => rfc6902(now as never, appended(now, operations)) as never, state);
 }

@@ -1,7 +1,8 @@
 /**
- * The main job: recorded agents before the kernel. One base trajectory holds the database, every recorded run is a
- * branch of it, every writing call is proposed in order, and what the agent looked up before a call are the
- * observations of its proposal. Then the whole store is verified.
+ * The main job: recorded agents before the kernel. One base trajectory holds the database, and
+ * every recorded run is a branch of it. The job proposes every writing call in order. The agent's
+ * look-ups before a call are the observations of its proposal. At the end the job verifies the
+ * whole store.
  */
 
 import { Assize, fixedClock } from 'assize';
@@ -13,7 +14,10 @@ import { type ExpectedRun, type RecordedRun, runKey } from './recorded.ts';
 import type { Records } from './records.ts';
 import { type CallReport, RunAdjudicator, type RunReport } from './run.ts';
 
-/** 2024-05-15T15:00:00 in the airline's time, where the benchmark stands still. The shop's records have no time. */
+/**
+ * The time at which the benchmark stands still: 2024-05-15T15:00:00 in the airline's time. The
+ * shop's records have no time.
+ */
 const NOW = '2024-05-15T20:00:00.000000Z';
 
 export interface AdjudicateOptions extends JobOptions {

@@ -10,8 +10,8 @@ export interface Base {
 }
 
 /**
- * Begins the base trajectory, or finds the one that an earlier job began with the same database under the same domain:
- * its name is made from both, so another database or another policy gets another base beside it.
+ * Creates the base trajectory, or finds the base of an earlier job with the same database and
+ * domain. Its name derives from both, so another database or another policy gets a separate base.
  */
 export async function openBase(assize: Assize, store: LedgerStore, domain: Domain, initial: unknown): Promise<Base> {
   const stateHash = contentHash(initial as Json, WORLD_LIMITS);

@@ -29,11 +29,17 @@ export interface Benchmark<R extends Records = Records> {
   readonly tools: BenchmarkTools;
   /** The role of all agents. */
   readonly role: string;
-  /** Its parameters for an agent that has made these calls; undefined while it is not settled for whom it acts. */
+  /**
+   * The role's parameters for an agent that has made these calls. Undefined until the calls
+   * identify its user.
+   */
   readonly paramsAfter: (calls: readonly RecordedCall[], records: R) => RoleParams | undefined;
 }
 
-/** A domain without its policy: only what the tools themselves refuse is refused, and what no role may touch. */
+/**
+ * A domain without its policy. The domain rejects only calls that the tools themselves refuse, and
+ * changes that no role may make.
+ */
 export function withoutPolicy(domain: Domain<any, any, any>): Domain {
   return defineDomain({
     name: domain.name,

@@ -8,7 +8,7 @@ import { arg, checkArgument } from 'assize/internal/base';
 import { z } from 'zod';
 import type { ChangedRecords } from './records.ts';
 
-/** One tool call. Its arguments are taken as they came: whether they fit is for the kernel to say. */
+/** One tool call, with its arguments as recorded. The kernel checks whether the arguments fit. */
 export interface RecordedCall {
   readonly name: string;
   readonly arguments: { readonly [name: string]: Json };

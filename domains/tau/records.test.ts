@@ -20,7 +20,10 @@ const record = fc.dictionary(
 const collection = fc.dictionary(id, record, { maxKeys: 6 });
 const records = fc.record({ flights: collection, reservations: collection, users: collection });
 
-/** As a branch has it: a new object on the way to what changed, the same objects for all else. */
+/**
+ * A change as a branch makes it: a new object on the path to the change, the same objects for
+ * everything else.
+ */
 const change = fc.record({
   name: fc.constantFrom('flights' as const, 'reservations' as const, 'users' as const),
   id,

@@ -6,7 +6,10 @@ type Collection = Readonly<Record<string, unknown>>;
 /** A database: collections of records, by name. */
 export type Records = Readonly<Record<string, Collection>>;
 
-/** Records that differ from the initial ones: `{collection: {id: record}}`, null where a record is gone. */
+/**
+ * Records that differ from the initial records: `{collection: {id: record}}`, with null for a
+ * missing record.
+ */
 export type ChangedRecords = Records;
 
 /** A record that is not what was expected; null where there is none. */
@@ -18,10 +21,11 @@ export interface Difference {
 }
 
 /**
- * Hashes and compares databases that share most records with an initial one. A hundred branches of one database differ
- * in a handful of its thousands of records, and what a branch does not change is the very object it began with; so the
- * canonical text of those objects is made once. Nothing else is remembered: a record that a branch owns may still be changed in
- * place, an initial one never is.
+ * Hashes and compares databases that share most records with an initial database. A hundred
+ * branches of one database differ in a handful of its thousands of records. A branch keeps the same
+ * object for each unchanged record, so the canonical text of these objects is computed once. No
+ * other text is cached: a branch may still change its own record in place, but never an initial
+ * record.
  */
 export class RecordTexts {
   readonly #initial: Records;

@@ -39,7 +39,10 @@ export interface RunReport {
   readonly trial?: number;
   readonly reward?: number;
   readonly trajectory_id: string;
-  /** Content hash of the records at the end: of `{collection: {id: record}}`, with all collections of the database. */
+  /**
+   * Content hash of the records at the end: of `{collection: {id: record}}`, with all collections
+   * of the database.
+   */
   readonly state_hash: string;
   readonly calls: readonly CallReport[];
   /** Records that are not as expected at the end; absent when nothing was expected. */
@@ -105,7 +108,10 @@ export class RunAdjudicator<R extends Records> {
     };
   }
 
-  /** The key is new for every job, so jobs on one store never meet; a run that is there twice gets a number. */
+  /**
+   * The key is new for every job, so the names of two jobs on one store never collide. A repeated
+   * run gets a number.
+   */
   #nameOf({ task_id, trial }: RecordedRun): string {
     const job = `run-${this.#options.keys.publicKey.slice(0, 8)}`;
     const name = trial === undefined ? `${job}:task-${task_id}` : `${job}:task-${task_id}:trial-${trial}`;

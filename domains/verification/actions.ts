@@ -11,7 +11,8 @@ import { evidenceAt } from './record.ts';
 import type { ProcessName } from './roles.ts';
 import { type Evidence, type Finding, id, kind, type Level, level, sha256, type VerificationState } from './schema.ts';
 
-// A type and not an interface: `defineDomain` asks for an index signature, which only types are given silently.
+// A type and not an interface: `defineDomain` asks for an index signature, and only types get one
+// implicitly.
 export type VerificationActions = {
   open_finding: Record<never, never>;
   submit: { submission: string; component: string; title: string; fingerprint: string };

@@ -1,4 +1,7 @@
-/** A story of one finding, on a real ledger in memory: `npx node domains/verification/example.ts` prints it. */
+/**
+ * A story of one finding, on a real ledger in memory: `npx node domains/verification/example.ts`
+ * prints it.
+ */
 import { Assize, generateKeys, issueWrit, openStore, Replayer, type Ruling, verifyTrajectory } from 'assize';
 import { contentHash } from 'assize/internal/canon';
 import { verification, verificationInitial } from './index.ts';

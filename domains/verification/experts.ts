@@ -1,4 +1,4 @@
-/** The kind of counselor that verifies: the human being that this work can't do without (seed 000 §3.2.2). */
+/** The kind of counselor that verifies: the human that this work requires (seed 000 §3.2.2). */
 export const EXPERT = 'expert';
 
 /** Configuration maps the experts to principals of this form. */

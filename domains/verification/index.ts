@@ -1,10 +1,13 @@
 /**
- * Vulnerability verification (seed 000 §3.2.2), the phase before disclosure: is a candidate finding a genuine vulnerability? Agents
- * submit, reproduce, rate and report, each confined to one finding; the answer is always a person's.
+ * Vulnerability verification (seed 000 §3.2.2), the phase before disclosure: is a candidate finding
+ * a genuine vulnerability? Agents submit, reproduce, rate and report, each confined to one finding.
+ * A human always gives the answer.
  *
- * Guarantees: nothing is reported that an expert has not verified on just the evidence that there is; the expert had it assigned,
- * within the limit of their queue, and has not submitted it; the same candidate is one finding, and its evidence has one verdict.
- * Not promised: speed, since every finding waits for its expert; and that experts are right.
+ * Guarantees: an expert has verified every reported finding on exactly the present evidence. The
+ * expert has the finding assigned, within the limit of the expert's queue, and is not its
+ * submitter. The same candidate is one finding, and its evidence has one verdict.
+ *
+ * Not promised: speed, because every finding waits for its expert; and that experts are right.
  */
 import { defineDomain } from 'assize/internal/kernel';
 import { actions } from './actions.ts';

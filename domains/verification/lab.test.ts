@@ -113,7 +113,8 @@ test('a proposal about one finding judges no record of any other', async () => {
   for (let i = 0; i < 30; i++) await lab.assigned(`f${i}`);
   judged.clear();
   await lab.approved('judge', genuine, 'expert:ada', { finding: 'f7' });
-  // An approval is judged by all, for the record; another proposal by what it touches.
+  // An approval checks all findings, for the record. Any other proposal checks only the findings
+  // that it changes.
   judged.clear();
   await lab.done('report', { report: 'p1', verdict: 'v1' }, { finding: 'f7' });
   expect([...judged]).toEqual(['f7']);

@@ -1,4 +1,7 @@
-/** A walk over the life of a finding (seed 000 §2.3), held against the policy as it is read here, without the domain's code. */
+/**
+ * A walk over the life of a finding (seed 000 §2.3). The test checks it against this file's reading
+ * of the policy, without the domain's code.
+ */
 import { describe, expect, test } from 'vitest';
 import { type LifeCycle, type Proposal, type Step, someFinds, walk, without } from '../../tests/support/life-cycle.ts';
 import { verification } from './index.ts';
@@ -47,7 +50,7 @@ function allowed(before: VerificationState, step: Step, after: VerificationState
   return forbidden(before, before.findings[finding]!, step);
 }
 
-/** What the policy has against a step beside the order of a finding. */
+/** The policy's objection to a step, apart from the order of a finding. */
 function forbidden(
   all: VerificationState,
   record: Finding,

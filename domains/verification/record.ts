@@ -27,7 +27,7 @@ export function stands(verdict: Verdict, { evidence }: Pick<Finding, 'evidence'>
   return verdict.n < n && !Object.values(evidence).some((item) => isBetween(item.n) || isBetween(item.withdrawn));
 }
 
-/** The expert who had the finding just before event `n`. */
+/** The expert with the finding just before event `n`. */
 export function expertAt(assignments: Rows<Assignment>, n: number): string | undefined {
   return Object.values(assignments).find((row) => row.n < n && (row.released ?? Number.POSITIVE_INFINITY) >= n)?.expert;
 }

@@ -9,7 +9,10 @@ function broken(state: VerificationState): string[] {
   return new World(verification, structuredClone(state) as never).failing.map(({ rule }) => rule.id);
 }
 
-/** f1 verified and reported; f2 verified, changed since, and its report retracted; f3 submitted, by Ben too, and assigned to Ada. */
+/**
+ * f1 is verified and reported. f2 is verified and changed since, and its report is retracted. f3 is
+ * submitted, by Ben too, and assigned to Ada.
+ */
 async function threeFindings(): Promise<VerificationState> {
   const lab = await Lab.open();
   for (const finding of ['f1', 'f2']) {
@@ -45,7 +48,8 @@ function but(change: (three: Three) => void): VerificationState {
 
 test('the base breaks nothing', () => expect(broken(base)).toEqual([]));
 
-// Each is broken alone, so its neighbours pass; and the line after it is as near as can be, and breaks nothing.
+// Each row breaks its rule alone, so the neighbouring rules pass. The line after it is as close as
+// possible and breaks no rule.
 const table: readonly (readonly [id: string, what: string, wrong: (_: Three) => void, right: (_: Three) => void])[] = [
   [
     'ONE_FINDING_PER_FINGERPRINT',

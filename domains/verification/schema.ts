@@ -1,7 +1,8 @@
 /**
- * The state of the verification domain: all that is on record of one finding stands together, so that a role is confined to it by
- * its parameter, and a verdict that waits for its expert stops that finding and no other. Rows are events: each has its time and
- * the number of its event in the finding, so that a rule judges a row by what was on record then, and never again.
+ * The state of the verification domain. The whole record of one finding is stored together. So a
+ * parameter confines a role to a finding, and a pending verdict blocks only that finding. Rows are
+ * events: each row has its time and the number of its event in the finding. So a rule checks a row
+ * against the record at that time, and never again.
  */
 import { type Instant, isInstant } from 'assize/internal/canon';
 import { z } from 'zod';
@@ -73,7 +74,7 @@ export interface Finding {
   /** The component by fingerprint: one. */
   identity: Record<Sha256, string>;
   submissions: Record<string, Submission>;
-  /** By the hash of what it is. */
+  /** By the hash of the evidence. */
   evidence: Record<Sha256, Evidence>;
   attempts: Record<string, Attempt>;
   ratings: Record<string, Rating>;
@@ -91,7 +92,10 @@ export interface VerificationState {
   findings: Record<string, Finding>;
 }
 
-/** Ids stand in pointers as they are: no `/`, no `~`, and never a name that JavaScript gives a meaning to. */
+/**
+ * Ids appear in JSON Pointers as they are: no `/`, no `~`, and no name with a meaning in
+ * JavaScript.
+ */
 export const id: z.ZodString = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 export const sha256: z.ZodString = z.string().regex(/^[0-9a-f]{64}$/);
 export const level: z.ZodType<Level, Level> = z.enum(LEVELS);

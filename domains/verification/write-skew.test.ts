@@ -41,7 +41,7 @@ test('a finding is reported while the evidence of its verdict is taken back', as
   };
   expect(skewOf(verification, lab.state, dayAt(0), [analysis, reporting])).toEqual({
     alone: [[], []],
-    // What was reported before the evidence changed was reported rightly.
+    // A report from before the change of the evidence is right.
     withoutKernel: [['REPORT_ON_VERDICT'], []],
     withKernel: [
       ['approved', 'REPORT_ON_VERDICT'],

@@ -9,7 +9,11 @@ import { type AdjudicateCliOptions, requireTaken } from './adjudicate-options.ts
 import { doJob, printSums } from './job.ts';
 
 const FILE = 'advisories.jsonl';
-/** The advisories of a vulnerability database as one portfolio, each taken through its phases. @throws CliError */
+/**
+ * The advisories of a vulnerability database as one portfolio, each taken through its phases.
+ *
+ * @throws CliError
+ */
 export async function adjudicateAdvisories(session: Session, options: AdjudicateCliOptions): Promise<ExitCode> {
   requireTaken('disclosure', options, []);
   const advisories = readAdvisories(join(options.data, FILE)).slice(0, options.limit);
@@ -21,7 +25,7 @@ export async function adjudicateAdvisories(session: Session, options: Adjudicate
   });
 }
 
-/** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
+/** Reads and checks all input before the store is opened, so bad input leaves nothing behind. */
 function readAdvisories(path: string): Advisory[] {
   const advisories = readLines(path, advisory);
   if (advisories.length === 0) throw new CliError('bad_input', `${path} has no advisories.`);

@@ -24,9 +24,10 @@ const GIVEN = {
 export type SpecialOption = keyof typeof GIVEN;
 
 /**
- * Nothing that was asked for is left undone in silence.
+ * Rejects options that the job does not use, instead of ignoring them silently.
  *
- * @throws CliError `usage`, which names what the job does not take, and what it takes
+ * @throws CliError `usage`, which names the options that the job does not accept, and the options
+ * that it accepts
  */
 export function requireTaken(job: string, options: AdjudicateCliOptions, taken: readonly SpecialOption[]): void {
   const names = Object.keys(GIVEN) as SpecialOption[];

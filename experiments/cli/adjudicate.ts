@@ -84,7 +84,10 @@ export function adjudicate(program: Command): void {
     );
 }
 
-/** Runs can be told what becomes of what escalates where something does: not without the policy, nor where nobody is asked. */
+/**
+ * Runs accept `--escalations` only if a proposal can escalate: with the policy, and in a domain
+ * that has counselors.
+ */
 function requireForRuns({ domain }: Benchmark<any>, options: AdjudicateCliOptions): void {
   const always = ['--runs', '--tasks', '--expected', '--no-invariants'] as const;
   if (!options.invariants) requireTaken(`${domain.name} --no-invariants`, options, always);
@@ -101,7 +104,7 @@ interface Input {
   readonly expected?: readonly ExpectedRun[];
 }
 
-/** Everything is read and checked before the store is opened, so that bad input leaves nothing behind. */
+/** Reads and checks all input before the store is opened, so bad input leaves nothing behind. */
 function readInput(benchmark: Benchmark<any>, options: AdjudicateCliOptions): Input {
   const { data, runs: runsFile, tasks, expected: expectedFile, limit } = options;
   if (runsFile === undefined && tasks === undefined) {

@@ -12,7 +12,7 @@ export function loadBenchmarks(): Promise<Benchmark<any>[]> {
   return Promise.all(Object.values(BENCHMARKS).map((load) => load()));
 }
 
-/** The benchmark whose database is that of a shipped domain. @throws CliError `not_found` */
+/** The benchmark with the database of a shipped domain. @throws CliError `not_found` */
 export async function benchmarkNamed(name: string): Promise<Benchmark<any>> {
   const load = Object.hasOwn(BENCHMARKS, name) ? BENCHMARKS[name] : undefined;
   if (load !== undefined) return load();

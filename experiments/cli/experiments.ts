@@ -59,7 +59,12 @@ export function namedExperiments<Of extends Listed>(
   return names.includes('all') ? experiments : experiments.filter(({ name }) => names.includes(name));
 }
 
-/** With what is given and installed; who names one that can't be run is told so at once. @throws CliError `usage` */
+/**
+ * The experiments that can run with the given options and the installed packages. Naming an
+ * experiment that cannot run is an immediate error.
+ *
+ * @throws CliError `usage`
+ */
 export function possible<Of extends Listed>(
   chosen: readonly Of[],
   names: readonly string[],
@@ -86,7 +91,10 @@ export function possible<Of extends Listed>(
   return { runnable: chosen.filter(({ name }) => skipped.every((each) => each.name !== name)), skipped };
 }
 
-/** Found out before anything runs: it would be told after minutes, and what was measured until then would be lost. */
+/**
+ * Checked before any experiment runs. A later error would come after minutes and lose all
+ * measurements until then.
+ */
 function isAbsent(name: string): boolean {
   try {
     import.meta.resolve(name);
@@ -99,11 +107,15 @@ function isAbsent(name: string): boolean {
 /** Which settings were typed, by the options that say them. */
 export interface Typed {
   readonly settings: Readonly<Record<string, string | undefined>>;
-  /** What an experiment goes by that does not say so. */
+  /** The settings of an experiment that declares none. */
   readonly usual: readonly string[];
 }
 
-/** An option that none of the chosen experiments goes by would come to nothing. @throws CliError `usage`, naming those that do */
+/**
+ * Rejects an option that none of the chosen experiments uses.
+ *
+ * @throws CliError `usage`, naming the experiments that use it
+ */
 export function refuseUnusedOptions(
   experiments: readonly Listed[],
   chosen: readonly Listed[],
@@ -158,8 +170,9 @@ export function printTables(
 }
 
 /**
- * Draws into a folder, which is made; what can't be drawn, or not be written there, is found out before anything is run. `known` columns keep
- * their colours. Answers with whether there was something to draw.
+ * Draws into a folder, and creates it. A missing package or an unwritable folder is reported before
+ * any experiment runs. `known` columns keep their colours. The returned function reports whether
+ * there was a table to draw.
  *
  * @throws CliError `usage`
  */

@@ -16,7 +16,10 @@ export type FromThread =
   | { readonly tables: readonly Table[] }
   | { readonly failed: Failed };
 
-/** What was thrown: `code` of what assize or the system says, the second with the call that failed. */
+/**
+ * The thrown error. `code` comes from assize or from the system; a system error also has the failed
+ * call.
+ */
 export interface Failed {
   readonly message: string;
   readonly stack: string;
@@ -25,8 +28,9 @@ export interface Failed {
 }
 
 /**
- * Runs experiments, each processor one at a time; but first, and each alone, those that measure nothing but time. `told` gets what came of
- * them in the order in which they are given. The first that fails, or Ctrl-C, ends all of them between two runs.
+ * Runs experiments, each processor one at a time. Experiments that measure only time run first,
+ * each alone. `told` receives the results in the order of the given experiments. The first failure,
+ * or Ctrl-C, ends all experiments between two runs.
  */
 export async function runExperiments(
   session: Session,

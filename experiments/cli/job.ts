@@ -8,14 +8,17 @@ import { green, line, red } from 'assize/internal/cli/terminal/printable.ts';
 import type { JobOptions, JobReport } from 'assize-domains/job';
 
 interface Job<Report> {
-  /** What it goes through, as in “adjudicating runs”. */
+  /** The items of the job, as in “adjudicating runs”. */
   readonly of: string;
   readonly work: (options: Required<JobOptions>) => Promise<Report>;
   readonly print: (out: Output, report: Report) => void;
   readonly isGood: (report: Report) => boolean;
 }
 
-/** Does a job on a store of its own or on one that there is, prints what came of it, and answers the exit code. */
+/**
+ * Does a job on its own store or on an existing store, prints the result, and returns the exit
+ * code.
+ */
 export async function doJob<Report extends JobReport>(session: Session, job: Job<Report>): Promise<ExitCode> {
   // A broken anchors file is to be found out before a store is made beside it.
   readAnchors(session.storeUrl);

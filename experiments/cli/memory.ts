@@ -26,7 +26,10 @@ interface Options extends StorelessOptions {
 
 /** The paper’s own, of its grids. */
 const SEED = 42;
-/** What the grids take; of what is run and not computed nobody waits for so many. */
+/**
+ * The maximum that the computed grids accept. Executed experiments would take too long with this
+ * number of runs.
+ */
 const RUNS_MAX = 1_000_000;
 /** Have the same colours in all images. */
 const LEVELS = ['RC', 'RR', 'SR', 'RC+cb', 'SI', 'SI+cb', 'SR+cb'];

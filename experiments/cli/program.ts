@@ -1,6 +1,9 @@
 import type { CommandLine } from 'assize/internal/cli/program.ts';
 
-/** The command `assize-experiments`: the experiments of the two papers, and recorded runs before the kernel. */
+/**
+ * The command `assize-experiments`: the experiments of the two papers, and recorded runs before the
+ * kernel.
+ */
 export const EXPERIMENTS: CommandLine = {
   name: 'assize-experiments',
   about: 'The experiments of the effects paper and the memory paper, each executed beside the figures of the paper.',

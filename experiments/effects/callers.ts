@@ -20,7 +20,7 @@ export interface StepReport {
 export interface CallerOptions {
   /** How often a step is tried again, where the mode does. */
   readonly retries?: number | undefined;
-  /** How often the runtime tries one effect, where the mode tries again. Default: as often as it does by itself. */
+  /** The runtime's attempts per effect, if the mode retries. Default: the runtime's own number. */
   readonly tries?: number | undefined;
 }
 
@@ -68,7 +68,10 @@ async function transactional(
   return { step, close: () => stage.close() };
 }
 
-/** A read that failed did nothing, so the transaction is begun anew like one whose tool did nothing. */
+/**
+ * A failed read does nothing, so the transaction restarts, as it does after a tool that did
+ * nothing.
+ */
 async function called(tx: Transaction, tool: string, input: unknown): Promise<unknown> {
   try {
     return await tx.call(tool, input);
@@ -90,7 +93,9 @@ export function claimsOf(tool: Tool, input: unknown): { reads: string[]; writes:
   return { reads: textsOf('read'), writes: textsOf('write') };
 }
 
-/** What the checkpoint has is put back after a fault, and it is tried again; what went out is out. */
+/**
+ * Restores the checkpoint after a fault and retries the step. Effects outside the checkpoint stay.
+ */
 function checkpointed(environment: Environment, tools: readonly Tool[], retries: number): Caller {
   const call = directCaller(tools);
   return {
@@ -126,7 +131,10 @@ function direct(tools: readonly Tool[]): Caller {
   };
 }
 
-/** Without a runtime a tool acts when it is called, whatever its class, and nobody hands on a key: each call has one of its own. */
+/**
+ * Without a runtime, a tool of any class executes when it is called. No layer passes a key on, so
+ * each call has its own key.
+ */
 export function directCaller(tools: readonly Tool[]): (step: Step) => Promise<unknown> {
   let calls = 0;
   return async ({ tool: name, input }) => {

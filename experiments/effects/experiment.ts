@@ -1,21 +1,21 @@
 import type { ProgressListener, Table } from '../tables/index.ts';
 
-/** How much of an experiment is done, and who is told how it goes on. */
+/** The extent of an experiment's run, and the listener for its progress. */
 export interface Running extends ProgressListener {
   /** Of all chance: the same seed gives the same faults. */
   readonly seed: number;
-  /** 1: as many runs as the paper has. Less where somebody can't wait, never none. */
+  /** 1: the paper's number of runs. A smaller value is faster, and at least one run remains. */
   readonly scale: number;
   /** The folder of real data, for those experiments that are made with some. */
   readonly data: string;
-  /** Where the server is that some experiments need: `postgres://user:password@host:5432/database`. */
+  /** The server that some experiments need: `postgres://user:password@host:5432/database`. */
   readonly postgres?: string;
 }
 
 /** The fields of `Running` that affect an experiment. */
 export type Setting = 'seed' | 'scale' | 'data' | 'postgres';
 
-/** Cells of a table of the paper, or of what the paper has not, each of which is executed. */
+/** The cells of a table, of the paper or beyond it. Each cell is executed. */
 export interface Experiment {
   /** As the command line names it: `recovery`. */
   readonly name: string;
@@ -27,7 +27,10 @@ export interface Experiment {
   readonly needs?: 'postgres';
   /** Optional packages that it can't be run without. */
   readonly packages?: readonly string[];
-  /** Why it can't be run with the data in this folder, of which it needs some; undefined where it can. */
+  /**
+   * The reason why the experiment cannot run with the data that it needs from this folder.
+   * Undefined if it can run.
+   */
   lacks?(data: string): string | undefined;
   /** Any other setting comes to nothing with it. Default: the seed and the scale. */
   readonly uses?: readonly Setting[];

@@ -14,8 +14,9 @@ export interface FaultyCall {
 }
 
 /**
- * The same tools, with faults between them and who calls. What compensates and what asks a sink is never hit (A.2: per tool call).
- * `tear` does the part of a call that is `torn`; by default nothing is done of it.
+ * The same tools, with faults between them and their caller. A fault never hits a compensation or a
+ * query of a sink (A.2: per tool call). `tear` executes the part of a `torn` call; by default no
+ * part is executed.
  */
 export function withFaults(
   tools: readonly Tool[],

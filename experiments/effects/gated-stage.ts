@@ -17,7 +17,9 @@ import type { StageOptions } from './stage.ts';
 /** A step that is never allowed. */
 export const FORBIDDEN = 'forbidden';
 
-/** Everything may be done but what is forbidden, and nothing that is to be confirmed before somebody does. */
+/**
+ * Allows every step except the forbidden one. A step that needs confirmation waits for an approver.
+ */
 const GATED = defineDomain({
   name: 'gated',
   version: '1',
@@ -68,12 +70,12 @@ const WRIT = issueWrit(
   keys.privateKey,
 );
 
-/** The runtime as a mode has it, in memory, with somebody who may confirm what is put up for approval. */
+/** The runtime in a mode, in memory, with an approver for the submitted proposals. */
 export interface GatedStage {
   readonly assize: Assize;
   readonly trajectory: Trajectory;
   readonly writ: Writ;
-  /** What a transaction commits with. `asks`: whether it is put up for approval first. */
+  /** The intent that a transaction commits. `asks`: whether it is submitted for approval first. */
   intent(
     step: string,
     asks: boolean,
@@ -81,7 +83,7 @@ export interface GatedStage {
   close(): Promise<void>;
 }
 
-/** Opens the runtime with these tools, to be closed by who asks. */
+/** Opens the runtime with these tools. The caller must close it. */
 export async function openGated({
   mode,
   tools,

@@ -1,8 +1,9 @@
 /**
- * The experiments of seed 003, each cell of which is executed on the runtime as it is published, beside the paper's figures.
+ * The experiments of seed 003, next to the paper's figures. Each cell is executed on the runtime as
+ * published.
  *
- * Guarantees: the same seed gives the same faults in every mode; what became of an effect is read off the sink that had it, and
- * never off the runtime.
+ * Guarantees: the same seed gives the same faults in every mode. The outcome of an effect is read
+ * from its sink, and never from the runtime.
  *
  * Never: leaves a file, a server or a process behind.
  */

@@ -12,8 +12,9 @@ export interface Estimate {
 }
 
 /**
- * The mean of these values with its 95 % interval, by the bootstrap (seed 003 §6.1.2): as many values are drawn from them, again
- * and again, and the middle 95 % of the means of those are the interval. The same values and seed have the same one.
+ * The mean of these values with its 95 % interval, by the bootstrap (seed 003 §6.1.2). The
+ * bootstrap draws the same number of values from them, again and again. The middle 95 % of the
+ * means of the draws are the interval. The same values and seed have the same interval.
  */
 export function estimateOf(values: readonly number[], seed: number): Estimate {
   if (values.length === 0) throw new RangeError('There is no mean of no values.');

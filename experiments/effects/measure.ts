@@ -14,11 +14,14 @@ export interface Plan extends Pick<TaskOptions, 'retries' | 'onError' | 'tries'>
   readonly rate: number;
   /** How many the paper has; fewer by the scale, never none. */
   readonly runs: number;
-  /** The task of a run, from 0. Its name decides its faults, so it says the workload and the run, and never the mode. */
+  /**
+   * The task of a run, from 0. Its name decides its faults, so the name contains the workload and
+   * the run, and never the mode.
+   */
   readonly task: (run: number) => Task;
 }
 
-/** Carries the plans out, one after the other, and answers with what came of each. */
+/** Executes the plans one after the other and returns the result of each plan. */
 export async function measure(running: Running, plans: readonly Plan[]): Promise<Metrics[]> {
   const all = plans.reduce((sum, { runs }) => sum + scaled(runs, running), 0);
   const measured: Metrics[] = [];
@@ -36,7 +39,7 @@ export async function measure(running: Running, plans: readonly Plan[]): Promise
   return measured;
 }
 
-/** Carries each setting out in each mode, and answers with what came of it, by setting and mode. */
+/** Executes each setting in each mode and returns the results, by setting and mode. */
 export async function measureModes(
   running: Running,
   modes: readonly Mode[],

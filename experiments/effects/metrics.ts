@@ -3,7 +3,7 @@ import { type Estimate, estimateOf } from './interval.ts';
 import type { Mode } from './modes.ts';
 import type { TaskResult } from './run-task.ts';
 
-/** The six metrics of seed 003 §6.1.3, and what else its tables count. */
+/** The six metrics of seed 003 §6.1.3, and the other counts of its tables. */
 export type MetricName =
   | 'success'
   | 'correct'
@@ -26,7 +26,10 @@ export const SIX_COLUMNS: readonly string[] = [
   'errors told',
 ];
 
-/** What one task adds. Of the first five the mean is asked for, in per cent; of the others the sum. */
+/**
+ * The contribution of one task. The tables show the mean of the first five metrics, in per cent,
+ * and the sum of the others.
+ */
 const OF: Readonly<Record<MetricName, (result: TaskResult) => number>> = {
   /** All steps were done without an error that could not be recovered from. */
   success: ({ success }) => (success ? 100 : 0),
@@ -34,7 +37,7 @@ const OF: Readonly<Record<MetricName, (result: TaskResult) => number>> = {
   correct: ({ judged }) => (judged.correct ? 100 : 0),
   /** Something that was not to stay was visible at any time. */
   contaminated: ({ judged }) => (judged.contaminated ? 100 : 0),
-  /** Of the expected steps, those that are in the final state: all of them, where none are expected. */
+  /** The expected steps that are in the final state, in per cent: 100 if no step is expected. */
   completion: ({ judged }) => (judged.expected === 0 ? 100 : partOf(judged.present, judged.expected)),
   /** Of the expected steps, those with a wrong value in the final state. */
   corruption: ({ judged }) => partOf(judged.wrong, judged.expected),
@@ -75,7 +78,7 @@ export class Metrics {
     return this.#results.map(OF[metric]);
   }
 
-  /** The sum of what the sinks count under that name (`Judged.counts`). */
+  /** The sum of the sinks' counts under that name (`Judged.counts`). */
   counted(name: string): number {
     return this.#results.reduce((sum, { judged }) => sum + (judged.counts?.[name] ?? 0), 0);
   }
@@ -112,8 +115,8 @@ export class Metrics {
 }
 
 /**
- * All six metrics of each setting in each mode, below the table that has the one which the paper prints. `settings`:
- * what was measured of each, in the order of the modes.
+ * All six metrics of each setting in each mode, below the table with the metric that the paper
+ * prints. `settings`: the measurements of each setting, in the order of the modes.
  */
 export function sixTable(
   { title, notes = [], ...of }: Pick<Table, 'source' | 'title' | 'keys'> & { readonly notes?: Table['notes'] },

@@ -1,4 +1,4 @@
-/** What protects the calls of tools from faults (seed 003 §6.1.1, and table 7 for the last). */
+/** The protection of tool calls from faults (seed 003 §6.1.1, and table 7 for the last mode). */
 export type ModeName = 'Tx-Full' | 'CR' | 'No-Frontier' | 'No-Tx' | 'Tx-NoFrontier+Retry';
 
 /** A mode, as what of the runtime it has: the one switch of all experiments. */
@@ -10,7 +10,7 @@ export interface Mode {
   readonly frontier: boolean;
   /** A failed call is retried. */
   readonly retry: boolean;
-  /** The state is put back to what it was before what failed. What went out is out. */
+  /** The state before the failed call is restored. Effects outside the checkpoint stay. */
   readonly checkpoint: boolean;
 }
 

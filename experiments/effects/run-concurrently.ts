@@ -1,7 +1,10 @@
 import { yieldToEventLoop } from '../tables/index.ts';
 import type { Running } from './experiment.ts';
 
-/** Does something about each, so many at the same time, for what waits more than it works. In the order of what was given. */
+/**
+ * Runs `make` for each item, `atOnce` items at a time, for work that mostly waits. Returns the
+ * results in the order of the items.
+ */
 export async function runConcurrently<T, Made>(
   running: Running,
   all: readonly T[],
@@ -19,7 +22,7 @@ export async function runConcurrently<T, Made>(
     }
   };
   const workers = Array.from({ length: atOnce }, work);
-  // Whoever stops, all have to have ended before what they work with is closed.
+  // All workers must end before the caller closes their resources, even if one worker fails.
   const ends = await Promise.allSettled(workers);
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return made;

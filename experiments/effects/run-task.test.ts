@@ -12,7 +12,9 @@ import type { Environment, Task } from './task.ts';
 
 const KINDS: readonly FaultKind[] = ['exception', 'lost', 'torn'];
 
-/** What is to become of as many registers, by the words of the paper alone: no runtime, no tools. */
+/**
+ * The expected result of `steps` registers, by the words of the paper alone: no runtime, no tools.
+ */
 function model(name: string, steps: number, { mode, schedule, retries = 3, onError = 'end' }: TaskOptions): TaskResult {
   const told = { faults: 0, retries: 0, recovered: 0, propagated: 0, waiting: 0 };
   const there: ('right' | 'wrong')[] = [];
@@ -42,7 +44,7 @@ function model(name: string, steps: number, { mode, schedule, retries = 3, onErr
 }
 
 const isRetrying = ({ retry }: Mode): boolean => retry;
-/** A transaction asks what became of a call: of what was done it need not try again. */
+/** A transaction asks for the outcome of a call, so it does not retry an executed call. */
 const isTriedAgain = ({ transactional }: Mode, fault: Fault): boolean => !(transactional && fault === 'lost');
 
 function modelStep(mode: Mode, faultOf: (attempt: number) => Fault, retries: number) {

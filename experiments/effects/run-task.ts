@@ -11,7 +11,7 @@ export interface TaskOptions {
   readonly retries?: number;
   /** The agent's reaction to an error. Default: it ends there. */
   readonly onError?: 'end' | 'go on';
-  /** How often the runtime tries one effect, where the mode tries again. Default: as often as it does by itself. */
+  /** The runtime's attempts per effect, if the mode retries. Default: the runtime's own number. */
   readonly tries?: number | undefined;
 }
 
@@ -33,9 +33,11 @@ export interface TaskResult {
 }
 
 /**
- * Does a task in an environment of its own. What its tools throw is taken for faults, and is in the result.
+ * Does a task in its own environment. Errors that its tools throw count as faults, and are in the
+ * result.
  *
- * @throws TypeError for a step whose tool is not there, or a fault that it has no part for; EffectError `bad_input`
+ * @throws TypeError for a step with a missing tool, or for a `torn` fault without a part;
+ * EffectError `bad_input`
  */
 export async function runTask(task: Task, options: TaskOptions): Promise<TaskResult> {
   const environment = await task.open();
@@ -99,7 +101,10 @@ class StepFaults {
   #attempt = 0;
   hits = 0;
   hitsOfStep = 0;
-  /** Whoever calls takes whatever is thrown in a tool for a fault, so it is thrown by who runs the task. */
+  /**
+   * The caller treats every error of a tool as a fault, so the runner of the task throws this
+   * error.
+   */
   misuse: string | undefined;
 
   constructor(task: Task, schedule: Schedule) {

@@ -2,13 +2,14 @@ import type { Mode } from './modes.ts';
 import { seededFraction } from './seeded-random.ts';
 
 /**
- * What goes wrong with a call. `exception`: it throws before anything was done. `lost`: it was done, and the answer is lost.
- * `torn`: a part of it was done, and the answer is lost; only where an environment says what a part is (`Environment.tear`).
+ * The fault of a call. `exception`: it throws before it does anything. `lost`: the call is
+ * executed, and the answer is lost. `torn`: a part of the call is executed, and the answer is lost.
+ * Only an environment that defines the part has this fault (`Environment.tear`).
  */
 export type FaultKind = 'exception' | 'lost' | 'torn';
 export type Fault = 'none' | FaultKind;
 
-/** Which kinds of faults a mode has to live with. Which calls are hit is the same in all of them. */
+/** The kinds of faults in a mode. The same calls are hit in all modes. */
 export interface Profile {
   readonly name: 'both' | 'paper';
   /** For the title of a table. */
@@ -47,7 +48,10 @@ export interface ScheduleOptions {
   readonly kinds: readonly FaultKind[];
 }
 
-/** One schedule for all modes: a call is hit or not by its task, its step and its try alone. Each kind is as likely. */
+/**
+ * One schedule for all modes. Only the task, the step and the attempt decide whether a call is hit.
+ * All kinds are equally likely.
+ */
 export function scheduleOf({ seed, rate, kinds }: ScheduleOptions): Schedule {
   return (task, step, attempt) => {
     if (seededFraction('fault', seed, task, step, attempt) >= rate) return 'none';

@@ -3,7 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder that is gone when it is disposed of. In memory where there is such a place: no disk is measured here. */
+/**
+ * A folder that is removed when it is disposed of. The folder is in memory if the machine has such
+ * a place: no disk is measured here.
+ */
 export interface Scratch extends AsyncDisposable {
   readonly path: string;
 }

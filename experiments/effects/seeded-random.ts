@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 
-/** A number from 0 to below 1 that these parts alone decide: whoever asks, and in whatever order, is told the same. */
+/**
+ * A number from 0 to below 1 that these parts alone decide. Every caller gets the same number, in
+ * any order.
+ */
 export function seededFraction(...parts: readonly (string | number)[]): number {
   return hash('sha256', JSON.stringify(parts), 'buffer').readUIntBE(0, 6) / 2 ** 48;
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type ModeName, modeOf } from './modes.ts';
 import { openStage } from './stage.ts';
 
-/** A number elsewhere, that is read, and set to what somebody made of it. */
+/** An external number. Callers read it, and set it to a value derived from it. */
 function counter(): { tools: Tool[]; value: () => number } {
   let value = 0;
   const read = declareTool({

@@ -8,7 +8,7 @@ import type { Mode } from './modes.ts';
 /** How often a step is tried again, as in the paper (A.9.4). */
 export const RETRIES = 3;
 
-/** A world that counts steps: what is measured is outside of it. */
+/** A domain that counts steps. The measured values are outside of it. */
 const STEPS = defineDomain({
   name: 'steps',
   version: '1',
@@ -53,7 +53,7 @@ export interface StageOptions {
   readonly tries?: number | undefined;
   /** Milliseconds after which the answer of a tool is taken for lost. */
   readonly callTimeoutMs?: number;
-  /** Of names of what tools touch. */
+  /** The resolvers of the names of the tools' scopes. */
   readonly resolvers?: Resolvers;
 }
 
@@ -62,7 +62,10 @@ export interface Stage {
   readonly assize: Assize;
   readonly trajectory: Trajectory;
   readonly writ: Writ;
-  /** A transaction that commits with one step more, and otherwise as `Trajectory.transaction` says. */
+  /**
+   * A transaction that commits with one step more, and otherwise works like
+   * `Trajectory.transaction`.
+   */
   transact<T>(
     options: Omit<TransactionOptions, 'writ'>,
     body: (tx: Transaction) => Promise<T> | T,
@@ -70,7 +73,7 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Opens the runtime with these tools, to be closed by who asks. Nothing in it sleeps. */
+/** Opens the runtime with these tools. The caller must close it. No part of it sleeps. */
 export async function openStage({
   mode,
   tools,

@@ -6,7 +6,7 @@ export interface Step {
   readonly input: unknown;
 }
 
-/** What is to be done, in order, in an environment of its own. */
+/** The steps to be done, in order, in the task's own environment. */
 export interface Task {
   /** Of the faults that meet it: the same name has the same ones. */
   readonly name: string;
@@ -16,17 +16,17 @@ export interface Task {
 
 /** Where tools act, with sinks of its own. One task is done in it. */
 export interface Environment {
-  /** As they are declared; faults come between them and who calls. */
+  /** The tools as declared. Faults come between them and their caller. */
   readonly tools: readonly Tool[];
-  /** What checkpoints have of it, which need not be all. */
+  /** The state that checkpoints contain, not necessarily all of it. */
   snapshot(): unknown;
   restore(snapshot: unknown): void | Promise<void>;
   /**
-   * What became of the task, read off the sinks' own logs and states. `answers`: what the caller was told of each step that it came
-   * to, undefined for an error.
+   * The outcome of the task, read from the sinks' own logs and states. `answers`: the answer that
+   * the caller received for each step it reached, undefined for an error.
    */
   judge(answers: readonly unknown[]): TaskVerdict | Promise<TaskVerdict>;
-  /** Does a part of what the call would do: where faults may be `torn`. */
+  /** Executes a part of the call's effect. Present if faults can be `torn`. */
   tear?(tool: string, input: unknown, key: string): void | Promise<void>;
   close?(): void | Promise<void>;
 }
@@ -37,12 +37,12 @@ export interface TaskVerdict {
   readonly correct: boolean;
   /** Steps with an expected effect. */
   readonly expected: number;
-  /** Those of them whose effect is there, right or wrong. */
+  /** Number of these steps with a present effect, right or wrong. */
   readonly present: number;
   /** Those of them that are there with a wrong value, or more often than they should. */
   readonly wrong: number;
   /** Something was to be seen at some time that was not to stay. */
   readonly contaminated: boolean;
-  /** What else the sinks count, by its name: mails that came twice. */
+  /** Other counts of the sinks, by name, such as mails that arrived twice. */
   readonly counts?: Readonly<Record<string, number>>;
 }

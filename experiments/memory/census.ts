@@ -1,7 +1,10 @@
 import { yieldToEventLoop } from '../tables/index.ts';
 import type { Running } from './experiment.ts';
 
-/** Does each cell so many times, one run after the other, and answers with what came of its runs, in the order of the cells. */
+/**
+ * Executes each cell `runs` times, serially. Returns the results of the runs, in the order of the
+ * cells.
+ */
 export async function census<Cell, Made>(
   running: Running,
   cells: readonly Cell[],

@@ -6,9 +6,15 @@ export interface Running extends ProgressListener {
   readonly seed: number;
   /** How many runs, or schedules, each cell has; where it is left out as many as the paper has. */
   readonly runs?: number;
-  /** Where the server is that some experiments need: `postgres://user:password@host:5432/database`. */
+  /**
+   * The URL of the server that some experiments need:
+   * `postgres://user:password@host:5432/database`.
+   */
   readonly postgres?: string;
-  /** A folder in which other memories are installed, as `peers/package.json` pins them: they are run too. */
+  /**
+   * A folder with other memories, installed as `peers/package.json` pins them. The experiments run
+   * these memories too.
+   */
   readonly peers?: string;
 }
 
@@ -18,7 +24,7 @@ export type Need = 'postgres';
 /** The fields of `Running` that affect an experiment. */
 export type Setting = 'seed' | 'runs' | 'postgres' | 'peers';
 
-/** Cells of the paper, or of what it leaves out, each of which is executed. */
+/** Cells of the paper, or cells that the paper omits. Each cell is executed. */
 export interface Experiment {
   /** As the command line names it: `isolation`. */
   readonly name: string;

@@ -47,7 +47,10 @@ describe('a grid as a table', () => {
 });
 
 describe('how far chance may bring a cell', () => {
-  /** The probability that of so many runs at least or at most a part is so, summed up from the binomial distribution. */
+  /**
+   * The probability that the share of the runs deviates from `p` by `away` or more, summed from the
+   * binomial distribution.
+   */
   function tail(p: number, runs: number, away: number): number {
     let term = (1 - p) ** runs;
     let sum = 0;

@@ -10,11 +10,14 @@ export interface Layout extends Pick<Table, 'title' | 'notes' | 'plot' | 'digits
   readonly keys: readonly string[];
   /** The one that its column is named by. */
   readonly column: string;
-  /** For what chance decides: how many runs a cell has. */
+  /** Number of runs of each cell, for random cells. */
   readonly runs?: number;
 }
 
-/** A grid as a table: each cell beside what it has to be, and beside what the paper prints of it, if it does. */
+/**
+ * A grid as a table. Each cell shows its expected value, and the paper's value if the paper prints
+ * one.
+ */
 export function gridTable(grid: Grid, layout: Layout): Table {
   const { title, keys, column, runs, notes, source, plot, digits } = layout;
   const columns = [...new Set(grid.rows.map(({ cell }) => String(cell[column])))];
@@ -38,8 +41,8 @@ export function gridTable(grid: Grid, layout: Layout): Table {
 }
 
 /**
- * How far chance brings the part of so many runs from its probability, but for one case in a million (Hoeffding's bound); nowhere where it
- * is certain.
+ * The maximum distance of a share of `runs` runs from its probability, except in one case in a
+ * million (Hoeffding's bound). The distance is 0 for a certain outcome.
  */
 export function boundOf(probability: number, runs: number): number {
   return probability === 0 || probability === 1 ? 0 : Math.sqrt(Math.log(2 / MISSES) / (2 * runs));

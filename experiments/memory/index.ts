@@ -1,12 +1,15 @@
 /**
- * The experiments of seed 002, each cell of which is executed: on schedules (`assize/memory/experiments`), with the package's own memory and
- * judge log, and on a bare store of a real PostgreSQL server, at its own levels of isolation.
+ * The experiments of seed 002. Each cell is executed. The experiments run on schedules
+ * (`assize/memory/experiments`), with the package's own memory and judge log, and on a bare store
+ * of a real PostgreSQL server. The server runs at its own isolation levels.
  *
- * Guarantees: a cell that follows from definitions says what it has to be, and is marked where it is not; what became of a transaction is
- * read off the rows, and never off what was asked for.
+ * Guarantees: a cell that follows from definitions states its expected value, and is marked if it
+ * differs. The outcome of a transaction is read from the rows, never from the request.
  *
- * Never: opens a store but in memory or in a folder of its own that it removes, or leaves anything on a server; gives another memory that is run a model but a stub, or anything of its
- * user’s settings; expects a figure of the paper that came from a language model or from a generator that is not published.
+ * Never: opens a store except in memory or in its own folder, which it removes; leaves anything on
+ * a server. The experiments never give a peer memory a model other than a stub, or any setting of
+ * its user. They never expect a figure of the paper that came from a language model or from an
+ * unpublished generator.
  */
 
 export { AnomalyError, type AnomalyErrorCode } from './errors.ts';

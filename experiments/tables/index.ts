@@ -1,7 +1,9 @@
 /**
- * What experiments have measured, as tables: their cells beside what a paper prints and what they have to be, as text and as images.
+ * The measurements of experiments, as tables. Each cell shows its value next to the paper's value
+ * and the expected value, as text and as images.
  *
- * Guarantees: the same table is the same text and the same image; a cell that is not what it has to be is marked wherever it is shown.
+ * Guarantees: the same table yields the same text and the same image. A cell that differs from its
+ * expected value is marked in every output.
  *
  * Never: measures anything, or rounds away that a cell differs.
  */

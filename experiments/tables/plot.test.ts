@@ -29,7 +29,10 @@ const table: Table = {
   plot: { sort: 'line', x: 'fp', y: 'tasks done' },
 };
 
-/** What stands between the tags of a text, if each tag is closed by its own and nothing else is in it. */
+/**
+ * The contents between the tags of a text, if each tag has its own closing tag and no other content
+ * exists.
+ */
 function textsOf(svg: string): string[] {
   const open: string[] = [];
   const texts: string[] = [];

@@ -11,17 +11,22 @@ const NAMES_A_LINE = 4;
 const LINE_HEIGHT = 22;
 /** Beside the axes. */
 const [LEFT, RIGHT] = [72, 32];
-/** Of what stands below the axis: its size, its lines, and a character of it as broad as they are at most on the average. */
+/**
+ * The labels below the axis: their size, their line height, and the maximum average width of a
+ * character.
+ */
 const LABEL = { size: 11, line: 14, character: 6.5 };
 /** Of columns, in their order. */
 const COLOURS = ['#1f6f8b', '#c8553d', '#588157', '#8d6a9f', '#b08d00', '#5c677d', '#d17a9b', '#2b9348'];
-/** Of groups of rows, for lines: full for what was measured, hollow for what the paper says. */
+/**
+ * Symbols of groups of rows, for lines: filled for measured values, hollow for the paper's values.
+ */
 const SYMBOLS = ['circle', 'triangle', 'rect', 'diamond'];
 
 /**
- * Loads what draws: the function that it answers with makes of a table with a `plot` an SVG image, as text. What was measured is
- * drawn full, with its interval where lines are drawn; what the paper says is dashed, or hollow. Columns that are `known` have the same
- * colour in all images.
+ * Loads the chart library. The returned function draws a table with a `plot` as an SVG image, as a
+ * string. Measured values are drawn solid, with their intervals in line plots. The paper's values
+ * are dashed or hollow. Columns that are `known` have the same colour in all images.
  *
  * @throws TableError `not_installed`; ArgumentError `bad_argument`
  */
@@ -40,7 +45,10 @@ async function loaded(): Promise<typeof Charts> {
   }
 }
 
-/** @throws ArgumentError `bad_argument`; TableError `bad_input` for a table that says nothing of a plot, or a key or column that it has not */
+/**
+ * @throws ArgumentError `bad_argument`; TableError `bad_input` for a table without a plot, or for a
+ * key or column that the table does not have
+ */
 function drawn(charts: typeof Charts, table: Table, known: readonly string[]): string {
   checkArgument(TABLE, table, 'table');
   const chart = charts.init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
@@ -53,8 +61,8 @@ function drawn(charts: typeof Charts, table: Table, known: readonly string[]): s
 }
 
 /**
- * Left out is what is there for who points at it, and that lines are cut off at the edge, which none comes to: it is numbered anew
- * with each image, and the same table is to be the same one.
+ * Removes attributes for the mouse pointer, and the clipping at the edge, which no line reaches.
+ * Both are numbered anew in each image, and the same table must yield the same image.
  */
 function plain(svg: string): string {
   return svg.replace(/ (?:class|clip-path|ecmeta_\w+)="[^"]*"/g, '').replace(/<(style|defs)\b[\s\S]*?<\/\1>\s*/g, '');
@@ -65,7 +73,9 @@ interface Series {
   readonly name: string;
   readonly color: string;
   readonly symbol: string;
-  /** Of the line: the later ones are finer, so that those below them are seen where they are the same. */
+  /**
+   * Width of the line. Later lines are finer, so the lines below them are visible if they coincide.
+   */
   readonly width: number;
   /** Along the axis; none where there is no row or no number. */
   readonly cells: readonly (Cell | undefined)[];
@@ -123,7 +133,10 @@ function requireOne(table: Table, what: 'key' | 'column', all: readonly string[]
   throw new TableError('bad_input', `${headingOf(table)} has no ${what} ${name}; it has ${all.join(', ')}.`);
 }
 
-/** What stands below the axis, each at its place: where it is long, in several lines. `height`: with room below it. */
+/**
+ * The labels below the axis, each at its position. A long label has several lines. `height`:
+ * includes the room below.
+ */
 function labelsOf(places: readonly string[]): { readonly height: number; readonly option: object } {
   const width = Math.floor((WIDTH - LEFT - RIGHT) / places.length) - 6;
   const linesOf = (place: string): number => {
@@ -172,7 +185,9 @@ function colourOf(column: string, place: number, known: readonly string[]): stri
   return COLOURS[(own < 0 ? place : own) % COLOURS.length] as string;
 }
 
-/** What some keys of a row say beside its place on the axis: a number with what it is of. */
+/**
+ * The other keys of a row, besides its position on the axis. A number follows the name of its key.
+ */
 function groupOf(keys: readonly string[], row: Table['rows'][number], beside: readonly number[]): string {
   return beside.map((i) => (typeof row.keys[i] === 'number' ? `${keys[i]} ${row.keys[i]}` : row.keys[i])).join(', ');
 }
@@ -193,7 +208,10 @@ function paperOf({ name, color, symbol, cells }: Series, sort: 'line' | 'bar'): 
   return { type: 'line', name: paper, data, ...marks, lineStyle: { color, type: 'dashed', width: 1 } };
 }
 
-/** A stroke from the lower end of each interval to the upper one, as far as there can be values: from 0 to that. */
+/**
+ * A stroke from the lower end of each interval to the upper one, limited to the possible values:
+ * from 0 to `most`.
+ */
 function intervalsOf({ name, color, cells }: Series, most: number): Charts.SeriesOption {
   const data = cells.flatMap((cell, i) =>
     cell?.within === undefined || typeof cell.measured !== 'number'
@@ -216,7 +234,7 @@ function intervalsOf({ name, color, cells }: Series, most: number): Charts.Serie
   };
 }
 
-/** Nothing is drawn for what is no number. */
+/** A value that is not a number is not drawn. */
 function rounded(value: Cell['paper']): number | string {
   return typeof value === 'number' ? Number(value.toPrecision(6)) : '-';
 }

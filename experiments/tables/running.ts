@@ -1,7 +1,7 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 import { arg, checkArgument } from 'assize/internal/base';
 
-/** Who is told how an experiment goes on, and may stop it. */
+/** The listener for an experiment's progress, which can stop the experiment. */
 export interface ProgressListener {
   readonly signal: AbortSignal;
   /** Told after each part. */
@@ -9,7 +9,8 @@ export interface ProgressListener {
 }
 
 /**
- * Of an experiment in so many parts, the one that is counted from 0: it is told as that share of the whole.
+ * The listener for one of several parts of an experiment, counted from 0. It reports the part's
+ * progress as a share of the whole.
  * @throws ArgumentError `bad_argument`
  */
 export function partOf<Running extends ProgressListener>(running: Running, part: number, parts: number): Running {
@@ -18,7 +19,7 @@ export function partOf<Running extends ProgressListener>(running: Running, part:
 }
 
 /**
- * Between two runs: what waits in this process has its turn, and whoever wants to stop is heard.
+ * Between two runs: lets waiting tasks of this process run, and checks the abort signal.
  * @throws the signal's reason; ArgumentError `bad_argument`
  */
 export async function yieldToEventLoop(watched: Pick<ProgressListener, 'signal'>): Promise<void> {

@@ -1,4 +1,4 @@
-/** One number of a table, as it was measured here, with what the paper says of it where it does. */
+/** One number of a table, as measured here, with the paper's value if the paper has one. */
 export interface Cell {
   readonly measured: number | string;
   /** Half of a 95 % interval, in the same unit. */
@@ -13,29 +13,36 @@ export interface Cell {
 
 /** The measurements of one experiment: cells by rows and columns. */
 export interface Table {
-  /** `Table 9`, `A.6`; where the paper has none, what it is about, and the section that speaks of it: `Aliases (§4.3)`. */
+  /**
+   * `Table 9`, `A.6`. If the paper has no such table, the subject and the section about it:
+   * `Aliases (§4.3)`.
+   */
   readonly source: string;
   readonly title: string;
   /** Of the cells, where all have one: `%`, `µs`, `tx/s`. */
   readonly unit?: string;
   /** After the point, where the usual ones are too few. */
   readonly digits?: number;
-  /** What the first columns name, and what the others measure. */
+  /** The names of the first columns, and the measurements of the others. */
   readonly keys: readonly string[];
   readonly columns: readonly string[];
   readonly rows: readonly { readonly keys: readonly (string | number)[]; readonly cells: readonly Cell[] }[];
   /** Notes for the reader: the number of runs, and differences from the paper with reasons. */
   readonly notes: readonly string[];
   /**
-   * Drawn so; not where it is left out. `x`: the key along the axis, the other keys and the columns are series. `columns`: those that
-   * are drawn, where the others are of another sort; default: all. `log`: for cells of different magnitudes, all above 0.
+   * The settings of the image. Without them no image is drawn. `x`: the key along the axis; the
+   * other keys and the columns are series. `columns`: the drawn columns, if the others are of
+   * another kind; default: all. `log`: for cells of different magnitudes, all above 0.
    */
   readonly plot?: {
     readonly sort: 'line' | 'bar';
     readonly x: string;
     readonly y: string;
     readonly log?: boolean;
-    /** Of the other keys, those that tell series apart, where the rest only says more of a row; and of the columns, those that are drawn. */
+    /**
+     * `keys`: the other keys that distinguish series, if the rest only describes a row. `columns`:
+     * the drawn columns.
+     */
     readonly keys?: readonly string[];
     readonly columns?: readonly string[];
   };

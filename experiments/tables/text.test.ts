@@ -99,7 +99,7 @@ test('columns that a width has no room for stand below, beside the same keys', (
   );
   expect(tableTextWithin(table, 51)).toBe(tableText(table));
   expect(tableTextWithin(table, 50)).not.toBe(tableText(table));
-  // What can't be narrower is as wide as it is.
+  // A word or column that cannot be narrower keeps its width.
   expect(
     tableTextWithin({ ...table, notes: ['a note of some words'] }, 9)
       .split('\n')

@@ -51,8 +51,8 @@ export const TABLE = arg.members({
 });
 
 /**
- * A table as text: each cell as it was measured, with half of its 95 % interval after `±`, what it has to be after `≠` where it is not, and
- * the paper's figure in brackets.
+ * A table as text. Each cell shows its measured value, with half of its 95 % interval after `±`. An
+ * expected value that differs follows `≠`, and the paper's figure is in brackets.
  * @throws ArgumentError `bad_argument`
  */
 export function tableText(table: Table): string {
@@ -61,8 +61,9 @@ export function tableText(table: Table): string {
 }
 
 /**
- * As `tableText`, in lines of so many characters: columns that do not fit stand below, beside the same keys again, and a first key that rows have in
- * common stands above them. Keys with one column are never parted, nor is a word.
+ * Same as `tableText`, in lines of at most `width` characters. Columns that do not fit are printed
+ * below, next to the same keys again. A first key that rows have in common is printed above them.
+ * Keys with one column are never separated, and a word is never broken.
  * @throws ArgumentError `bad_argument`
  */
 export function tableTextWithin(table: Table, width: number): string {
@@ -103,7 +104,7 @@ function gridsOf(table: Table, width: number): (readonly string[])[] {
   const whole = inParts([head, ...body], keys.length, width);
   const groups = new Set(body.map(([first]) => first)).size;
   if (whole.length === 1 || keys.length < 2 || groups === body.length) return whole;
-  // What rows have in common stands above them, where it takes no room from the others.
+  // A key that rows have in common is printed above them, so it takes no room from the others.
   const rest = inParts([head.slice(1), ...body.map((row) => row.slice(1))], keys.length - 1, width - INDENT.length);
   const firsts = [head, ...body].map(([first]) => first as string);
   return rest.map((lines) =>
@@ -117,7 +118,10 @@ function gridsOf(table: Table, width: number): (readonly string[])[] {
 /** Before rows that stand below what they have in common. */
 const INDENT = '  ';
 
-/** As many columns as there is room for beside their keys, and again until all were there. The first row is the head. */
+/**
+ * Prints as many columns as fit next to their keys, repeatedly, until all are printed. The first
+ * row is the head.
+ */
 function inParts(rows: readonly (readonly string[])[], keys: number, width: number): string[][] {
   const [head = []] = rows;
   const wide = head.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)) + GAP);
@@ -149,7 +153,7 @@ function differs({ measured, expected, tolerance = 0 }: Cell): boolean {
   return typeof measured === 'string' || typeof expected === 'string' || Math.abs(measured - expected) > tolerance;
 }
 
-/** Where a table is from, and what it shows. */
+/** The source of a table, and its subject. */
 export function headingOf({ source, title }: Table): string {
   return `${source}: ${title}`;
 }
@@ -204,7 +208,10 @@ function wrapped(note: string, width: number): string[] {
 
 type Digits = Pick<Table, 'unit' | 'digits'>;
 
-/** No more digits than can be meant; as many as `beside` has, and no fewer behind the point than `fraction`. */
+/**
+ * Prints no more digits than are meaningful: the same number as `beside` has, and at least
+ * `fraction` after the point.
+ */
 function numberText(
   value: number | string,
   { unit, digits }: Digits,

@@ -1,4 +1,7 @@
-/** The main job on what a GPT-4o agent really did (tau-bench, airline): 100 recorded runs, 50 solutions. */
+/**
+ * The main job on recorded calls of a GPT-4o agent (tau-bench, airline): 100 recorded runs, 50
+ * solutions.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +99,8 @@ describe.skipIf(!hasData('tau-airline'))('the airline job (tau-airline, absent w
         rejected: 32,
         escalated: 9,
         tool_errors: 33,
-        // The base, a beginning for each run, a ruling for each call, and a resolution for what escalated.
+        // The base, a branch for each run, a ruling for each call, and a resolution for each
+        // escalation.
         entries: 1 + 100 + 121 + 9,
         verified: true,
         seconds: 0,

@@ -117,7 +117,7 @@ describe('adjudicate', () => {
     const good = run([gone]);
     const nobodyIsRoot = process.getuid?.() !== 0;
 
-    /** What is wrong, what it is made of (given the arguments of a good job), what is said. */
+    /** The error, the arguments that cause it (made from those of a valid job), and the message. */
     const table: [string, (args: string[]) => string[], RegExp][] = [
       ['no runs', (args) => args, /Pass --runs FILE/],
       ['runs and tasks', (args) => [...args, '--runs', file('r', good), '--tasks', 'r'], /cannot be used with/],

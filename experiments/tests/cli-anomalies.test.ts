@@ -1,4 +1,7 @@
-/** `assize-experiments memory`: what needs no server. What does is in experiments/memory/experiments/postgres.test.ts. */
+/**
+ * `assize-experiments memory` without a server. The tests with a server are in
+ * experiments/memory/experiments/postgres.test.ts.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +11,9 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { runCommand } from '../../tests/support/command.ts';
 import { blocksOf } from '../../tests/support/guide-files.ts';
 
-/** Fewer than the paper has; what follows from definitions is the same for any number. */
+/**
+ * Fewer runs than in the paper. Values that follow from definitions are the same for any number.
+ */
 const RUNS = '5';
 
 let folder: string;
@@ -80,7 +85,8 @@ describe('all that needs no server', () => {
     const printed = (name: string) => tablesOf(name).map((table) => cellsOf(table).map(({ paper }) => paper ?? '-'));
     const none = (cells: number) => Array(cells).fill('-');
     const times = (count: number, ...figures: unknown[]) => Array(count).fill(figures).flat();
-    // Table 23 and §4.5: of the matrix two counts, of the schema every cell, of a bridge three rates.
+    // Table 23 and §4.5: two counts of the matrix, every cell of the schema, three rates of a
+    // bridge.
     expect(printed('isolation')).toEqual([none(54), [32, 22], none(36), none(2)]);
     expect(printed('schema')).toEqual([times(6, 1, 0), none(6)]);
     expect(printed('drift')).toEqual([
@@ -96,7 +102,8 @@ describe('all that needs no server', () => {
       ]),
       none(2),
     ]);
-    // Figures 5 and 6: no single cell of the first, of the second the line at 1 and where the others end.
+    // Figures 5 and 6: no single cell of Figure 5; of Figure 6 the line at 1 and the ends of the
+    // others.
     expect(printed('oracle')).toEqual([
       none(90),
       [0.0166, 0.1114, 29, 0.98],

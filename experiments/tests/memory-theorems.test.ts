@@ -46,7 +46,8 @@ import { clinic } from '../../tests/support/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../../tests/support/runtime.ts';
 import { isoMatrix } from '../memory/schedules/index.ts';
 
-// What the paper states and no other test has by itself; docs/reference/memory.md has where each of its numbers is tested.
+// Statements of the paper that no other test covers alone. docs/reference/memory.md lists the test
+// of each of the paper's numbers.
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-memory-theorems-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -70,7 +71,10 @@ const drawnSaid = fc.record({
 const drawnBatches = fc.array(fc.array(drawnSaid, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 6 });
 type Said = typeof drawnSaid extends fc.Arbitrary<infer T> ? T : never;
 
-/** The rows of a partition after so many commits, and each plan; whoever has to choose elects the last member. */
+/**
+ * The rows of a partition after the batches, one commit each, and each plan. A judge elects the
+ * last candidate.
+ */
 function told(strategy: Strategy, batches: readonly (readonly Said[])[]): { rows: readonly FactRow[]; plans: Plan[] } {
   let rows: readonly FactRow[] = [];
   const plans: Plan[] = [];
@@ -143,7 +147,8 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
         expect(members.map(({ claim }) => claim)).toEqual(expect.arrayContaining([loser, winner]));
         expect(row.resolution_strategy_id).toBe(strategy);
       }
-      // A contradiction leaves one, and nothing but a contradiction does: what was closed for who won is named.
+      // Only a contradiction leaves an audit row. The audit row names the row that was closed for
+      // the winner.
       for (const plan of plans) {
         const lost = new Set(plan.insert.filter(({ row_kind }) => row_kind === 'audit').map(({ lineage }) => lineage));
         const stays = new Set(
@@ -161,7 +166,10 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
   expect(losers).toBeGreaterThan(100);
 });
 
-/** Algorithm 1 of the paper, line by line, for one incumbent; `vote` is what the oracle says of (incumbent, new). */
+/**
+ * Algorithm 1 of the paper, line by line, for one incumbent. `vote`: the oracle's answer for
+ * (incumbent, new).
+ */
 function algorithm1(incumbent: FactRow, fact: FactRow, now: string, vote: 0 | 1) {
   const strategy = fact.resolution_strategy_id;
   const keyed = (row: FactRow): (string | number)[] =>
@@ -203,7 +211,7 @@ test('Algorithm 1: for one incumbent a plan with no remainder obeys its lines', 
       const [incumbent] = first.insert as [FactRow];
       const writing: PlanInput = { ...stamp, open: [incumbent], latest: at(100), at: at(101), seq: 2 };
       const once = planAssert(writing, [said(1)]);
-      // Whoever elects is asked first, and nothing happens before (H1).
+      // An operator that elects asks first, and no change happens before the answer (H1).
       expect(once.kind).toBe(strategy === 'await' || strategy === 'rule' ? 'ask' : 'plan');
       const answers = once.kind === 'ask' ? once.questions.map((question) => answerOf(question, vote)) : [];
       const plan = planAssert({ ...writing, answers }, [said(1)]) as Plan;
@@ -304,7 +312,10 @@ const COLUMNS = [
   ...['provenance_id', 'confidence', 'resolution_strategy_id'],
 ] as const;
 
-/** A query of relational algebra over the eleven columns, as SQL over whatever stands for the table; all have the same columns. */
+/**
+ * A query of relational algebra over the eleven columns, as SQL over any table. All queries have
+ * the same columns.
+ */
 const drawnQuery: fc.Arbitrary<(table: string) => string> = fc.letrec<{ query: (table: string) => string }>((tie) => ({
   query: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
@@ -389,7 +400,7 @@ test('Theorem 17, Corollary 18: N1 needs an unlogged judge with two answers', as
   let witnesses = 0;
   await fc.assert(
     fc.asyncProperty(
-      // J(R, θ, ω): what the judge says in each of its states, of each question.
+      // J(R, θ, ω): the judge's answer in each of its states, for each question.
       fc.array(fc.array(fc.nat(2), { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 }),
       fc.array(fc.nat(3), { minLength: 2, maxLength: 6 }),
       async (judge, states) => {
@@ -403,7 +414,8 @@ test('Theorem 17, Corollary 18: N1 needs an unlogged judge with two answers', as
           } as const;
           const logged = new Set<Json>();
           for (const state of states) logged.add(await oracle.ask({ ...asking, call: () => J(state) }));
-          // Bounded nondeterminism (Definition 15) is all that it takes; without it there is nothing to exclude (Remark 4).
+          // Bounded nondeterminism (Definition 15) is sufficient. Without it no anomaly exists to
+          // exclude (Remark 4).
           const isNondeterministic = says.some((one) => one !== says[0]);
           expect(unlogged.size > 1).toBe(isNondeterministic);
           if (isNondeterministic) witnesses++;

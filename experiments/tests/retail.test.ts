@@ -1,4 +1,7 @@
-/** The main job on the shop of tau-bench: the 70 solutions of its tasks, as the command line runs them. */
+/**
+ * The main job on the shop of tau-bench: the 70 solutions of its tasks, as the command line runs
+ * them.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import type { Difference, Finding } from '../index.ts';
 import { DOMAIN_OPTION, loadDomain, loadOntology, ONTOLOGY_ARGUMENT } from './load.ts';
 
-/** How many there are of each, and what one is called. */
+/** The counted kinds, each with its singular noun. */
 const ONE_OF = {
   continuants: 'continuant',
   components: 'component',

@@ -78,7 +78,7 @@ function recorded(file: string): Model {
   };
 }
 
-/** A program of the user's: the request on its standard input, the answer on its standard output. */
+/** A program of the user: the request on its standard input, the answer on its standard output. */
 function commandModel(command: string): Model {
   return async (request) => {
     const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'inherit'] });

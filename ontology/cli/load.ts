@@ -6,7 +6,7 @@ import { readText } from 'assize/internal/cli/files/input-file.ts';
 import { domainsNamed, loadDomains } from 'assize/internal/cli/store/domains.ts';
 import type { Ontology } from '../index.ts';
 
-/** Where the ontology of a domain can be: in the published package, or in the package with more domains. */
+/** Locations of a domain's ontology: the published package, or the package with more domains. */
 const SHIPPED: readonly ((name: string) => string)[] = [
   (name) => `assize/internal/domains/${name}/ontology.ttl`,
   (name) => `assize-domains/${name}/ontology.ttl`,
@@ -50,7 +50,7 @@ async function ontologyPath(nameOrFile: string): Promise<string> {
   );
 }
 
-/** The domain that is meant: the only one of that name, or else the only one at all. @throws CliError */
+/** The intended domain: the only one of that name, or else the only one at all. @throws CliError */
 export async function loadDomain(text: string, { domain: name }: Ontology): Promise<Domain> {
   const found = await domainsNamed(text);
   const [only, second] = found.length > 1 ? found.filter((domain) => domain.name === name) : found;

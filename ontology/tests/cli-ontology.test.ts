@@ -1,4 +1,4 @@
-/** `assize ontology`: what each command prints, ends with and writes, and what it refuses. */
+/** `assize ontology`: the output, exit code, written files and refusals of each command. */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the ontology of a domain says of its processes, roles and rules is what the domain has, to the path. */
+/** The ontology of a domain describes the domain's own processes, roles and rules, to the path. */
 import type { Domain } from 'assize';
 import { type Pattern, patternText } from 'assize/internal/kernel';
 import { moderation } from 'assize-domains/moderation';
@@ -43,7 +43,7 @@ describe.each([moderation, verification] as unknown as Domain[])('$name', (domai
     expect(described.map(({ id, order }) => [id, order])).toEqual(domain.rules.map(({ id }, i) => [id, i + 1]));
     for (const [i, { term, id }] of described.entries()) {
       const { patterns, spec } = domain.rules[i]!;
-      // A rule may read the members of what a component names: then it refers to that component.
+      // A rule may read the fields of a component's value. The rule then refers to that component.
       const components = terms.paths(term, 'refersTo').map((path) => path.replaceAll(/\{\w+\}/g, '*'));
       const footprint = patterns.map((pattern: Pattern) => patternText(pattern));
       for (const read of footprint)
@@ -62,7 +62,7 @@ describe.each([moderation, verification] as unknown as Domain[])('$name', (domai
   });
 });
 
-/** `/a/*` and what is below it is within `/a`. */
+/** `/a/*` and the paths below it are within `/a`. */
 function isWithin(read: string, component: string): boolean {
   return read === component || read.startsWith(`${component}/`);
 }

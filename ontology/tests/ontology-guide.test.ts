@@ -1,4 +1,7 @@
-/** The pages of ontology/docs: writes their files, runs their commands and programs, and compares the output. */
+/**
+ * The pages of ontology/docs: writes their files, runs their commands and programs, and compares
+ * the output.
+ */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -34,7 +34,7 @@ const clustered = processes.chain((list) =>
   }),
 );
 
-/** The overlap of two groups by its definition: everything is found anew from the processes each time. */
+/** The overlap of two groups by its definition, computed from the processes each time. */
 function overlap(list: readonly ProcessFootprint[], one: readonly string[], other: readonly string[]): number {
   const weight = (names: readonly string[]): number =>
     names
@@ -59,7 +59,7 @@ const isApart = ({ apart }: Division, one: readonly string[], other: readonly st
 describe('clustering', () => {
   const EPSILON = 1e-8;
 
-  /** Follows the merges that were told, and asks of each whether it was the greatest that there was. */
+  /** Follows the reported merges, and checks that each had the greatest overlap. */
   function retrace(
     list: readonly ProcessFootprint[],
     division: Division,
@@ -202,7 +202,7 @@ const words = fc.oneof(
   ),
 );
 
-/** The library in other words: names, labels and definitions are whatever somebody wrote. */
+/** The library with arbitrary names, labels and definitions. */
 const worded: fc.Arbitrary<Ontology> = fc
   .tuple(words, words, fc.oneof(words, fc.constant('A long title. '.repeat(40).trim())), words)
   .map(([label, definition, title, name]) => ({

@@ -19,7 +19,7 @@ import { DOMAIN_FOLDERS, domainFolder } from '../../tests/support/domain-folder.
 const root = join(import.meta.dirname, '../..');
 const NAMES = DOMAIN_FOLDERS.map((path) => basename(path));
 
-/** Domains none of whose rules is a precondition, and why. */
+/** Domains without a precondition among their rules, with the reason. */
 const WITHOUT_PRECONDITIONS: Readonly<Record<string, string>> = {
   budget: 'BUDGET_CAP looks at the cap, which who spends does not read and no process writes',
 };
@@ -32,7 +32,7 @@ function gatesOf(name: string): Record<string, readonly string[]> {
   return Object.fromEntries(gated.map(({ id, gates }) => [id, gates]));
 }
 
-/** What stands between backticks. */
+/** The strings between backticks. */
 function quoted(cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text as string);
 }

@@ -57,8 +57,9 @@ export interface AgentQuestion {
  */
 export interface AgentOracle {
   /**
-   * @throws OracleError the errors of `Oracle.ask`; AgentError `too_many_questions`, `decision_ended`;
-   * RuntimeError `bad_intent` for an invalid observation name; the errors of `call`
+   * @throws OracleError the errors of `Oracle.ask`; AgentError `too_many_questions`,
+   * `decision_ended`; RuntimeError `bad_intent` for an invalid observation name; the errors of
+   * `call`
    */
   ask(asking: AgentQuestion): Promise<Json>;
   now(): Promise<Instant>;

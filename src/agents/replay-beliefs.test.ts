@@ -41,7 +41,7 @@ const TURNS = [
   [said('drug', 'aspirin', 'letter 1')],
   // Other writers contradict the agent in between, and the agent contradicts them.
   [said('drug', 'ibuprofen'), said('weight', '70 kg'), said('allergy', 'nuts')],
-  // Heard before, and what is changed beside it.
+  // An assertion that was made before, next to a changed one.
   [said('drug', 'aspirin', 'letter 1'), said('allergy', 'dust')],
   [{ ...said('drug', 'salt'), verb: 'change', from: addMicros(START, MINUTE), valid: undefined }],
   // A human must choose between this assertion and those of other writers.
@@ -81,7 +81,8 @@ async function recorded(where: 'shared' | 'branch') {
     if (turn === 3) for (const each of spoken) await each.assert(said('diagnosis', 'flu', 'round'));
     if (turn === 4) await memory.assert(said('triage', 'red'));
     if (turn === 4) await spoken[1]!.assert(said('triage', 'red'));
-    // Later, whatever its clock says; it changes what was asked about.
+    // Later in the log, independently of the writer's clock. The correction changes facts that the
+    // question concerned.
     if (turn === 6) await spoken[0]!.correct({ ...names, object: 'cold', valid: { from: START, to: OPEN_END } });
     if (turn === 6) await integrateLog(store);
     clock.forward(1_000);

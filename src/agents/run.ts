@@ -87,8 +87,9 @@ export interface RunReport {
 
 /**
  * Runs agents on a trajectory, one turn after the other, until no agent has a proposal. A
- * trajectory has one run: another call resumes it, whatever ended the first. No turn is repeated,
- * no logged call is repeated, and a finished agent stays finished. The agents must be unchanged.
+ * trajectory has one run: another call resumes it, however the first call ended. No turn is
+ * repeated, no logged call is repeated, and a finished agent stays finished. The agents must be
+ * unchanged.
  *
  * Other writers may append concurrently; `replayRun` copies their entries. An error of an agent, an
  * arbiter or the store ends the run at that point.
@@ -207,7 +208,7 @@ class Run {
     return proposeIn(this.#trajectory, agent, decided, recorded);
   }
 
-  // ── who is next ──
+  // ── the next agent ──
 
   /** A pending proposal that no counselor was asked about since the head moved. */
   #forCounsel(): OpenPending | undefined {

@@ -27,8 +27,8 @@ export interface TurnPlace {
   /** Randomness for the entries: 64 hex digits. */
   readonly seed: string;
   /**
-   * The entry stores the answers' hashes under a salt. Absent in older turns, whose entries store
-   * the hashes in place.
+   * The entry stores the answers' hashes under a salt. Absent in older turns, with entries that
+   * store the hashes in place.
    */
   readonly salted?: true;
 }
@@ -79,8 +79,8 @@ export async function readTurn(oracle: Oracle, trajectory: string, turn: number)
 }
 
 /**
- * Records a turn in the log. @throws AgentError `concurrent_run` if the log has another turn at this
- * number
+ * Records a turn in the log.
+ * @throws AgentError `concurrent_run` if the log has another turn at this number
  */
 export async function recordTurn(oracle: Oracle, trajectory: string, turn: number, made: Turn): Promise<RecordedTurn> {
   const answer = await oracle.consult({ ...turnQuestion(trajectory, turn), call: () => made as unknown as Json });

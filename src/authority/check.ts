@@ -92,7 +92,7 @@ export interface VerifiedWrit {
 }
 
 export interface WritVerifierOptions {
-  /** Public keys whose root writs count, from configuration. */
+  /** Trusted public keys for root writs, from configuration. */
   readonly anchors: Iterable<string>;
   /** Number of verified chains in the cache. The oldest is evicted first. Default 4,096. */
   readonly cacheSize?: number;
@@ -132,8 +132,8 @@ export function checkWrit(use: WritUse & WritVerifierOptions): WritCheck {
 }
 
 /**
- * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_amount` for a depth or size out of bounds;
- * ArgumentError `bad_argument`
+ * @throws AssizeError when an anchor is not a public key; AuthorityError `bad_amount` for a depth
+ * or size out of bounds; ArgumentError `bad_argument`
  */
 export function createWritVerifier(options: WritVerifierOptions): WritVerifier {
   return new Verifier(options);

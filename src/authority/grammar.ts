@@ -127,7 +127,7 @@ export function readName(sort: NameSort, text: string): Name | BadName {
   const known = cache.get(text);
   if (known !== undefined) return known;
   const read = parse(sort, text);
-  // A text that is too long is not cached: the cache must stay small whatever text a model
+  // A text that is too long is not cached: the cache must stay small for any text that a model
   // produces.
   if (typeof text === 'string' && text.length <= MAX_NAME_LENGTH) {
     if (cache.size >= cacheLimit) cache.clear();

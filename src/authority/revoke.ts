@@ -23,8 +23,8 @@ export function revokeScope(id: string): string {
  * Whether the holder of `by` may revoke a writ. The holder must hold one of its ancestors (UCAN
  * 1.0: any issuer of the chain may revoke), or an office. An office is a root writ of the same key
  * that issued the writ's root, and it grants revocation by name. No holder can revoke its own writ.
- * Without an office, no holder can revoke a sibling or an ancestor, whatever its own root grants.
- * `checkWrit` checks that `by` grants the action and the scope.
+ * Without an office, no holder can revoke a sibling or an ancestor, regardless of the grants of its
+ * own root. `checkWrit` checks that `by` grants the action and the scope.
  *
  * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
  */

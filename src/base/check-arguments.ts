@@ -1,6 +1,9 @@
 import { AssizeError } from './errors.ts';
 
-/** The code of every public function for an argument of the wrong type, where the function has no code of its own. */
+/**
+ * The code of every public function for an argument of the wrong type, if the function has no code
+ * of its own.
+ */
 export type ArgumentErrorCode =
   /**
    * An argument is not of its documented type; nothing was done. Correct the argument. Evidence
@@ -65,7 +68,7 @@ export const arg = Object.freeze({
     return (value) => (value === undefined ? undefined : of(value));
   },
 
-  /** An array whose items all have this form. */
+  /** An array with items that all have this form. */
   list(of: ArgumentSchema): ArgumentSchema {
     return (value) => {
       if (!Array.isArray(value)) return { at: '', wanted: 'a list' };
@@ -78,15 +81,15 @@ export const arg = Object.freeze({
     };
   },
 
-  /** An object whose members all have this form. */
+  /** An object with fields that all have this form. */
   record(of: ArgumentSchema): ArgumentSchema {
     return (value) => (isObject(value) ? unfitAmong(value, Object.keys(value), () => of) : NO_OBJECT);
   },
 
   /**
-   * An object with no other members than these, and with none of them undefined. For arguments
-   * whose absence widens the effect, so a typing error or an unset variable cannot omit one.
-   * `needed`: the required members.
+   * An object with no other fields than these, and with none of them undefined. For arguments that
+   * widen the effect by their absence: a typing error or an unset variable cannot omit one.
+   * `needed`: the required fields.
    */
   only(names: readonly string[], needed: readonly string[] = []): ArgumentSchema {
     return (value) => {

@@ -14,8 +14,9 @@ export interface ErrorDetails {
 }
 
 /**
- * The one error class of the package: misuse, environment, corruption. Refusals are results, never errors.
- * `code` is stable and meant for programs; `message` is one sentence that says what to do.
+ * The one error class of the package: misuse, environment, corruption. Refusals are results, never
+ * errors. `code` is stable and meant for programs; `message` is one sentence that states the
+ * remedy.
  */
 export class AssizeError<Code extends string = string> extends Error {
   override readonly name: string = 'AssizeError';
@@ -31,7 +32,7 @@ export class AssizeError<Code extends string = string> extends Error {
   }
 }
 
-/** True for an error of this package with that code (or any code of this package when none is given). */
+/** True for an error of this package with that code (or with any code if the code is not given). */
 export function isAssizeError(error: unknown, code?: string): error is AssizeError {
   return error instanceof AssizeError && (code === undefined || error.code === code);
 }

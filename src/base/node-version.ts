@@ -1,7 +1,10 @@
 import { AssizeError } from './errors.ts';
 
 export type NodeErrorCode =
-  /** The running Node is older than the package needs. Install a release that the message names. Evidence `{node}`. */
+  /**
+   * The running Node is older than the package needs. Install a release that the message names.
+   * Evidence `{node}`.
+   */
   'unsupported_node';
 
 /**

@@ -36,8 +36,8 @@ export function markOwnPackage<T extends object>(value: T): T {
 }
 
 /**
- * @throws DuplicatePackageError `duplicate_package` unless this copy created the value. `what`: the start of a
- * sentence about it
+ * @throws DuplicatePackageError `duplicate_package` unless this copy created the value. `what`: the
+ * start of a sentence about it
  */
 export function requireOwnPackage(value: unknown, what: string): void {
   const copy = copyOf(value);

@@ -35,7 +35,7 @@ export type Resolvers = Readonly<Record<string, Resolver | readonly Resolver[]>>
 /** Validated resolvers, by kind. */
 export type ResolversByKind = ReadonlyMap<string, readonly Resolver[]>;
 
-/** Maximum number of names that one scope can resolve to, including names of names. */
+/** Maximum number of names that a scope can resolve to, including names of names. */
 export const NAMES_MAX = 64;
 
 const KIND = /^[a-z0-9+._-]+$/;

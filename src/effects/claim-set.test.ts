@@ -5,7 +5,10 @@ import { cases } from '../../tests/support/cases.ts';
 import { ClaimSet } from './claim-set.ts';
 import { type Claim, covers } from './scopes.ts';
 
-/** Few words, so that scopes lie inside of each other; stars of both sorts, at any place, and both sorts of `**`. */
+/**
+ * Few words, so that scopes contain each other; stars of both sorts, at any place, and both sorts
+ * of `**`.
+ */
 const segment = fc.constantFrom('a', 'b', '*');
 const scope = fc
   .tuple(fc.array(segment, { maxLength: 2 }), fc.array(segment, { maxLength: 3 }), fc.constantFrom('', '', '', '**'))

@@ -55,7 +55,7 @@ function sameAmong(claims: Iterable<Claim>, { access, scope }: Claim): Claim | u
 /** The place of scopes with the same first segments. */
 interface ScopeNode {
   readonly below: Map<string, ScopeNode>;
-  /** Claims whose scopes end here, by the form of their end. */
+  /** Claims with scopes that end here, by the form of their end. */
   readonly ends: Map<Name['rest'], Ends>;
 }
 

@@ -131,9 +131,9 @@ const WHY: unique symbol = Symbol.for('assize.why') as never;
 const WHY_FORM = /^[a-z][a-z0-9_]{0,63}$/;
 
 /**
- * Thrown by a tool that certainly did nothing. Any other error may follow an effect, as the end of a
- * connection may. The runtime then queries the sink, retries under the same key, or marks the effect
- * in doubt.
+ * Thrown by a tool that certainly did nothing. Any other error may follow an effect, as the end of
+ * a connection may. The runtime then queries the sink, retries under the same key, or marks the
+ * effect in doubt.
  *
  * For `instanceof`, an instance from another copy of the package also matches, because all copies
  * give it the same meaning.
@@ -144,9 +144,7 @@ export class DidNothing extends Error {
   readonly isFinal: boolean;
   /** For a batch: the key of the call that did nothing. Default: all calls of the batch. */
   readonly key?: string;
-  /**
-   * For a staged call whose answer differs from the answer given to the body: the present answer.
-   */
+  /** For a staged call with a different answer than the body received: the present answer. */
   readonly answer?: Json;
   /**
    * Milliseconds before which a retry is useless, as the sink reports it. The runtime waits no

@@ -82,7 +82,7 @@ export type LogRecord =
       readonly is: 'resolved';
       readonly n: number;
       readonly as: Decision;
-      /** The operator who decided. */
+      /** The deciding operator. */
       readonly by: string;
       /** The salted text of the operator's finding or action. */
       readonly evidence: BlobRef;

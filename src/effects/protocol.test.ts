@@ -28,7 +28,9 @@ const keyed: EffectClass = { ...acts, sink: 'keyed' };
 const held: EffectClass = { ...acts, delivery: 'buffered' };
 const pivot: EffectClass = { ...keyed, reversibility: 'irreversible' };
 
-/** One class with an immediate effect on another resource; a body that throws, and one that commits. */
+/**
+ * One class with an immediate effect on another resource; a body that throws, and one that commits.
+ */
 function around(kind: EffectClass, beside: EffectClass = keyed): Plan[] {
   return [
     {
@@ -60,7 +62,7 @@ const TROUBLES: readonly Trouble[] = [
   { crashes: 0, losses: 1, refusals: 1 },
 ];
 const isDeep = process.env['ASSIZE_CASES'] !== undefined;
-/** Sinks that no longer answer, and operators who decide. */
+/** Sinks that no longer answer, and deciding operators. */
 const DECIDED: readonly Trouble[] = [
   { crashes: 1, losses: 0, refusals: 0, silences: 1, decisions: 2 },
   { crashes: 0, losses: 1, refusals: 0, silences: 1, decisions: 2 },
@@ -75,7 +77,10 @@ function explored(plans: readonly Plan[], troubles: readonly Trouble[]): number 
   return more;
 }
 
-/** People decide where two transactions are; where three are it is walked through when more is asked for. */
+/**
+ * Operators decide among two transactions. Among three transactions, they decide only in the deep
+ * run.
+ */
 function amongOthers(plans: readonly Plan[]): number {
   return explored(plans, TROUBLES) + explored(isDeep ? plans : plans.slice(0, 2), DECIDED);
 }
@@ -113,7 +118,10 @@ describe('transactions are atomic, once, in epoch order, and end or need a human
   });
 });
 
-/** What fails for good is answered for: the class beside another one, and somebody who waits for both. */
+/**
+ * `onFailure` handles permanent failures: the class next to another class, and a transaction that
+ * waits for both.
+ */
 function answered(kind: EffectClass, beside: EffectClass): Plan[] {
   const [first] = around(kind, beside) as [Plan];
   return [
@@ -151,7 +159,10 @@ describe('final failures are reverted and handled once if nothing irreversible r
   });
 });
 
-/** Two effects of one transaction, by itself and with somebody who waits for both; and of two that act on one thing. */
+/**
+ * Two effects of one transaction, alone and with a transaction that waits for both. Also two
+ * transactions with effects on one resource.
+ */
 const TOGETHER: readonly ((kind: EffectClass, beside: EffectClass) => Plan[])[] = [
   (kind, beside) => [{ steps: both({ x: kind, y: beside }), ends: 'commit' }],
   (kind, beside) => [{ steps: both({ x: kind, y: beside }), ends: 'commit', hasOnFailure: true }],

@@ -11,8 +11,8 @@ export type Reversibility = 'reversible' | 'with_cost' | 'irreversible';
 export type Delivery = 'buffered' | 'externalised';
 
 /**
- * The sink's knowledge of a call whose answer was lost. `keyed`: none, but a call repeated under
- * the same key happens once. `queryable`: the sink reports whether the call has happened. `blind`:
+ * The sink's knowledge of a call with a lost answer. `keyed`: none, but a call repeated under the
+ * same key happens once. `queryable`: the sink reports whether the call has happened. `blind`:
  * neither.
  */
 export type Sink = 'keyed' | 'queryable' | 'blind';
@@ -69,7 +69,7 @@ export interface EffectState {
   readonly isDiscarded?: true;
   /** The tool compensated the effect, as far as is known, so the cost was spent. */
   readonly isCompensated?: true;
-  /** For an effect in doubt: the call whose answer is missing. */
+  /** For an effect in doubt: the call with the missing answer. */
   readonly doubt?: 'call' | 'undo';
   /**
    * The commit for the effect's failure was refused and needs a human decision; the effect itself

@@ -216,7 +216,7 @@ class Peer {
     this.shared = new SharedWork(fence);
   }
 
-  /** What came of it, for who said it. */
+  /** The result of the event, for its publisher. */
   hear({ place, event }: (typeof this.inbox)[number], isMine: boolean): Stale | boolean | undefined {
     this.at = place + 1;
     const { shared } = this;
@@ -276,7 +276,7 @@ class World {
   #lastEpoch = 0;
   /** All acts, in order. */
   readonly #history: Act[] = [];
-  /** All that is to be done about it is done, also where nobody has said so yet. */
+  /** The epochs with no work left, even before a peer has published their end. */
   readonly #done = new Set<number>();
 
   step(each: Step): void {
@@ -309,7 +309,10 @@ class World {
     this.#say(one, { is: 'begun', epoch, claims });
   }
 
-  /** A body by what it claims; or who goes on with what another has begun, where that has acted. */
+  /**
+   * A body acts by its claims. A peer that resumes another peer's transaction acts by the claims
+   * that acted before.
+   */
   #act(one: Peer, n: number, by: number): void {
     const work = pick(
       this.#at(one).filter(({ epoch, fence, isLeft }) => fence === one.fence && !isLeft && !this.#done.has(epoch)),
@@ -331,7 +334,7 @@ class World {
     this.#history.push({ epoch, claim: given });
   }
 
-  /** By the whole order, though who acts may not have heard of it. */
+  /** Checks by the whole event order, although the acting peer may not have applied all of it. */
   #expectMayAct(epoch: number, given: Claim): void {
     const older = plainWorks(this.#order, Number.NaN)
       .map((work) => plainWorks(this.#order, work.begunBy).find((own) => own.epoch === work.epoch)!)
@@ -400,7 +403,10 @@ class World {
     if (isSaid) this.#say(one, { is: 'ended', epoch });
   }
 
-  /** Comes to so many of what it was told; where that was nothing, it is told what there is. */
+  /**
+   * Applies this number of events from the inbox. An empty inbox is first filled with the new
+   * events.
+   */
   #hear(one: Peer, count: number): void {
     if (one.inbox.length === 0) this.#tell(one);
     this.#come(one, count);
@@ -467,7 +473,7 @@ class World {
     return this.#works(one).filter(({ epoch }) => one.bodies.has(epoch));
   }
 
-  /** Of what is its own by what it has heard. */
+  /** The work that the peer owns according to the events that it has applied. */
   #goingOn(one: Peer): PlainWork[] {
     const mine = new Set(one.shared.ownEpochs());
     return this.#works(one).filter(

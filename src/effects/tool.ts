@@ -82,8 +82,8 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
    */
   readonly parallel?: boolean;
   /**
-   * For a pivot: the kind of counselor who approves it, in addition to those that the action and
-   * the domain's rules name. Default: only these, or any counselor if there are none.
+   * For a pivot: the kind of counselor that approves it, in addition to the kinds that the action
+   * and the domain's rules name. Default: only these kinds, or any counselor if there are none.
    */
   readonly channel?: string;
   /** The cost, by unit of the writ's budget. */

@@ -52,8 +52,8 @@ export type MemoryErrorCode =
    */
   | 'not_single_valued'
   /**
-   * Open rows of a single-valued predicate overlap. Retract one of them in a trajectory whose
-   * domain declares it multi-valued.
+   * Open rows of a single-valued predicate overlap. Retract one of them in a trajectory with a
+   * domain that declares the predicate multi-valued.
    */
   | 'overlaps_open'
   /** One batch has the same claim twice. Remove one of them. */

@@ -162,8 +162,8 @@ export function checkFact(row: FactRow): void {
 }
 
 /**
- * Refuses rows that one store cannot contain: checks each row as `checkFact` does, and the primary
- * key. Rows from `checkedFacts` are not checked again.
+ * Refuses rows that a single store cannot contain: checks each row as `checkFact` does, and the
+ * primary key. Rows from `checkedFacts` are not checked again.
  * @throws MemoryError `duplicate_key`, and the errors of `checkFact`
  */
 export function checkFacts(rows: readonly FactRow[]): void {

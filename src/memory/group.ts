@@ -9,8 +9,8 @@ export interface Group {
   readonly object: string;
   readonly items: readonly Item[];
   /**
-   * The item whose identity the group has: the current fact with the oldest valid time, otherwise
-   * the preferred assertion.
+   * The item that gives the group its identity: the current fact with the oldest valid time,
+   * otherwise the preferred assertion.
    */
   readonly head: Item;
   /** The confidence of the preferred item. */

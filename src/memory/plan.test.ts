@@ -309,7 +309,7 @@ describe('a repeated assertion', () => {
       expect(plan.merged).toEqual(n === 0 ? undefined : [`claim ${n}`]);
     }
     expect(notebook.believed).toEqual(['penicillin 0.9 03-01..12-31']);
-    // Who wins over it sums all that took part.
+    // The witness of a later winning assertion sums the provenance of all participants.
     const [lost] = notebook
       .assert(date('05-01'), say('none', date('03-01')))
       .insert.filter(({ row_kind }) => row_kind === 'audit');
@@ -425,7 +425,7 @@ test('system time grows within a partition for any clock', () => {
   expect(systemTime(date('03-01'), date('03-01'))).toBe('2026-03-01T00:00:00.000001Z');
   const notebook = new Notebook('lww');
   notebook.assert(date('03-01'), say('penicillin', date('03-01')));
-  // Also where it is not told of the latest change: what is open begins before it is closed.
+  // Also without knowledge of the latest change, because an open row starts before it is closed.
   expect(notebook.assert(date('02-01'), say('none', date('03-01'))).systemTime).toBe('2026-03-01T00:00:00.000001Z');
 });
 

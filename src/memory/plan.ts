@@ -61,7 +61,7 @@ export interface Assertion {
 export interface Plan {
   readonly kind: 'plan';
   readonly systemTime: Instant;
-  /** Rows whose `system_time_end` becomes the system time. */
+  /** Rows to close: the system time becomes their `system_time_end`. */
   readonly close: readonly RowKey[];
   readonly insert: readonly FactRow[];
   /**

@@ -113,7 +113,7 @@ describe('the result of a read', () => {
       expect([relation, checkedFacts(relation)]).toEqual([rows, rows]);
       const plan = { kind: 'plan' as const, systemTime: date('06-01'), close: [left], insert: [] };
       const after = applyPlan(relation, plan);
-      // What every check of a row asks.
+      // The function that every check of a row calls.
       const checked = vi.spyOn(Number, 'isSafeInteger');
       expect(asOf(relation, point, 'all')).toEqual([audit, next]);
       expect(history(relation)).toEqual([closed, left, next]);

@@ -30,7 +30,7 @@ export interface Point {
 export type RowSelection = RowKind | 'all';
 
 /**
- * The rows whose two periods contain the point (TOKI §2.1), by system time. Default: current rows,
+ * The rows with both periods around the point (TOKI §2.1), by system time. Default: current rows,
  * so audit rows never change other answers (TOKI Prop. 1).
  * @throws MemoryError `no_instant`, `unknown_row_kind`, and the errors of `checkFacts`;
  * ArgumentError `bad_argument`
@@ -95,7 +95,7 @@ export function diff(rows: readonly FactRow[], from: Point, to: Point): Differen
 }
 
 /**
- * The rows whose valid time has one of the relations to the period, in input order (TOKI Theorem
+ * The rows with a valid time in one of the relations to the period, in input order (TOKI Theorem
  * 12(3)).
  * @throws MemoryError `unknown_relation`, `no_instant`, `empty_period`, `reversed_period`, and the
  * errors of `checkFacts`; ArgumentError `bad_argument`

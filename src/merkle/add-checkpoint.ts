@@ -43,7 +43,7 @@ export function formatAddCheckpoint(old: Size, proof: readonly Uint8Array[], sig
 /**
  * Parses the body of a request of any origin. Verifies nothing.
  *
- * @throws MerkleError `bad_request`, whatever part of it is wrong.
+ * @throws MerkleError `bad_request`, regardless of the faulty part.
  */
 export function parseAddCheckpoint(body: string | Uint8Array): AddCheckpoint {
   const read = readText(body, REQUEST_BYTES_MAX);

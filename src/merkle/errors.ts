@@ -1,8 +1,8 @@
 import { AssizeError } from '#base';
 
 /**
- * An argument, a document or a store of hashes with a fault. A proof, signature or request that does not hold is no
- * error but `false`, or a verdict with a reason.
+ * An argument, a document or a store of hashes with a fault. A proof, signature or request that
+ * does not hold is no error but `false`, or a verdict with a reason.
  */
 export type MerkleErrorCode =
   /** The leaf is neither bytes nor well-formed text. Give the payload as it is stored. */
@@ -87,7 +87,10 @@ export function malformed(code: DocumentCode, problem: string, cause?: unknown):
   return new MerkleError(code, `The document is not ${DOCUMENTS[code]}: ${problem}.`, { evidence: { problem }, cause });
 }
 
-/** What the call answers, or the error of this folder that it threw. For documents of any origin, which are not trusted. */
+/**
+ * The result of the call, or the error of this folder that it threw. For documents of any origin,
+ * which are not trusted.
+ */
 export function attempt<T>(call: () => T): T | MerkleError {
   try {
     return call();

@@ -60,7 +60,7 @@ export function formatProofFile(draft: ProofFileDraft): string {
 /**
  * Parses a proof file of any origin. Verifies nothing: see `verifyProofFile`.
  *
- * @throws MerkleError `bad_proof_file`, whatever part of it is wrong.
+ * @throws MerkleError `bad_proof_file`, regardless of the faulty part.
  */
 export function parseProofFile(source: string | Uint8Array): ProofFile {
   const read = readText(source, PROOF_FILE_BYTES_MAX);

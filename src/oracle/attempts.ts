@@ -4,7 +4,7 @@ import { OracleError } from './errors.ts';
 import { ORACLE_LIMITS } from './question.ts';
 import type { OracleStore } from './store.ts';
 
-/** A call for a question whose result is not the answer. */
+/** A call for a question with a result that is not the answer. */
 export interface Attempt {
   /** The time at which the outcome was known. */
   readonly at: string;

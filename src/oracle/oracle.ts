@@ -79,8 +79,8 @@ export interface OracleOptions {
 const ORACLE_OPTIONS = arg.members({ store: arg.object, clock: arg.object, mode: arg.text });
 
 /**
- * @throws ArgumentError `bad_argument`; DuplicatePackageError `duplicate_package` for a store of another copy of the
- * package
+ * @throws ArgumentError `bad_argument`; DuplicatePackageError `duplicate_package` for a store of
+ * another copy of the package
  */
 export function createOracle(options: OracleOptions): Oracle {
   checkArgument(ORACLE_OPTIONS, options, 'options');

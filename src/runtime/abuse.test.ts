@@ -23,8 +23,8 @@ const desk = deskOf();
 const DOCTOR = { principal: 'dr-who', method: 'test' };
 
 /**
- * A desk whose counselors may hold keys, and whose escalations have details that not every caller
- * may see.
+ * A desk with counselors that may hold keys, and with escalations that have details which not every
+ * caller may see.
  */
 const ward = defineDomain<any, any>({
   name: 'ward',

@@ -78,8 +78,8 @@ export class Assize {
 
   /**
    * @throws AssizeError for an anchor that is not a public key; RuntimeError `bad_option`;
-   * DuplicatePackageError `duplicate_package` for a domain, tool or store from another copy of the package;
-   * ArgumentError `bad_argument`
+   * DuplicatePackageError `duplicate_package` for a domain, tool or store from another copy of the
+   * package; ArgumentError `bad_argument`
    */
   constructor(options: AssizeOptions) {
     checkOptions(options);
@@ -280,9 +280,9 @@ export class Assize {
   }
 
   /**
-   * Aborts uncommitted transactions, which compensates them. Waits at most `blockTimeoutMs` for that, for
-   * calls in flight, and for committed work. Releases all open trajectories, and waits for the
-   * snapshots being written. The store may be closed after that.
+   * Aborts uncommitted transactions, which compensates them. Waits at most `blockTimeoutMs` for
+   * that, for calls in flight, and for committed work. Releases all open trajectories, and waits
+   * for the snapshots being written. The store may be closed after that.
    *
    * With `recover: false` the runtime adopts no more unfinished effects of earlier processes.
    * Adopted and approved transactions continue only until their next call; the rest stays for the
@@ -322,11 +322,11 @@ export class Assize {
    * or compensated. Then the transaction continues. Once no effect of it is unresolved, its claims
    * are released. A decision is recorded once.
    *
-   * @throws EffectError `bad_resolution`, `needs_confirmation`, `nothing_to_resolve`, `unknown_effect`,
-   * `already_resolved`, `lease_lost`, after which the call can be repeated; RuntimeError
-   * `bad_option` without tools (an empty list suffices if no tool must be called), `closed` when
-   * this runtime is closed before the decision starts; ArgumentError `bad_argument`; the signal's
-   * reason
+   * @throws EffectError `bad_resolution`, `needs_confirmation`, `nothing_to_resolve`,
+   * `unknown_effect`, `already_resolved`, `lease_lost`, after which the call can be repeated;
+   * RuntimeError `bad_option` without tools (an empty list suffices if no tool must be called),
+   * `closed` when this runtime is closed before the decision starts; ArgumentError `bad_argument`;
+   * the signal's reason
    */
   async resolveEffect(resolution: EffectResolution, signal?: AbortSignal): Promise<ResolvedEffect> {
     const checked = checkedEffectResolution(resolution);

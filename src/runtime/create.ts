@@ -45,7 +45,7 @@ export interface BranchOptions extends Omit<CreateOptions, 'initial' | 'note'> {
   readonly note: string;
 }
 
-/** A trajectory whose first entry is durable. */
+/** A trajectory with a durable first entry. */
 export interface CreatedTrajectory {
   readonly trajectoryId: string;
   readonly parts: TrajectoryState;

@@ -27,9 +27,9 @@ export interface AssizeOptions extends NotificationListeners {
    * process warning.
    */
   readonly onSnapshotFailed?: SnapshotListener;
-  /** The domains whose trajectories may be opened. */
+  /** The domains of trajectories that may be opened. */
   readonly domains: readonly Domain[];
-  /** Public keys whose root writs count. They are never read from a writ. */
+  /** Root writs of these public keys count. The keys are never read from a writ. */
   readonly anchors: readonly string[];
   readonly policy?: Policy;
   /** Signs every entry. Default: entries are not signed. */
@@ -73,13 +73,13 @@ export interface AssizeOptions extends NotificationListeners {
   /**
    * The lease of a transaction: milliseconds for which a transaction that does not respond may
    * block overlapping transactions. Half of it is for a silent body, unless the transaction sets
-   * `idleTimeoutMs`. Half is for tool calls, to execute and to compensate, that get no answer, over all
-   * attempts. An outcome still unknown then needs a human decision. Default 120,000.
+   * `idleTimeoutMs`. Half is for tool calls, to execute and to compensate, that get no answer, over
+   * all attempts. An outcome still unknown then needs a human decision. Default 120,000.
    */
   readonly blockTimeoutMs?: number;
   /**
-   * Milliseconds after which the answer of a tool counts as lost. At most a quarter of `blockTimeoutMs`;
-   * default a sixth of it, 20,000.
+   * Milliseconds after which the answer of a tool counts as lost. At most a quarter of
+   * `blockTimeoutMs`; default a sixth of it, 20,000.
    */
   readonly callTimeoutMs?: number;
   /**
@@ -108,8 +108,8 @@ export interface AssizeOptions extends NotificationListeners {
 }
 
 /**
- * @throws RuntimeError `bad_option`; DuplicatePackageError `duplicate_package` for a value from another copy of the
- * package; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_option`; DuplicatePackageError `duplicate_package` for a value from
+ * another copy of the package; ArgumentError `bad_argument`
  */
 export function checkOptions(options: AssizeOptions): void {
   checkArgument(ASSIZE_OPTIONS, options, 'options');

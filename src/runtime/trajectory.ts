@@ -261,10 +261,10 @@ export class Trajectory<D extends Domain = Domain> {
    * last returns `escalated`. That entry records the approval, and the proposal is pending under
    * the id of the new entry. Content and deadline of the proposal stay the same.
    *
-   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`, `frozen`,
-   * `bad_writ`; KernelError `unauthorised_counselor`, `already_approved`, `changed_since`,
-   * `override_needed`, `invalid_replacement`; ArgumentError `bad_argument`. Nothing is recorded
-   * then.
+   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`,
+   * `frozen`, `bad_writ`; KernelError `unauthorised_counselor`, `already_approved`,
+   * `changed_since`, `override_needed`, `invalid_replacement`; ArgumentError `bad_argument`.
+   * Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
     return this.#resolutions.approve(pendingId, input);
@@ -311,10 +311,10 @@ export class Trajectory<D extends Domain = Domain> {
    * first call. The child is then opened.
    *
    * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
-   * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`, `concluded`,
-   * `conflict`, `commit_unknown`, `clock_behind`; AuthorityError `not_attenuated`, `wrong_key`,
-   * `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`. Nothing
-   * is recorded then, except for `commit_unknown`.
+   * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`,
+   * `concluded`, `conflict`, `commit_unknown`, `clock_behind`; AuthorityError `not_attenuated`,
+   * `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError
+   * `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
    */
   async delegate(input: DelegationInput): Promise<Trajectory> {
     return this.#open(await this.#delegations.delegate(input));
@@ -408,7 +408,7 @@ export class Trajectory<D extends Domain = Domain> {
   /**
    * Concludes a delegation: ends the child with its final answer, unless the child has already
    * answered, and records the answer here. The budget that the child spent stays spent here, and
-   * the rest is refunded. Returns the entry, whose payload has the `final_answer`. Without
+   * the rest is refunded. Returns the entry with the `final_answer` in its payload. Without
    * `finalAnswer`, the child's own answer is recorded, or the child ends without an answer.
    * Repeating the call returns the same entry.
    *

@@ -19,8 +19,8 @@ export type StoreErrorCode =
    */
   | 'store_newer_schema'
   /**
-   * The store needs a migration, which a reader can't do, or an unreleased version wrote it. Open the
-   * store once for writing; export an unreleased store with its version, and import the export.
+   * The store needs a migration, which a reader can't do, or an unreleased version wrote it. Open
+   * the store once for writing; export an unreleased store with its version, and import the export.
    */
   | 'store_older_schema'
   /**

@@ -248,7 +248,7 @@ function closed(write: FactWrite, state: FactState | undefined): OpenKey[] {
 }
 
 /**
- * Rejects a fact whose valid time overlaps another fact of a single-valued partition.
+ * Rejects a fact with a valid time that overlaps another fact of a single-valued partition.
  * @throws {StoreError}
  */
 function requireNonOverlapping(write: FactWrite, state: FactState | undefined, close: readonly OpenKey[]): void {

@@ -5,7 +5,7 @@ export type StoreEvent =
   /** The store may have missed commits. The follower must read the store again. */
   | { readonly kind: 'missed' };
 
-/** The extra port of a store whose database reports commits of other processes. */
+/** The extra port of a store with a database that reports commits of other processes. */
 export interface Followable {
   /**
    * Calls `listener` after every commit of any process, including this one, from when the promise

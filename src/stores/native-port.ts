@@ -40,7 +40,7 @@ export const COMMITTED: CommitResult = Object.freeze({ status: 'committed' });
 /** Immediate if the store need not wait. */
 type Answer<T> = T | Promise<T>;
 
-/** A query whose defaults are filled in. */
+/** A query with its defaults filled in. */
 type WithDefaults<Query> = Query & { readonly limit: number };
 
 type AnswerPage = { readonly after?: string; readonly limit: number };

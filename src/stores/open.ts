@@ -31,8 +31,8 @@ export type Store = LedgerStore &
  * - `memory:`: each call opens a new and empty store.
  *
  * @throws {StoreError} `store_unknown` for another URL; `store_behind_checkpoint`,
- *   `store_diverged_from_checkpoint`, `store_bad_checkpoint`; otherwise the errors of `openSqlite` and
- *   `openPostgres`; ArgumentError `bad_argument`
+ *   `store_diverged_from_checkpoint`, `store_bad_checkpoint`; otherwise the errors of `openSqlite`
+ *   and `openPostgres`; ArgumentError `bad_argument`
  */
 export async function openStore(url: string, given: StoreOptions = {}): Promise<Store> {
   checkArgument(arg.text, url, 'url');

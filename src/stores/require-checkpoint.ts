@@ -9,7 +9,8 @@ import { StoreError } from './errors.ts';
  * end or was replaced by an older copy, which its own chains cannot show.
  *
  * A missing file means no checkpoint. The function does not verify the signature, because an
- * attacker who can write the file can also remove it. `fsck` and `audit` verify the signature.
+ * attacker with write access to the file can also remove it. `fsck` and `audit` verify the
+ * signature.
  *
  * @throws StoreError `store_behind_checkpoint`, `store_diverged_from_checkpoint`,
  *   `store_bad_checkpoint`

@@ -15,7 +15,7 @@ export function migrationsIn(version: number): number {
 }
 
 /**
- * Rejects a store whose schema this version of Assize neither supports nor migrates.
+ * Rejects a store with a schema that this version of Assize neither supports nor migrates.
  *
  * @throws {StoreError} `store_newer_schema`; `store_older_schema`
  */

@@ -21,7 +21,7 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-/** The error for a vector whose dimensions differ from the embedder's stored vectors. */
+/** The error for a vector with other dimensions than the embedder's stored vectors. */
 export function otherDimensions(embedder: string, known: number, given: number): StoreError {
   return new StoreError(
     'store_invalid_input',

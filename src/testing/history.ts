@@ -39,7 +39,7 @@ export type Operation = Append | Read;
 
 /** A violation, with the clause of the contract that it breaks. */
 export interface Violation {
-  readonly code: /** The chains: a gap, a fork, a wrong parent, a duplicate id, a payload that does not match its id. */
+  readonly code: /** Chain: a gap, fork, wrong parent, duplicate id, or mismatched payload and id. */
     | 'gap'
     | 'wrong_parent'
     | 'id_twice'

@@ -14,7 +14,7 @@ import { httpTool } from './http/index.ts';
 import { mailTool } from './mail/index.ts';
 import { sqlReader, sqlTool } from './sql/index.ts';
 
-// What every class may say of itself, said through the adapters; and what none of them has.
+// The properties that each class may declare, through the adapters; and the properties of no class.
 
 const SECRET = 'the PIN is 4711';
 const SORT = { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' } as const;

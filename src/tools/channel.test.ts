@@ -6,7 +6,8 @@ import { httpTool } from './http/index.ts';
 import { shellTool } from './shell/index.ts';
 import { sqlTool } from './sql/index.ts';
 
-// Of what can be neither undone nor held, whoever makes the tool may say who approves it.
+// The author of a tool may name the approver of an effect that can be neither compensated nor
+// buffered.
 
 const input = z.strictObject({});
 const sort = { reversibility: 'irreversible', delivery: 'externalised', sink: 'keyed' } as const;

@@ -12,11 +12,12 @@ import { BranchFolders } from './branches/index.ts';
 import { fileTools } from './files/index.ts';
 import { shellTool } from './shell/index.ts';
 
-// What tools of files and commands answer stands in entries as it is, unless it is sensitive.
+// Answers of file tools and command tools are stored in entries unchanged, unless they are
+// sensitive.
 
 const SECRET = 'Zqsecret';
 
-/** Tools that read what nobody else may, and what is done with them. */
+/** Tools that read data which no other user may read, and the calls of these tools. */
 interface Made {
   readonly tools: readonly Tool[];
   readonly read: (tx: any) => Promise<unknown>;

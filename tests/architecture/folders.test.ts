@@ -1,4 +1,6 @@
-/** The tables of folders in ARCHITECTURE.md: their files exist, and no folder imports a later row. */
+/**
+ * The tables of folders in ARCHITECTURE.md: their files exist, and no folder imports a later row.
+ */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +15,10 @@ interface Folder {
   readonly named: readonly string[];
 }
 
-/** The folders of the tables whose header starts with `word`, by the folders that the header names. */
+/**
+ * The folders of the tables with a header that starts with `word`, by the folders that the header
+ * names.
+ */
 function tables(word: 'folder of' | 'folders of'): { folders: string[]; rows: Folder[] }[] {
   return [...page.matchAll(new RegExp(`^\\| ${word} (.+?) \\|.*\\n\\|[-|]+\\n((?:\\|.*\\n)+)`, 'gm'))].map(
     ([, header = '', body = '']) => ({

@@ -19,7 +19,10 @@ const SHORT = /^(?:runtime|ledger|kernel|effects|memory|stores|canon|oracle|agen
 /** Folders that a reader of a guide makes. */
 const OF_READERS: readonly string[] = ['domains/library'];
 
-/** The paths that a text has in backticks, outside of its programs. A name in capitals stands for a name of the reader's. */
+/**
+ * The paths that a text has in backticks, outside of its programs. A name in capitals stands for a
+ * name of the reader's.
+ */
 function pathsIn(text: string): string[] {
   const prose = text.replace(/^ *```[\s\S]*?^ *```$/gm, '');
   return [...prose.matchAll(/`([^`\s]+)`/g)]

@@ -1,4 +1,6 @@
-/** The rules of the chain have the same ids in the sources, the reference and the Python verifier. */
+/**
+ * The rules of the chain have the same ids in the sources, the reference and the Python verifier.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -9,9 +9,12 @@ const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'assize-skips-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What has tests skipped, also those of others. */
+/** Code that skips tests, also tests of other files. */
 const SKIPS = /\b(?:skipIf|runIf)\(|\b(?:test|it|describe|context|ctx)\.skip\b|\bwithChromium\(|^\s+skip: \[$/m;
-/** Skips where no test runs in this project: in copies of it, and in suites that have to be told. */
+/**
+ * Files with skips that no test of this project runs: skips in copies of it, and in suites that run
+ * on request.
+ */
 const ELSEWHERE = ['tests/properties/mutants.test.ts', 'tests/architecture/skips.test.ts'];
 
 test('every file with skippable tests has a reason, and every reason its files', () => {

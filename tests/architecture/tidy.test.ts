@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
 
-/** What must not stand in a source, with what to write in its place. */
+/** Patterns that must not be in a source, with their replacement. */
 const BANS: readonly { where: RegExp; not?: RegExp; what: RegExp; instead: string }[] = [
   {
     where: /^src\/(canon|ledger|authority|kernel|memory|runtime|stores)\//,

@@ -1,4 +1,7 @@
-/** Whoever may write in one folder of a root, and would like to write in another: by names that lead there. */
+/**
+ * A writ holder with write access to one folder of a root tries to write in another folder, through
+ * names that lead there.
+ */
 import {
   linkSync,
   mkdirSync,
@@ -29,7 +32,10 @@ beforeEach(() => {
   writeFileSync(join(root, 'mine/a'), 'a');
 });
 
-/** A tool that follows whatever it is given, as most do; what keeps it in is what is claimed, and under which names. */
+/**
+ * A tool that follows any given path, as most tools do. Only the claims and their canonical names
+ * confine it.
+ */
 const follow = declareTool({
   name: 'follow',
   input: z.strictObject({ path: z.string() }),

@@ -40,7 +40,8 @@ onEveryStore((stores) => {
       await begun(await place.open());
       const names = Array.from({ length: 10 }, (_, n) => `process ${n}`);
       const trajectories = await Promise.all(names.map(async (name) => reopened(await place.open(), name)));
-      // All of them hold the same head. Whoever loses eight times is told so, and has written nothing.
+      // All of them hold the same head. A process that loses eight times gets an error and has
+      // written nothing.
       const answers = await Promise.allSettled(
         trajectories.map((trajectory, n) => trajectory.propose(add(`key ${n}`))),
       );
@@ -83,7 +84,8 @@ onEveryStore((stores) => {
       store.plan = new Map([[1, fault]]);
       const [answer] = await Promise.allSettled([trajectory.propose(add('key'))]);
       const [, written] = await allEntries(store, 't');
-      // What can be found out is; what can't is an error, and never "nothing was written".
+      // If the outcome can be found, the caller gets it. Otherwise it gets an error, and never
+      // "nothing was written".
       if (answer.status === 'fulfilled') expect(idOf(answer.value)).toBe(written?.id);
       else expect(answer.reason).toMatchObject({ message: 'the store threw' });
       expect(idOf(await trajectory.propose(add('key')))).toBe(written?.id);

@@ -1,6 +1,7 @@
 /**
- * Approve once, execute once: whatever is resumed, replayed, retried or forked, and whatever is said instead of an approval.
- * The cases are those in which agent runtimes have executed what nobody approved, or twice what was approved once.
+ * Approve once, execute once, despite a resume, replay, retry or fork, or a substitute for an
+ * approval. The cases come from agent runtimes that executed unapproved actions, or executed an
+ * approved action twice.
  */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -57,7 +58,7 @@ test('resumed twice: a repeated approval runs nothing more in any process', asyn
   const ruling = await trajectory.approve(id, decision);
   for (const one of [trajectory, stale, await reopened('fresh')]) {
     expect(await one.approve(id, decision).catch(({ code }) => code)).toBe('not_pending');
-    // Who resumes the whole run proposes again: it is the same proposal, and was ruled on.
+    // A resumed run proposes again: it is the same proposal, and was adjudicated.
     expect(await one.propose(asking())).toEqual(ruling);
     expect(await one.awaitDecision(id)).toEqual(ruling);
   }

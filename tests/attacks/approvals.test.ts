@@ -1,4 +1,7 @@
-/** Attack 26 of docs/design/threats.md: approvals that are not given, or not for this, or used again. */
+/**
+ * Attack 26 of docs/design/threats.md: approvals that are not given, not for this proposal, or
+ * reused.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +30,7 @@ async function begun(store: LedgerStore, domain: Domain, clock = new HandClock()
   return assize.create(domain, { trajectoryId: 't', writs: [worker] });
 }
 
-/** As another process has it: what it drew at random, and when, is its own. */
+/** Opens the trajectory as another process does, with its own randomness and clock. */
 const opened = (store: LedgerStore, domain: Domain, name: string, clock = new HandClock()): Promise<Trajectory> =>
   runtimeOver(store, [domain], { clock, random: seededRandom(name) }).open('t');
 
@@ -101,7 +104,7 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
       const trajectory = await begun(store, one);
       const id = await ask(trajectory);
       const [open] = trajectory.pending();
-      // In what was shown: nobody else has that.
+      // In the displayed proposal: no other caller has that object.
       Object.assign((open as never as any).payload.proposal.action.args, { amount: 500 });
       expect(await trajectory.statusOf(id)).toMatchObject({
         payload: { proposal: { action: { args: { amount: 5 } } } },

@@ -1,6 +1,6 @@
 /**
- * Attacks 7 and 8 of docs/design/threats.md, and 5 over HTTP, on the one thing that answers HTTP: the witness. What is sent
- * is sent as bytes over a socket, because no client would send it.
+ * Attacks 7 and 8 of docs/design/threats.md, and attack 5 over HTTP, on the only HTTP server: the
+ * witness. The tests send bytes over a socket, because no client would send these requests.
  */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ const key = (name: string, use: 'note' | 'cosignature', seed: number): SignerKey
 const log = key('example.com/ledger', 'note', 1);
 const signer = key('witness.example', 'cosignature', 2);
 
-/** What the witness cosigns when it is asked properly. */
+/** A correct request, which the witness cosigns. */
 const RIGHT = `old 0\n\n${signCheckpoint({ size: 1, root: leafHash('first') }, log)}`;
 const HOST = 'Host: witness.example:2112';
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
   await once(server, 'listening');
 });
 
-// Whatever came, nothing was cosigned, and the next one who asks properly is answered.
+// After every test nothing was cosigned, and the next correct request is answered.
 afterEach(async () => {
   expect(file.notes()).toEqual([]);
   expect(await answersTo(...post([HOST, 'Connection: close']))).toEqual(['200']);
@@ -51,7 +51,9 @@ afterEach(async () => {
 
 type Bytes = string | Uint8Array;
 
-/** The status of every answer that comes until the server closes the connection, which nobody here does. */
+/**
+ * The status of every answer until the server closes the connection. The client never closes it.
+ */
 async function answersTo(...parts: readonly Bytes[]): Promise<string[]> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   let said = '';

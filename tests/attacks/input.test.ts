@@ -1,4 +1,7 @@
-/** Attacks 1 to 6 of docs/design/threats.md: text that two readers could take for two different things, or that is too much. */
+/**
+ * Attacks 1 to 6 of docs/design/threats.md: text that two readers can read differently, or too much
+ * text.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +28,7 @@ const UNSAFE = ['9007199254740993', '{"n":-9007199254740992}', '[1e16]'];
 const LONE = ['"\\ud800"', '{"\\udc00":1}', '["a\\ud800\\ud800b"]'];
 const TOO_DEEP = '['.repeat(100_000);
 const MANY_KEYS = `{${Array.from({ length: 1_000_000 }, (_, n) => `"${n}":0`).join()}}`;
-/** No UTF-8 either, so that whoever looked into it would say so. */
+/** Not UTF-8 either, so that a reader of its bytes would report it. */
 const TOO_LONG = Buffer.alloc(64 * 2 ** 20, 0xff);
 
 onEveryStore((stores) => {
@@ -45,7 +48,7 @@ onEveryStore((stores) => {
   const keep = (trajectory: Trajectory, value: unknown): Promise<Ruling> =>
     trajectory.propose(intent('keep', { value }, worker));
 
-  /** As whoever listens to agents does: what came is read strictly, and proposed. */
+  /** Like a server for agents: parses the body strictly and proposes it. */
   const send = async (trajectory: Trajectory, body: string | Uint8Array): Promise<Ruling> =>
     keep(trajectory, parseStrict(body));
 
@@ -79,7 +82,7 @@ onEveryStore((stores) => {
       values.map((value) => (trajectory: Trajectory) => keep(trajectory, value)),
       'lone_surrogate',
     );
-    // And for who has the store itself.
+    // And for a caller with the store itself.
     const { store } = await begun();
     const row = entryAfter(undefined, 'u');
     for (const batch of [
@@ -168,7 +171,8 @@ onEveryStore((stores) => {
       const [first, second, third] = (await Promise.all(keyed)) as { entry: { id: string } }[];
       expect(third?.entry.id).toBe(first?.entry.id);
       expect(second?.entry.id).not.toBe(first?.entry.id);
-      // Names of trajectories are of letters that have one form; the store would keep them apart too.
+      // Names of trajectories use letters with one form only. The store would also keep the forms
+      // apart.
       for (const trajectoryId of [NFC, NFD, ODD]) {
         const naming = runtimeOver(store, [desk]).create(desk, { trajectoryId, writs: [worker] });
         await expect(naming).rejects.toMatchObject({ code: 'bad_name' });

@@ -1,4 +1,6 @@
-/** Attacks 17 and 18 of docs/design/threats.md: checkpoints and proofs by somebody who has no key. */
+/**
+ * Attacks 17 and 18 of docs/design/threats.md: checkpoints and proofs by an attacker without a key.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,7 +128,7 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
     read = (level, index) => levels[level]?.[index];
   });
 
-  /** Everything but the proof itself that somebody could make of it. */
+  /** The false proofs that an attacker can derive from the proof. */
   function spoilt(proof: readonly Uint8Array[]): (readonly Uint8Array[])[] {
     const made: (readonly Uint8Array[])[] = [
       [...proof, new Uint8Array(32)],
@@ -158,7 +160,8 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
       for (let other = 0; other < SIZE; other++) {
         if (other !== index) expect(verifyInclusion({ ...claim, index: other }, proof)).toBe(false);
       }
-      // The path of an early entry has the same form in a tree one larger or smaller; the size is in what was signed.
+      // The path of an early entry has the same form in a tree one larger or smaller. The size is
+      // in the signed text.
       for (const size of SIZES.filter((given) => Math.abs(Number(given) - SIZE) !== 1)) {
         expect(verifyInclusion({ ...claim, size }, proof)).toBe(false);
         if (Number(size) !== index) expect(verifyInclusion({ ...claim, index: size }, proof)).toBe(false);

@@ -1,4 +1,7 @@
-/** Attacks 13 to 16 of docs/design/threats.md: by somebody who may change everything in the database, and perhaps sign. */
+/**
+ * Attacks 13 to 16 of docs/design/threats.md: by an attacker with write access to the whole
+ * database, and perhaps a signing key.
+ */
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -67,7 +70,10 @@ onEveryDatabase((stores) => {
     return (await verifyStore(store, { threads: 1 })).flatMap(({ fault }) => fault ?? []);
   }
 
-  /** No entry is added to t, no branch begins at what comes after the one at fault, and u goes on. */
+  /**
+   * Checks that `t` gets no entry, that no branch starts at the faulty entry or later, and that `u`
+   * continues.
+   */
   async function expectClosed(place: Place, rows: readonly EntryRow[], fault: number): Promise<void> {
     const store = await place.open();
     const assize = runtimeOver(store, [desk]);

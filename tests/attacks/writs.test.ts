@@ -1,4 +1,7 @@
-/** Attacks 19 to 24 of docs/design/threats.md: authority that is made up, widened, kept, spent twice or borrowed. */
+/**
+ * Attacks 19 to 24 of docs/design/threats.md: authority that is made up, widened, kept, spent twice
+ * or borrowed.
+ */
 import { describe, expect, test } from 'vitest';
 import { attenuate, normalizeScope, parseWrit, type Writ, type WritGrant, writId } from '#authority';
 import { isAssizeError } from '#base';
@@ -40,7 +43,7 @@ async function unwritten(store: LedgerStore, attempt: () => Promise<unknown>): P
   return code;
 }
 
-/** What a thief of the lead's key could sign: a child that says whatever they like. */
+/** A writ that a thief of the lead's key can sign: a child with any content. */
 function forged(changes: object, key = lead): Writ {
   const { signature: _s, ...body } = below;
   const made = { ...body, subject: 'mallory', nonce: 'forged', ...changes };
@@ -243,7 +246,7 @@ onEveryStore((stores) => {
           reason: 'invalid_authority',
           detail: expect.stringContaining('for trajectory t'),
         });
-      // Whose anchors are others, it comes from nobody.
+      // Under other anchors, the writ has no trusted issuer.
       const tenant = runtimeOver(await stores.newPlace().open(), [desk], { anchors: [keysOf(99).publicKey] });
       const theirs = await tenant.create(desk, { trajectoryId: 't' });
       expect(await codeOf(theirs.propose(pay(1, { writ: below, chain })))).toBe('bad_writ');
@@ -304,7 +307,7 @@ onEveryStore((stores) => {
         const error = await trajectory.propose(pay(1, held)).catch((caught: unknown) => caught);
         expect(error).toMatchObject({ code: 'bad_writ', evidence: { code: 'bad_signature' } });
       }
-      // One whose issuer is of low order: everybody could sign for it.
+      // A writ with an issuer of low order: any party can sign for it.
       for (const issuer of LOW_ORDER) {
         const above = forged({ subject: issuer });
         const held = {

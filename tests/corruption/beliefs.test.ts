@@ -1,4 +1,7 @@
-/** What is believed, changed by hand beside a trajectory that does not verify: what can be compared is, and what can't is named. */
+/**
+ * Facts changed by hand next to a trajectory that does not verify. `fsck` compares each partition
+ * that it can, and names the others.
+ */
 import { describe, expect, test } from 'vitest';
 import type { FactStore, LedgerStore } from '#ledger';
 import { type FsckReport, fsck, type Memory } from '#runtime';
@@ -8,7 +11,7 @@ import { onEveryDatabase, type Place } from '../support/stores.ts';
 
 const writ = writFor('nurse');
 
-/** Who changes which patient, one after the other. */
+/** The changes in order: the trajectory, and the patient. */
 const SAID = [
   ['a', 'p1'],
   ['a', 'p2'],
@@ -21,7 +24,7 @@ const SAID = [
 ] as const;
 const VERSIONS = { p1: 3, p2: 1, p3: 1, p4: 2, p5: 1 } as const;
 
-/** What was not compared: how far each partition is, and how far its entries were read. */
+/** The partitions that were not compared: the version of each, and the end of its read entries. */
 type Left = Readonly<Record<string, readonly [version: number, readTo: number]>>;
 
 interface Damage {
@@ -29,9 +32,9 @@ interface Damage {
   /** Statements, where `b` has said this of `p1`. */
   readonly sql: readonly string[];
   readonly left: Left;
-  /** Whether one version more may be of an entry that nobody can read. */
+  /** Whether one extra version can belong to an unreadable entry. */
   readonly isInDoubt: boolean;
-  /** Of which all may be of such entries, so that one more is no wonder. */
+  /** The partition with versions from such entries only: one extra version is no fault there. */
   readonly unknown?: string;
 }
 
@@ -52,7 +55,7 @@ const DAMAGE: readonly Damage[] = [
   },
   {
     what: 'an entry that is gone',
-    // What stands before the gap may have been put there as well.
+    // The entries before the gap can have been inserted as well.
     sql: [`DELETE FROM entry ${AT} 2`],
     left: { p3: [1, 0], p4: [2, 0] },
     isInDoubt: true,

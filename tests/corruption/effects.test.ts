@@ -1,4 +1,4 @@
-/** The effect log changed by hand beside a ledger that nobody has touched: `verify` compares the two. */
+/** The effect log changed by hand next to an untouched ledger: `verify` compares the two. */
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,10 @@ const whole = join(folder, 'whole.db');
 const changed = join(folder, 'changed.db');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Of each transaction that it has, by the name of its trajectory: one is settled, one in doubt, one was undone, one is to be undone yet. */
+/**
+ * The epoch of each transaction, by the name of its trajectory: one is settled, one in doubt, one
+ * was compensated, one must still be compensated.
+ */
 const EPOCH = { settled: 1, doubt: 2, thrown: 3, stuck: 4 };
 
 beforeAll(async () => {
@@ -49,7 +52,7 @@ beforeAll(async () => {
   await store.close();
 });
 
-/** What `verify` says of a copy that was changed with SQL, of each trajectory that it does not let pass. */
+/** The faults that `verify` reports for a copy changed with SQL, by trajectory. */
 async function foundAfter(change: (db: DatabaseSync) => void): Promise<Record<string, string>> {
   copyFileSync(whole, changed);
   const db = new DatabaseSync(changed);
@@ -213,7 +216,7 @@ describe('the effect log changed by hand', () => {
   });
 });
 
-/** The lines of what a store has, or of its first entries. */
+/** The export lines of a store, or of its first entries. */
 async function* linesOf(store: LedgerStore & LogStore, size?: number): AsyncGenerator<string> {
   await integrateLog(store);
   for await (const text of exportLines(store, size === undefined ? {} : { size })) yield text.trimEnd();
@@ -254,7 +257,10 @@ describe('a ledger that was imported with effects that are not settled', () => {
   describe('into a store with effects of its own', () => {
     const own = join(folder, 'own.db');
 
-    /** Has `here`, with an effect that is in doubt; and goes on with `thrown`, whose transactions had the same epochs elsewhere. */
+    /**
+     * A store with the trajectory `here`, which has an effect in doubt. The store continues
+     * `thrown`, with transactions of the same epochs in its source store.
+     */
     beforeAll(async () => {
       const store = await openSqlite({ path: own });
       const from = await openSqlite({ path: whole });
@@ -332,7 +338,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       expect(await importLines(store, linesOf(store), again)).toMatchObject({ imported: 0, marked: 0 });
       expect(await invalid(store)).toEqual({});
       await store.close();
-      // What was made here is missed, as before.
+      // The loss of local effects is found, as before.
       const db = new DatabaseSync(changed);
       db.exec('DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record');
       db.close();

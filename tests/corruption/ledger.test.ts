@@ -1,6 +1,7 @@
 /**
- * A ledger of 200 entries, spoilt in every place and in every way that somebody with the file in his hands has: all of it is
- * found, and named by its place, or by the checkpoint where a chain can't know.
+ * A ledger of 200 entries, damaged at every position and in every way open to an attacker with the
+ * file. All damage is found and named by its position, or by the checkpoint if a chain cannot show
+ * it.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,11 +42,11 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What fsck says of the file after somebody had it in his hands. */
+/** The fsck report on the file after an attacker changed it. */
 async function fsckOf(change: (db: DatabaseSync) => void) {
   copyFileSync(whole, spoilt);
   const db = new DatabaseSync(spoilt);
-  // As somebody would who knows SQLite: no constraint is in his way.
+  // Like an attacker with knowledge of SQLite: no constraint applies.
   db.exec('PRAGMA ignore_check_constraints = 1; PRAGMA synchronous = OFF; BEGIN');
   change(db);
   db.exec('COMMIT');
@@ -71,7 +72,7 @@ describe('an export', () => {
         const changed = Buffer.from(bytes);
         changed[at] = bytes[at]! ^ (1 << (at % 8));
         const now = changed.toString('utf8');
-        // What is no UTF-8 is refused before it gets here.
+        // Bytes that are not UTF-8 are refused before they reach the reader.
         if (Buffer.compare(Buffer.from(now), changed) !== 0 || changed[at] === 0x0a) continue;
         let refused = false;
         try {
@@ -83,7 +84,7 @@ describe('an export', () => {
         if (!refused) throw new Error(`byte ${at} of ${line.slice(0, 80)} was flipped unseen`);
         flipped++;
       }
-      // Nothing of what it refused is in it.
+      // The refused lines leave nothing in the reader.
       reader.take(line);
     }
     reader.end();
@@ -186,7 +187,7 @@ describe('a store', () => {
         }
         db.exec('DELETE FROM log; DELETE FROM log_node');
       }).then(async (unlogged) => {
-        // Whoever writes history anew makes the log anew as well.
+        // An attacker that rewrites history rebuilds the log as well.
         expect(unlogged.valid).toBe(false);
         const store = await openStore(`sqlite:${spoilt}`, { checkpoint: false });
         await integrateLog(store);
@@ -227,7 +228,10 @@ describe('a store', () => {
   });
 });
 
-/** The same history with another time from one entry on, as whoever has no key but the file would make it. */
+/**
+ * The same history with another time from one entry on, as an attacker with the file and without a
+ * key makes it.
+ */
 function rewrittenFrom(seq: number): EntryRow[] {
   const made: EntryRow[] = [];
   let parent = rows[seq]!.parent;

@@ -1,7 +1,8 @@
-// A process that is made to be killed: `node belief-writers.ts <url> <writers> <round>`. It says `ready` when the store is open; each writer
-// then says contradicting things of a few patients in a trajectory of its own, three to seven of one commit, until it is killed. It says
-// `sent <source> <claims>` and, when that is answered, `committed <source> <entry>`; and `failed <source> <code>` for each error after which it
-// says the same again, by its key.
+// A process to be killed: `node belief-writers.ts <url> <writers> <round>`. It prints `ready` when
+// the store is open. Each writer then asserts contradictory facts about a few patients in its own
+// trajectory, three to seven in one commit, until the process is killed. It prints
+// `sent <source> <claims>` and, after the answer, `committed <source> <entry>`. It prints
+// `failed <source> <code>` for each error after which it retries with the same idempotency key.
 import { isAssizeError } from '#base';
 import { createOracle, seededRandom } from '#oracle';
 import type { AssertInput, Memory } from '#runtime';
@@ -17,7 +18,7 @@ const PREDICATES = ['drug', 'weight', 'triage', 'allergy'];
 const PATIENTS = 2;
 const DAYS = 6;
 
-// Should whoever started it die first, stdin ends.
+// Stdin ends if the parent process dies first.
 process.stdin.on('end', () => process.exit());
 process.stdin.resume();
 
@@ -67,7 +68,7 @@ async function write(writer: number): Promise<never> {
   }
 }
 
-/** No two say the same, so that each has a row of its own whatever becomes of it. */
+/** No two facts are equal, so each has its own row in every outcome. */
 function claimOf(source: string, next: (below: number) => number): AssertInput {
   const from = next(DAYS);
   const day = (n: number): string => `2026-01-0${n + 1}T00:00:00.000000Z`;

@@ -15,10 +15,14 @@ import { holdTable, Relay, untilOneWaits, withPostgres } from '../support/postgr
 import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
 import { closedAfterEach, onEveryDatabase, type Place, postgresPlace } from '../support/stores.ts';
 
-// What is believed is written with its commit, whatever is killed when; and who was elected stays so, where the commit was lost.
+// Facts are written with their commit, at every kill. An elected fact stays elected, even if the
+// commit was lost.
 
 const WRITERS = 4;
-/** Of appends to SQLite there are `ASSIZE_CRASH_ROUNDS`, of these one in 40; on a server half as many. */
+/**
+ * Appends to SQLite run `ASSIZE_CRASH_ROUNDS` rounds; this test runs one in 40, and half as many on
+ * a server.
+ */
 const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200') / 40);
 /** At a server, in the life of one process of writers. */
 const STRIKES = 6;
@@ -35,13 +39,13 @@ function started(
   return { child, lines: createInterface(child.stdout!) };
 }
 
-/** What a process has said of one commit before it was killed. */
+/** The output of a process about one commit before the kill. */
 interface Sent {
   readonly claims: number;
   entry: string | undefined;
 }
 
-/** A process of writers, and what it has said. */
+/** A process of writers, and its output. */
 class Life {
   readonly sent: Map<string, Sent> = new Map();
   /** Codes of errors. */
@@ -86,7 +90,10 @@ class Life {
   }
 }
 
-/** Facts are what the ledger says; what was answered is there, and of what was not all or nothing. */
+/**
+ * Facts equal the ledger. Answered commits exist, and unanswered commits exist wholly or not at
+ * all.
+ */
 async function expectWhole(store: Store, sent: ReadonlyMap<string, Sent>): Promise<void> {
   expect(await checkMemory(store)).toMatchObject({ valid: true, differences: [], changedMeanwhile: 0 });
   expect((await store.selfCheck?.()) ?? []).toEqual([]);
@@ -134,7 +141,7 @@ onEveryDatabase((stores) => {
     const store = await place.open();
     for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
     expect(all.size - doubts).toBeGreaterThan(rounds);
-    // What is in doubt has to be seen, or a run says nothing.
+    // A run shows nothing unless some commits are in doubt.
     expect(doubts).toBeGreaterThanOrEqual(rounds);
   });
 
@@ -170,7 +177,7 @@ onEveryDatabase((stores) => {
     const { facts } = await after.memory.recall({ ...names, ...at });
     expect(facts).toMatchObject([{ object: 'urgent' }]);
     expect(votes).toBe(0);
-    // What nobody was asked before is put to who judges now.
+    // The current judge gets a new question.
     const other = { ...old, object: 'gone home', ...(claim.valid && { valid: march }) };
     expect(await after.memory.assert(other)).toMatchObject({ ruling: 'committed' });
     expect(votes).toBe(1);
@@ -191,14 +198,14 @@ withPostgres(
       const life = new Life(through.href, 0);
       const next = seededNumbers(20_261_121);
       const moments = [
-        // Whatever it is doing.
+        // At any moment of its work.
         async () => undefined,
         // Between an entry and its facts: it is in, and they wait for a lock.
         async () => {
           await holdTable(place.url, 'fact', 'EXCLUSIVE');
           await untilOneWaits(postgres);
         },
-        // After a commit that nobody hears of.
+        // After a commit with a lost answer.
         () => relay.lose('answered', 'assize append facts'),
       ];
       for (let strike = 0; strike < STRIKES; strike += 1) {
@@ -225,7 +232,9 @@ withPostgres(
   { own: true },
 );
 
-/** One commit of each that is there, whatever was said again, and none of anything else. */
+/**
+ * Each existing commit is there once, after any number of retries, and no other commit is there.
+ */
 async function expectSaidOnce(store: Store, sent: ReadonlyMap<string, Sent>): Promise<void> {
   const ids = new Set<string>();
   const keys: (string | undefined)[] = [];
@@ -253,7 +262,7 @@ async function begun(
   const store = await place.open();
   const clock = new HandClock();
   const isThere = (await store.head(trajectoryId)) !== undefined;
-  // Later than whatever was said before it died.
+  // Later than every assertion of the killed process.
   if ((await store.trajectories()).length > 0) clock.forward(60_000);
   const judge = { oracle: createOracle({ store, clock, mode: 'record' }), choose };
   const runtime = runtimeOver(store, [clinic], { clock, random: seededRandom(`${START} ${isThere}`), judge });

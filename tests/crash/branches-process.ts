@@ -1,4 +1,7 @@
-/** A process that tries branches in copies of a folder, and is killed while their commands are at work: `URL ROOT`. */
+/**
+ * A process that tries branches in copies of a folder, and is killed while their commands run:
+ * `URL ROOT`.
+ */
 
 import { openStore } from '#stores';
 import { BranchFolders } from '#tools/branches';

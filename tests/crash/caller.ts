@@ -11,7 +11,7 @@ import { HandClock, runtimeOver } from '../support/runtime.ts';
 /** How often a caller tries before it gives up; faults are fewer. */
 const TRIES_MAX = 25;
 
-/** A commit that nobody could tell of, and what `resolve` said then. */
+/** A commit with an unknown outcome, and the later answer of `resolve`. */
 export interface Doubt {
   readonly id: string;
   readonly written: boolean;
@@ -20,24 +20,27 @@ export interface Doubt {
 export interface CallerOptions {
   /** Opens the store anew, as after a crash. */
   readonly open: () => Promise<Store>;
-  /** Another handle on the same place, without faults: what is really there. */
+  /** Another handle on the same store, without faults: the real content. */
   readonly witness: LedgerStore;
   /** The store keeps to its port: an error means that nothing was written. */
   readonly errorsAreDefinite: boolean;
 }
 
 /**
- * A caller of the runtime as it should be: it tries again with the same idempotency key or name, settles what is in doubt by
- * the id of the entry, and opens the store anew when its handle is dead. Beside that it looks at the witness: what was
- * answered is there, and what failed for certain has written nothing.
+ * A correct caller of the runtime. It retries with the same idempotency key or name, settles doubts
+ * by the entry's id, and reopens the store when its handle is dead. It also checks the witness:
+ * answered entries exist, and a definite failure has written nothing.
  */
 export class Caller {
-  /** What was answered, by step. */
+  /** The answered entries, by step. */
   readonly answered = new Map<string, EntryRow>();
   readonly doubts: Doubt[] = [];
   failures = 0;
   reopened = 0;
-  /** Several calls are under way, so that what one of them has not written another one may have. */
+  /**
+   * Several calls are in flight, so another call can have written entries that a failed call did
+   * not.
+   */
   atOnce = false;
   readonly #options: CallerOptions;
   #store!: Store;
@@ -91,7 +94,7 @@ export class Caller {
         try {
           return await trajectory[way](pending, { principal: 'dr-who', method: 'test', reason: 'so be it' });
         } catch (error) {
-          // An attempt of which nobody could tell has done it.
+          // An earlier attempt with an unknown outcome has resolved the proposal.
           if (!isAssizeError(error, 'not_pending') || tries === 0) throw error;
           expect(this.#options.errorsAreDefinite).toBe(false);
           const rows = await this.#store.entries(name);
@@ -104,7 +107,10 @@ export class Caller {
     return ruling;
   }
 
-  /** An answer from outside, by key: what is recorded is what was answered, however often it had to be asked. */
+  /**
+   * An answer from outside, by key: the recorded answer is the given one, after any number of
+   * attempts.
+   */
   async ask(agent: string, call: () => Json): Promise<{ value: Json; oracle_key: string }> {
     return this.#insist(async () => {
       const oracle = createOracle({ store: this.#store, clock: new HandClock(), mode: 'record' });
@@ -144,7 +150,10 @@ export class Caller {
     expect(trajectory.id).toBe(name);
   }
 
-  /** `adopt` makes a result of an entry that turned out to be there; without it the same call again finds it. */
+  /**
+   * `adopt` derives a result from an entry that was found later. Without it, the same call finds
+   * the entry.
+   */
   async #insist<T>(call: (tries: number) => Promise<T>, adopt?: (row: EntryRow) => Promise<T>): Promise<T> {
     let adopted: EntryRow | undefined;
     let last: unknown;
@@ -174,7 +183,7 @@ export class Caller {
     return row;
   }
 
-  /** Once for all who find that a handle is dead. */
+  /** Reopens once for all calls that find the handle dead. */
   async #reopen(dead: Store): Promise<void> {
     if (this.#store !== dead) return;
     this.#opening ??= (async () => {

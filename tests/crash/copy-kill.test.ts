@@ -21,7 +21,7 @@ const ROUNDS = 4;
 /** An entry that was answered. */
 type Answered = readonly [trajectoryId: string, seq: number, id: string];
 
-/** What the process was answered until it was killed, which is while its WAL is copied: when its file changes. */
+/** The answers to the process until its kill during a WAL copy, when its file changes. */
 async function killedWhileCopying(path: string): Promise<Answered[]> {
   const child = spawn(process.execPath, [program, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const answered: Answered[] = [];
@@ -33,7 +33,7 @@ async function killedWhileCopying(path: string): Promise<Answered[]> {
   });
   const ended = Promise.all([once(child, 'exit'), once(lines, 'close')]);
   try {
-    // What an opening copies comes before the first answer.
+    // The copy at opening precedes the first answer.
     while (answered.length === 0) await sleep(1);
     const before = statSync(path);
     while (statSync(path).size === before.size && child.exitCode === null) await sleep(1);

@@ -1,5 +1,5 @@
-// A process that writes long texts to a SQLite file, several at a time: `node copy-writer.ts <path>`. It says each entry that is
-// answered, and writes until it is killed.
+// A process that writes long texts to a SQLite file, several concurrently:
+// `node copy-writer.ts <path>`. It prints each answered entry, and writes until it is killed.
 import { openSqlite } from '#stores';
 import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
 import { textOf } from './long-text.ts';

@@ -3,13 +3,17 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { seededNumbers } from '../../src/testing/faults.ts';
 
 /**
- * What befalls a commit on its way:
- * - `torn`: the server sees the beginning of the statement, and then that the connection is gone.
- * - `half-open`: the server has the statement; the caller loses the connection at once, of which the server hears nothing.
- * - `late`: as half-open, and the statement reaches the server only when the caller may have asked what became of it.
+ * The fates of a commit on its way:
+ * - `torn`: the server receives the start of the statement, and then the connection is gone.
+ * - `half-open`: the server has the statement. The caller loses the connection immediately, and the
+ *   server receives no notice.
+ * - `late`: as half-open, and the statement reaches the server only when the caller may have asked
+ *   for the outcome.
  * - `unheard`: the server has answered, and the answer is lost with the connection.
- * - `withheld`: the same, or earlier: the connection is cut a moment later, whatever the server has done by then.
- * - `silent`: the server has the statement, and the caller hears nothing more over a connection that stays.
+ * - `withheld`: the same, or earlier: the connection is cut a moment later, at any progress of the
+ *   server.
+ * - `silent`: the server has the statement. The caller receives nothing more over a connection that
+ *   stays open.
  */
 const FATES = ['torn', 'half-open', 'late', 'unheard', 'withheld', 'silent'] as const;
 export type Fate = (typeof FATES)[number];
@@ -22,10 +26,15 @@ const COMMITS_A_FATE = 20;
 const CUT_EVERY_MS_MAX = 400;
 const WITHHELD_MS_MAX = 50;
 const LATE_MS_MAX = 200;
-/** How long a server keeps a half-open connection at most; a store that settles its doubts ends the backend before. */
+/**
+ * Maximum time that a server keeps a half-open connection. A store that settles its doubts ends the
+ * backend before.
+ */
 const HALF_OPEN_MS_MAX = 3_000;
 
-/** A relay on loopback that loses commits, and every now and then any connection, as its seed has it. */
+/**
+ * A relay on loopback that loses commits, and now and then any connection, as its seed determines.
+ */
 export class CuttingRelay {
   /** How often each has happened; `cut`: at a moment that has nothing to do with a commit. */
   readonly counts: Record<Fate | 'cut', number> = {
@@ -61,7 +70,7 @@ export class CuttingRelay {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Connections that one side or the other still has. */
+  /** Connections that at least one side still has. */
   get lines(): number {
     return this.#lines.size;
   }
@@ -149,7 +158,10 @@ class Line {
     this.#server.write(data);
   }
 
-  /** From now on the caller hears nothing; `cutsAtAnswer`: and loses the connection when the server says something. */
+  /**
+   * From now on the caller receives nothing. `cutsAtAnswer`: it also loses the connection at the
+   * server's next output.
+   */
   deafen(cutsAtAnswer: boolean): void {
     this.#isDeaf = true;
     this.#cutsAtAnswer = cutsAtAnswer;
@@ -162,7 +174,7 @@ class Line {
     setTimeout(() => this.cut(), keepMs).unref();
   }
 
-  /** What was sent before still reaches the server. */
+  /** Data sent before still reaches the server. */
   cut(): void {
     this.#client.resetAndDestroy();
     if (this.#server.connecting) this.#server.destroy();

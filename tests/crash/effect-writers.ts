@@ -1,7 +1,8 @@
-// A process that is made to be killed: `node effect-writers.ts <path> <writers>`. It takes the tenure of the effects of a SQLite
-// store and says `held <fence> <last epoch>`; then each writer runs transactions of tools to a trajectory of its own until
-// it is killed: it says `sent <epoch> <entry>`, commits the entry with the effects, says `committed <epoch>`, ends the
-// transaction and says `ended <epoch>`.
+// A process to be killed: `node effect-writers.ts <path> <writers>`. It acquires the lease on the
+// effects of a SQLite store and prints `held <fence> <last epoch>`. Each writer then runs tool
+// transactions in its own trajectory until the process is killed. It prints `sent <epoch> <entry>`,
+// commits the entry with the effects, prints `committed <epoch>`, ends the transaction and prints
+// `ended <epoch>`.
 import { openSqlite } from '../../src/stores/sqlite/index.ts';
 import { writeOf } from '../../src/testing/effect-rows.ts';
 import { batchOf, entryAfter } from '../../src/testing/store-rows.ts';
@@ -9,7 +10,7 @@ import { say } from './process-output.ts';
 
 const [path, writers] = process.argv.slice(2) as [string, string];
 
-// Should whoever started it die first, stdin ends.
+// Stdin ends if the parent process dies first.
 process.stdin.on('end', () => process.exit());
 process.stdin.resume();
 

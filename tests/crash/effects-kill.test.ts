@@ -18,13 +18,16 @@ const WRITERS = 4;
 /** A tenth of the rounds of appends: `ASSIZE_CRASH_ROUNDS`. */
 const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200') / 10);
 
-/** What a process has said of one transaction before it was killed. */
+/** The output of a process about one transaction before the kill. */
 interface Said {
   readonly entry: string;
   answer: 'none' | 'committed' | 'ended';
 }
 
-/** Runs a process and kills it after so many answers: on the next entry that it sends, or on the next answer. */
+/**
+ * Runs a process and kills it after `answers` answers: on the next entry that it sends, or on the
+ * next answer.
+ */
 async function live(
   path: string,
   answers: number,
@@ -50,7 +53,10 @@ async function live(
   return { fence, lastEpoch, said };
 }
 
-/** What was answered is there, and what was not is there whole or not at all; true where it is. */
+/**
+ * Answered entries exist, and unanswered ones exist wholly or not at all. Returns true if the entry
+ * exists.
+ */
 async function expectWhole(store: SqliteStore, epoch: number, { entry, answer }: Said): Promise<boolean> {
   const [row, logged, key] = [
     await store.resolve(entry),
@@ -92,13 +98,13 @@ test(`after a kill the lease is free and fenced, answers stay, ${ROUNDS} times`,
       expect(life.said.get(epoch)?.answer).not.toBe('ended');
       expect(records).toEqual(['begun']);
     }
-    // Whoever takes over goes on with what is open.
+    // The next lease holder resumes the open transactions.
     await store.logEffects({ fence: tenure.fence, ended: open.map(({ epoch }) => epoch) });
     expect(await store.selfCheck()).toEqual([]);
     await store.close();
     [lastFence, lastEpoch] = [tenure.fence, tenure.lastEpoch];
   }
   expect(total.answered).toBeGreaterThan(ROUNDS);
-  // What is in doubt has to be seen, or a run says nothing.
+  // A run shows nothing unless some transactions are in doubt.
   expect(total.doubts).toBeGreaterThan(0);
 });

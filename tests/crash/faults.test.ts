@@ -59,7 +59,10 @@ interface Lived {
   readonly entries: readonly EntryRow[];
 }
 
-/** One life from beginning to end under a schedule, and everything that must hold of it whatever that schedule was. */
+/**
+ * One life from start to end under a schedule, and all properties that must hold under any
+ * schedule.
+ */
 async function live(newPlace: () => Promise<Place>, schedule: FaultSchedule, errorsAreDefinite = true): Promise<Lived> {
   const { open, witness, remove } = await newPlace();
   const calls: StoreCall[] = [];
@@ -87,8 +90,8 @@ async function live(newPlace: () => Promise<Place>, schedule: FaultSchedule, err
 async function expectOnce({ answered, doubts }: Caller, entries: readonly EntryRow[]): Promise<void> {
   const count = (id: string): number => entries.filter((row) => row.id === id).length;
   for (const [step, row] of answered) expect({ step, there: count(row.id) }).toEqual({ step, there: 1 });
-  // What `resolve` said is so for ever. One that was not written may be there all the same when it was sent again: the same
-  // proposal at the same place is the same entry.
+  // The answer of `resolve` is final. An entry that was not written can still exist after a retry:
+  // the same proposal at the same position is the same entry.
   for (const { id, written } of doubts) if (written) expect(count(id)).toBe(1);
   const payloads = entries.map((row) => JSON.parse(row.payload));
   const proposals = payloads.filter(
@@ -103,8 +106,9 @@ async function expectOnce({ answered, doubts }: Caller, entries: readonly EntryR
 }
 
 /**
- * Up to where several proposals are under way at once, the ledger is the same entry by entry; one more follows them. Salts are drawn anew
- * for what is tried again: entries are named by their places, and what is salted by its length.
+ * Up to the concurrent proposals, the ledger is the same entry by entry; one more entry follows
+ * them. Retries draw new salts, so entries are named by their positions, and salted values by their
+ * length.
  */
 function settled(entries: readonly EntryRow[]): readonly object[] {
   const main = entries.filter(({ trajectory_id }) => trajectory_id === 'main');

@@ -4,22 +4,22 @@ import type { Ruling } from '#runtime';
 import { writFor } from '../support/runtime.ts';
 import type { Caller } from './caller.ts';
 
-/** What the life of the ledger may spend, and what it does. */
+/** The budget of the life of the ledger, and the amount that it spends. */
 export const GRANT = 100;
 export const SPENT = 90;
 
-/** Entries of the last proposals, which are under way at once, in whatever order. */
+/** Entries of the last proposals, which are in flight concurrently, in any order. */
 export const AT_ONCE = 3;
 
 const worker = writFor('agent', { trajectory: 'main', budget: { usd: GRANT } });
 const other = writFor('other', { trajectory: 'side', budget: { usd: GRANT } });
 
-/** What was ruled, by step; the same whatever went wrong on the way. */
+/** The rulings, by step: the same under all faults. */
 export type Outcomes = Readonly<Record<string, string>>;
 
 /**
- * A life with everything that a ledger can meet: commits, rejections, approvals, a branch, blobs, answers of the oracle,
- * opening anew, and in the end several proposals at once.
+ * A life with everything that a ledger can meet: commits, rejections, approvals, a branch, blobs,
+ * answers of the oracle, and reopenings. It ends with several concurrent proposals.
  */
 export async function liveThrough(caller: Caller): Promise<Outcomes> {
   const outcomes: Record<string, string> = {};
@@ -68,7 +68,7 @@ export async function liveThrough(caller: Caller): Promise<Outcomes> {
   return outcomes;
 }
 
-/** What is left of the grant is what the ledger says, to the last unit. */
+/** The rest of the grant equals the ledger's account, to the last unit. */
 export async function expectSpent(caller: Caller): Promise<void> {
   caller.release('main');
   const tooMuch = await caller.propose('main', 'one too many', 'pay', { usd: GRANT - SPENT + 1 }, worker);

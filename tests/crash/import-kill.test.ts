@@ -12,8 +12,9 @@ import { clinic } from '../support/clinic.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 import { onEveryDatabase, type Place } from '../support/stores.ts';
 
-// What is imported is believed when facts are made of all of it, after its entries. Wherever that ends, whoever asks is told that facts are
-// incomplete, or is answered what the ledger says.
+// Imported facts are visible after the import has derived facts from all of its entries. If the
+// import ends at any point, a reader gets the error for incomplete facts, or the facts of the
+// ledger.
 
 /** More entries than one group of an import has. */
 const FACTS = 510;
@@ -47,14 +48,17 @@ async function* given(lines: readonly string[]): AsyncGenerator<string> {
   for (const line of lines) yield line.replace(/\n$/, '');
 }
 
-/** What `assize import` does. */
+/** The steps of `assize import`. */
 async function imported(store: Facts, lines: readonly string[]): Promise<void> {
   await importLines(store, given(lines), { awaitsFacts: true });
   await verifyStore(store);
   await rebuildMemory(store, { keep: true });
 }
 
-/** What readers of the store are told: that facts are incomplete, or else all that the ledger says, which is so many facts of the import. */
+/**
+ * The answer to readers of the store: the error for incomplete facts, or the number of imported
+ * facts, which are all that the ledger records.
+ */
 async function told(place: Place, space: string): Promise<'incomplete' | number> {
   const store = (await place.open()) as Facts;
   try {
@@ -142,7 +146,7 @@ onEveryDatabase(({ newPlace }) => {
       child.kill('SIGKILL');
       expect((await ended)[1]).toBe('SIGKILL');
       expect(await told(place, space)).toBe('incomplete');
-      // Whoever was there before hears it too, and says nothing of what may have been said.
+      // An earlier reader gets the same error, and asserts nothing on incomplete facts.
       for (const asked of [() => memory.recall({}), () => memory.assert(more)])
         await expect(asked()).rejects.toMatchObject({ code: 'store_facts_incomplete' });
       if (space === 'away') await imported(reader, lines);

@@ -1,6 +1,7 @@
 /**
- * A process that does named orders of many effects each, in an order of its own, until it is done or killed: `URL SINK SEED ORDERS EFFECTS`.
- * What it does outside is a line in a file: key and what. Others do the same orders at the same time.
+ * A process that runs named orders of many effects each, in its own sequence, until it ends or is
+ * killed: `URL SINK SEED ORDERS EFFECTS`. Each effect outside is a line in a file: its key and its
+ * text. Other processes run the same orders concurrently.
  */
 import { openSync, writeSync } from 'node:fs';
 import { z } from 'zod';
@@ -12,7 +13,10 @@ import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const [url = '', path = '', seed = '', orders = '', effects = ''] = process.argv.slice(2);
 const AT_ONCE = 4;
-/** Nobody is given up who is only slow, on however busy a machine; who was killed is looked for five times in a lease. */
+/**
+ * No process loses its lease because it is slow, even on a busy machine. Group members check for a
+ * killed process five times in a lease.
+ */
 const LEASE_MS = 40_000;
 const PATIENCE_MS = 600_000;
 

@@ -12,8 +12,9 @@ import { tally } from '../support/effect-sink.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { runtimeOver } from '../support/runtime.ts';
 
-// Processes that do the same orders, all at once or one after the other, and of which some are killed: each effect has one key, and
-// no effect is left out. What was done is read off the file that they all write to.
+// Processes that run the same orders, concurrently or in sequence, and some of them are killed.
+// Each effect has one key, and no effect is left out. The test reads the effects from the file that
+// all processes write to.
 
 /** `ASSIZE_KEYS=1000000` for a long night. */
 const KEYS = Number(process.env['ASSIZE_KEYS'] ?? '100000');

@@ -4,7 +4,10 @@ import { checkHistory, type HistoryReport, type Operation } from '../../src/test
 import { blobOf } from '../../src/testing/store-rows.ts';
 import type { Sent } from './writer-process.ts';
 
-/** All that the store holds, each trajectory in order of seq; from a number of entries on, where that many are known. */
+/**
+ * All entries of the store, each trajectory in order of seq. If the number of known entries is
+ * given, the entries from there on.
+ */
 export async function entriesOf(
   store: LedgerStore,
   known: ReadonlyMap<string, number> = new Map(),
@@ -12,7 +15,7 @@ export async function entriesOf(
   const rows: EntryRow[] = [];
   for (const { trajectory_id, entries, head } of await store.trajectories()) {
     const from = known.get(trajectory_id) ?? 0;
-    // The last known one again, so that what stands before it can't have changed unseen.
+    // Reads the last known entry again, so that the entries before it cannot have changed unseen.
     const page = await store.entries(trajectory_id, { from: Math.max(0, from - 1), limit: entries + 1 });
     expect({ trajectory_id, head: page.at(-1)?.id, seq: page.at(-1)?.seq }).toEqual({
       trajectory_id,

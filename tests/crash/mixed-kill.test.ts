@@ -28,23 +28,30 @@ import {
 import { Outside } from './outside.ts';
 
 /**
- * All that a process does at once, by several that are killed: transactions of tools of each class with branches, what commits say is
- * believed, beliefs that a judge or a person chooses, approvals, and what a person resolves. Each part has a test of its own; what goes
- * wrong where they meet, between processes, is found here.
+ * All work of a process, done concurrently by several processes that are killed. The work is tool
+ * transactions of each class with branches, facts of commits, facts chosen by a judge or an
+ * approver, approvals, and operator decisions. Each part has its own test; this test finds errors
+ * where parts meet, between processes.
  */
 
 /** `ASSIZE_CRASH_EFFECTS=200` for a long night. */
 const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '5');
 const SEED = Number(process.env['ASSIZE_SEED']);
-/** Orders at once of processes beside each other: one that has little to do is soon there for what others leave. */
+/**
+ * Concurrent orders of the processes in a group. A process with few orders soon adopts abandoned
+ * work.
+ */
 const BESIDE = ['6', '6', '1'];
-/** What a process had that was killed goes to the others soon; one that nobody is beside may be as slow as it likes. */
+/**
+ * In a group, the others soon adopt the work of a killed process. A process alone can be as slow as
+ * it likes.
+ */
 const LEASE_MS = { beside: '1000', alone: '60000' };
 /** Orders that a process may get done before it is killed, at most. */
 const ORDERS_A_ROUND = 60;
 /** Those that processes beside each other do again. */
 const AGAIN = 5;
-/** How often a process hangs before it is killed, at most; and for how long, and how long it does not. */
+/** Maximum number of pauses before a kill, and the maximum times of a pause and between pauses. */
 const PAUSES_MAX = 10;
 const PAUSE_MS_MAX = 200;
 const RUN_MS_MAX = 200;
@@ -55,7 +62,9 @@ const ALL = 100_000;
 
 const program = await bundled(join(import.meta.dirname, 'mixed-process.ts'));
 
-/** One life of a process; killed when it has begun and hung now and then, by these numbers, or let live. */
+/**
+ * One life of a process: killed after its start and some pauses, by these numbers, or left alive.
+ */
 async function life(args: readonly string[], next?: (below: number) => number): Promise<ProcessLine[]> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -70,7 +79,10 @@ async function life(args: readonly string[], next?: (below: number) => number): 
   return told;
 }
 
-/** What others do meanwhile, who hangs finds done: as long as that is shorter than its lease, nobody takes it for dead. */
+/**
+ * A paused process finds the work of the others done. While a pause is shorter than its lease, no
+ * process takes it for dead.
+ */
 async function harass(child: ChildProcess, next: (below: number) => number): Promise<void> {
   for (let pauses = next(PAUSES_MAX); pauses > 0; pauses--) {
     await sleep(next(RUN_MS_MAX));
@@ -113,7 +125,7 @@ async function begin(store: Store): Promise<void> {
   await store.close();
 }
 
-/** By chance; a person who looks sees what is there. */
+/** Random mishaps, except for an operator's look, which shows the real content. */
 function mishaps(): Outside['mishap'] {
   const next = seededNumbers(SEED);
   return (sort, does) => {
@@ -122,7 +134,7 @@ function mishaps(): Outside['mishap'] {
   };
 }
 
-/** Which orders somebody was told are committed, and how many have been begun, and some more. */
+/** The orders reported as committed, and the number of started orders plus some more. */
 async function killAgainAndAgain(url: string, port: string): Promise<{ committed: Set<number>; to: number }> {
   const next = seededNumbers(SEED);
   const committed = new Set<number>();
@@ -154,7 +166,10 @@ async function done(url: string, port: string, to: number): Promise<Map<number, 
   return rulings;
 }
 
-/** How an order may end; what had changed before it was approved was rejected by the doctor. */
+/**
+ * The possible ends of an order. The doctor rejects a proposal if its read set changed before the
+ * approval.
+ */
 function endsOf({ throws, isForbidden }: Plan): string[] {
   if (throws) return [ON_PURPOSE];
   return isForbidden ? ['invariant_rejected'] : ['committed', 'counselor_rejected'];
@@ -177,7 +192,9 @@ function factsOf(store: Store): ReturnType<Store['facts']> {
   return store.facts({ space: SPACE, kind: 'all', limit: ALL });
 }
 
-/** What was committed, and nothing else: in the state once, and in the ledger under one entry of its key. */
+/**
+ * The committed orders and no others: in the state once, and in the ledger in one entry per key.
+ */
 async function expectCountedOnce(store: Store, there: readonly Plan[]): Promise<void> {
   const counted: [string, Json][] = [];
   const keys: string[] = [];
@@ -192,7 +209,7 @@ async function expectCountedOnce(store: Store, there: readonly Plan[]): Promise<
   expect(new Set(keys).size).toBe(keys.length);
 }
 
-/** Where what was said was decided against something else, it stands in what was decided between. */
+/** An assertion that lost a contradiction is among its candidates. */
 async function expectBelieved(store: Store, plans: readonly Plan[], there: readonly Plan[]): Promise<void> {
   const said = new Set((await factsOf(store)).flatMap(({ object }) => object.match(/of order-\d+/g) ?? []));
   const wanted = new Set(there.map(({ name }) => `of ${name}`));
@@ -201,7 +218,7 @@ async function expectBelieved(store: Store, plans: readonly Plan[], there: reado
   );
 }
 
-/** What was committed acts once, and whatever else has acted is undone. */
+/** Committed effects stand once, and all other executed effects are compensated. */
 function expectStanding({ sinks }: Outside, there: readonly Plan[]): void {
   const standing: string[] = [];
   for (const sink of Object.values(sinks))

@@ -5,14 +5,14 @@ import { clinic } from '../support/clinic.ts';
 import { attended } from '../support/effects-ledger.ts';
 import { writFor } from '../support/runtime.ts';
 
-// What the processes that do a bit of everything and the one that kills them agree on.
+// Definitions that the mixed processes share with the test that kills them.
 
 export const TRAJECTORIES = ['t0', 't1'];
 export const SPACE = 'ward';
 export const DOCTOR = { principal: 'doc', method: 'test' };
-/** What a body throws that fails by itself. */
+/** The error message of a body that fails by itself. */
 export const ON_PURPOSE = 'on purpose';
-/** What is proposed by it is rejected. */
+/** The argument of a proposal that is rejected. */
 export const FORBIDDEN = 'forbidden';
 
 /** Named by sink, reversibility and delivery. */
@@ -50,19 +50,19 @@ export function writOf(trajectory: string) {
 
 export interface Call {
   readonly tool: string;
-  /** What the sink knows it as. */
+  /** The sink's name for the effect. */
   readonly what: string;
   /** The resource that it writes. */
   readonly at: string;
 }
 
-/** One order, the same whoever does it. */
+/** One order, the same for every process. */
 export interface Plan {
   readonly kind: 'transaction' | 'count' | 'say' | 'triage' | 'diagnosis' | 'change';
   readonly name: string;
   readonly number: number;
   readonly trajectory: string;
-  /** What its tools are called for, in that order. */
+  /** Its tool calls, in that order. */
   readonly calls: readonly Call[];
   /** Two branches that are tried, of which the first is chosen, or none. */
   readonly branches: readonly (readonly Call[])[];
@@ -91,7 +91,10 @@ export function planOf(seed: number, number: number): Plan {
   };
 }
 
-/** Some meet others at what they write; those whose sink nobody can ask do not: what is in doubt there would hold all others up. */
+/**
+ * Some calls share a scope with other orders, except calls to blind sinks: an effect in doubt there
+ * would block all others.
+ */
 function callsOf(name: string, isForbidden: boolean, next: (below: number) => number): Call[] {
   const drawn = new Set(Array.from({ length: 1 + next(4) }, () => TOOLS[next(TOOLS.length)]![0]));
   if (next(2) === 0) drawn.add('blind.ib');
@@ -112,12 +115,12 @@ function branchesOf(name: string): Call[][] {
   );
 }
 
-/** What stands outside when that was committed. */
+/** The effects that stand outside after the commit of the plan. */
 export function standingOf({ calls, branches, isChosen }: Plan): string[] {
   return [...calls, ...(isChosen ? (branches[0] ?? []) : [])].map(({ what }) => what);
 }
 
-/** What an order says of whom. */
+/** The fact that an order asserts, without its predicate. */
 export function aboutOf(name: string): { subject: string; object: string; source: string } {
   return { subject: `p${numberOf(name) % 5}`, object: `of ${name}`, source: name };
 }
@@ -130,7 +133,7 @@ function numberOf(name: string): number {
   return Number(name.split('-').at(-1));
 }
 
-/** One line of what a process says. */
+/** One line of a process's output. */
 export type ProcessLine =
   | { readonly open: true }
   | { readonly number: number; readonly ruling: string }

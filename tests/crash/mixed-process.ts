@@ -1,6 +1,7 @@
 /**
- * A process that does a bit of everything, until it is killed: `URL PORT SEED FROM TO AT_ONCE LEASE_MS`. Others do the same orders beside it. What the tools
- * act on is at the port, in a process that lives on.
+ * A process that does a bit of everything, until it is killed:
+ * `URL PORT SEED FROM TO AT_ONCE LEASE_MS`. Other processes run the same orders concurrently. The
+ * sinks of the tools are at the port, in a process that survives.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -28,10 +29,10 @@ import {
 import { say } from './process-output.ts';
 
 const [url = '', port = '', seed = '', from = '', to = '', atOnce = '', leaseMs = ''] = process.argv.slice(2);
-/** What is retried at most, at so many milliseconds. */
+/** Maximum number of retries, and the milliseconds between them. */
 const TRIES = 100;
 const RETRY_MS = 20;
-/** What others have left when they were killed is looked for so often. */
+/** Interval of the search for work that killed processes abandoned. */
 const TIDY_MS = 5;
 
 /** Where what is asked has changed before it was answered. */
@@ -94,7 +95,7 @@ const assize = new Assize({
 });
 tell({ open: true });
 
-/** As a person does who looks at what came; somebody beside may have done so just now. */
+/** Decides like an operator after a look at the sink. Another process can have decided just now. */
 async function resolve({ epoch, n, tool, key }: UnresolvedEffect): Promise<void> {
   const isBlind = tool.startsWith('blind');
   const has = isBlind && (await ask('blind', 'look', { key })).has;
@@ -179,7 +180,10 @@ async function put(trajectory: Trajectory, plan: Plan): Promise<Ruling> {
   return retried(() => trajectory.propose(intent));
 }
 
-/** The doctor answers what is asked, and approves what waits; or rejects what has changed meanwhile. */
+/**
+ * The doctor answers the questions and approves the pending proposal. If its read set has changed
+ * in the meantime, the doctor rejects it.
+ */
 async function decide(trajectory: Trajectory, pending: string, { kind, number }: Plan): Promise<Ruling> {
   const questions = kind === 'diagnosis' ? await trajectory.questionsOf(pending) : [];
   const answers = questions.map(({ request, members }) => ({
@@ -206,17 +210,21 @@ function nameOf(ruling: Ruling): string {
   return ruling.ruling === 'rejected' ? ruling.reason : ruling.ruling;
 }
 
-/** Whether it is over. What waits for another order, or for a person once more, is to be put again after the others. */
+/**
+ * Whether the order has ended. A frozen order, or one that is pending again, is proposed again
+ * after the others.
+ */
 async function order(number: number): Promise<boolean> {
   try {
     const ruling = await rulingOf(number);
     if (ruling.ruling === 'frozen' || ruling.ruling === 'escalated') return false;
     tell({ number, ruling: nameOf(ruling) });
   } catch (error) {
-    // Somebody has said something meanwhile that is to be chosen from as well: it is asked anew.
+    // Another process has asserted a further candidate in the meantime: the question is asked
+    // again.
     if (isAssizeError(error) && ASKED_ANEW.includes(error.code)) return false;
     const { message } = error as Error;
-    // Anything else that goes wrong says so, and what to do.
+    // Every other failure is an error with a code and advice.
     if (message !== ON_PURPOSE && !isAssizeError(error)) throw error;
     tell({ number, failed: isAssizeError(error) ? error.code : message });
   }

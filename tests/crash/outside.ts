@@ -7,14 +7,20 @@ import { OutsideSink } from '../support/effect-sink.ts';
 /** How a request goes: it is refused before anything is done, or what it did is not answered. */
 export type Mishap = 'none' | 'refused' | 'unanswered';
 
-/** What the tools act on, in this process, which is not killed: what came is read off here, and nowhere else. */
+/**
+ * The sinks of the tools, in this process, which is not killed. The tests read the received calls
+ * here, and nowhere else.
+ */
 export class Outside {
   readonly sinks: Record<Sink, OutsideSink> = {
     keyed: new OutsideSink('keyed'),
     queryable: new OutsideSink('queryable'),
     blind: new OutsideSink('blind'),
   };
-  /** Asked at each request: `do`, `undo`, `has`, or the `look` of a person; all go well, unless said otherwise. */
+  /**
+   * Called at each request: `do`, `undo`, `has`, or the `look` of an operator. All succeed by
+   * default.
+   */
   mishap: (sort: Sink, does: string) => Mishap = () => 'none';
   readonly #server: Server;
 

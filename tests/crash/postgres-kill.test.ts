@@ -15,7 +15,10 @@ const PROCESSES = 4;
 const WRITERS = 4;
 const SEED = 20_261_120;
 
-/** What is in doubt has to be seen, or a run says nothing: it goes on until then, up to so many times its length. */
+/**
+ * A run shows nothing unless some commits are in doubt. It continues until then, up to
+ * `LENGTHS_MAX` times its length.
+ */
 const DOUBTS_MIN = 50;
 const LENGTHS_MAX = 10;
 

@@ -1,13 +1,16 @@
 import { writeSync } from 'node:fs';
 
-// What a process of writers says to `writer-process.ts`: a line for each thing, with the time.
+// The output of a process of writers to `writer-process.ts`: a line for each event, with the time.
 
 /** Microseconds of the machine's one clock, the same for all processes. */
 export function now(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** Written at once, so that no answer is lost with the process; whoever reads it may be slow, and the pipe is one that does not wait. */
+/**
+ * Written synchronously, so that no answer is lost with the process. The reader can be slow, and
+ * the pipe is non-blocking.
+ */
 export function say(line: string): void {
   let left = Buffer.from(`${line}\n`);
   while (left.length > 0) {

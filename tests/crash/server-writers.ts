@@ -1,7 +1,8 @@
-// As `writers.ts`, for a PostgreSQL store whose connections are lost all the time: `node server-writers.ts <url> <writers>`.
-// All writers of all processes append to the same few trajectories. What is in doubt is settled with `resolve` before the
-// writer goes on; a refusal that may be tried again counts as a batch that failed. A second line on stdin ends it: it
-// finishes what is under way, closes its stores, and nothing keeps it alive.
+// Same as `writers.ts`, for a PostgreSQL store with connections that are lost all the time:
+// `node server-writers.ts <url> <writers>`. All writers of all processes append to the same few
+// trajectories. A writer settles its doubts with `resolve` before it continues; a retryable refusal
+// counts as a failed batch. A second line on stdin ends the process: it finishes the calls in
+// flight, closes its stores, and nothing keeps it alive.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAssizeError } from '#base';
 import { type Batch, type CommitResult, type EntryRow, entryRow, type Payload } from '#ledger';
@@ -14,7 +15,7 @@ import { now, say } from './process-output.ts';
 const [url, writers] = process.argv.slice(2) as [string, string];
 
 const TRAJECTORIES = 6;
-/** Batches that one writer has under way, each built on the one before. */
+/** Batches of one writer in flight, each built on the previous batch. */
 const DEPTH_MAX = 3;
 const HANDLES = 2;
 
@@ -26,7 +27,7 @@ const CONNECT_ATTEMPTS = 60;
 let sent = 0;
 let isOver = false;
 
-// Should whoever started it die first, stdin ends without that line.
+// Stdin ends without that line if the parent process dies first.
 process.stdin.on('end', () => {
   if (!isOver) process.exit();
 });
@@ -68,7 +69,10 @@ async function write(store: PostgresStore, writer: number, seed: number): Promis
   }
 }
 
-/** One that a ledger may have there: a root, or a rejection whose words tell it from others at the same place. */
+/**
+ * A valid entry for that position: a root, or a rejection with a text that tells it from others at
+ * the same position.
+ */
 function ledgerEntryAfter(parent: EntryRow | undefined, trajectory_id: string, note: unknown): EntryRow {
   const seq = parent === undefined ? 0 : parent.seq + 1;
   const place = { trajectory_id, seq, parent: parent?.id ?? null, at: second(seq) };

@@ -29,8 +29,9 @@ import {
   type UnresolvedTransaction,
 } from './sql-orders.ts';
 
-// Random bodies on a real server, with statements that are held in its open transactions, in processes that are killed whenever it may be,
-// also while they recover. What the server's tables have is compared with what the ledger has committed, each time that all is recovered.
+// Random bodies on a real server, with statements staged in its open transactions. The processes
+// are killed at any moment, also during recovery. After each complete recovery the test compares
+// the server's tables with the commits of the ledger.
 
 /** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
 const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '14');
@@ -51,13 +52,16 @@ const SETUP = [
   EFFECTS_TABLE,
 ];
 
-/** What is undone where it comes to nothing; of all else nothing is ever there without a commit. */
+/** The prefix of rows that are compensated on abort. No other row exists without a commit. */
 const AT_ONCE = 'put';
 
-/** What bodies throw, or are told of what they do. That nobody knows what became of something is none of it. */
+/** The errors that bodies throw or receive. An unknown outcome is not among them. */
 const THROWN = ['deadline', 'not_awaited', 'resource_in_doubt', 'stale', 'stop', 'tool_failed'];
 
-/** How a process comes to its end: so long after it was started, or went to work, or at a commit in the database; or by itself. */
+/**
+ * The end of a process: a time after its start or the start of its work, a commit in the database,
+ * or its regular end.
+ */
 interface End {
   readonly startMs?: number;
   readonly workMs?: number;
@@ -66,7 +70,9 @@ interface End {
 
 type Query = (text: string) => Promise<Record<string, any>[]>;
 
-/** What the ledger has committed, and of it what has failed and was undone for that. */
+/**
+ * The orders that the ledger has committed, and those among them that failed and were compensated.
+ */
 interface Ruled {
   readonly committed: ReadonlyMap<string, ExpectedRows>;
   readonly failed: ReadonlySet<string>;
@@ -111,7 +117,7 @@ async function standing(query: Query): Promise<Map<string, Map<string, number>>>
   return found;
 }
 
-/** Rows that a person has said are not there, of what waited. */
+/** Rows of unresolved effects that an operator has resolved as `undone`. */
 async function givenUp(store: Store, lastEpoch: number): Promise<Map<string, Set<string>>> {
   const found = new Map<string, Set<string>>();
   for (let epoch = 1; epoch <= lastEpoch; epoch++) {
@@ -126,7 +132,10 @@ async function givenUp(store: Store, lastEpoch: number): Promise<Map<string, Set
   return found;
 }
 
-/** Nothing that is held or comes after the commit is there without one, whatever was recovered by now. */
+/**
+ * No staged row and no row due after the commit exists without the commit, at any stage of
+ * recovery.
+ */
 async function checkNothingUnruled(query: Query, { committed }: Ruled): Promise<void> {
   for (const [name, rows] of await standing(query)) {
     const wanted = new Set(committed.get(name)?.rows);
@@ -135,7 +144,10 @@ async function checkNothingUnruled(query: Query, { committed }: Ruled): Promise<
   }
 }
 
-/** What does not stand as it was told, with all that is one step with it; and what may not be there. */
+/**
+ * The only reasons: a repeated call with another answer, with all effects of its batch, and a
+ * refused row.
+ */
 function checkWhy(left: readonly UnresolvedTransaction[]): void {
   for (const { tool, why, epoch } of left) {
     const isRefused = tool === 'post' && why === 'sql_23514';
@@ -144,7 +156,10 @@ function checkWhy(left: readonly UnresolvedTransaction[]): void {
   }
 }
 
-/** When all is recovered that can be: each committed row once, and no other; of what waits for a person, each once at most. */
+/**
+ * After all possible recovery, each committed row exists once, and no other row exists. Rows of
+ * unresolved transactions exist once at most.
+ */
 async function checkRecovered(
   query: Query,
   { committed, failed }: Ruled,
@@ -186,7 +201,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
       await checkNothingUnruled(query, ruled);
       if (left === undefined) return;
       const epochs = (await store.openEffects()).map(({ epoch }) => epoch);
-      // What is open is what waits, and all that waits is named.
+      // Every open transaction is unresolved, and every unresolved one is named.
       expect(epochs.toSorted()).toEqual([...new Set(left.map(({ epoch }) => epoch))].toSorted());
       lastEpoch = Math.max(lastEpoch, ...(await store.listEffects({ limit: 1 })).map(({ epoch }) => epoch));
       await checkRecovered(query, ruled, new Set(left.map(({ name }) => name)), await givenUp(store, lastEpoch));
@@ -204,7 +219,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
       const each = JSON.parse(line) as ProcessLine;
       told.push(each);
       if (!('left' in each)) continue;
-      // Where it is killed meanwhile, nobody else changes anything either.
+      // If the process is killed in the meantime, no other process changes anything either.
       await judge(each.left);
       child.stdin.write('go\n');
       if (workMs !== undefined) void sleep(workMs).then(kill);
@@ -227,7 +242,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
     from = Math.max(0, Math.max(from, ...last) - 3);
   }
   await life(0, from + 10);
-  // What the last one has left is recovered, and decided.
+  // The work that the last process abandoned is recovered and decided.
   await life(0, 0);
   await life(0, 0);
   expect(told.findLast((each) => 'left' in each)).toEqual({ left: [] });
@@ -256,7 +271,7 @@ async function killAgainAndAgain(url: string, bank: string, query: Query, progra
     seen['committed'] = committed.size;
     seen['failed'] = failed.size;
   });
-  // Accounts and shared rows have what the rows say, and nothing is locked by what has ended.
+  // Accounts and shared rows match the rows, and ended transactions hold no locks.
   const there = [...(await standing(query))].flatMap(([name, rows]) => {
     const ops = new Map(opsIn(orderOf(SEED, Number(name.slice(6))).ops).map((op) => [`${op.do}/${op.row}`, op]));
     return [...rows].filter(([, n]) => n > 0).map(([row]) => ops.get(row));

@@ -1,15 +1,21 @@
-/** What the process that does random orders on a server's tables and the one that kills it and looks at the tables agree on. */
+/**
+ * Definitions shared by the process that runs random orders on a server's tables, and the test that
+ * kills it and reads the tables.
+ */
 import { seededNumbers } from '../../src/testing/faults.ts';
 
 export const AT_ONCE = 4;
 export const ACCOUNTS = ['a', 'b', 'c'] as const;
-/** What each account has at first: nobody may have less than nothing. */
+/** The initial balance of each account, which cannot go below zero. */
 export const BEGINNING = 1_000;
 const TOO_MUCH = 100_000;
-/** Rows of which no tool says that it touches them, so that transactions meet there in the database alone, and may lock each other out. */
+/**
+ * Rows that no tool declares in its scopes. Transactions conflict there in the database alone, and
+ * can deadlock.
+ */
 export const SHARED = ['x', 'y'] as const;
 
-/** Of what is done, one after the other. `row`: its name in the tables, which no other thing that is done has. */
+/** The steps of an order, in sequence. `row`: its name in the tables, which no other step has. */
 export type Op =
   /** Held: an account, a note, a number by the server's sequence, a shared row. */
   | {
@@ -36,7 +42,10 @@ export type Op =
 export interface Order {
   readonly name: string;
   readonly ops: readonly Op[];
-  /** `late`: something is called, and not waited for. `order`: what is done is undone where an effect fails for good. */
+  /**
+   * `late`: a call that the body does not await. `order`: effects are compensated if one of them
+   * fails permanently.
+   */
   readonly ends: 'count' | 'order' | 'reject' | 'throw' | 'late';
   /** It is given up after so long, if it is. */
   readonly givenUpMs: number | undefined;
@@ -70,13 +79,13 @@ export function orderOf(seed: number, n: number): Order {
   return { name: `order-${n}`, ops, ends, givenUpMs: next(10) === 0 ? 1 + next(60) : undefined };
 }
 
-/** What a commit says of an order: each row that is to be there, by its table. */
+/** The rows that must exist according to the commit of an order, by table. */
 export interface ExpectedRows {
   readonly name: string;
   readonly rows: readonly string[];
 }
 
-/** What waits for a person, by the name of its transaction. */
+/** An unresolved effect, with the name of its transaction. */
 export interface UnresolvedTransaction {
   readonly epoch: number;
   readonly n: number;
@@ -86,7 +95,7 @@ export interface UnresolvedTransaction {
   readonly name: string;
 }
 
-/** One line of what the process says. */
+/** One line of the process's output. */
 export type ProcessLine =
   | { readonly left: readonly UnresolvedTransaction[] }
   | { readonly order: string; readonly ruling: string; readonly effects: string }

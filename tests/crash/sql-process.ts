@@ -1,8 +1,9 @@
 /**
- * A process that does random orders with tools on a server's tables, held and not held, until it is killed: `URL BANK SEED FROM TO
- * [NTH:WHEN]`. When it
- * has gone on with what others left, and has said what waits, it waits for a line; then it decides, as a person would who looks at the tables. `NTH:WHEN`, of its commits
- * there: it ends itself before, `0`, under way, `1`, or after it.
+ * A process that runs random orders with tools on a server's tables, staged and not staged, until
+ * it is killed: `URL BANK SEED FROM TO [NTH:WHEN]`. It resumes abandoned transactions, prints the
+ * unresolved ones, and waits for a line. Then it decides them, as an operator would after a look at
+ * the tables. `NTH:WHEN`, of its commits there: it ends itself before the commit (`0`), in flight
+ * (`1`), or after it.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -51,7 +52,7 @@ base.searchParams.delete('schema');
 const idle: Client[] = [];
 
 async function client(): Promise<Client> {
-  // A server that waits for a lock is to see soon that somebody is gone, and that two wait for each other.
+  // A server that waits for a lock must soon detect a lost client, and a deadlock.
   const settings = { search_path: schema, deadlock_timeout: 30, client_connection_check_interval: 20 };
   const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`);
   const made = new Client({ connectionString: base.href, options: options.join(' ') });
@@ -123,7 +124,7 @@ const tools = [
     ],
   }),
   writing('note', held),
-  // What is done anew answers otherwise.
+  // A repeated execution returns another answer.
   writing('number', held, { result: ([rows]) => Number(rows?.[0]?.['n']) }),
   writing('share', held, {
     input: z.strictObject({ ...row, at: z.string() }),
@@ -149,7 +150,7 @@ const tools = [
 
 class Stop extends Error {}
 
-/** Answers with the rows that are to be there; `notes` are those of the same way that are there so far. */
+/** Returns the rows that must exist. `notes`: the number of notes on the same path so far. */
 async function run(tx: Transaction, order: string, ops: readonly Op[], notes: number): Promise<string[]> {
   const rows: string[] = [];
   const isNote = (each: string): boolean => each.startsWith('note/');
@@ -234,7 +235,7 @@ function accountsOf(ops: readonly Op[]): string[] {
   return [...new Set(found)];
 }
 
-/** What a person finds of it: whether its row is there. */
+/** Resolves the effect as an operator does: by the existence of its row. */
 async function decide({ epoch, n, tool }: UnresolvedTransaction): Promise<void> {
   const { payload } = readTransaction((await store.effectsOf(epoch))!).effects[n]!;
   const { input } = (await readSalted((hash) => store.blob(hash), payload)) as {

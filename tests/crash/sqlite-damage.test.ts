@@ -44,7 +44,7 @@ beforeAll(async () => {
   await work(5);
   const side = await assize.branch('main', main.head, { trajectoryId: 'side', note: 'a branch', writs: [worker] });
   await side.propose(intent('add', { by: 2 }, worker));
-  // Opening copies what the WAL has into the file; what is written from now on stands in the WAL alone.
+  // Opening copies the WAL into the file. Later writes are in the WAL alone.
   await (await openSqlite({ path })).close();
   await work(5);
   await side.propose(intent('add', { by: 3 }, worker));
@@ -82,7 +82,7 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
   },
 };
 
-/** What a damaged ledger turned out to be. */
+/** The outcome for a damaged ledger. */
 type End = 'full' | 'shorter' | 'named by verify' | 'error';
 
 /** How the place ends up with these files; throws when it passes for a ledger that it never was. */
@@ -134,7 +134,7 @@ describe.each(['main', 'wal'] as const)('damage to the %s file', (file) => {
         const [main, wal] = file === 'main' ? [damaged, left.wal] : [left.main, damaged];
         ends[await endOf(join(folder, 'damaged.db'), main, wal)] += 1;
       }
-      // Those that are shorter are what only a checkpoint kept elsewhere can tell of.
+      // Only a checkpoint stored outside the file can reveal the shorter ledgers.
       console.info(`${file}, ${name}:`, ends);
       expect(ends.full + ends.shorter + ends['named by verify'] + ends.error).toBe(ROUNDS);
       expect(ends.full).toBeLessThan(ROUNDS);

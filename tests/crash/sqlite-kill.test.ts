@@ -18,12 +18,15 @@ const program = await bundled(join(import.meta.dirname, 'writers.ts'));
 
 /** `ASSIZE_CRASH_ROUNDS=20000` for a long night. */
 const ROUNDS = roundsWanted(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200');
-/** Rounds on one ledger; with more, all that is there is read again by whoever opens it in each round, which soon takes longer than all else. */
+/**
+ * Rounds on one ledger. Each round reads the whole ledger again at its opening, which soon takes
+ * the most time if rounds are many.
+ */
 const ROUNDS_A_LEDGER = 50;
 const WRITERS = 4;
 const SEED = 20_260_323;
 
-/** What is in doubt has to be seen, or a run says nothing. */
+/** A run shows nothing unless some batches are in doubt. */
 const DOUBTS_MIN = Math.min(50, ROUNDS / 4);
 const HITS_MIN = ROUNDS / 2;
 
@@ -33,7 +36,7 @@ function roundsWanted(text: string): number {
   throw new Error('ASSIZE_CRASH_ROUNDS must be a whole number from 1');
 }
 
-/** What is known of one ledger over all its rounds. */
+/** The known content of one ledger over all its rounds. */
 class Ledger {
   readonly path: string;
   readonly history: Operation[] = [];
@@ -44,7 +47,10 @@ class Ledger {
     this.path = path;
   }
 
-  /** What the process did and what the file has now: the new entries, and that the old ones are where they were. */
+  /**
+   * Records the history of the process and checks the file: the new entries, and that the old ones
+   * are where they were.
+   */
   async take(writers: WriterProcess, mode: 'create' | 'readonly'): Promise<void> {
     this.history.push(...writers.history);
     const store = await openSqlite({ path: this.path, mode });
@@ -134,7 +140,7 @@ async function killAgainAndAgain(
       await writers.go(SEED + begun + round);
       await killSomewhere(writers, next);
       if (writers.sent.some(({ result }) => result === 'unknown')) hits += 1;
-      // A reader must cope with what was left as well as a writer.
+      // A reader must cope with the files of a killed process as well as a writer.
       await ledger.take(writers, next(4) === 0 && round > 0 ? 'readonly' : 'create');
     }
   } finally {

@@ -19,7 +19,9 @@ function startWriters(path: string, options: { writers?: number; fileBytesMax?: 
 
 const now = (): number => Number(process.hrtime.bigint() / 1_000n);
 
-/** All that these processes did, and what is done here, can have made what the store has. */
+/**
+ * Checks that the operations of these processes and of this test explain the content of the store.
+ */
 async function expectMadeBy(
   store: SqliteStore,
   writers: readonly WriterProcess[],

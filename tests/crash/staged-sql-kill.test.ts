@@ -17,8 +17,9 @@ import { runtimeOver } from '../support/runtime.ts';
 import { amountOf, BANKER, KEYS, orderName, type ProcessLine } from './staged-sql-orders.ts';
 
 /**
- * Where lives end: while a body runs; with keys under way, when it was ruled on; at a commit, of which the first is what the life before
- * has left; and after one. `ASSIZE_CRASH_EFFECTS=100` for each moment of each statement besides.
+ * Lives end while a body runs, with keys in flight after the ruling, at a commit, or after a
+ * commit. The first commit belongs to the previous life. `ASSIZE_CRASH_EFFECTS=100` adds each
+ * moment of each statement.
  */
 const ENDS = ['UPDATE account:2:1', 'UPDATE assize_effects:3:1', 'COMMIT:2:1', 'COMMIT:1:2'];
 const MORE = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '0');
@@ -29,7 +30,7 @@ const ORDERS = 2 * ENDS.length;
 
 type Rows = readonly Record<string, unknown>[];
 
-/** The bank, as somebody sees it who is not of the process. */
+/** The bank, as seen from outside the process. */
 interface Bank {
   readonly url: string;
   query(text: string): Promise<Rows>;
@@ -103,7 +104,7 @@ async function killAtEachStep(url: string, bank: Bank): Promise<void> {
     const { told, wasKilled } = await life([url, bank.url, `${2 * n}`, `${2 * n + 2}`, end]);
     expect([end, wasKilled]).toEqual([end, n < ENDS.length - MORE || wasKilled]);
     note(told);
-    // Before anything is recovered, too; what was not ruled on is not there.
+    // Before any recovery, too: work without a ruling does not exist.
     const there = await done(bank);
     const committed = await committedIn(url);
     expect(committed).toEqual(expect.arrayContaining(there));

@@ -1,4 +1,7 @@
-/** What the process that does orders on a bank and the one that looks at what is left of them agree on. */
+/**
+ * Definitions shared by the process that runs orders on a bank and the test that reads their
+ * results.
+ */
 
 export const AT_ONCE = 2;
 /** As a server knows its connections. */
@@ -7,7 +10,7 @@ export const ACCOUNTS = ['a', 'b'] as const;
 /** Of each order that is done. */
 export const KEYS = 4;
 
-/** One line of what the process says. */
+/** One line of the process's output. */
 export type ProcessLine =
   | { readonly left: readonly { readonly epoch: number; readonly key: string }[] }
   | { readonly order: string; readonly ruling: string }
@@ -18,7 +21,9 @@ export function orderName(n: number): string {
   return `order-${n}`;
 }
 
-/** Each moves another one: what is there in all tells how often each order was done that is there. */
+/**
+ * Each order moves a different amount: the total shows how often each existing order was executed.
+ */
 export function amountOf(n: number): number {
   return 1 + n;
 }

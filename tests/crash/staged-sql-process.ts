@@ -1,6 +1,8 @@
 /**
- * A process that does orders with tools on a bank, held in open transactions of that while bodies run, and is killed at a statement of
- * its connections: `URL BANK FROM TO [WORD:NTH:WHEN]`, of those that begin with that word; `WHEN` is before, `0`, under way, `1`, or after.
+ * A process that runs orders with tools on a bank, staged in open transactions of the bank while
+ * bodies run. It is killed at a statement of its connections: `URL BANK FROM TO [WORD:NTH:WHEN]`,
+ * counted among the statements that start with that word. `WHEN` is before (`0`), in flight (`1`),
+ * or after.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';

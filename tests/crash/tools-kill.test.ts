@@ -39,7 +39,7 @@ async function life(args: readonly string[], lifeMs: number | undefined): Promis
   return told;
 }
 
-/** `beside`: so many processes at work at a time, on the same orders, each killed when its time has come. */
+/** `beside`: number of concurrent processes on the same orders, each killed at its time. */
 async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
   const outside = new Outside();
   const port = await outside.listen();
@@ -78,7 +78,7 @@ async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
     const order = JSON.parse(payload).action.args as string;
     committed.set(order, (committed.get(order) ?? 0) + 1);
   }
-  // Who was told that it is committed was told so of good right; and each name once.
+  // Every order that was reported as committed is committed, and each name once.
   for (const [order, ruling] of done) expect([order, ruling, committed.get(order)]).toEqual([order, 'committed', 1]);
   expect(committed.size).toBeGreaterThanOrEqual(to);
   const { keyed, queryable, blind } = outside.sinks;
@@ -90,7 +90,8 @@ async function killAgainAndAgain(url: string, beside = 1): Promise<void> {
   for (const sink of [keyed, queryable, blind]) {
     for (const { what } of sink.log) expect(committed.has(what) || sink.standing(what) === 0).toBe(true);
   }
-  // Mail that came, and mail of which nobody knows, is all of it; one that came may be among those.
+  // Delivered mail and mail in doubt are all of the mail. Delivered mail can be among the mail in
+  // doubt.
   const delivered = [...committed.keys()].filter((order) => blind.times('do', order) === 1).length;
   expect(delivered + left.length).toBeGreaterThanOrEqual(committed.size);
   expect(left.every(({ tool }) => tool === 'mail')).toBe(true);

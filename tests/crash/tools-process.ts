@@ -1,6 +1,6 @@
 /**
- * A process that does orders with tools, until it is killed: `URL PORT FROM TO`. What the tools act on is at the port, in a process
- * that lives on.
+ * A process that runs orders with tools, until it is killed: `URL PORT FROM TO`. The sinks of the
+ * tools are at the port, in a process that survives.
  */
 import { z } from 'zod';
 import { type CallContext, declareTool, type Sink, type Tool } from '#effects';

@@ -1,4 +1,7 @@
-/** A process that takes its turn at the trajectory `t` of the store that is named, says so, and keeps it: `node turn-holder.ts STORE`. */
+/**
+ * A process that acquires the write lock of the trajectory `t` of the given store, says so, and
+ * holds it: `node turn-holder.ts STORE`.
+ */
 import { openStore } from '#stores';
 
 const store = await openStore(process.argv[2]!);

@@ -1,5 +1,6 @@
-// A process that dies between a vote and its commit: `node vote-then-die.ts <url> <claim as JSON>`. The claim contradicts what is believed;
-// its judge elects it, and when the commit that rests on the vote is sent to the store, the process kills itself.
+// A process that dies between a vote and its commit: `node vote-then-die.ts <url> <claim as JSON>`.
+// The claim contradicts a current fact, and its judge elects the claim. When the process sends the
+// commit with that vote to the store, it kills itself.
 import type { Batch } from '#ledger';
 import type { Question } from '#memory';
 import { createOracle, seededRandom } from '#oracle';

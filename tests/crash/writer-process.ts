@@ -21,11 +21,14 @@ export interface WriterOptions {
   readonly program?: string;
   /** Lets every write beyond that size of a file fail, as a full disk does. */
   readonly fileBytesMax?: number;
-  /** Where Node keeps what it has compiled, so that others start faster; written by one that is dismissed. */
+  /**
+   * The folder of Node's compile cache, so that other processes start faster. A dismissed process
+   * writes it.
+   */
   readonly cache?: string;
 }
 
-/** A process of writers, and what it has said. */
+/** A process of writers, and its output. */
 export class WriterProcess {
   readonly #name: string;
   readonly #child: ChildProcess;
@@ -65,7 +68,7 @@ export class WriterProcess {
     return this.#settled;
   }
 
-  /** What it said last, but for batches and reads: `ready`, `open` or `poisoned`. */
+  /** Its last line, except batches and reads: `ready`, `open` or `poisoned`. */
   get lastWord(): string {
     return this.#lastWord;
   }

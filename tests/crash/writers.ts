@@ -1,7 +1,8 @@
-// A process that is made to be killed: `node writers.ts <path> <writers>`. It says `ready`, waits for a line on stdin, opens
-// the SQLite store and appends until it is killed: each writer to a trajectory of its own, and all of them to a shared one,
-// where they conflict. Whatever is sent, answered or read is written to stdout at once, before the writer goes on, so that
-// no answer is lost with the process. `writer-process.ts` reads it.
+// A process to be killed: `node writers.ts <path> <writers>`. It prints `ready`, waits for a line
+// on stdin, opens the SQLite store and appends until it is killed. Each writer appends to its own
+// trajectory, and all of them to a shared one, where they conflict. Everything sent, answered or
+// read goes to stdout before the writer continues, so that no answer is lost with the process.
+// `writer-process.ts` reads it.
 import { isAssizeError } from '#base';
 import type { Batch, CommitResult, EntryRow } from '#ledger';
 import { openSqlite, type SqliteStore } from '../../src/stores/sqlite/index.ts';
@@ -11,14 +12,14 @@ import { now, say } from './process-output.ts';
 
 const [path, writers] = process.argv.slice(2) as [string, string];
 
-/** Batches that one writer has under way on its own trajectory, each built on the one before. */
+/** Batches of one writer in flight on its own trajectory, each built on the previous batch. */
 const DEPTH = 3;
 /** Each process has two connections to the file, as two processes would. */
 const HANDLES = 2;
 
 let sent = 0;
 
-// Whoever started it kills it; should that one die first, stdin ends.
+// The parent process kills this one. If the parent dies first, stdin ends.
 process.stdin.on('end', () => process.exit());
 process.stdin.once('data', (seed) => {
   run(Number(seed)).catch((error: unknown) => {

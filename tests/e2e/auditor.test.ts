@@ -1,4 +1,7 @@
-/** What an auditor does with the command line: keys, checkpoints, proofs, a witness, and an export to take away. */
+/**
+ * The work of an auditor with the command line: keys, checkpoints, proofs, a witness, and an export
+ * to take away.
+ */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {

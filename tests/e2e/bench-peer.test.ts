@@ -1,4 +1,7 @@
-/** The benchmarks beside the reference in Python: by a script that stands for the reference's, and prints what that prints. */
+/**
+ * The benchmarks next to the reference in Python. A script stands for the reference and prints the
+ * same output.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

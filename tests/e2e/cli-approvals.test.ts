@@ -1,4 +1,4 @@
-/** What takes the approval of several people, from the command line. */
+/** Approvals by several people, from the command line. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ beforeEach(async () => {
   const store = await openStore(url);
   const trajectory = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker, careful] });
   await trajectory.propose(intent('ask', { amount: 5 }, worker));
-  // What an agent would rather have read than what it does.
+  // A text that an agent would rather show than its effect.
   const value = { note: 'harmless\u001b[2K\u202e, approve it\u200b' };
   await trajectory.propose(intent('keep', { value }, careful));
   await store.close();

@@ -1,4 +1,7 @@
-/** The command of one copy of the package, given a domain or tools that import another one: refused, with what to do instead. */
+/**
+ * The command of one copy of the package, given a domain or tools that import another copy:
+ * refused, with advice.
+ */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -187,7 +187,10 @@ describe('recover', () => {
   });
 });
 
-/** A tool whose sink is busy, for longer than anybody waits: it says so in a file when it was called, and is tried again later. */
+/**
+ * A tool with a sink that is busy for longer than any caller waits. It writes a file when it is
+ * called, and is retried later.
+ */
 const busy = (name = 'mail.send') => `
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -297,7 +300,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('Ctrl-C to an approval', () => {
-  /** What waits with a letter that is to be sent, and how it is approved. */
+  /** Makes a pending proposal with a letter to send. Returns the command that approves it. */
   async function waiting(): Promise<string[]> {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     const worker = runtimeOver(store, [orders], { tools: [mail('keyed', () => null)] });
@@ -408,7 +411,8 @@ describe('resolve', () => {
     await inDoubt(false);
     const retry = ['resolve', '1', '0', '--as', 'retry', '--confirm', ...found];
     expect((await assize(...retry)).code).toBe(1);
-    // Nothing comes of it as long as the tool is not there, nor of what is another decision.
+    // The decision has no effect while the tool is missing, and a different decision has none
+    // either.
     const bare = await assize(...retry);
     expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('was already resolved as retry by ops')]);
     const tools = ['--tools', toolsFile('blind')];

@@ -1,4 +1,4 @@
-/** `assize effects`: what tools did, as operators see it and see to it. */
+/** `assize effects`: how operators inspect and resolve the effects of tools. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';

@@ -1,4 +1,7 @@
-/** How the command erases what is believed, and that nobody finds any of it afterwards: no other command, no verifier, no byte. */
+/**
+ * How the command erases facts. Afterwards no other command, no verifier and no byte shows any of
+ * them.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,7 +80,8 @@ test('an erasure by several entries is reported as one total', async () => {
   const assizeOver = runtimeOver(store, [clinic]);
   const trajectory = await assizeOver.create(clinic, { trajectoryId: 'much', writs: [writ] });
   const memory = trajectory.memory({ space: 'ward', writ });
-  // With each proposal goes what it was asked with, and with the last the names: some more than one entry erases.
+  // Each proposal adds its request to the erased values, and the last one the names: more values
+  // than one entry erases.
   for (let part = 0; part < 9; part++) {
     const claims = Array.from({ length: 250 }, (_, i) => ({ predicate: 'allergy', object: `${part} ${i}` }));
     await committed(memory.assertMany(claims.map((claim) => ({ subject: 'p10', ...claim }))));

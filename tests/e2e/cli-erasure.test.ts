@@ -1,4 +1,4 @@
-/** How the command erases, and tells of what was erased, over the ledger of a clinic. */
+/** How the command erases values and reports erasures, over the ledger of a clinic. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,10 @@ const root = join(import.meta.dirname, '../..');
 const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
 const anchor = keysOf(31);
 
-/** Names and notes are sensitive; an urgent note is for a doctor; who is under observation stays known by name. */
+/**
+ * Names and notes are sensitive; an urgent note needs a doctor; a patient under observation keeps
+ * the name.
+ */
 const CLINIC = `
 import { defineDomain, escalate, isErased, pass, reject, sensitive } from '${assizeModule}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
@@ -168,7 +171,7 @@ test('fsck reports bytes that may remain in the file until a writable open', asy
   for (const _ of ['it is not done by looking', 'nor by looking again'])
     expect(await assize('fsck')).toMatchObject({ code: 1, out: expect.stringMatching(told) });
   expect((await json(1, 'fsck')).faults).toMatchObject([{ code: 'damaged', detail: expect.stringMatching(told) }]);
-  // The chain has no fault by that, and who asks for it is told where to look.
+  // The chain stays valid, and the help of `verify` points to fsck.
   expect((await assize('verify', 'ward')).code).toBe(0);
   expect((await assize('verify', '--help')).out).toContain('assize fsck checks');
   expect((await assize(...erase('ward', '--at', '/patients/p1'))).err).toMatch(
@@ -200,7 +203,7 @@ test('import reports values erased in the export, and erases them on request', a
   const erased = await assize('import', 'after.jsonl', '--erase', ...copy);
   expect(erased).toMatchObject({ code: 0, out: expect.not.stringContaining('erased') });
   expect(await show()).not.toContain('David Miller');
-  // And what is gone does not come back.
+  // And erased values do not come back.
   await assize('import', 'before.jsonl', ...copy);
   expect(await show()).not.toContain('David Miller');
 });

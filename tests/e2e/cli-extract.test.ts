@@ -1,4 +1,4 @@
-/** What a model finds stated in messages, from the command line. */
+/** Statements that a model finds in messages, from the command line. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** What a ledger has, from the command line: read, verified, branched, and what waits in it decided. */
+/**
+ * The content of a ledger, from the command line: read, verified, branched, and its pending
+ * proposals resolved.
+ */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

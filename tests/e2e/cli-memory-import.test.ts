@@ -59,7 +59,7 @@ test('imports batches once, and names the first wrong line, batch unwritten', as
   );
   expect(subjects.filter((subject: string) => /patient 1\d\d\d/.test(subject))).toHaveLength(4);
 
-  // Of lines that contradict each other in one batch one is believed, and it is said that others lost.
+  // Of contradictory lines in one batch, one becomes a fact. The output reports the lost lines.
   const both = file('both.jsonl', line(3_000, { object: 'one' }), line(3_000, { object: 'other' }));
   expect((await assize(...load(both))).out).toMatch(/^2 lines of 2 committed in 1 commit, \d facts? added, 1 lost\n$/);
 
@@ -124,7 +124,8 @@ test('an ended line is skipped if it was committed, else refused by its number',
     space: 'ward-3',
     writ: writFor('nurse'),
   });
-  // Said when it was still to come, by the clock of tests; the second one says what the first one does, and has no row.
+  // Asserted before that time on the test clock. The second statement asserts the same as the
+  // first, and has no row.
   const to = '2026-04-01T00:00:00.000000Z';
   for (const source of ['chart', 'letter'])
     expect(await memory.assert({ ...weight('80'), source, valid: { to } })).toMatchObject({ ruling: 'committed' });
@@ -276,7 +277,7 @@ test('a partial import into a store with facts reports that it built no facts', 
   expect(await assize('memory', 'rebuild', '--keep', ...store)).toMatchObject({ code: 1 });
   expect(await assize(...recall)).toMatchObject({ code: 0, out: expect.stringContaining('p0') });
 
-  // Of one that is refused in the middle of what is written at once, some has come all the same.
+  // An import that is refused in the middle of an atomic write has still brought some entries.
   const apart = await openStore('memory:');
   const others = runtimeOver(apart, [clinic]);
   const writ = writFor('nurse');

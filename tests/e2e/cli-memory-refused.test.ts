@@ -1,4 +1,4 @@
-/** What `assize memory` refuses, by name and with nothing written. */
+/** The input that `assize memory` refuses with a named error, and with nothing written. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

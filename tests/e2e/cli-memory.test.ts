@@ -1,4 +1,4 @@
-/** What is believed, from the command line, over the ledger of a ward. */
+/** The facts, from the command line, over the ledger of a ward. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -249,7 +249,7 @@ test('a pending contradiction is shown with its candidates, and answered', async
   expect(done).toMatchObject({ code: 0, err: '' });
   expect(objects((await json(0, ...read('recall'))).facts)).toEqual(['cold']);
 
-  // Who decided is told, and where.
+  // The output names the decider and the entry.
   const { contradictions, entries } = await json(0, ...read('explain', '--predicate', 'diagnosis'));
   const decided = contradictions.map((each: any) => each.decided);
   const entry_id = expect.stringMatching(/^[0-9a-f]{64}$/);
@@ -283,7 +283,7 @@ test('an answer after a decision or expiry is refused by name, nothing written',
   const isLate = async (id: string): Promise<void> => {
     const before = await entries();
     const answer = ['approve', id, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer'];
-    // Whatever is answered: nobody is left to choose between anything.
+    // Any answer is refused: no choice is left.
     for (const which of ['1', '2', '3', `${'0'.repeat(64)}=1`, 'deadbeef=1']) {
       const { error } = await json(2, ...answer, which);
       expect([which, error.code]).toEqual([which, 'stale_callback']);
@@ -309,7 +309,7 @@ test('an answer after a decision or expiry is refused by name, nothing written',
   const { code, out } = await endOf(child);
   expect(code).toBe(0);
   const expiring = out.trim();
-  // That it has expired is put down once, whoever comes first.
+  // The expiry is recorded once, by the first caller.
   const first = await json(1, 'approve', expiring, '--as', 'dr.grey', '--domain', 'ward.ts', '--answer', '1');
   expect(first).toMatchObject({ ruling: 'rejected', reason: 'expired' });
   await isLate(expiring);

@@ -1,4 +1,4 @@
-/** A disk that is full: what a command says, and what it leaves. */
+/** A full disk: the error of a command, and the files that it leaves. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,12 +10,15 @@ const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const here = inTillFolder();
 const { assize, file, till } = here;
 
-/** What `ulimit -f` counts in. */
+/** The unit of `ulimit -f`, in bytes. */
 const BLOCK = 512;
-/** The first write beyond the limit of a file writes what fits; a signal that would end the process comes with the next, unless ignored. */
+/**
+ * The first write beyond the limit of a file writes the part that fits. The next write raises a
+ * signal that ends the process, unless ignored.
+ */
 const LIMITED = 'trap "" XFSZ; ulimit -f "$1"; shift; exec "$@"';
 
-/** Runs a command that may write no file of more than so many bytes, less than a block of them left out. */
+/** Runs a command that can write at most `bytesMax` bytes to a file, rounded down to blocks. */
 function within(bytesMax: number, ...args: readonly string[]): Promise<Ended> {
   return inShell(LIMITED, String(Math.floor(bytesMax / BLOCK)), process.execPath, main, ...args);
 }
@@ -27,7 +30,10 @@ function inShell(script: string, ...args: readonly string[]): Promise<Ended> {
   );
 }
 
-/** Runs a command one of whose streams goes to a file that takes no more; a store still has room for what is opened with it. */
+/**
+ * Runs a command with one of its streams redirected to a full file. A store still has room for the
+ * files of its opening.
+ */
 function withoutRoomFor(stream: '1' | '2', ...args: readonly string[]): Promise<Ended> {
   return withRoomFor(0, stream, ...args);
 }

@@ -309,7 +309,8 @@ describe('verify --deep', () => {
       ['till-3', true, true, 2],
       ['other', true, true, 1],
     ]);
-    // With what it comes from, where that is not asked for: six entries, one beginning and a payment, and its own two.
+    // With its sources, which the command does not name: six entries, a branch entry and a payment,
+    // and its own two.
     const one = await json(0, 'verify', 'till-3', ...own);
     expect(one.deep).toMatchObject([{ trajectory_id: 'till-3', entries: 10 }]);
     const { code, out } = await assize('verify', ...own);
@@ -320,7 +321,7 @@ describe('verify --deep', () => {
   });
 
   test('names every entry that comes out otherwise, on a line', async () => {
-    // The declaration is the same, and so is the hash; what a rule says is not.
+    // The declaration is the same, and so is the hash; the result of a rule is not.
     file('till.ts', TILL('1', 100));
     const { code, out } = await assize('verify', 'till-1', ...own);
     expect(code).toBe(1);

@@ -1,4 +1,4 @@
-/** `assize writ`: what each command says of writs in files, and of those of a ledger. */
+/** `assize writ`: the output of each command on writs in files, and on writs of a ledger. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,9 @@ async function issued(): Promise<void> {
   expect((await assize('attenuate', 'lead.json', ...child, '--out', 'helper.json')).code).toBe(0);
 }
 
-/** A trajectory of the shipped domain with what was issued, and a use of each; and one that was delegated to. */
+/**
+ * A trajectory of the shipped domain with the issued writs, a use of each, and a delegated writ.
+ */
 async function begun(): Promise<{ lead: Writ; helper: Writ }> {
   await issued();
   const store = await openStore(`sqlite:${at('a.db')}`);

@@ -17,11 +17,13 @@ const PROPOSER = fileURLToPath(new URL('./proposer.ts', import.meta.url));
 
 const PROCESSES = 4;
 const PROPOSALS = 50;
-/** What each proposal spends of the budget, which is not enough for all. */
+/** The cost of each proposal. The budget is not enough for all. */
 const AMOUNT = 700;
 const CAP = 100_000;
 
-/** What processes that propose to one trajectory are told, each in turn or several at once. */
+/**
+ * The answers to processes that propose to one trajectory, one at a time or several concurrently.
+ */
 async function proposeTogether(url: string, lanes: number): Promise<string[]> {
   const children = Array.from({ length: PROCESSES }, (_, n) =>
     spawn(process.execPath, [PROPOSER, url, `agent-${n}`, String(PROPOSALS), String(lanes)], {

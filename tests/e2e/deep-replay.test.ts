@@ -1,4 +1,7 @@
-/** Deep replay of what a GPT-4o agent really did (tau-bench, airline), under the policy and without it. */
+/**
+ * Deep replay of the real actions of a GPT-4o agent (tau-bench, airline), under the policy and
+ * without it.
+ */
 import { readFileSync } from 'node:fs';
 import { generateKeys } from 'assize';
 import { airline } from 'assize-domains/airline';

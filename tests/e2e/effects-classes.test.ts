@@ -1,4 +1,7 @@
-/** The table of classes in docs/design/effects.md. Each cell is compared with the sink, the log and the budget of a run. */
+/**
+ * The table of classes in docs/design/effects.md. Each cell is compared with the sink, the log and
+ * the budget of a run.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -66,7 +69,9 @@ interface Seen {
     readonly undone: number;
     readonly charged: number;
     readonly residue: boolean;
-    /** If the compensation fails: the number of attempts, and the phases of the unresolved effects. */
+    /**
+     * If the compensation fails: the number of attempts, and the phases of the unresolved effects.
+     */
     readonly attempts: number;
     readonly unresolved: readonly string[];
   };
@@ -181,7 +186,10 @@ class Stage {
     return ruling === 'rejected';
   }
 
-  /** The phase of the effect when the tool ran in that phase of the transaction. `applying` counts as `due`. */
+  /**
+   * The phase of the effect when the tool ran in that phase of the transaction. `applying` counts
+   * as `due`.
+   */
   calledFor(name: string, phase: string): string | undefined {
     const called = this.called.get(name);
     return called?.transaction === phase ? called.effect.replace('applying', 'due') : undefined;
@@ -230,7 +238,10 @@ async function afterTheCommit(name: string, sort: Sink): Promise<Seen['after the
   return { called, by, after: called === undefined ? [] : await before(name, sort), phase, reserved };
 }
 
-/** The tools that run before it, in a transaction that calls the buffered tools from the last row to the first. */
+/**
+ * The tools that run before it, in a transaction that calls the buffered tools from the last row to
+ * the first.
+ */
 async function before(name: string, sort: Sink): Promise<string[]> {
   const stage = new Stage(sort);
   const names = ROWS.map(nameOf).filter((each) => each !== PIVOT || name === PIVOT);

@@ -26,7 +26,7 @@ function withoutProgress(printed: string): string {
   return printed.replace(/^[a-z ]+: \d+\/\d+ \(\d+ %\).*\n/gm, '');
 }
 
-/** What a guide shows of a terminal: each command with what stands below it. */
+/** The terminal steps of a guide: each command with the text below it. */
 function steps(page: string): { command: string; below: string }[] {
   return blocks(page, 'console')
     .flatMap((block) => block.split(/^\$ /m).slice(1))

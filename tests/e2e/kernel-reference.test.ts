@@ -1,4 +1,7 @@
-/** What docs/reference/kernel.md names is there: files, names, titles of tests, codes, reasons; and every number of the paper. */
+/**
+ * The names in docs/reference/kernel.md exist: files, names, titles of tests, codes, reasons. Every
+ * number of the paper is there.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

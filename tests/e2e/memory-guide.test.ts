@@ -1,4 +1,6 @@
-/** The pages about memory in docs/guide: programs print their output blocks, commands print theirs. */
+/**
+ * The pages about memory in docs/guide: programs print their output blocks, commands print theirs.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What docs/reference/memory.md names is there: files, names, titles of tests; and every number of the paper, once. */
+/**
+ * The names in docs/reference/memory.md exist: files, names, titles of tests. Every number of the
+ * paper is there once.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -23,7 +26,10 @@ const differences = rowsOf(page, 'differs').map(([what = '', why = '', tests = '
 
 const from1 = (to: number): number[] => Array.from({ length: to }, (_, n) => n + 1);
 
-/** What the paper numbers. Its definitions, theorems and so on share one count a section, remarks have their own. */
+/**
+ * The numbered items of the paper. Definitions, theorems and similar items share one count per
+ * section; remarks have their own.
+ */
 const NUMBERED: readonly (readonly [kind: string, numbers: readonly number[], appendix?: string])[] = [
   ['Definition', [1, 2, 9, 10, 15, 16]],
   ['Theorem', [3, 7, 11, 12, 17]],
@@ -80,7 +86,7 @@ test('every file exists and has the name, as an export or a member of one', () =
   expect(names).toBeGreaterThan(100);
 });
 
-/** What stands there as code and is no name of the file before it. */
+/** Words in code style that are not names of the file before them. */
 const WORDS = new Set(['lww', 'evi', 'facts', 'assize-experiments memory', 'peers/package.json', '-']);
 
 test('every title is that of a test, in the file that is named', () => {
@@ -120,7 +126,7 @@ test('differences are numbered without a gap, and all references exist', () => {
   expect(differences.map(({ what }) => what)).toEqual(from1(differences.length).map((n) => `D${n}`));
   const referred = [...notions, ...paper].flatMap(({ here }) => here.match(/\bD\d+\b/g) ?? []);
   expect(referred.length).toBeGreaterThan(50);
-  // What the paper does not speak of has no number of it that would lead there.
+  // A difference outside the paper has no number of the paper that refers to it.
   const led = new Set([...referred, 'D25', 'D26', 'D29', 'D30', 'D31']);
   expect(differences.map(({ what }) => what).filter((what) => !led.has(what))).toEqual([]);
   expect([...led].filter((what) => !differences.some((one) => one.what === what))).toEqual([]);

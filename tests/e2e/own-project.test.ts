@@ -1,4 +1,7 @@
-/** A project beside the clone, as the README sets it up: the built package, its tsconfig, its programs, the command. */
+/**
+ * A project next to the clone, as the README sets it up: the built package, its tsconfig, its
+ * programs, the command.
+ */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +20,7 @@ beforeAll(() => {
   mkdirSync(modules);
   cpSync(builtPackage(), join(modules, 'assize'), { recursive: true });
   const { dependencies } = read(join(root, 'package.json')) as { dependencies: Record<string, string> };
-  // What the README has installed, and what the package brings along.
+  // The packages that the README installs, and the dependencies of the package.
   for (const name of ['typescript', '@types', 'vitest', 'fast-check', ...Object.keys(dependencies)])
     symlinkSync(join(root, 'node_modules', name), join(modules, name));
   writeFileSync(join(folder, 'package.json'), '{"name":"consumer","private":true,"type":"module"}');
@@ -29,7 +32,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Under this Node, with what is to be given to it first. */
+/** Runs this Node with the given arguments. */
 function node(...given: readonly string[]): { status: number | null; out: string; err: string } {
   const env = { ...process.env, NO_COLOR: '1' };
   const { status, stdout, stderr } = spawnSync(process.execPath, given, { cwd: folder, env, encoding: 'utf8' });
@@ -51,7 +54,10 @@ test('its program runs, and the command shows the entries', () => {
   expect([status, out]).toEqual([0, expect.stringContaining('team-budget')]);
 });
 
-/** What Node is given so that it passes for another release, without the modules that the release lacks. */
+/**
+ * The arguments that make Node pass for another release, without the modules that the release
+ * lacks.
+ */
 function passingFor(version: string): readonly string[] {
   const script = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
     process.getBuiltinModule = () => undefined;`;

@@ -34,7 +34,8 @@ beforeAll(() => {
   npm(['pack', '--pack-destination', folder], builtPackage());
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) as string;
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-  // The dependencies come from what `npm ci` installed, so that nothing outside is asked for.
+  // The dependencies come from the folder that `npm ci` filled, so that no outside request is
+  // needed.
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
   };
@@ -73,7 +74,10 @@ const published = JSON.parse(readFileSync(join(builtPackage(), 'package.json'), 
 /** Needs optional peers, which are not installed here: see the tests below. */
 const WITH_PEERS = './testing';
 
-/** The subpaths that a name of the manifest stands for: a pattern stands for the folders that it fits. */
+/**
+ * The subpaths that a name of the manifest stands for: a pattern stands for the folders that it
+ * fits.
+ */
 function subpathsOf(subpath: string): string[] {
   const target = published.exports[subpath] as { default: string };
   if (!subpath.includes('*')) return [subpath];
@@ -88,11 +92,15 @@ const subpaths = Object.keys(published.exports)
   .filter((path) => path !== WITH_PEERS);
 const nameOf = (subpath: string): string => `assize${subpath.slice(1)}`;
 
-/** What each name gives to who imports it: of a manifest its name, of all else how many names; or why it can't be imported. */
+/**
+ * The import result of each name: the package name for a manifest, else the number of exports, or
+ * the import error.
+ */
 let given: Record<string, string | number>;
 
 beforeAll(() => {
-  // Each in a thread that has loaded nothing else: modules that need each other may be complete for one who comes from elsewhere alone.
+  // Each import runs in a thread that has loaded nothing else. Modules that need each other can be
+  // complete only if the import starts at another module.
   const script = `
     import { once } from 'node:events';
     import { Worker } from 'node:worker_threads';

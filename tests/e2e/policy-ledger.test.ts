@@ -1,4 +1,7 @@
-/** A policy in Cedar over a ledger on disk: what of it is recorded, and that nothing ever asks it again. */
+/**
+ * A policy in Cedar over a ledger on disk: the recorded decisions, and that no reader evaluates the
+ * policy again.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +44,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** 1 committed; 2 waits, 3 approved; 4 rejected all the same; 5 waits for two reasons, 6 the doctor says no; 7 and 8 denied. */
+/**
+ * 1 committed; 2 pending, 3 approved; 4 rejected all the same; 5 pending for two reasons, 6
+ * rejected by the doctor; 7 and 8 denied.
+ */
 async function story(): Promise<void> {
   const t = await runtimeOver(store, [desk], { policy }).create(desk, { trajectoryId: 't', writs: [worker] });
   const propose = (action: string, args: object) => t.propose(intent(action, args, worker));

@@ -1,6 +1,6 @@
-// A process that proposes: `node proposer.ts <store> <agent> <proposals> <lanes>`. It opens the trajectory `t`, says `ready`,
-// and on a line on stdin has its agent spend, again and again, so many proposals under way at once. Each ruling, or the code
-// of an error, is a line on stdout.
+// A process that proposes: `node proposer.ts <store> <agent> <proposals> <lanes>`. It opens the
+// trajectory `t` and prints `ready`. After a line on stdin its agent spends repeatedly, with
+// `lanes` proposals in flight. Each ruling, or the code of an error, is a line on stdout.
 import { once } from 'node:events';
 import { isAssizeError } from '#base';
 import { budget } from '#domains/budget';

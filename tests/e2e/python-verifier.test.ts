@@ -1,4 +1,7 @@
-/** verifiers/python/verify.py shares nothing with this program but the reference, and comes to the same verdicts. */
+/**
+ * verifiers/python/verify.py shares only the reference with this program, and returns the same
+ * verdicts.
+ */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +34,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Verifies one file after the other, each as the program does: it takes longer to start than to verify. */
+/**
+ * Verifies one file after the other, each as the program does: its start takes longer than a
+ * verification.
+ */
 const RESIDENT = `
 import contextlib, io, json, sys, verify
 for line in sys.stdin:
@@ -52,7 +58,7 @@ function startVerifier(): AsyncIterator<string> {
   return createInterface({ input: verifier.stdout! })[Symbol.asyncIterator]();
 }
 
-/** What the verifier ends with for a file, and what it says. One question at a time. */
+/** The exit code and the output of the verifier for a file. One request at a time. */
 async function verifies(file: string, ...options: string[]): Promise<{ code: number; out: string }> {
   answers ??= startVerifier();
   verifier!.stdin!.write(`${JSON.stringify([file, ...options])}\n`);

@@ -1,4 +1,4 @@
-/** What README.md promises: its first screen, its program, its commands. */
+/** The promises of README.md: its first screen, its program, its commands. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -61,7 +61,8 @@ test('the commands of the workspaces run', () => {
     'assize-experiments': 'experiments/cli/main.ts',
   };
   for (const [name = '', rest = ''] of commands) {
-    // The data of a benchmark is not in the repository: the help shows that the command and its options exist.
+    // The data of a benchmark is not in the repository: the help shows that the command and its
+    // options exist.
     const words = rest.includes('DIR') ? ['adjudicate', '--help'] : rest.split(' ');
     const printed = node(join(root, programs[name] as string), ...words);
     for (const option of rest.match(/--\w+/g) ?? []) expect(printed).toContain(option);

@@ -1,6 +1,6 @@
-// A process with siblings: `node sibling.ts <store> <spend|delegate> <first> <step> <count>`. It opens the trajectory `t`, says
-// `ready`, and on a line on stdin has siblings number first, first + step, … all take their share at once. What became of each
-// is a line on stdout.
+// A process with siblings: `node sibling.ts <store> <spend|delegate> <first> <step> <count>`. It
+// opens the trajectory `t` and prints `ready`. After a line on stdin, the siblings number first,
+// first + step, … all take their share concurrently. Each outcome is a line on stdout.
 import { once } from 'node:events';
 import { isAssizeError } from '#base';
 import { systemPause, systemRandom } from '#oracle';

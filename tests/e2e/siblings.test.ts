@@ -1,4 +1,7 @@
-/** Attack 22 with processes: siblings who each take 60 % of one budget at once, from four processes over one store. */
+/**
+ * Attack 22 with processes: siblings that each take 60 % of one budget concurrently, from four
+ * processes over one store.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

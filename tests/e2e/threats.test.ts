@@ -1,4 +1,7 @@
-/** The table of docs/design/threats.md names every attack and fault that is tested by name, and no other. */
+/**
+ * The table of docs/design/threats.md names every attack and fault that is tested by name, and no
+ * other.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,7 @@
-/** All of TimeQA goes through the runtime, and each instant is asked for: by a search through the data itself, what has to be believed then. */
+/**
+ * All of TimeQA goes through the runtime. For each instant, a search through the data itself gives
+ * the expected facts.
+ */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,11 +80,11 @@ function instantsOf(group: readonly Fact[]): Instant[] {
 
 const yearOf = (year: number): Instant => `${String(year).padStart(4, '0')}-01-01T00:00:00.000000Z`;
 
-/** What was found, for whoever wants to know how much that is. */
+/** The counts of the comparison, as a measure of its extent. */
 interface Counted {
   points: number;
   contested: number;
-  /** Facts that lost somewhere, and to whom. */
+  /** Facts that lost at some instant, and the pairs of contradictory facts. */
   readonly losers: Set<Fact>;
   readonly pairs: Set<string>;
 }
@@ -99,7 +102,10 @@ function someOf(groups: readonly Fact[][], count: number): Fact[][] {
   ];
 }
 
-/** At each instant what the data says is recalled, and who lost stands in one audit row, with who won. */
+/**
+ * Recall returns the facts of the data at each instant. Each losing fact is in one audit row, with
+ * its winner.
+ */
 async function expectTruth(view: MemoryView, groups: readonly Fact[][], outranks: Outranks): Promise<Counted> {
   const counted: Counted = { points: 0, contested: 0, losers: new Set(), pairs: new Set() };
   for (const group of groups) {
@@ -130,7 +136,7 @@ function lossOf(row: FactRow): { readonly winner: string; readonly loser: string
   return { winner: objectOf(winner), loser: objectOf(loser) };
 }
 
-/** Who lost did so to one that goes before it, and all that it said is there. */
+/** The loser lost to a fact that outranks it, and its rows are recorded. */
 function expectLoss(row: FactRow, there: readonly Fact[], outranks: Outranks): void {
   const { winner, loser } = lossOf(row);
   const [won, lost] = [winner, loser].map((object) => there.find((fact) => fact.object === object)) as [Fact, Fact];
@@ -172,7 +178,8 @@ describe.skipIf(!hasData(...FILE))('TimeQA, by the runtime', () => {
           return first === second ? claims[a.n]! > claims[b.n]! : first > second;
         };
         const groups = groupsOf(facts);
-        // Each recall there is a round trip: in CI of some groups, and of all with ASSIZE_CASES=20000.
+        // Each recall there is a round trip: CI asks for some groups, and ASSIZE_CASES=20000 for
+        // all.
         const asked = stores.kind === 'postgres' ? someOf(groups, cases(30)) : groups;
         const counted = await expectTruth(memory, asked, outranks);
         expect([facts.length, counted.pairs.size, counted.losers.size]).toEqual([880, 14, 11]);

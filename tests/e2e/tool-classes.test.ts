@@ -1,4 +1,7 @@
-/** The table of fields by class in docs/reference/tools.md, compared with the declarations that `declareTool` accepts. */
+/**
+ * The table of fields by class in docs/reference/tools.md, compared with the declarations that
+ * `declareTool` accepts.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

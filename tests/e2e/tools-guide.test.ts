@@ -1,4 +1,7 @@
-/** The programs of docs/guide/tools*.md, as they stand. tests/types/wrong.test.ts compiles them with the other guides. */
+/**
+ * The programs of docs/guide/tools*.md, as they stand. tests/types/wrong.test.ts compiles them with
+ * the other guides.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -27,7 +30,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a program of the page, which a block `text NAME` follows. A block `text NAME (killed)` expects a killed process. */
+/**
+ * Runs a program of the page, which a block `text NAME` follows. A block `text NAME (killed)`
+ * expects a killed process.
+ */
 function run(page: string, name: string, isKilled: boolean): string {
   const { stdout, stderr, status, signal } = spawnSync(process.execPath, [`${name}.ts`], {
     cwd: folderOf(page),

@@ -25,7 +25,7 @@ export function file(trajectory: Trajectory, paper: string, bytes = 0): Promise<
   return trajectory.propose(intent('put', args, worker, { role, idempotencyKey: paper }));
 }
 
-/** What callers were told: entries by what they asked for, and errors. */
+/** The results that callers received: entries by request, and errors. */
 export class CallerReport {
   readonly answered: Map<string, string> = new Map();
   readonly errors: unknown[] = [];
@@ -36,7 +36,7 @@ export class CallerReport {
       const ruling = await asked;
       if (ruling.ruling !== 'committed') throw new Error(`${paper} was ${ruling.ruling}`);
       const before = this.answered.get(paper) ?? ruling.entry.id;
-      // Whoever asks again gets the same entry.
+      // A repeated request gets the same entry.
       expect(ruling.entry.id).toBe(before);
       this.answered.set(paper, ruling.entry.id);
     } catch (error) {
@@ -44,7 +44,7 @@ export class CallerReport {
     }
   }
 
-  /** The errors since the last call of it: typed, with what to do. */
+  /** Checks the errors since its last call: typed, with advice. */
   expectErrors(codes: readonly string[], advice: RegExp): void {
     for (const error of this.errors.splice(0)) {
       expect(error).toMatchObject({ name: expect.stringMatching(/^(Store|Runtime)Error$/) });
@@ -54,7 +54,10 @@ export class CallerReport {
   }
 }
 
-/** Nothing lost: every answer is there. Nothing doubled: every paper is in the box once, by one entry. */
+/**
+ * Nothing lost: every answered entry exists. Nothing doubled: every paper is in the box once, by
+ * one entry.
+ */
 export async function expectOnce(store: Store, told: CallerReport, papers: readonly string[]): Promise<void> {
   const rows = await allEntries(store, 't');
   const ids = new Set(rows.map(({ id }) => id));

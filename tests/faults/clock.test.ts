@@ -1,4 +1,7 @@
-/** A clock that is set back, on every store: time in the ledger only goes forward, and what has expired stays expired. */
+/**
+ * A clock that is set back, on every store: time in the ledger only goes forward, and expired items
+ * stay expired.
+ */
 import { expect, test } from 'vitest';
 import { deskOf, payloads, soundState } from '../support/ledger-runtime.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../support/runtime.ts';
@@ -19,7 +22,7 @@ onEveryStore((stores) => {
     await told.hear('first', file(trajectory, 'first'));
     clock.forward(-5 * MINUTE);
     await told.hear('second', file(trajectory, 'second'));
-    // Another process, whose clock is behind too.
+    // Another process with a clock that is also behind.
     await told.hear('third', file(await processOver(await place.open(), { clock }).open('t'), 'third'));
     clock.forward(6 * MINUTE);
     await told.hear('fourth', file(trajectory, 'fourth'));

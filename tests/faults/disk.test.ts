@@ -1,4 +1,7 @@
-/** A full disk, a file that can't be written, a file or a table that somebody holds: what the caller of the runtime sees. */
+/**
+ * A full disk, a file that cannot be written, a file or a table that another process holds: the
+ * view of the runtime's caller.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -52,7 +55,7 @@ onEveryDatabase((stores) => {
       code: 'store_readonly',
       message: expect.stringMatching(/cannot be written: .*open/),
     });
-    // What was judged and could not be written is not shown.
+    // An adjudicated proposal that could not be written is not visible.
     expect((trajectory.state() as DeskState).boxes).toEqual({});
     expect((await verifyStore(store)).map(({ valid, entries }) => [valid, entries])).toEqual([[true, 1]]);
     const told = new CallerReport();
@@ -144,7 +147,9 @@ interface Disk {
   free(): Promise<void>;
 }
 
-/** Of the connection that is opened next: SQLite itself says that the disk is full. Another connection has room. */
+/**
+ * For the connection opened next: SQLite itself reports a full disk. Another connection has room.
+ */
 function smallFile(): Disk {
   const opening = vi.spyOn(DatabaseSync.prototype, 'exec');
   return {
@@ -172,7 +177,7 @@ function smallDisk(place: Place): Disk {
   };
 }
 
-/** Somebody else's transaction that nobody can write beside; returns how it is called off. */
+/** A foreign transaction that blocks all other writers. Returns a function that ends it. */
 async function hold({ kind }: Databases, place: Place): Promise<() => Promise<void>> {
   if (kind === 'sqlite') return holdFile(place.url.slice('sqlite:'.length));
   return holdTable(place.url, 'entry');

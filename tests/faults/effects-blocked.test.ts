@@ -7,8 +7,9 @@ import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor }
 import { codeOf, hanging, never } from '../support/hanging-tools.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Somebody who has acted at a place and does not come to an end: hung, cancelled, or dead. Others who come there are held up until its
-// deadline and no longer; others elsewhere are not at all. Time stands still here, and passes when a test says so.
+// A transaction has acted in a scope and does not end: it does not respond, is cancelled, or its
+// process is dead. Others in that scope are blocked until its deadline and no longer; others in
+// other scopes are not blocked. Time stands still here, and passes when a test says so.
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -50,7 +51,7 @@ const acted = (body: Body): Body => {
   };
 };
 
-/** Holders that never end by themselves: what they do after they have acted at `r`. */
+/** Holders that never end by themselves: their actions after they have acted at `r`. */
 const HUNG: readonly [string, Body][] = [
   [
     'a body that never returns',
@@ -137,7 +138,7 @@ describe.each(HUNG)('%s', (_, body) => {
       expect(await holder).toBe('deadline');
       const done = await here;
       expect(done.map(({ effects }) => effects)).toEqual(Array(5).fill('settled'));
-      // What the holder did is undone first, and nothing of it comes after.
+      // The holder's effects are compensated first, and none of them follows.
       const log = sink.log.map(({ did, what }) => `${did} ${what}`);
       const undone = log.lastIndexOf('undo held');
       expect(log.slice(undone + 1)).toEqual(names('do here'));
@@ -174,7 +175,10 @@ test('a gate wait for a hung transaction ends at its deadline, without effect', 
   expect(sink.log.map(({ what }) => what)).toEqual(['behind']);
 });
 
-/** Sinks that never answer: who comes to the same place is told so by name as soon as that is sure, and is not done. */
+/**
+ * Sinks that never answer: a later transaction in the scope gets a named error as soon as the doubt
+ * is certain, and does not run.
+ */
 describe.each<[string, Sink, (of: string) => Fault]>([
   ['to a call, of a keyed sink', 'keyed', (of) => (of === 'do' ? 'hang' : 'none')],
   ['to a call, of a blind sink', 'blind', (of) => (of === 'do' ? 'hang' : 'none')],
@@ -216,7 +220,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('a process that died, with 
       const processOf = (steps: Steps) => {
         const outside = { sink, steps };
         const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-        // Nobody has the chance of another: not even its names and salts.
+        // No process shares the randomness of another: not even its names and salts.
         const random = seededRandom(`process ${++processes}`);
         return runtimeOver(storeOf(store, steps), [tally], { tools, random });
       };

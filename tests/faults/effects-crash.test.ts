@@ -17,12 +17,15 @@ import { orders } from '../support/effects-failing.ts';
 import { writFor } from '../support/runtime.ts';
 import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
 
-// A crash at every step of a transaction with effects of every class but the pivot's (effects-pivot.test.ts), and again at every step of what recovers from it. What
-// became of them is read off the sink's own log, and has to be what the ledger says.
+// A crash at every step of a transaction with effects of every class except the pivot's
+// (effects-pivot.test.ts), and again at every step of its recovery. The test reads the outcomes
+// from the sink's own log, and they must equal the ledger.
 
 const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 
-/** What one transaction does: undone where it comes to no commit, and held until it does. */
+/**
+ * The effects of one transaction: compensated if it has no commit, and buffered until it has one.
+ */
 const ACTED = ['acted', 'acted at a cost', 'acted too'] as const;
 const HELD = ['held', 'held and costs', 'held for good'] as const;
 
@@ -63,7 +66,7 @@ class World extends OutlivingWorld {
     return this.hasEntryWith('"args":"order"');
   }
 
-  /** Judged from the sink alone, but for what waits for a person. */
+  /** Checked from the sink alone, except for unresolved effects. */
   async check(left: readonly UnresolvedEffect[], crashes = 1): Promise<void> {
     await expectEffectLogMatches(this.store, 't', left);
     const committed = await this.isCommitted();
@@ -74,7 +77,7 @@ class World extends OutlivingWorld {
       for (const what of HELD) expect([what, this.sink.times('do', what)]).toEqual([what, committed ? 1 : 0]);
       return;
     }
-    // Nobody can tell: so it is never done twice, and each crash leaves at most one in doubt.
+    // The outcome is unknown, so no effect runs twice, and each crash leaves at most one in doubt.
     expect(left.length).toBeLessThanOrEqual(crashes);
     for (const what of [...ACTED, ...HELD]) expect(this.sink.times('do', what)).toBeLessThanOrEqual(1);
     if (left.length === 0)
@@ -84,7 +87,7 @@ class World extends OutlivingWorld {
   }
 }
 
-/** Whether something is open that nobody has to look at first. */
+/** Whether an open transaction can continue without a human decision. */
 async function canGoOn(store: MemoryStore): Promise<boolean> {
   const open = (await store.openEffects()).map(readTransaction);
   return open.some(
@@ -93,7 +96,7 @@ async function canGoOn(store: MemoryStore): Promise<boolean> {
   );
 }
 
-/** What waits for a person, by the log alone. */
+/** The unresolved effects, by the log alone. */
 async function leftIn(assize: Assize): Promise<UnresolvedEffect[]> {
   const open = await assize.effects();
   return open.flatMap(({ epoch, trajectoryId, effects }) =>
@@ -122,7 +125,8 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       if (!isDead) break;
       const { value: left = [] } = await world.process(undefined, async (assize) => {
         const trajectory = await assize.open('t');
-        // It is not waited for what has to be seen to first, because it touches something else.
+        // The transaction does not wait for the unresolved effects, because its scopes are
+        // different.
         const other = await trajectory.transaction({ writ: writFor('bob'), writes: ['other:x'] }, (tx) =>
           tx.propose({ action: 'count', role: 'counter', args: 'other' }),
         );
@@ -183,7 +187,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       outcomes[(left?.phase ?? 'undone') as keyof typeof outcomes]++;
     }
     expect(outcomes.undone).toBeGreaterThan(0);
-    // Who can be asked leaves nobody in doubt.
+    // A sink that answers questions leaves no effect in doubt.
     expect(outcomes.in_doubt > 0).toBe(sort !== 'queryable');
   });
 
@@ -205,7 +209,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
         said[entry === undefined ? 'nothing' : entry.payload.includes('effect_failed') ? 'acts' : 'ruling']++;
         if (!isDead) break;
       }
-      // Of a blind sink nobody can tell, after most crashes, whether it acted.
+      // After most crashes, the outcome at a blind sink is unknown.
       if (sort !== 'blind') expect(said.acts).toBeGreaterThan(3);
       expect(said.nothing).toBeGreaterThan(0);
       expect(said.ruling > 0).toBe(ends === 'rejected');
@@ -223,7 +227,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
         world.transact(assize, 'order-1').catch((error: { code?: string }) => error.code),
       );
       if (left.length > 0) {
-        // What is in doubt is not done again.
+        // An effect in doubt is not executed again.
         const committed = await world.isCommitted();
         if (committed) expect(value).toMatchObject({ ruling: { ruling: 'committed' } });
         else expect(value).toBe('resource_in_doubt');
@@ -276,8 +280,8 @@ class FailingWorld extends World {
   }
 
   /**
-   * Nothing stands, and it is answered for once; but for what waits for a person. Only who can be asked tells after a crash whether a
-   * call has come to it before it was refused.
+   * No effect stands, and the failure is handled once, except for unresolved effects. After a
+   * crash, only a sink that can be asked reports whether a call reached it before the refusal.
    */
   async checkFailed(left: readonly UnresolvedEffect[], crashes = 1): Promise<void> {
     await expectEffectLogMatches(this.store, 't', left);
@@ -381,7 +385,7 @@ test.each<Decision>(['applied', 'undone', 'retry', 'residue'])(
       await expectEffectLogMatches(world.store, 't', after);
       outcomes[after.length > 0 ? 'again' : 'decided']++;
       if (after.length > 0) {
-        // Whoever looks says what there is.
+        // The operator states the real content of the sink.
         const is = world.sink.standing(WHAT) === 1 ? 'applied' : 'undone';
         await world.process(undefined, (assize) => assize.resolveEffect({ ...found, epoch, n, as: is }));
       }

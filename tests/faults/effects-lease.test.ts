@@ -7,8 +7,9 @@ import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '..
 import { codeOf, hanging, never } from '../support/hanging-tools.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// How long something that hangs holds others up where nobody has said anything about time: no longer than the lease of a transaction,
-// whatever hangs of it, one thing or several. Two processes share a store here. Time stands still, and passes when a test says so.
+// How long an unresponsive part blocks others if no timeout is declared: no longer than the lease
+// of a transaction. One or several parts of the transaction can be unresponsive. Two processes
+// share a store here. Time stands still, and passes when a test says so.
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
@@ -30,9 +31,9 @@ afterEach(() => void vi.useRealTimers());
 
 interface World {
   readonly sink: OutsideSink;
-  /** Whose transactions hang. */
+  /** The trajectory with the unresponsive transactions. */
   readonly one: Trajectory;
-  /** Somebody else's, in another process. */
+  /** A trajectory of another process. */
   readonly other: Trajectory;
   readonly assize: Assize;
   close(): Promise<void>;
@@ -60,7 +61,10 @@ function waits(_: number, longest: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, longest));
 }
 
-/** Acts once, at a place that it claims, and commits; answers with when that was settled, or refused. */
+/**
+ * Acts once, in a scope that it claims, and commits. Returns the result, and the time when the
+ * transaction was settled or refused.
+ */
 async function follower(trajectory: Trajectory, what: string, at: string): Promise<{ is: unknown; ms: number }> {
   const made = trajectory.transaction({ writ, writes: [`test:${at}`], retries: 0 }, async (tx) => {
     await tx.call(ACT, { what, at });
@@ -70,7 +74,10 @@ async function follower(trajectory: Trajectory, what: string, at: string): Promi
   return { is, ms: performance.now() };
 }
 
-/** Lets time pass until that is settled, in steps, so that what two processes tell each other arrives in between. */
+/**
+ * Lets time pass in steps until the promise settles, so that messages between the two processes
+ * arrive in between.
+ */
 async function passUntil<T>(settled: Promise<T>): Promise<T> {
   let isOver = false;
   void settled.finally(() => {
@@ -87,7 +94,10 @@ async function passUntil<T>(settled: Promise<T>): Promise<T> {
 type Body = (tx: Transaction) => Promise<unknown>;
 const acts = (what: string, tx: Transaction): Promise<unknown> => tx.call(ACT, { what, at: 'r' });
 
-/** What hangs, at which sinks, and what it does there. A fault is met by what is named `held`. */
+/**
+ * The unresponsive part, its sink, its fault there, and its body. Only effects named `held` meet a
+ * fault.
+ */
 const HANGING: readonly [what: string, sort: Sink, fault: (of: string) => Fault, body: Body][] = [
   ['a body', 'keyed', () => 'none', never],
   ['a body that has planned', 'keyed', () => 'none', (tx) => tx.call(HELD, { what: 'planned', at: 'r' }).then(never)],
@@ -147,14 +157,14 @@ describe.each(HANGING)('where %s hangs, of a %s sink', (_, sort, fault, body) =>
     );
     const there = Promise.all([0, 1, 2].map((i) => follower(made[where], `there ${i}`, `s${i}`)));
     const here = Promise.all([0, 1, 2].map((i) => follower(made[where], `here ${i}`, 'r')));
-    // No time passes for who is elsewhere.
+    // No time passes for transactions in other scopes.
     for (const { is, ms } of await passUntil(there)) expect([is, ms - begun]).toEqual(['done', 0]);
     const ends = await passUntil(here);
     for (const { is, ms } of ends) {
       expect(['done', 'resource_in_doubt']).toContain(is);
       expect(ms - begun).toBeLessThanOrEqual(HOLD_MS + SLACK_MS);
     }
-    // Nobody acts between what hangs and what undoes it.
+    // No effect runs between the unresponsive one and its compensation.
     const did = sink.log.map(({ what }) => what);
     const first = did.findIndex((what) => what.startsWith('here'));
     if (first !== -1) expect(did.slice(first).every((what) => what.startsWith('here'))).toBe(true);

@@ -6,8 +6,9 @@ import { asking } from '../support/effects-ledger.ts';
 import { writFor } from '../support/runtime.ts';
 import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
 
-// A crash at every step of what has acted and comes to wait for a person: while that is undone, while it is called again for its
-// approval, and again while any of this is gone on with. Read off the sink's own log: nothing stands that was not approved.
+// A crash at every step of a transaction that has acted and becomes pending. It is during the
+// compensation, during the repeated calls after the approval, or during any resumption of these.
+// The test reads the sink's own log: no unapproved effect stands.
 
 const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const ACTED = ['one', 'two'];
@@ -31,7 +32,10 @@ class World extends OutlivingWorld {
     });
   }
 
-  /** Approves what waits, if anything does; rejects it where it can't be any more. What is in doubt is for a person apart. */
+  /**
+   * Approves the pending proposal, if there is one, or rejects it if an approval is no longer
+   * possible. Effects in doubt need a separate decision.
+   */
   async decide(assize: Assize): Promise<void> {
     const trajectory = await assize.open('t');
     const waiting = trajectory.pending().find(({ payload }) => payload.reason === 'invariant_escalated');
@@ -54,7 +58,10 @@ class World extends OutlivingWorld {
     return this.entriesWith('"invariant_escalated"');
   }
 
-  /** Attempts that are undone because they wait for a person, as the log says with the entry that puts them up. */
+  /**
+   * Attempts that are compensated because they are pending, as the log records with the entry that
+   * submits them.
+   */
   async escalated(): Promise<number> {
     const logged = await Promise.all(Array.from({ length: 20 }, (_, n) => this.store.effectsOf(n + 1)));
     return logged.filter((each) => each !== undefined && readTransaction(each).cause === 'escalated').length;
@@ -89,13 +96,14 @@ describe.each(SORTS)('with a %s sink', (sort) => {
         await world.decide(assize);
       });
       await world.check(await world.recovered(), 1);
-      // Whoever has lost it repeats it, and a person decides.
+      // A caller that lost the transaction repeats it, and an approver decides.
       await world.process(undefined, (assize) => world.putUp(assize).catch(() => undefined));
       await world.process(undefined, (assize) => world.decide(assize));
       seen[await world.check(await world.recovered(), 1)]++;
       if (!isDead) break;
     }
-    // What was called again before a crash is not called another time: it has to be proposed anew.
+    // An effect that was called again before a crash is not called another time: it must be
+    // proposed again.
     expect(seen.approved).toBeGreaterThan(10);
     expect(seen.not).toBeGreaterThan(2);
   });

@@ -6,8 +6,9 @@ import { attended } from '../support/effects-ledger.ts';
 import { writFor } from '../support/runtime.ts';
 import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
 
-// A crash at every step of what can be neither undone nor held: while it is put up, between approval and settlement, and again while
-// that is gone on with. Read off the sink's own log: nothing before the approval, and once after it.
+// A crash at every step of a pivot, which can be neither compensated nor buffered: during
+// submission, between approval and settlement, and again during resumption. The test reads the
+// sink's own log: nothing before the approval, and one call after it.
 
 const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const PIVOT = 'pivot';
@@ -76,7 +77,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       const isApproved = await world.isApproved();
       const entries = await world.store.entries('t');
       seen[isApproved ? (left.length > 0 ? 'left' : 'done') : entries.length > 1 ? 'waits' : 'nothing']++;
-      // Whoever has lost it repeats it, and a person approves it, once.
+      // A caller that lost the transaction repeats it, and an approver approves it, once.
       await world.process(undefined, (assize) => world.putUp(assize).catch(() => undefined));
       await world.process(undefined, (assize) => world.approve(assize));
       await world.check(await world.recovered(), 1);

@@ -11,14 +11,14 @@ import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../su
 import { orders } from '../support/effects-failing.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Several processes at work on the effects of one store at a time, of which some end or hang in the middle. What became of effects is
-// read off the sinks.
+// Several processes run the effects of one store concurrently, and some of them end or stop
+// responding in the middle. The test reads the outcomes of effects from the sinks.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' };
 const NEVER = 2 ** 30;
 /** Short, so that others look soon. Nothing depends on how soon. */
 const LEASE_MS = 150;
-/** Of who is to live on, however busy the machine is. */
+/** For a process that must survive, even on a busy machine. */
 const PATIENT_MS = 5 * LEASE_MS;
 
 interface Process {
@@ -202,7 +202,7 @@ test('a late claim is stale if a later epoch of another process was there', asyn
   await other.trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
   was.resolve();
   await failed;
-  // What it claimed in vain holds nobody up.
+  // The scope that it claimed without success blocks no other transaction.
   await other.trajectory.transaction({ ...all, writes: ['test:r'] }, (tx) => tx.propose(COUNT));
 });
 
@@ -250,7 +250,7 @@ test('a failure after the commit is compensated and handled once, at any crash',
     );
     const outcome = await Promise.race([ordered, steps.ended]);
     expect(await world.settled(other)).toBe(0);
-    // What was told last goes with what comes later, or when it closes.
+    // The last event is published with a later one, or at close.
     await Promise.all([other, ...(steps.isDead ? [] : [one])].map(({ assize }) => assize.close()));
     const committed = (await world.store.entries('o')).filter(({ kind }) => kind === 'commit');
     const count = (args: string) => committed.filter(({ payload }) => payload.includes(`"args":"${args}"`)).length;
@@ -310,7 +310,7 @@ describe('an unresolved effect', () => {
   test('is submitted once, even if another process decides on it immediately', async () => {
     const world = new World('blind');
     const deciding: { now?: () => Promise<unknown> } = {};
-    // Whoever decides does so while the first one looks whether that is put up.
+    // The other process decides while the first one checks whether the effect is submitted.
     const over = (store: MemoryStore): MemoryStore =>
       new Proxy(store, {
         get(target, name) {
@@ -345,7 +345,7 @@ describe('an unresolved effect', () => {
       tx.propose(COUNT);
     });
     world.fault = () => 'none';
-    // As soon as that one has heard of it.
+    // As soon as the other process has applied the event.
     if (!isDecided) await vi.waitFor(() => decide(epoch!), { timeout: 300_000 });
     expect(await one.assize.recoverEffects()).toEqual([]);
     await expectEffectLogMatches(world.store, 't', []);
@@ -382,7 +382,7 @@ test('a transaction left for lack of a tool resumes when its holder has ended', 
   await expect(able.trajectory.transaction(at, (tx) => tx.propose(COUNT))).rejects.toMatchObject({
     code: 'resource_in_doubt',
   });
-  // Who ends in order says so: nobody has to look.
+  // A process that ends in order publishes its end: no other process must search.
   await bare.assize.close();
   expect(await world.settled(able)).toBe(0);
   expect(world.sink.times('do', 'held')).toBe(1);
@@ -390,7 +390,10 @@ test('a transaction left for lack of a tool resumes when its holder has ended', 
 });
 
 describe('a transaction that only another process can complete', () => {
-  /** A commit of which nothing is done yet, with a process that lacks its tools, and one beside it that has them. */
+  /**
+   * A commit without executed effects, a process that lacks its tools, and another process that has
+   * them.
+   */
   async function left(): Promise<{ world: World; bare: Process; able: Process }> {
     const world = new World();
     const dying = await world.process({ steps: new Steps(4), leaseMs: LEASE_MS });
@@ -421,7 +424,7 @@ describe('a transaction that only another process can complete', () => {
 
   test('is resumed by that process automatically, if it stays incomplete', async () => {
     const { world, able } = await left();
-    // From then on it hears of what others leave.
+    // From then on it applies the events of abandoned transactions.
     await able.trajectory.transaction({ ...all, writes: ['test:elsewhere'] }, (tx) => tx.propose(COUNT));
     await vi.waitFor(() => expect(world.sink.times('do', 'held')).toBe(1), { timeout: 300_000 });
     expect(await world.settled(able)).toBe(0);
@@ -587,7 +590,8 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
           throw error;
         },
       );
-      // A machine that is so busy has another process take over before this one ends: the same step again.
+      // On a very busy machine, another process can adopt the work before this one ends: the loop
+      // repeats the step.
       if (isLost && !dying.steps.isDead) {
         endAt--;
         continue;
@@ -599,7 +603,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
       const left = await world.settled(other);
       await check(world, left);
       seen[left > 0 ? 'left' : 'clean']++;
-      // What it had claimed is free, or in doubt.
+      // The scope that it had claimed is free, or in doubt.
       const again = work(other, { name: 'again' }).catch((error) => error.code);
       expect((await again) === 'resource_in_doubt').toBe(left > 0);
     }
@@ -621,7 +625,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
       );
       await Promise.race([worked, hanging.steps.ended]);
       if (!hanging.steps.isDead) break;
-      // Whoever conflicts waits for as long as a lease, and no longer.
+      // A conflicting transaction waits for one lease at most.
       await other.trajectory
         .transaction({ ...all, writes: ['test:a', 'test:b'] }, (tx) => tx.propose({ ...COUNT, args: 'other' }))
         .catch((error) => expect(error.code).toBe('resource_in_doubt'));
@@ -630,7 +634,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink, one of two
       const entries = await world.orders();
       hanging.steps.revive();
       const outcome = await worked;
-      // What was not written when the other took over is not written any more.
+      // Entries that were not written at the adoption are not written later.
       expect(await world.orders()).toBe(entries);
       // A call that was on its way when it hung arrives all the same: a blind sink can't tell.
       if (sort === 'blind') expect(world.sink.log.length - before).toBeLessThanOrEqual(1);

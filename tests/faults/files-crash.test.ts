@@ -8,10 +8,11 @@ import { Steps, storeOf, tally } from '../support/effect-sink.ts';
 import { diskOf, type Listing, listing, newFolder, put } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// A crash at every step of a transaction that changes files, also in the middle of writing one, and again at every step of what
-// recovers from it. What became of the files is read off the disk.
+// A crash at every step of a transaction that changes files, also in the middle of a write, and at
+// every step of its recovery. The test reads the outcome of the files from the disk.
 
-// The steps that a crash comes between are calls of the tools' `Disk`, each awaited by itself; nothing depends on how long one takes.
+// The steps between crashes are calls of the tools' `Disk`, each awaited separately. Nothing
+// depends on how long a call takes.
 vi.mock('node:fs/promises', async () => (await import('../support/prompt-files.ts')).promptFiles);
 
 type Assize = ReturnType<typeof runtimeOver>;
@@ -130,7 +131,7 @@ describe.each(['buffered', 'externalised'] as const)('files that are changed %s'
       const world = new World(delivery);
       await world.begin();
       const { isDead } = await world.process(endAt, (assize) => world.chain(assize, args));
-      // Who recovers it may crash, too, and leave some of it for the next.
+      // The recovering process can crash, too, and leave some work for the next one.
       await world.process(1 + ((endAt * 7) % 61), (assize) => assize.recoverEffects());
       outcomes.add(await world.check(await recovered(world), CHAINED));
       rmSync(made.pop()!, { recursive: true });
@@ -141,7 +142,8 @@ describe.each(['buffered', 'externalised'] as const)('files that are changed %s'
 
   test('and so does another crash at any step of the recovery', async () => {
     let twice = 0;
-    // Every step of the recovery, after one in 47 of the steps of the first life: what repeats there has another length.
+    // Every step of the recovery, after one in 47 of the steps of the first life: repeated steps
+    // have another period.
     for (let endAt = 1; ; endAt += 47) {
       let wasDead = false;
       for (let again = 1; ; again++) {

@@ -1,4 +1,7 @@
-/** A server that goes away in mid-commit, an answer to COMMIT that never comes: what the caller of the runtime sees. */
+/**
+ * A server that goes away in mid-commit, an answer to COMMIT that never comes: the view of the
+ * runtime's caller.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { interceptSql, sqliteError } from '../../src/testing/intercept.ts';
 import { allEntries } from '../support/ledger-runtime.ts';
@@ -50,7 +53,8 @@ withPostgres(
         for (const round of [0, 1, 2]) {
           let heard = 0;
           const hearing = papers.slice(round * 30, round * 30 + 30).map(async (paper, n) => {
-            // One after another, so that some are answered, one is under way, and some are still to come.
+            // One after another, so that some are answered, one is in flight, and some are still to
+            // come.
             while (heard < n) await new Promise(setImmediate);
             await told.hear(paper, file(trajectory, paper, 3_000));
             heard += 1;

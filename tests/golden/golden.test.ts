@@ -1,4 +1,7 @@
-/** Ledgers that were written once and are never written again: every version must say the same of them. */
+/**
+ * Ledgers that were written once and are never written again: every version must return the same
+ * verdict.
+ */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,9 +23,9 @@ const goldenOf = (file: string): Golden[] => JSON.parse(readFileSync(join(V1, fi
 const golden = goldenOf('golden.json');
 /** Decisions that take several people. */
 const several = goldenOf('several.json');
-/** What commits change of beliefs. */
+/** Changes of facts by commits. */
 const beliefs = goldenOf('beliefs.json');
-/** What a branch begins with. */
+/** The inherited content of a new branch. */
 const inherited = goldenOf('inherited.json');
 const all = [...golden, ...several, ...beliefs, ...inherited].map((one) => [`${one.of}: ${one.name}`, one] as const);
 const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));

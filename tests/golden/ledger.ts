@@ -1,4 +1,7 @@
-/** A golden ledger: the lines of an export, of which some are changed, and what every version must say of it. */
+/**
+ * A golden ledger: the lines of an export, some of them changed, and the verdict that every version
+ * must return.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -20,7 +23,10 @@ import { RowsReader } from '../support/ledger-rows.ts';
 
 export const V1: string = join(import.meta.dirname, 'v1');
 
-/** What `facts.sqlite` holds: a corrected fact that says `text`, and one vector for each text. */
+/**
+ * The content of `facts.sqlite`: a corrected fact with the object `text`, and one vector for each
+ * text.
+ */
 export const FACTS = {
   space: 'ward',
   text: 'penicillin',
@@ -36,7 +42,7 @@ export interface Change {
   readonly cut?: number;
 }
 
-/** What is said of one trajectory. */
+/** The verdict on one trajectory. */
 export interface Verdict {
   readonly trajectory_id: string;
   readonly entries: number;
@@ -48,13 +54,13 @@ export interface Verdict {
 
 export interface Golden {
   readonly name: string;
-  /** The file whose lines are changed. */
+  /** The file with the changed lines. */
   readonly of: string;
   readonly change: Change;
   readonly verify: readonly Verdict[];
   /** The line at which reading the export ends, or `null` where it is whole. */
   readonly export: number | null;
-  /** Against the checkpoint of the file, where the export can be read: `ok`, `behind` or `apart`. */
+  /** Against the checkpoint of the file, if the export can be read: `ok`, `behind` or `apart`. */
   readonly checkpoint: string | null;
 }
 
@@ -66,7 +72,7 @@ export function changed(lines: readonly string[], { lines: others = {}, cut = li
   return lines.slice(0, cut).flatMap((line, i) => others[String(i + 1)] ?? [line]);
 }
 
-/** What this version says of it. */
+/** The verdict of this version. */
 export async function verdictsOf(
   of: string,
   change: Change,
@@ -80,7 +86,7 @@ export async function verdictsOf(
   };
 }
 
-/** The rows as a database would have them, whatever they are, judged trajectory by trajectory. */
+/** The rows as a database would have them, with any content, verified trajectory by trajectory. */
 async function verified(lines: readonly string[]): Promise<Verdict[]> {
   const [entries, blobs, erased]: [EntryRow[], BlobRow[], ErasedRow[]] = [[], [], []];
   for (const text of lines) {

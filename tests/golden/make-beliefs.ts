@@ -1,6 +1,7 @@
 /**
- * Writes the golden ledger of what commits change of beliefs, once: `node tests/golden/make-beliefs.ts`. It was added to version 1,
- * whose other ledgers stay as they are; none is ever written over.
+ * Writes the golden ledger of fact changes in commits, once: `node tests/golden/make-beliefs.ts`.
+ * The ledger is an addition to version 1. The other ledgers of version 1 stay unchanged. No ledger
+ * is ever overwritten.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Writes the golden run of agents, once: `node tests/golden/make-run.ts`. What it wrote is of when entries had the hashes of answers in
- * place, which nobody writes any more; it is never written over.
+ * Writes the golden run of agents, once: `node tests/golden/make-run.ts`. The recorded entries have
+ * the hashes of answers inline. Current code no longer writes this form. The run is never
+ * overwritten.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

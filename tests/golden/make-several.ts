@@ -1,6 +1,7 @@
 /**
- * Writes the golden ledger of decisions that take several people, once: `node tests/golden/make-several.ts`. It was added to
- * version 1, whose other ledgers stay as they are; neither is ever written over.
+ * Writes the golden ledger of decisions that need several approvers, once:
+ * `node tests/golden/make-several.ts`. The ledger is an addition to version 1. The other ledgers of
+ * version 1 stay unchanged. No ledger is ever overwritten.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

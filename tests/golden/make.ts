@@ -1,6 +1,7 @@
 /**
- * Writes the golden ledgers of a format version, once: `node tests/golden/make.ts`. What is there is never written over,
- * because every later version must verify it as it is; a new format has a folder of its own.
+ * Writes the golden ledgers of a format version, once: `node tests/golden/make.ts`. Existing files
+ * are never overwritten, because every later version must verify them unchanged. A new format has
+ * its own folder.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,10 @@ const granted = writFor(lead.publicKey, { trajectory: 'desk', budget: { usd: 100
 const desk = deskOf();
 const apart = deskOf('footprint', 'apart');
 
-/** One of everything: all kinds of entries, rulings and beginnings, values in place, in blobs, with salt, and erased. */
+/**
+ * One of everything: all kinds of entries, rulings and starts. Values are inline, in blobs, salted,
+ * and erased.
+ */
 async function live(store: LedgerStore): Promise<void> {
   const clock = new HandClock();
   const assize = runtime(store, clock);
@@ -147,7 +151,7 @@ async function exported(store: MemoryStore): Promise<string[]> {
   return lines;
 }
 
-/** What a whole export of these lines ends with. */
+/** The trailer of a whole export of these lines. */
 function trailer(lines: readonly string[]): string {
   const frontier = new Frontier();
   for (const line of lines) {
@@ -267,7 +271,10 @@ writeFileSync(join(V1, 'honest.jsonl'), `${lines.join('\n')}\n`);
 const signer = signerKey('example.com/golden', 'note', keysOf(31).privateKey);
 writeFileSync(join(V1, 'honest.jsonl.checkpoint'), (await makeCheckpoint(store, { signer })).signed);
 writeFileSync(join(V1, 'honest.jsonl.vkey'), `${formatVerifierKey(signer)}\n`);
-/** Behind the erasure: what it erased can't be told from what is missing without it. */
+/**
+ * The position is after the erasure. Without the erasure entry, erased values look like missing
+ * values.
+ */
 const fork = lines.length - 3;
 const changes: [string, Change][] = [
   ...changesOf(lines),

@@ -1,4 +1,7 @@
-/** Whose run is golden: a clerk who asks a model what to file, and a shift leader who has to agree to what is long. */
+/**
+ * The domain and agent of the golden run. A clerk asks a model for the text to file, and a shift
+ * leader must approve long texts.
+ */
 import { z } from 'zod';
 import type { Agent } from '#agents';
 import { defineDomain, escalate, invariant, pass } from '#kernel';
@@ -38,7 +41,7 @@ export const filing = defineDomain({
   counselors: { leader: (principal) => principal.startsWith('leader') },
 });
 
-/** `answer` is what the model says; in a replay nobody asks it. */
+/** `answer` is the model's answer. A replay does not ask the model. */
 export function clerk(answer: (n: number) => string): Agent {
   return {
     name: 'cora',

@@ -1,7 +1,8 @@
 /**
- * Every escalation is resolved at most once, by as many different people as it takes, none of whom asked, and each step is chained
- * to the entry that it goes on from: over generated schedules of two processes that crash, against a model that knows nothing of
- * entries, heads or digests.
+ * Every escalation is resolved at most once. The required number of different approvers resolve it,
+ * and none of them is a requester. Each step is chained to the entry that it continues. The
+ * schedules are generated, with two processes that crash. The model knows nothing of entries, heads
+ * or digests.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -13,7 +14,10 @@ import { allEntries, type Fault, FaultyStore, soundState } from '../support/ledg
 import { severalOf } from '../support/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/runtime.ts';
 
-/** Two ways to write one name; who asks is a counselor too; a clerk is one of another channel. */
+/**
+ * Two spellings of one name. The requester is also a counselor, and a clerk belongs to another
+ * channel.
+ */
 const PEOPLE = ['dr-a', 'dr-b', 'dr-c', 'dr-\u00e9', 'dr-e\u0301', 'dr-asker', 'clerk-x', 'nobody'];
 const asker = writFor('dr-asker');
 const EXPIRES_MS = 60_000;
@@ -32,7 +36,7 @@ type Step =
   | { readonly do: 'wait'; readonly ms: number };
 
 const who = fc.nat(PEOPLE.length - 1);
-/** Most often of what waits now: `nth` counts from the newest id. */
+/** The target of a step, usually the newest pending proposal: `nth` counts from the newest id. */
 const nth = fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.nat(5));
 const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('ask' as const), amount: fc.integer({ min: 1, max: 90 }) }) },
@@ -62,12 +66,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 interface Asked {
   readonly amount: number;
   readonly expires: number;
-  /** Who approved, in the one form of their name. */
+  /** The approvers, each by the one normalized form of the name. */
   readonly by: string[];
   ended: 'no' | 'committed' | 'counselor_rejected' | 'expired';
 }
 
-/** What is known without any ledger. */
+/** The state that the model knows without any ledger. */
 interface Model {
   now: number;
   n: number;
@@ -79,7 +83,7 @@ function end({ all }: Model, index: number, how: Asked['ended']): void {
   (all[index] as Asked).ended = how;
 }
 
-/** What an act is answered with. */
+/** The answer to an act. */
 type Outcome = string;
 
 class Oracle {
@@ -91,7 +95,10 @@ class Oracle {
     this.freeze = freeze;
   }
 
-  /** Changes the model as the act does, under a fault at its first commit. `which`: the escalation and its step that is named. */
+  /**
+   * Applies the act to the model, under a fault at its first commit. `which` names the escalation
+   * and its step.
+   */
   run(model: Model, act: Act, which: readonly [number, number] | undefined, fault: Fault): Outcome {
     const commits: (() => void)[] = [];
     const outcome = this.#plan(structuredClone(model), act, which, (commit) => commits.push(commit), model);
@@ -199,7 +206,7 @@ function areOpen(rows: readonly EntryRow[]): boolean[] {
   return idsOf(rows).map((ids) => !resolved.has(ids.at(-1)));
 }
 
-/** What the property says, read off the entries alone. */
+/** Checks the property from the entries alone. */
 function checkLedger(rows: readonly EntryRow[], needed: number): void {
   const payloads = rows.map(({ id, payload }) => ({ id, ...(JSON.parse(payload) as Payload) }));
   const resolving = payloads.flatMap((one) => ('resolves' in one && one.resolves !== undefined ? [one] : []));
@@ -261,7 +268,7 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
       return oracle.run(on, one, [i, j], fault);
     };
 
-    /** Goes on with what was possible and is what there is. */
+    /** Continues with the possible outcome that matches the store. */
     const settle = async (answers: readonly Outcome[], possible: readonly Possible[]): Promise<void> => {
       const { n, asked } = JSON.parse(await soundState(store, 't'));
       const rows = await allEntries(store, 't');
@@ -276,7 +283,8 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
       for (const answer of answers) met.note(answer);
     };
 
-    // The same act at the same time would be the same entry, and a reply that is lost would be found by its id.
+    // At the same time, the same act would be the same entry. A lost reply would then be found by
+    // its id.
     const ms = step.do === 'wait' ? step.ms : 1;
     clock.forward(ms);
     model.now += ms;
@@ -294,7 +302,7 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
       // The fault may have hit a try that another process was faster than.
       if (!['none', 'conflict'].includes(step.fault)) possible.push({ said: ['lost'], after: model });
       await settle(answers, possible);
-      // Whoever was answered has all of it in memory.
+      // A process that has answered has the whole state in memory.
       if (/committed|escalated/.test(answers[0] as Outcome))
         expect(on.state()).toMatchObject({ n: model.n, asked: model.asked, approved: model.asked });
     } else {

@@ -1,7 +1,8 @@
 /**
- * A child writ is never wider than its parent, on any axis, down any tree; and nothing that is given to the functions that make
- * writs comes out as anything but a writ or an `AuthorityError`. What a writ permits is said by an oracle that shares no code
- * with them: it enumerates a small universe of uses, by a matcher of its own.
+ * A child writ is never wider than its parent, on any axis, down any tree. For any input, the
+ * functions that make writs return a writ or throw an `AuthorityError`. An oracle that shares no
+ * code with them states the permissions of a writ. The oracle enumerates a small universe of uses,
+ * with its own matcher.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -23,7 +24,7 @@ import { keysOf } from '../support/ledger-rows.ts';
 
 type Body = Omit<Writ, 'signature'>;
 
-// ── the universe, and what a writ permits of it ──
+// ── the universe, and the uses that a writ permits in it ──
 
 const START = '2026-01-01T00:00:00.000000Z';
 const NAMES = ['a', 'a:b', 'a:b:c', 'a:/b', 'a:/b/c', 'a:/b/c/d', 'b', 'b:a', 'c', 'a:/bc', 'ab', 'a:b:/c'];
@@ -63,7 +64,10 @@ function stepsOf(text: string): string[] {
   );
 }
 
-/** By trying: a star takes one step of its sort, two at the end take all that is left, if that begins with their sort. */
+/**
+ * Matches by search. A star takes one step of its kind. Two stars at the end take all remaining
+ * steps, if these begin with that kind.
+ */
 function matches([step, ...more]: readonly string[], name: readonly string[]): boolean {
   const [first, ...rest] = name;
   if (step === undefined || first === undefined) return step === undefined && first === undefined;
@@ -86,7 +90,7 @@ const maskOf = (patterns: readonly string[] = []): number =>
 const bits = (all: readonly unknown[], holds: (item: any, n: number) => boolean): number =>
   all.reduce<number>((mask, item, n) => mask | (holds(item, n) ? 1 << n : 0), 0);
 
-/** What is permitted on each axis by itself; a use is permitted when all of it is. */
+/** The permissions on each axis separately. A use is permitted when every axis permits it. */
 interface Permitted {
   readonly actions: number;
   /** Actions that no person has to approve. */
@@ -119,7 +123,7 @@ function isWithin(narrow: Permitted, wide: Permitted): boolean {
   return (Object.keys(narrow) as (keyof Permitted)[]).every((axis) => (narrow[axis] & ~wide[axis]) === 0);
 }
 
-/** Every use: action, scope, time, trajectory, cost, and whether somebody approves it. */
+/** Every use: action, scope, time, trajectory, cost, and whether an approver approves it. */
 function* usesOf(writ: Body): Iterable<string> {
   const { actions, freely, scopes, times, trajectories, amounts } = permittedBy(writ);
   for (const [a, action] of NAMES.entries())
@@ -158,7 +162,10 @@ const others = (Object.keys(AXES) as Axis[])
 const changes = fc
   .array(fc.oneof(...others, ...own), { minLength: 1, maxLength: 2 })
   .map((some) => Object.assign({}, ...some) as Partial<Body>);
-/** A root, and children: whose each is, counted down the tree, and what it changes, mostly on one or two axes. */
+/**
+ * A root, and children. Each child has its parent, counted down the tree, and its changes, mostly
+ * on one or two axes.
+ */
 const tree = fc.tuple(
   fc.record({
     actions: patterns,
@@ -215,7 +222,7 @@ function childOf({ writ, level }: Node, changed: Partial<Body>): Body {
   };
 }
 
-/** A form that no writ has is refused before anybody asks whether it is narrower. */
+/** Returns undefined for a malformed writ, which is refused before the attenuation check. */
 function formed(body: Body): Writ | undefined {
   try {
     return unsigned(body);
@@ -274,7 +281,7 @@ test('a child narrower on every axis is accepted if the parent has one pattern',
     const root = rootOf({ actions: [], scopes: [wide], require_approval: [], budget: {}, isBound: false });
     const above: Node = { writ: unsigned(root), level: 0, line: [] };
     const body = childOf(above, { scopes: [narrow] });
-    // The universe has a name for whatever distinguishes two of these patterns, but longer ones.
+    // The universe has a name that distinguishes any two of these patterns, except longer patterns.
     const isNarrower = wide === narrow || wide === '**' || NAMES.includes(narrow);
     if (!isNarrower || !isWithin(permittedBy(body), permittedBy(root))) return;
     narrower++;
@@ -353,7 +360,7 @@ const anything = fc.anything({
   withUnicodeString: true,
   key: fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'toJSON', 'budget')),
 } as fc.ObjectConstraints);
-/** What throws when it is looked at. */
+/** An object that throws on every inspection. */
 const trap = new Proxy(
   {},
   {

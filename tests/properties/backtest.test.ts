@@ -30,8 +30,9 @@ import {
   shopState,
 } from '../support/schedule.ts';
 
-// Backtest over generated domains, policies, agents and schedules, beside one that knows nothing of folding along: a world
-// made anew for every proposal, of a state that is copied and patched by itself.
+// Backtest over generated domains, policies, agents and schedules, compared with a naive backtest
+// without folding. The naive backtest builds a new `World` for every proposal, from a state that it
+// copies and patches itself.
 
 const freezing = fc.constantFrom('world' as const, 'footprint' as const);
 
@@ -160,7 +161,7 @@ describe('a trajectory', () => {
     ));
 });
 
-/** Who must approve what a rule asks for. */
+/** The approvers that a rule's escalation requires. */
 const asking = fc.record({
   approvals: fc.constantFrom(undefined, 1, 2, 8),
   channel: fc.constantFrom(undefined, 'doctor'),
@@ -200,10 +201,10 @@ async function expectAsNaive(
 
 type Proposed = CommitPayload | RejectionPayload | PendingPayload;
 
-/** What is ruled of every proposal on a world of its own. */
+/** The ruling on every proposal, each on its own `World`. */
 async function naively(rows: readonly EntryRow[], made: () => Domain, policy: Policy | undefined) {
   let state = clone((payloadOf(rows[0] as EntryRow) as RootPayload).initial_state) as unknown as ShopState;
-  // What did not pass before, other than by the record, is held against what touches it only.
+  // An earlier failure that the record does not have counts only against proposals that touch it.
   let broken = new Set<string>();
   const ruled: { seq: number; was: string; now: string }[] = [];
   for (const row of rows.slice(1)) {

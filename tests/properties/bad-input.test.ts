@@ -1,8 +1,10 @@
 /**
- * Bad input of every public function, class and method that the floors and the workspaces export: it answers, or throws an error
- * of the package whose code stands beside its class; it never throws anything else, never hangs, and where it threw, store,
- * head and state are as before. Code that the caller hands over (stores, callbacks, domains) is trusted, and what a getter of
- * the caller's throws is his own error and may come back to him. What else is not tried says why in its line.
+ * Bad input to every public function, class and method that the layers and the workspaces export. A
+ * call returns, or throws an error of the package with a code that is documented next to its class.
+ * A call never throws another error and never hangs. A call that throws leaves store, head and
+ * state unchanged. The caller's code (stores, callbacks, domains) is trusted. An error from a
+ * caller's getter is the caller's own error and may come back to the caller. Every other exemption
+ * gives its reason in its line.
  */
 import { describe, expect, test } from 'vitest';
 import { AUTHORITY } from '../support/bad-input/authority.ts';
@@ -51,7 +53,7 @@ describe.each(Object.entries(TABLES))('%s', (floor, table) => {
   test('every public function and method has its line here', async () => {
     const names = await publicNames(floor);
     expect(names).not.toEqual([]);
-    // A line may also be of what is reached only through a factory, or name another form of a call.
+    // A table may also have lines for methods behind a factory, or for another form of a call.
     expect(names.filter((name) => table[name] === undefined)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-/** What planners plan, as entries have it, and as stores get it back. */
+/** The plans of planners, as entries record them and as stores read them back. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
@@ -73,7 +73,10 @@ describe('a plan', () => {
         writer.add('root', rootMembers());
         const blobs: BlobRow[] = [];
         const place = salted(partition, blobs) as SaltedRef;
-        /** What is in a store that was given all writes, and what the plans made of it by themselves. */
+        /**
+         * The rows of a store that receives all writes, which must equal the rows from the plans
+         * alone.
+         */
         let rows: readonly FactRow[] = [];
         let latest: string | null = null;
         for (const [i, { verb, batch, isLate }] of deeds.entries()) {
@@ -154,13 +157,16 @@ function rowOf({ content, ...row }: FactVersion): FactRow {
   return row as FactRow;
 }
 
-/** As it stands outside of its entry; what was placed before stays so. */
+/** The row outside of its entry. A row that is already placed stays unchanged. */
 function placedRow(row: FactRow, id: string): FactRow {
   if (row.entry_id !== THIS_ENTRY) return row;
   return { ...row, entry_id: id, provenance_id: String(Polynomial.read(row.provenance_id).placed(id)) };
 }
 
-/** A witness is the text that was written, and is read with all of its rows placed; its sum is over just those. */
+/**
+ * A witness is the written text, and reads with all of its rows placed. Its sum covers exactly
+ * those rows.
+ */
 function expectPlaced(row: FactRow): void {
   const { members } = readWitness(row);
   const rows = members.flatMap((member) => member.rows);

@@ -1,8 +1,9 @@
 /**
- * Write skew freedom (seed 000, Corollary 1) of the budget of $100,000, exhaustively: every interleaving of what two and
- * three agents do, through the real runtime. Each agent looks at its slice, later proposes to spend a share of what by
- * that slice seems to be left, and later still hears the ruling; so it acts on slices that have gone stale in every way
- * that there is. An agent never sees what others spend, which is why only the kernel can hold the cap.
+ * Write skew freedom (seed 000, Corollary 1) of the budget of $100,000, tested exhaustively. The
+ * test runs every interleaving of the steps of two and three agents, through the real runtime. Each
+ * agent reads its slice. Later it proposes to spend a share of the rest that the slice shows. Later
+ * still it receives the ruling. So agents act on slices that are stale in every possible way. An
+ * agent never sees the spending of others, so only the kernel can enforce the cap.
  */
 import { Assize, generateKeys, issueWrit, openStore, type Ruling, type Store, type Trajectory } from 'assize';
 import { describe, test } from 'vitest';
@@ -13,17 +14,19 @@ import { expect } from '../support/quick-expect.ts';
 
 const CAP = 100_000;
 
-/** Where the agents' trajectories are open: all in one runtime, or each in its own, as in processes of their own. */
+/** The runtimes of the agents' trajectories: one for all, or one each, as in separate processes. */
 type Setting = 'one runtime' | 'a runtime each';
 
 interface Plan {
   readonly agents: number;
   readonly rounds: number;
-  /** Percent of what seems to be left that is asked for in a round. */
+  /** Percent of the apparent rest that an agent asks for in a round. */
   readonly share: number;
 }
 
-/** What each agent does in a round, in this order; any step of another agent may come between any two. */
+/**
+ * The steps of each agent in a round, in order. Any step of another agent may come between any two.
+ */
 const STEPS_PER_ROUND = ['read', 'submit', 'hear'] as const;
 
 const unguarded: Domain = defineDomain({
@@ -37,7 +40,8 @@ const unguarded: Domain = defineDomain({
 });
 
 const plans: readonly (Plan & { readonly schedules: number })[] = [
-  // 60 + 60: the classic skew. 50 + 50: the cap exactly, then not a dollar more. 100: one takes all.
+  // 60 + 60: the classic skew. 50 + 50: the cap exactly, then not a dollar more. 100: one agent
+  // takes all.
   ...[60, 50, 100].map((share) => ({ agents: 2, rounds: 2, share, schedules: 924 })),
   // 40 + 40 + 40: any two fit, three do not. 34: just over.
   ...[40, 34].map((share) => ({ agents: 3, rounds: 1, share, schedules: 1_680 })),
@@ -82,7 +86,7 @@ describe.each(['one runtime', 'a runtime each'] as const)('%s', (setting) => {
   });
 });
 
-/** Every order in which the steps of the agents can follow each other, as the agent whose step it is. */
+/** Every interleaving of the agents' steps, as a list of agents, one per step. */
 function* interleavings({ agents, rounds }: Plan): Iterable<readonly number[]> {
   const left = Array.from({ length: agents }, () => rounds * STEPS_PER_ROUND.length);
   yield* next([]);
@@ -213,12 +217,12 @@ interface Total {
   /** The entry after which it stands. */
   readonly id: string;
   readonly kind: string;
-  /** What that entry's proposal asked for. */
+  /** The amount that the entry's proposal asks for. */
   readonly asked: number;
   readonly total: number;
 }
 
-/** The sum spent after each entry, folded from what the store has. */
+/** The sum spent after each entry, folded from the stored entries. */
 async function totalsOf(store: Store, trajectoryId: string): Promise<Total[]> {
   const rows = await store.entries(trajectoryId);
   const fold = fresh({ cap: CAP, spent: {} });
@@ -240,7 +244,8 @@ async function expectSound(store: Store, trajectoryId: string, rulings: readonly
   expect(new Set(ruled).size).toBe(rulings.length);
   expect(entries.map(({ id }) => id).sort()).toEqual([...ruled].sort());
 
-  // In the order of the ledger each proposal was committed exactly when it fitted: none too many, and none too few.
+  // In ledger order each proposal is committed exactly when it fits: never too many commits, and
+  // never too few.
   let total = 0;
   for (const entry of entries) {
     const fits = total + entry.asked <= CAP;

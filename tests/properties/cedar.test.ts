@@ -5,7 +5,8 @@ import { cedarPolicy } from '#integrations/cedar';
 import { cases } from '../support/cases.ts';
 import { clone, jsonValue, oddKey, setMember } from '../support/json.ts';
 
-// Cedar beside a small evaluator of our own, over generated policies and whatever an agent may send.
+// Cedar compared with a small evaluator of this project, over generated policies and any input that
+// an agent may send.
 
 const SCHEMA = `
   entity Role; entity Principal in [Role]; entity Trajectory; action any;
@@ -31,7 +32,7 @@ const member = (query: PolicyQuery, key: string): any => {
   return typeof args === 'object' && args !== null && Object.hasOwn(args, key) ? (args as any)[key] : undefined;
 };
 const isPlain = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
-/** What stands at `/deep/0/n`, and whether what is above it could have it there. */
+/** The value at `/deep/0/n`, and whether the values above it allow one there. */
 const deepOf = (query: PolicyQuery): { readonly fits: boolean; readonly n?: unknown } => {
   const list = member(query, 'deep');
   if (list === undefined || (Array.isArray(list) && list.length === 0)) return { fits: true };
@@ -327,7 +328,10 @@ function forbiddenAt(keys: readonly string[]) {
   };
 }
 
-/** How a part on the way is sent: as what has the next part at its place, or as something else with it. */
+/**
+ * The shape of a path step in the request: a container with the next step at its key, or another
+ * shape with it.
+ */
 const SHAPES = [
   'as it is',
   'as it is',
@@ -364,8 +368,9 @@ function shaped(keys: readonly string[], drawn: readonly (typeof SHAPES)[number]
 }
 
 /**
- * Whether somebody finds the name at the place who reads with good will: takes what is no list for a list of one, a list for
- * each that is in it, and what has no parts for the part itself.
+ * Whether a lenient reader finds the name at the path. Such a reader takes a single value for a
+ * list of one, and a list for each of its items. Such a reader also takes a value without parts for
+ * the part itself.
  */
 function catches(value: any, keys: readonly string[]): boolean {
   if (typeof value !== 'object' || value === null) return value === 'eve';

@@ -14,10 +14,14 @@ import { cases } from '../support/cases.ts';
 import { payloads, soundState } from '../support/ledger-runtime.ts';
 import { intent, runtimeOver, writFor } from '../support/runtime.ts';
 
-// Writers that know nothing of each other: each proposal is judged against the state that it commits on. Who loses is judged
-// again on what there is then, and has left nothing when it gives up.
+// Writers that know nothing of each other: each proposal is adjudicated against the state that it
+// commits on. After a conflict, a writer adjudicates its proposal again on the new state. A writer
+// that gives up leaves no entry.
 
-/** What each proposal leaves: the hash of the state that it was judged on, and so of all before it. */
+/**
+ * Each proposal writes the hash of the state that it was adjudicated on, and so of all earlier
+ * states.
+ */
 function domainOf(applied: (by: string) => void = () => {}): Domain {
   const stamp = (state: any): void => {
     state.on = contentHash(JSON.parse(JSON.stringify(state)));
@@ -80,7 +84,10 @@ function domainOf(applied: (by: string) => void = () => {}): Domain {
   }) as Domain;
 }
 
-/** What one process has of a store: each call is taken up, and answered, when the schedule says so. */
+/**
+ * One process's view of a store. The schedule decides when each call starts and when it is
+ * answered.
+ */
 class Scheduled extends MemoryStore {
   readonly #below: MemoryStore;
   readonly #scheduler: fc.Scheduler;
@@ -135,7 +142,7 @@ function inputOf(what: number | string, process: number): ProposalInput {
   return intent('count', {}, writ, { role: { name: 'owner', params: { who: what } } });
 }
 
-/** What a caller was told: where its entry stands, or the code of an error. */
+/** The caller's answer: the position of its entry, or an error code. */
 async function told(answer: Promise<Ruling>): Promise<string> {
   try {
     const ruling = await answer;
@@ -146,7 +153,10 @@ async function told(answer: Promise<Ruling>): Promise<string> {
   }
 }
 
-/** Judges a ledger's proposals one after the other, each on the state of its parent, and compares with what is recorded. */
+/**
+ * Adjudicates a ledger's proposals one after the other, each on its parent's state, and compares
+ * with the record.
+ */
 function judgedSerially(domain: Domain, entries: readonly Payload[]): { seen: string[]; recorded: string[] } {
   const fold = fresh(JSON.parse(JSON.stringify(domain.initial)));
   const [seen, recorded]: [string[], string[]] = [[], []];
@@ -246,7 +256,8 @@ describe('several writers of one trajectory', () => {
         expect(recorded).toEqual(seen);
         const { said, were } = stamps(domain, entries);
         expect(said).toEqual(were);
-        // Whoever was told of an entry has that one, and nobody has another's; whoever was not has none.
+        // Each caller with an entry in its answer has exactly that entry. No two callers share an
+        // entry, and a caller without one added none.
         const rows = await below.entries('t', { limit: 1_000 });
         const inPlace = rows.slice(1).map(({ seq, id }) => `${seq} ${id}`);
         const ruled = outcomes.flatMap((outcome) => /\d+ [0-9a-f]{64}$/.exec(outcome)?.[0] ?? []);

@@ -13,9 +13,10 @@ import { type AgentSpec, agentOf, agentSpec, population } from '../support/popul
 import { runtimeOver, START } from '../support/runtime.ts';
 import { askingRules, shopState } from '../support/schedule.ts';
 
-// Seed 000, A.2.2, Proposition 1 (Agent Confinement). Its + form is in confinement-with-counselor.test.ts.
+// Seed 000, A.2.2, Proposition 1 (Agent Confinement). Its + form is in
+// confinement-with-counselor.test.ts.
 
-/** Two states, of which the second has what a role sees as in the first, and is another one besides. */
+/** The second of two states: it equals the first in a role's slice, and `other` everywhere else. */
 function alike(spec: AgentSpec, one: ShopState, other: ShopState): ShopState {
   const { name, params } = agentOf(spec, 0, async () => null).role;
   const user = params['user'] as string;
@@ -37,7 +38,7 @@ const log = new MemoryStore();
 const runtime = runtimeOver(log, [plain], { oracle: log });
 let count = 0;
 
-/** What an agent decides on a state, with answers that follow from the question and its place. */
+/** An agent's decision on a state. The answers derive from the question and the salt. */
 async function intentOn(
   spec: AgentSpec,
   state: ShopState,

@@ -1,4 +1,7 @@
-/** Two copies of the package in one process: what one has made, the other refuses by name, or it works there just as well. */
+/**
+ * Two copies of the package in one process. Each copy refuses the other's values by name, or works
+ * with them just as well.
+ */
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import * as ours from '../support/copy.ts';

@@ -40,8 +40,8 @@ import {
   shopState,
 } from '../support/schedule.ts';
 
-// Deep replay over generated domains, agents and schedules: with overrides, states of a counselor's own, refusals of every
-// sort, harmful domain code, and both ways to freeze.
+// Deep replay over generated domains, agents and schedules. The schedules have overrides,
+// counselors' own states, refusals of every kind, harmful domain code, and both freeze modes.
 
 const freezing = fc.constantFrom('world' as const, 'footprint' as const);
 
@@ -49,7 +49,10 @@ function rowsOf({ happenings }: Execution): readonly EntryRow[] {
   return happenings.at(-1)?.after ?? [];
 }
 
-/** What stands beside what was run again: how the rest of the entries came about. */
+/**
+ * The number of entries that the replay does not run again: rejections that resolve a pending
+ * proposal.
+ */
 function resolutions(rows: readonly EntryRow[]): number {
   return rows.map(payloadOf).filter((payload) => payload.kind === 'rejection' && payload.resolves !== undefined).length;
 }
@@ -107,7 +110,7 @@ describe('a trajectory that the runtime made', () => {
     ));
 });
 
-/** Begins branches, each from a commit or beginning of one of the trajectories before it, and works on each. */
+/** Creates branches, each from a commit or root of an earlier trajectory, and works on each. */
 async function branchOff(
   store: MemoryStore,
   { generated }: Execution,
@@ -129,7 +132,10 @@ async function branchOff(
   return names;
 }
 
-/** The same rows with one payload changed, and everything after it linked anew: a chain that verifies. */
+/**
+ * The same rows with one changed payload, and with all later entries linked again: a chain that
+ * verifies.
+ */
 function rewritten(rows: readonly EntryRow[], at: number, change: (payload: any) => void): EntryRow[] {
   const ids = new Map<string, string>();
   let parent: string | null = null;
@@ -272,7 +278,7 @@ describe('a ledger that was written anew, ids and all, so that its chain verifie
 function setSomewhere(root: object, walk: readonly number[], value: unknown): void {
   let here = root as any;
   for (const [i, step] of walk.entries()) {
-    // Which trajectory it is, and what must be for a store to take it, stay as they are.
+    // The trajectory's name and the fields that a store requires stay unchanged.
     const names = Object.keys(here).filter((name) => !['trajectory_id', 'seq', 'parent', 'kind'].includes(name));
     if (names.length === 0) return;
     const name = names[step % names.length] as string;
@@ -305,7 +311,9 @@ describe('another domain', () => {
     ));
 });
 
-/** What fails after an entry, not overridden, that did not fail before it: judged naively. */
+/**
+ * The failures after an entry, not overridden, that were no failures before it, checked naively.
+ */
 function brokenIn(rows: readonly EntryRow[], specs: readonly RuleSpec[]): string[] {
   let state = clone((payloadOf(rows[0] as EntryRow) as RootPayload).initial_state) as unknown as ShopState;
   let before = new Set<string>();

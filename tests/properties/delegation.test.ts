@@ -1,6 +1,7 @@
 /**
- * Budgets that are carved up over a tree of trajectories, each with a tree of writs of its own: whoever spends, delegates and
- * concludes, in whatever order, what was granted once is spent once. Beside a model that keeps lists and adds them up anew.
+ * Budgets that are carved up over a tree of trajectories, each with its own tree of writs. Agents
+ * spend, delegate and conclude in any order, and an amount granted once is spent once. The test
+ * compares with a model that keeps lists and adds them up each time.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -41,7 +42,9 @@ function subjectBelow({ level }: Held): string {
   return KEYS[level + 1]!.publicKey;
 }
 
-/** The writs of one trajectory: the one that it was begun with, two children of it, and a child of the first. */
+/**
+ * The writs of one trajectory: its first writ, two children of it, and a child of the first child.
+ */
 function writsUnder(first: Held): readonly Held[] {
   const narrowed = (from: Held, nonce: string, part: number): Held[] => {
     if (from.writ.max_depth === 0) return [];
@@ -58,14 +61,17 @@ function delegatedOf(from: Held, child: string, usd: number): Held {
   return below(from, delegateWrit(from.writ, terms, KEYS[from.level]!.privateKey));
 }
 
-/** What counts against a writ: a commit, or a delegation, whose amount is what it sets aside until it is concluded. */
+/**
+ * An item that counts against a writ: a commit or a delegation. A delegation counts the reserved
+ * amount until it is concluded.
+ */
 interface Item {
   readonly writ: Writ;
   amount: number;
   readonly start?: string;
 }
 
-/** One trajectory, as the model has it: nothing but a list of what counts. */
+/** One trajectory in the model: only a list of the items that count. */
 class Book {
   readonly writs: readonly Held[];
   readonly items: Item[] = [];
@@ -190,7 +196,8 @@ test('serially: each step matches the model in any process, within the grant', a
       expect((await spentOf(store)).total).toBeLessThanOrEqual(GRANT);
     }
     await expectVerified(store);
-    // To the last unit, for each writ of each trajectory, by one who has just opened it.
+    // To the last unit, for each writ of each trajectory, in a runtime that has just opened the
+    // trajectory.
     for (const [name, book] of books) {
       if (book.ended) continue;
       for (const held of book.writs) {
@@ -249,7 +256,7 @@ test('concurrently, in two processes, on a failing store: all budgets add up', a
       await expectVerified(store);
       await expectAddsUp(store, held);
 
-      // Everybody is gone; one comes back, and concludes from the deepest up.
+      // All processes have ended. A new one starts, and concludes from the deepest trajectory up.
       store.plan = new Map();
       const last = make('last');
       for (const name of [...held.keys()].reverse()) {
@@ -277,7 +284,7 @@ async function expectVerified(store: LedgerStore): Promise<void> {
   for (const { fault } of await verifyStore(store)) expect(fault).toBeUndefined();
 }
 
-/** What all commits of all trajectories cost together. */
+/** The total cost of all commits of all trajectories. */
 async function spentOf(store: LedgerStore): Promise<{ total: number }> {
   let total = 0;
   for (const { trajectory_id } of await store.trajectories()) {
@@ -288,7 +295,9 @@ async function spentOf(store: LedgerStore): Promise<{ total: number }> {
   return { total };
 }
 
-/** Goes through each chain with the model: nothing was let through that did not fit, and nothing refused that did. */
+/**
+ * Checks each chain against the model: every accepted item fits, and every refused item does not.
+ */
 async function expectAddsUp(store: LedgerStore, held: ReadonlyMap<string, Held>): Promise<void> {
   for (const { trajectory_id } of await store.trajectories()) {
     const book = new Book(held.get(trajectory_id) as Held);
@@ -321,7 +330,7 @@ async function note(store: LedgerStore, book: Book, payload: Payload): Promise<v
   }
 }
 
-/** What was spent in a trajectory that has ended, and in those that it delegated to. */
+/** The spending in an ended trajectory, and in the trajectories that it delegates to. */
 async function spentIn(store: LedgerStore, trajectoryId: string): Promise<number> {
   let spent = 0;
   for (const payload of await payloads(store, trajectoryId)) {

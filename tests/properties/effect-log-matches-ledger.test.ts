@@ -1,4 +1,7 @@
-/** Whatever goes wrong, and wherever a process ends, the effect log has what the ledger tells of effects. */
+/**
+ * For any fault, and wherever a process ends, the effect log matches the ledger's record of
+ * effects.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +34,7 @@ const TOOLS: readonly (readonly [Reversibility, Delivery])[] = [
   ['irreversible', 'buffered'],
 ];
 
-/** What one transaction calls and how it ends, under which name; `in`: where. */
+/** The calls of one transaction, its end, and its name. `in`: its trajectory. */
 const attempt = fc.record({
   in: fc.constantFrom('t', 'u'),
   name: fc.constantFrom(undefined, 'one', 'other'),

@@ -11,9 +11,10 @@ import { orders } from '../support/effects-failing.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Transactions as chance draws them, of tools of every class that fail as it draws, with a crash or without: all of what one did
-// stands, or nothing of it, but for what waits for a person. Judged from the sink's own log. Where one of them says what is done where
-// it fails, that holds after its commit too: what fails for good there takes all else back, unless something can't be.
+// Random tool transactions, with tools of every class and random failures, with or without a crash.
+// All effects of a transaction stand, or none, except those that need a human decision. The test
+// judges from the sink's own log. If an action has `onFailure`, this also holds after its commit. A
+// permanent failure then reverts all other effects, unless one of them cannot be reverted.
 
 const SORTS: readonly Sink[] = ['keyed', 'queryable', 'blind'];
 const CELLS = (['reversible', 'with_cost', 'irreversible'] as const).flatMap((reversibility) =>
@@ -58,7 +59,7 @@ const transaction: fc.Arbitrary<DrawnTransaction> = fc.record({
   hasOnFailure: fc.boolean(),
 });
 
-/** What a call is known by at the sink: which transaction, which call, and how it goes. */
+/** The identity of each call at the sink: its transaction, its call, and its faults. */
 class Plan {
   readonly calls = new Map<string, DrawnCall>();
   readonly #faults = new Map<string, Fault[]>();
@@ -88,7 +89,7 @@ function isHeld({ reversibility, delivery }: DrawnCall): boolean {
 /** Notes how far the sink's log was when a transaction was committed. */
 class CommitNotingStore extends MemoryStore {
   readonly committedAt = new Map<number, number>();
-  /** What was committed for those that have failed. */
+  /** The failed transactions with a committed `onFailure` action. */
   readonly answered: number[] = [];
   readonly #sink: OutsideSink;
 
@@ -110,7 +111,7 @@ class CommitNotingStore extends MemoryStore {
   }
 }
 
-/** Where what waits for an approval keeps nobody from anything else. */
+/** A domain in which a pending approval blocks nothing else. */
 const attended = defineDomain<any, any>({ ...(orders.declared as any), freeze: 'footprint' });
 
 describe.each(SORTS)('with a %s sink', (sort) => {
@@ -140,7 +141,8 @@ describe.each(SORTS)('with a %s sink', (sort) => {
             const one = async (drawn: DrawnTransaction, i: number): Promise<void> => {
               const { ruling } = await trajectory.transaction(options, (tx) => body(tx, drawn, i, wanted[i]!));
               if (ruling.ruling !== 'escalated') return;
-              // What can be neither undone nor held is put up, and no call of it was made.
+              // An effect that can be neither compensated nor buffered is submitted for approval,
+              // and no call of it runs.
               seen.asked++;
               await trajectory.approve(ruling.pending, { principal: 'boss', method: 'test' });
             };
@@ -156,15 +158,17 @@ describe.each(SORTS)('with a %s sink', (sort) => {
             const i = transactionOf(what);
             return store.committedAt.has(i) && !failed.has(i) && wanted[i]!.has(what);
           };
-          // What was left before an approval is of the attempt that was put up, and not of the one that was committed.
+          // An effect unresolved before an approval belongs to the submitted attempt, and not to
+          // the committed one.
           const hasOpen = (i: number): boolean => left.some(({ epoch }) => epoch === epochs.get(i));
-          // A pivot waits for what a person has to look at in its transaction.
+          // A pivot waits for the human decisions on other effects of its transaction.
           const isHeldUp = (what: string): boolean =>
             isPivot({ ...plan.calls.get(what)!, sink: sort }) && !open.has(what) && hasOpen(transactionOf(what));
           // It is undone yet, should what a person looks at fail.
           const mayFail = (what: string): boolean =>
             transactions[transactionOf(what)]!.hasOnFailure && hasOpen(transactionOf(what));
-          // What waits, for a person or for that, keeps others from where it is, and from nowhere else.
+          // An effect that awaits a human decision, its own or another's, blocks its own scope and
+          // no other.
           const isKept = (what: string): boolean =>
             open.has(what) || (isWanted(what) && (isHeldUp(what) || mayFail(what)));
           const kept = new Set([...plan.calls.keys()].filter(isKept).map((what) => plan.calls.get(what)!.at));
@@ -194,7 +198,10 @@ describe.each(SORTS)('with a %s sink', (sort) => {
   });
 });
 
-/** What is left of calls that may fail is what counts: of whatever was answered, `wanted` is to stand with the commit. */
+/**
+ * Of the calls that may fail, only the answered ones count: `wanted` lists those that must stand
+ * with the commit.
+ */
 async function body(tx: Transaction, drawn: DrawnTransaction, i: number, wanted: Set<string>): Promise<void> {
   const make = async (on: Transaction, part: number, list: readonly DrawnCall[], into: Set<string>) => {
     for (const [n, { reversibility, delivery, at, mayFail }] of list.entries()) {
@@ -219,7 +226,10 @@ async function body(tx: Transaction, drawn: DrawnTransaction, i: number, wanted:
   tx.propose({ action, role: 'counter', args: drawn.ends === 'reject' ? 'forbidden' : `${i}` });
 }
 
-/** The epochs of those that were committed, and those of them that are undone, since an effect has failed for good. */
+/**
+ * The epochs of the committed transactions, and the committed transactions that a permanent failure
+ * rolls back.
+ */
 async function committedOf(store: MemoryStore): Promise<{ epochs: Map<number, number>; failed: Set<number> }> {
   const epochs = new Map<number, number>();
   const failed = new Set<number>();
@@ -237,7 +247,10 @@ function transactionOf(what: string): number {
   return Number(what.split('/')[0]);
 }
 
-/** What was refused for good after the commit waits for a person only where nothing is said about that, or something can't be undone. */
+/**
+ * Checks effects that are permanently refused after the commit. Such an effect needs a human
+ * decision only without `onFailure`, or if another effect cannot be compensated.
+ */
 function judgeLeft(
   sink: OutsideSink,
   plan: Plan,
@@ -259,7 +272,7 @@ function judgeLeft(
   }
 }
 
-/** Whether nobody may act at that place, because something there waits for a person. */
+/** Whether the scope is blocked, because an effect there needs a human decision. */
 async function isRefused(assize: Assize, at: string): Promise<boolean> {
   const trajectory = await assize.open('t');
   const options = { writ: writFor('alice'), writes: [`test:${at}`], retries: 0 };
@@ -272,7 +285,7 @@ async function isRefused(assize: Assize, at: string): Promise<boolean> {
   }
 }
 
-/** What waits for a person, and why, by what the sink knows it as. */
+/** The effects that need a human decision, with their phase, by the sink's name for them. */
 async function namesOf(store: MemoryStore, left: readonly UnresolvedEffect[]): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { epoch, n, phase } of left) {
@@ -283,7 +296,10 @@ async function namesOf(store: MemoryStore, left: readonly UnresolvedEffect[]): P
   return found;
 }
 
-/** Nothing that is held comes before its commit, what was committed is not undone, and nothing stands twice, at any moment. */
+/**
+ * At any moment, no buffered effect precedes its commit, no committed effect is compensated, and no
+ * effect stands twice.
+ */
 function judgeSteps(
   sink: OutsideSink,
   plan: Plan,
@@ -309,7 +325,7 @@ function judgeSteps(
 function standsAsItShould(sink: OutsideSink, what: string, isWanted: boolean, left: string | undefined): boolean {
   const stands = sink.standing(what);
   if (left === undefined) return stands === (isWanted ? 1 : 0);
-  // What was refused for good is told from what nobody can tell, and is as it was before it was tried.
+  // A permanent refusal differs from an unknown outcome: the sink is as it was before the attempt.
   if (left === 'unresolved') return stands === (isWanted ? 0 : 1);
   return left === 'in_doubt';
 }

@@ -9,10 +9,14 @@ import { orders } from '../support/effects-failing.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Transactions that come to nothing after they have acted, or fail for good after they were committed, and sinks that make trouble when that is to be undone, and take a fee for
-// it. What the effect log lists of what is left has to be what the sink has.
+// Transactions that abort after executed effects, or fail permanently after their commit. Sinks
+// cause faults during the compensation, and take a fee for it. The unresolved effects in the effect
+// log must match the sink.
 
-/** How what was done comes to be undone: its body throws, or another effect fails for good after the commit. */
+/**
+ * The cause of a compensation: the body throws, or another effect fails permanently after the
+ * commit.
+ */
 type Ends = 'aborted' | 'failed';
 
 type Trouble = 'refuse' | 'refuse_for_good' | 'lose' | 'lose_before';
@@ -23,7 +27,7 @@ interface Deed {
   readonly undoes: readonly Trouble[];
 }
 
-/** A bank, with its own books: what is charged, and what it has taken for undoing it. */
+/** A bank, with its own records: the charges, and the fees for compensating them. */
 class Bank {
   readonly sort: Sink;
   readonly stands = new Map<string, string>();
@@ -64,7 +68,7 @@ class Bank {
   }
 }
 
-/** What fails after the commit. */
+/** A tool that fails after the commit. */
 const refusing = declareTool({
   name: 'bank.refuse',
   input: z.strictObject({}),
@@ -83,7 +87,7 @@ const deed: fc.Arbitrary<Deed> = fc.record({
   }),
 });
 
-/** Acts, and comes to nothing; what the effect log has of it then. */
+/** Executes effects that are then reverted. Returns the effect log's record of them. */
 async function undone(sort: Sink, deeds: readonly Deed[], ends: Ends) {
   const bank = new Bank(sort, deeds);
   const store = new MemoryStore();
@@ -99,14 +103,14 @@ async function undone(sort: Sink, deeds: readonly Deed[], ends: Ends) {
     })
     .catch((error: Error) => quickly(error.message).toBe('as drawn'));
   const left = await assize.recoverEffects();
-  // For whoever looks: what was said last is written by now.
+  // For later readers: after close, the last update is written.
   await assize.close();
   const [logged] = await assize.effects({ epoch: 1 });
   const { done } = (await runtimeOver(store, [orders]).open('t')).state() as { done: Record<string, number> };
   return { bank, store, left, logged: logged!, tools, done };
 }
 
-/** What an undoing could not take back, by key, as the log has it. */
+/** The residues of compensations, by key, from the log. */
 async function residues(store: MemoryStore, { effects }: EffectTransaction): Promise<Map<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const { key, residue } of effects) {
@@ -142,11 +146,11 @@ describe.each<{ sort: Sink; ends: Ends }>(CASES)('with a $sort sink, where it ha
           const { undoes } = deeds[i]!;
           const isBlindDoubt = sort === 'blind' && undoes.some((each) => each.startsWith('lose'));
           if (passes(undoes) && !isBlindDoubt) quickly([i, phase]).toEqual([i, 'undone']);
-          // Nothing stands that is not listed, and what was refused for good stands.
+          // Every effect that stands is listed, and a permanently refused one stands.
           if (phase === 'undone') quickly(bank.stands.has(key)).toBe(false);
           else quickly(listed.get(key)).toBe(phase);
           if (phase === 'unresolved') quickly(bank.stands.has(key)).toBe(true);
-          // What it cost is what the bank took, or is told to be unknown: its answer was lost.
+          // The recorded cost is the bank's fee, or is reported as unknown after a lost answer.
           if (phase !== 'undone') continue;
           const fee = bank.fees.get(key);
           const said = known.get(key) as { fee?: number; unknown?: string } | undefined;

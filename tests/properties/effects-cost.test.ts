@@ -12,8 +12,9 @@ import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor }
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Transactions that act at a cost of undoing, with branches, through faults of the sink, crashes of the process and of those that take
-// it over, and people who look. What the ledger has spent in the end is what the sink's own log says was undone, times what that costs.
+// Transactions with a cost of compensation and with branches, through sink faults, crashes of the
+// process and of its successors, and operators' decisions. In the end the ledger's spending equals
+// the compensations in the sink's own log, times their cost.
 
 const UNDOING = 3;
 const GRANTED = 100;
@@ -107,7 +108,7 @@ async function lived(sort: Sink, drawn: Life) {
       await assize.resolveEffect({ epoch, n, as, by: 'ops', evidence: 'the books of the sink' });
     }
     quickly(await assize.recoverEffects()).toEqual([]);
-    // What was reserved is spent or free: all that is left can be reserved again.
+    // Every reserved amount is spent or refunded: the whole rest can be reserved again.
     const left = GRANTED - UNDOING * undone(sink);
     const all = toolFor(
       { sink: new OutsideSink('keyed'), steps: new Steps(), undoCost: { usd: left } },

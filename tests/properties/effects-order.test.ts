@@ -10,13 +10,13 @@ import { tally } from '../support/effect-sink.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Work that is begun in one order and comes to its gate in another, as chance has it. What is judged is the log of the places where it
-// acted: who came in and went out, by epoch.
+// Work that starts in one order and reaches its gate in another random order. The test judges the
+// log of the places that the work accesses: arrivals and departures, by epoch.
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
-/** Who came to a place or left it. Whoever writes has to be alone there. */
+/** An arrival at a place or a departure. A writer must be alone at its place. */
 interface Passing {
   readonly at: string;
   readonly epoch: number;
@@ -78,7 +78,7 @@ class Places {
   }
 }
 
-/** Whoever comes in while another is there that may not be met, and whoever comes after one that is younger. */
+/** Arrivals during a conflicting visit, and arrivals after a visit with a higher epoch. */
 function faultsOf(log: readonly Passing[]): string[] {
   const faults: string[] = [];
   const inside: Passing[] = [];
@@ -151,7 +151,8 @@ describe.each([
               tx.propose(COUNT);
             },
           ).catch((error: Error & { readonly code?: string }) => {
-            // Two that claim each other's places late may make each other stale as often as they begin anew.
+            // Two transactions that claim each other's places late may make each other stale on
+            // every restart.
             if (error.code === 'stale') gaveUp++;
             else if (error.message !== 'as drawn') throw error;
           });
@@ -191,7 +192,7 @@ async function begun(count: number, tools: readonly Tool[]) {
   return processes;
 }
 
-/** Claims what it comes to; notes who was told that this is too late. */
+/** Claims the place of a step. Notes the epochs that are too late for their claim. */
 async function claimed(tx: Transaction, step: Drawn, late: number[]): Promise<void> {
   try {
     await tx.expand(claimsOf([step]));

@@ -36,7 +36,7 @@ const INPUTS = { at: AT, observations: [] };
 
 interface Step {
   readonly action: NaiveAction;
-  /** What happens to it when it is approved, or when it waits for a counselor. */
+  /** The treatment of the proposal once it is approved, or once it is pending. */
   readonly fate: 'keep' | 'undo' | 'override' | 'replace' | 'leave';
   /** A state of the counselor's own. */
   readonly own: ShopState;
@@ -67,7 +67,7 @@ function waitingOf(action: NaiveAction, escalated: Escalated): PendingProposal {
   };
 }
 
-/** What a ruling says, without what only the live world can do with it. */
+/** The content of a ruling, without the fields that only the live `World` can use. */
 function said(ruling: Ruling): unknown {
   if (ruling.verdict === 'approved')
     return { verdict: 'approved', patches: canonicalize(plainPatches(ruling.changes)) };
@@ -92,7 +92,8 @@ function play(specs: readonly RuleSpec[], start: ShopState, steps: readonly Step
   for (const { action, fate, own } of steps) {
     const result = naiveResult(state, action);
     const expected = result && naiveFirst(specs, result);
-    // A world that was folded anew, with its keys in another order, and that judged everything at its beginning.
+    // A `World` that was folded again, with its keys in another order, and with every rule checked
+    // at its start.
     const folded = new World(domain, JSON.parse(canonicalize(state)));
     const again = adjudicate(folded, intentOf(action), ANYONE, INPUTS);
     const ruling = adjudicate(world, intentOf(action), ANYONE, INPUTS);
@@ -182,7 +183,7 @@ test('strict: checking all equals checking a change, even after excuses', () => 
         }
         expectSameFailing();
         if (fate === 'replace') {
-          // What another has committed, whatever the rules say of it.
+          // The changes that another writer commits, for any result of the rules.
           const changes = naiveDiff(worlds[0].state as never, clone(own) as never).map(({ path }) => ({
             keys: parsePointer(path),
           }));

@@ -9,10 +9,14 @@ import { tally } from '../support/effect-sink.ts';
 import { type Listing, listing, newFolder } from '../support/files-stage.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Random operations in transactions, some of which are refused, against files that are a map. Each transaction may meet a step of
-// the disk that fails, or that was done and whose answer is lost. The disk is read by other means than the tools have.
+// Random operations in transactions, some of them refused, compared with files in a map. In each
+// transaction a disk step may fail, or succeed with a lost answer. The test reads the disk without
+// the tools.
 
-/** Files as text by path, and folders with `/`: what an operation makes of them, or undefined where it can't be done. */
+/**
+ * Files as strings by path, and folders with `/`: the result of an operation, or undefined if it is
+ * impossible.
+ */
 function naive(files: Listing, name: string, input: any): Listing | undefined {
   const above = (path: string): string[] =>
     path
@@ -93,7 +97,7 @@ class FaultyDisk {
           if (isNow && this.fault!.how === 'fails') throw new Error('the disk failed');
           const answer = await Reflect.apply(member, target, args);
           if (isNow) {
-            // Of what is held, no handle is lost with the answer.
+            // A lost answer of `hold` loses no handle.
             if (name === 'hold') (answer as Disposable)[Symbol.dispose]();
             throw new Error('the disk failed when it was done');
           }
@@ -128,7 +132,8 @@ describe.each<Delivery>(['buffered', 'externalised'])('files that are changed %s
                   () => undefined,
                   (error: unknown) => error as { code: string },
                 );
-                // Only what acts at once meets the disk's fault here, and then the whole of it is undone.
+                // Only an immediate effect meets the disk fault here, and then the whole
+                // transaction is aborted.
                 if (refusal !== undefined && next !== undefined) throw refusal;
                 if (next === undefined) {
                   expect([name, input, refusal?.code]).toEqual([name, input, 'tool_failed']);

@@ -9,7 +9,8 @@ import { clone } from '../support/json.ts';
 import { naiveDiff } from '../support/naive-patch.ts';
 import { rules, shopState } from '../support/schedule.ts';
 
-// A replay goes on with whatever was committed. What is known of the rules then must be what they say of the whole state.
+// A replay continues with any committed state. Its knowledge of the rules must then match a check
+// of the whole state.
 
 test('a state that follows changes knows failures as if all rules were checked', () =>
   fc.assert(

@@ -46,7 +46,7 @@ describe('bound scopes against a search through the patterns', () => {
             keys.every((name, i) => [ANY, name].includes(item.segments[i] as never)),
         );
         expect(scope?.all ?? false).toBe(covered);
-        // Under a list that may only be appended to there is nothing; a walk may end there, but not go on.
+        // Nothing lies under an append-only list. A walk may end at the list, but not continue.
         expect(scope !== undefined).toBe(covered || keys.length === 0 || below.length > 0);
         if (scope !== undefined && !covered) {
           expect(scope.append).toBe(below.some((item) => item.append && item.segments.length === keys.length));
@@ -167,14 +167,15 @@ describe('a slice', () => {
     if (footprint.some((item) => !item.append && isPrefix(item, keys))) return value;
     const goesOn = footprint.some(
       (item) =>
-        // An append-only list is no part of what is seen.
+        // An append-only list is not part of the visible state.
         item.segments.length + (item.append ? -1 : 0) >= keys.length &&
         item.segments.length > keys.length &&
         keys.every((name, i) => [ANY, name].includes(item.segments[i] as never)),
     );
     if (!goesOn || !isContainer(value)) return undefined;
     if (Array.isArray(value)) {
-      // How long a list is, is told by a footprint that has all its places; another one has its own places, and those before.
+      // A footprint that has all positions of a list shows its length. Another footprint shows its
+      // own positions, and those before them.
       const isSeen = (name: string): boolean =>
         footprint.some(
           ({ segments, append }) =>
@@ -333,7 +334,10 @@ describe('an action', () => {
   });
 });
 
-/** The same by looking at each value that comes or goes; an object above a footprint is only ever new, and leads there. */
+/**
+ * The same check, by inspecting each added or removed value. An object above a footprint is always
+ * new, and leads to the footprint.
+ */
 function mayChange(
   writes: readonly Pattern[],
   { op, keys, value, appends }: { op: string; keys: readonly string[]; value: Value | undefined; appends: boolean },
@@ -370,7 +374,10 @@ function graft(one: Value, other: Value, scope: ReturnType<typeof compileScope>)
   return mixed;
 }
 
-/** Of a list of which only some places are seen, also the length is the second's, as far as those places let it be. */
+/**
+ * If only some positions of a list are visible, its length comes from the second state too, as far
+ * as those positions allow.
+ */
 function graftList(one: Value[], other: Value[], scope: ReturnType<typeof compileScope>): Value | undefined {
   if (scope.any !== undefined) return one.map((item, i) => below(item, other[i], String(i)));
   const named = [...scope.keys.keys()].filter((name) => /^[01]$/.test(name)).map(Number);

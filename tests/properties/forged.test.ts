@@ -12,9 +12,9 @@ import { runtimeOver } from '../support/runtime.ts';
 import { askingRules, fitted, payloadOf, play, schedule, shopState } from '../support/schedule.ts';
 import { honestSettlements } from '../support/settlement-cases.ts';
 
-// A ledger that somebody wrote with another program, hashes and all: whatever stands in it, verification ends with a
-// report and opening with a typed error or a trajectory that works. (That a sound-looking one is found to be forged is
-// the matter of checkpoints, decisions §4.1.)
+// A ledger that another program wrote, hashes included. For any content, verification ends with a
+// report. Opening ends with a typed error or a trajectory that works. (Checkpoints detect that a
+// sound-looking ledger is forged, decisions §4.1.)
 
 interface Forgery {
   /** Which entry, and the way down into its payload. */

@@ -26,7 +26,8 @@ import { naiveDiff } from '../support/naive-patch.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 import { askingRules, fitted, payloadOf, shopState } from '../support/schedule.ts';
 
-// `freeze: 'footprint'`: an open approval stops what touches its closure, and nothing else (decisions §2.5).
+// `freeze: 'footprint'`: an open approval blocks changes that touch its closure, and nothing else
+// (decisions §2.5).
 
 type Step =
   | { readonly do: 'propose'; readonly action: NaiveAction }
@@ -40,7 +41,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       weight: 8,
       arbitrary: fc.record({
         do: fc.constant('propose' as const),
-        // What is wide freezes all the rest; most are narrow.
+        // A wide action freezes all others, so most actions are narrow.
         action: fc.oneof({ weight: 1, arbitrary: naiveAction }, { weight: 9, arbitrary: narrow }),
       }),
     },
@@ -65,7 +66,10 @@ interface Open {
   readonly surely: Surely;
 }
 
-/** What an action may touch, what every rule reads that its writes meet, and what the rule reads that asked, if one did. */
+/**
+ * The paths that an action may touch. The closure adds the reads of every rule that its writes
+ * overlap, and of the rule that escalated, if any.
+ */
 function closureOf(specs: readonly RuleSpec[], action: NaiveAction, asked?: number): string[] {
   const { touched, written } = touchedBy(action);
   const met = specs.flatMap((spec, index) => {
@@ -75,7 +79,9 @@ function closureOf(specs: readonly RuleSpec[], action: NaiveAction, asked?: numb
   return [...touched, ...met];
 }
 
-/** Of that what is frozen whatever the members are: against writing, and against being read. */
+/**
+ * The part of the closure that is frozen for any items: against writing, and against being read.
+ */
 interface Surely {
   readonly judgedBy: readonly string[];
   readonly changing: readonly string[];
@@ -158,7 +164,7 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
         open = open.filter((one) => one !== chosen);
       } else {
         const outcome = await outcomeOf(trajectory.approve(chosen.id, by));
-        // Whatever went on meanwhile: what waits is what was put up.
+        // For any commits in the meantime, the pending proposal is the submitted one.
         const fold = fresh(clone(state) as never);
         applyPatches(fold, clone(pending.proposal.delta.state) as readonly Patch[]);
         const next = naiveMark(specs, fold.state as never, chosen.rule);
@@ -167,7 +173,7 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
         const others = open.filter((one) => one !== chosen).flatMap(({ closure }) => closure);
         const isOthers = others.some((place) => changed.some((path) => meet(place, path)));
         if ((outcome as { code?: string }).code === 'frozen') {
-          // What it would change another one waits on.
+          // Its change would touch paths that are frozen for another pending proposal.
           expect(isOthers).toBe(true);
           expect(trajectory.length).toBe(length);
         } else if (passes) {

@@ -11,8 +11,9 @@ import { at } from '../support/generated-domain.ts';
 import { clone } from '../support/json.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 
-// Until an approval is committed nothing changes in what is frozen for it: by proposals, by the marks of other approvals, by states of
-// counselors' own. So the one who approves it sees the world that it was put up in, and of several each sees the same.
+// Until an approval is committed, its frozen footprint stays unchanged. Proposals, the marks of
+// other approvals and counselors' own states cannot change it. So its approver sees the state of
+// the submission, and several approvers see the same state.
 
 const CELLS = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 const some = (least: number, most: number) => fc.shuffledSubarray([...CELLS], { minLength: least, maxLength: most });
@@ -21,7 +22,7 @@ interface Spec {
   readonly processes: readonly { readonly reads: readonly string[]; readonly writes: readonly string[] }[];
   readonly rules: readonly {
     readonly reads: readonly string[];
-    /** What its mark changes of what it reads. */
+    /** The number of the rule's read cells that its mark changes. */
     readonly moves: number;
     readonly asks: number;
     readonly approvals: number;
@@ -44,7 +45,7 @@ const spec: fc.Arbitrary<Spec> = fc.record({
 
 interface World {
   cells: { [cell: string]: number };
-  /** What a rule was approved on. */
+  /** The sum on which each rule was approved. */
   ok: { [rule: string]: number };
 }
 
@@ -134,7 +135,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 4, maxLength: 25 },
 );
 
-/** What stands at the frozen places, as text; no pattern here has a star. */
+/** The values at the frozen paths, as a string. No pattern here has a star. */
 const frozenIn = (state: unknown, { freezes }: PendingPayload): string =>
   canonicalize((freezes as readonly string[]).map((place) => (at(state, place) as never) ?? null));
 
@@ -144,7 +145,10 @@ interface Open {
   readonly putUp: string;
 }
 
-/** Who goes on: with the state as it was when the first of several was asked. */
+/**
+ * The open proposals. A continued one keeps the frozen values from the submission to the first of
+ * several approvers.
+ */
 function openNow(trajectory: Trajectory, before: readonly Open[]): Open[] {
   return trajectory.pending().map(({ id, payload }) => {
     const known = before.find((one) => one.id === id || one.id === payload.resolves);
@@ -173,7 +177,8 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
       const by = { principal: `dr-${given.length}`, method: 'test' };
       if (step.do === 'reject') await trajectory.reject(chosen.id, { ...by, reason: 'no' });
       else if (step.do === 'approve' || approvals === 1) {
-        // What would be committed, by plain means: an approval that is not the last is asked for the same.
+        // The next state, computed by plain means. An approval that is not the last must pass the
+        // same check.
         const next = clone(state);
         if (step.do === 'approve') {
           for (const { path, value } of proposal.delta.state as readonly { path: string; value: number }[])
@@ -197,7 +202,8 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
         if (others.length > 0) seen.meeting++;
         if (isOutside) expect(answer).toMatchObject({ code: 'invalid_replacement' });
         else if (answer.code === 'changed_since') {
-          // An override elsewhere broke a rule, which has its say first now; or not what the first of several overrode.
+          // An override of another proposal breaks a rule, which now answers first. Otherwise, the
+          // failures differ from those that the first of several approvers overrode.
           if (spec.rules.every((rule, index) => passes(state, rule, index)))
             expect(answer.message).toMatch('approved it with override when');
         } else if (answer.code === 'override_needed') {

@@ -8,8 +8,9 @@ import { cases } from '../support/cases.ts';
 import { clone } from '../support/json.ts';
 import { intent, runtimeOver, writFor } from '../support/runtime.ts';
 
-// What waits under `freeze: 'footprint'` means the same whenever it is approved (decisions §2.5). Cells are judged by their own
-// figure and that of the cell that they look at, so that each change has a few that it touches, and others that it does not.
+// A pending proposal under `freeze: 'footprint'` has the same outcome whenever it is approved
+// (decisions §2.5). The rule checks each cell by its own number and that of the cell it refers to.
+// So each change touches a few cells, and leaves others alone.
 
 const CELLS = ['a', 'b', 'c', 'd', 'e'] as const;
 
@@ -80,7 +81,7 @@ const schedule = fc.array(
   { minLength: 6, maxLength: 24 },
 );
 
-/** What comes of approving a proposal on the state that it was made on, at once. */
+/** The result of approving a proposal immediately, on the state that it was made on. */
 function atOnce({ cells }: Sheet, { cell, v, at }: Fill): { found: string; outcome: 'committed' | 'override_needed' } {
   const after = { ...cells, [cell]: { v, at, ok: false } };
   const failing = (): string[] =>
@@ -131,7 +132,8 @@ test('an approval has the same result for any commits while it was pending', asy
             return error.code;
           },
         );
-        // Its mark may be about a cell that another waits for: that one comes first.
+        // Its mark may change a cell that another pending proposal freezes. That proposal must be
+        // resolved first.
         if (outcome === 'frozen') continue;
         expect(outcome).toBe(one.expected.outcome);
         met.approved++;
@@ -144,6 +146,7 @@ test('an approval has the same result for any commits while it was pending', asy
     }),
     { numRuns: cases(1_000) },
   );
-  // It says something only where others were committed meanwhile, and where some were stopped by what rules read.
+  // The test proves something only if other proposals commit in the meantime, and if the rules'
+  // reads freeze some.
   for (const times of Object.values(met)) expect(times).toBeGreaterThan(0);
 });

@@ -6,9 +6,10 @@ import { cases } from '../support/cases.ts';
 import { broadcast, handedOver, type Message, NOBODY, type Post } from '../support/explorer/membership.ts';
 import type { ExplorerEvent } from '../support/explorer/view.ts';
 
-// What the explorer of the frontier takes for the members of a store (`tests/support/explorer/membership.ts`) is what those of a real one
-// are: each hears all that is said, in one order, and its own last; who is gone hears nothing, what it writes is fenced, and what it had
-// is another one's.
+// The explorer of the frontier models the group members of a store in
+// `tests/support/explorer/membership.ts`. The test compares them with the members of a real store.
+// Each member receives all events in one order, and its own event last. A member that is gone
+// receives nothing, and its writes are fenced. Its transactions belong to another member.
 
 const LEASE_MS = 1_000;
 const which = fc.nat(9);
@@ -36,7 +37,10 @@ class Stage {
   #posts: Post[] = [];
   #now = 0;
   #last = 0;
-  /** Whose each epoch is that has not ended, whether it was left, and who has said something of it. */
+  /**
+   * The owner of each epoch that has not ended, whether it is abandoned, and the members that
+   * published events about it.
+   */
   readonly #works = new Map<number, { by: number; isLeft: boolean; tellers: Set<number> }>();
 
   static async begun(): Promise<Stage> {
@@ -96,7 +100,7 @@ class Stage {
     await this.#say(m, { is: 'own', epoch, fence: this.#fence(m) });
   }
 
-  /** In order: what is of it is another one's at once, where one is there. */
+  /** An orderly leave: another member, if one is there, adopts the epochs immediately. */
   async #part(m: number): Promise<void> {
     const others = this.#posts.flatMap(({ isIn }, at) => (isIn && at !== m ? [at] : []));
     if (!this.#posts[m]!.isIn || others.length === 0) return;
@@ -104,12 +108,15 @@ class Stage {
     this.#gone(m, others[0]!);
   }
 
-  /** Nothing is heard of it for a lease, and the heir looks; the third one is heard of meanwhile. */
+  /**
+   * The member is silent for a lease, and the heir checks. The third member stays active in the
+   * meantime.
+   */
   async #lapse(m: number, heir: number): Promise<void> {
     if (m === heir || !this.#posts[m]!.isIn || !this.#posts[heir]!.isIn) return;
     this.#now += LEASE_MS + 1;
     for (const other of this.#posts.keys()) if (other !== m && other !== heir) await this.#exchange(other);
-    // What it has not heard of it hears when it is another one's already.
+    // The heir receives the events that it missed after the epochs have their new owner.
     this.#gone(m, heir);
     await this.#exchange(heir, undefined, true);
   }
@@ -164,7 +171,7 @@ function toStore(said: ExplorerEvent): SaidToStore {
   }
 }
 
-/** What both tell: whose it is only where that matters to who hears it. */
+/** The fields that both report. The owner appears only if it matters to the receiver. */
 function ofHappening(each: OrderedEvent): object {
   switch (each.is) {
     case 'taken':

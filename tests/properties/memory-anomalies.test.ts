@@ -11,10 +11,12 @@ import type { Store } from '#stores';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 import { onEveryDatabase, type Place } from '../support/stores.ts';
 
-// The three anomalies of the paper that no level of a store excludes by itself: a question that is answered in two ways (N1), what is
-// believed beside a greater evidence (N2), and a loser that cannot be recovered (N3). Writers of as many runtimes, each with a handle and
-// a trajectory of its own, say contradicting things of the same partitions, and all have planned before the first commits. What is then in
-// the store is held to what was said. Faults that are planted at the ports show that each anomaly is found.
+// The three anomalies of the paper that no isolation level of a store excludes alone. N1: a
+// question has two answers. N2: a fact holds beside greater evidence. N3: a losing assertion cannot
+// be recovered. The writers, each with its own runtime, handle and trajectory, assert
+// contradictions in the same partitions. All of them have planned before the first commits. The
+// test then compares the store with the assertions. Faults that are planted at the ports show that
+// the test finds each anomaly.
 
 const KEY = new Uint8Array(32).fill(5);
 const SPACE = 'space';
@@ -41,7 +43,7 @@ const believer = defineDomain({
 });
 type Predicate = 'judged' | 'surest' | 'last';
 
-/** What somebody says in one part of a trial. */
+/** A writer's assertion in one part of a trial. */
 interface Saying {
   readonly object: string;
   readonly confidence: number;
@@ -51,7 +53,7 @@ interface Saying {
   readonly source: string;
 }
 
-/** What all say at once of one subject, after what was said before. */
+/** The concurrent assertions of all writers about one subject, after the earlier ones. */
 interface Part {
   readonly subject: string;
   readonly predicate: Predicate;
@@ -59,7 +61,7 @@ interface Part {
   readonly by: (writer: number) => Saying;
 }
 
-/** What was said, and what its commit made of it. */
+/** An assertion, and the result of its commit. */
 interface Said extends Saying {
   readonly part: Part;
   readonly claim: string;
@@ -79,7 +81,7 @@ const NONE: Anomalies = { N1: [], N2: [], N3: [] };
 function parts(): Part[] {
   const whole = { from: 0, to: CELLS };
   const third = (n: number) => ({ from: n % 3, to: (n % 3) + 3 });
-  // No two are alike, and who is last is not the surest.
+  // All confidences differ, and the last writer is not the surest.
   const confidence = (n: number): number => 0.5 + ((n * 5 + 3) % 17) / 40;
   const before = (object: string, sure: number): Saying => ({ object, confidence: sure, ...whole, source: object });
   return [
@@ -117,7 +119,7 @@ function parts(): Part[] {
   ];
 }
 
-/** Nobody goes on until all are there. */
+/** No writer continues until all have arrived. */
 function meeting(size: number): () => Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let there = 0;
@@ -136,7 +138,7 @@ interface Fault {
   readonly commit?: (store: Store, batch: Batch) => Promise<CommitResult>;
 }
 
-/** Writers say all of it at once, part by part; what is wrong then. */
+/** The writers assert everything concurrently, part by part. Returns the anomalies. */
 async function anomaliesAmong(place: Place, size: number, fault: Fault = {}): Promise<Anomalies> {
   const handles = await Promise.all(Array.from({ length: size }, () => place.open({ readers: 1, durability: 'off' })));
   const [first] = handles as [Store];
@@ -163,7 +165,7 @@ async function anomaliesAmong(place: Place, size: number, fault: Fault = {}): Pr
 
 /** Where writers wait for each other. */
 interface Stage {
-  /** What judges were told by the log, by question. */
+  /** The votes that the log returned to judges, by question. */
   readonly votes: Map<string, Set<string>>;
   planned: () => Promise<void>;
   asked: () => Promise<void>;
@@ -177,7 +179,7 @@ async function writerOver(store: Store, n: number, stage: Stage, fault: Fault): 
     random: seededRandom(`writer ${n}`),
     judge: {
       oracle: told(createOracle({ store: log, clock, mode: 'record' }), stage.votes),
-      // Judges who never agree.
+      // Judges that never agree.
       choose: async ({ members }: Question) => {
         await stage.asked();
         return members[n % members.length]!.claim;
@@ -209,7 +211,7 @@ function staged(store: Store, stage: Stage, fault: Fault): Store {
   });
 }
 
-/** Notes what comes back, whoever voted. */
+/** Notes the returned answer, for any voter. */
 function told(oracle: Oracle, votes: Map<string, Set<string>>): Oracle {
   return {
     ...oracle,
@@ -222,7 +224,7 @@ function told(oracle: Oracle, votes: Map<string, Set<string>>): Oracle {
   };
 }
 
-/** Until it is committed: who lost too often to others says it again. */
+/** Repeats until the commit: a writer that loses too many conflicts asserts again. */
 async function say(memory: Memory, part: Part, saying: Saying): Promise<Said> {
   const { subject, predicate } = part;
   const { object, confidence, from, to, source } = saying;
@@ -240,7 +242,7 @@ async function say(memory: Memory, part: Part, saying: Saying): Promise<Said> {
   }
 }
 
-/** What the store has by now, held to what was said. */
+/** Compares the current store with the assertions. */
 async function found(
   log: OracleStore,
   memory: Memory,
@@ -274,14 +276,14 @@ async function isAsVoted(log: OracleStore, { judge, winner }: Witness): Promise<
   return judge === undefined || (await log.oracleGet(judge))?.answer === JSON.stringify(winner);
 }
 
-/** Who has to be believed; nobody can tell of judges. */
+/** The assertion that must hold. Undefined for judges, because their votes are unknown. */
 function dueOf({ predicate }: Part, there: readonly Said[]): Said | undefined {
   if (predicate === 'judged') return undefined;
   const rank = ({ confidence, version = 0 }: Said): number => (predicate === 'surest' ? confidence : version);
   return [...there].sort((a, b) => rank(b) - rank(a))[0];
 }
 
-/** It is believed, or who it lost to is known, with all that it said and where it was said. */
+/** The assertion holds, or its winner is known, with its whole content and its position. */
 function isRecoverable(one: Said, believed: readonly FactRow[], losses: readonly Witness[]): boolean {
   const isIts = ({ object, provenance_id }: FactRow): boolean =>
     object === one.object && (one.version === undefined || provenance_id.includes(`w:${one.entryId}#0`));
@@ -289,7 +291,7 @@ function isRecoverable(one: Said, believed: readonly FactRow[], losses: readonly
   const lost = losses.filter(({ members, loser }) =>
     members.some(({ claim, object, rows }) => claim === loser && object === one.object && rows.some(isIts)),
   );
-  // What is revised loses as often as it is revised.
+  // A revised assertion loses once per revision.
   return one.part.subject === 'revisions' ? lost.length > 0 : lost.length === 1;
 }
 
@@ -336,7 +338,7 @@ onEveryDatabase(
   { settings: { max_connections: '200' } },
 );
 
-/** Writes what was planned on whatever version, and lets overlap what does. */
+/** Commits a plan on any version, and lets overlapping rows overlap. */
 async function careless(store: Store, batch: Batch): Promise<CommitResult> {
   for (;;) {
     const facts: FactWrite[] = [];

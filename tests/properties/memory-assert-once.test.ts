@@ -7,8 +7,8 @@ import { cases } from '../support/cases.ts';
 import { clinic } from '../support/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 
-// Three runtimes over one store, of which two have the same trajectory open, are told the same letters at once, and the store answers each of
-// them in an order that is drawn. Whatever that is, a letter is one claim.
+// Three runtimes over one store assert the same letters concurrently. Two of them have the same
+// trajectory open, and the store answers in a random order. In any order, a letter is one claim.
 
 const writ = writFor('nurse');
 const LETTERS = 5;
@@ -19,7 +19,10 @@ const drawnSaying = fc.record({
   letters: fc.uniqueArray(fc.nat(LETTERS - 1), { minLength: 1, maxLength: 3 }),
 });
 
-/** An order in which something is ruled on anew, by what was planned before it and has fallen, before that is answered. */
+/**
+ * In this order, an assertion is adjudicated again on an earlier plan. That plan has already
+ * failed, but its failure is not yet answered.
+ */
 const FALLEN = { seed: -888957029, path: '4' };
 
 test.each([{}, FALLEN])('in any order of answers, a fact of one source is asserted once: %j', async (from) => {
@@ -64,7 +67,10 @@ async function writersOver(store: MemoryStore): Promise<Memory[]> {
   return trajectories.map((trajectory) => trajectory.memory({ space: 'ward', writ }));
 }
 
-/** From now on: what is asked of facts is answered when its turn comes, and so is what is committed, in the order in which it was sent. */
+/**
+ * From now on the store answers fact queries in the scheduled order. It also schedules the answers
+ * to commits, but in the order of the commits.
+ */
 function answeringIn(order: fc.Scheduler, store: MemoryStore): void {
   const { partition, facts, commit } = store;
   store.partition = order.scheduleFunction(partition.bind(store));

@@ -12,8 +12,10 @@ import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation } from '..
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
 
-// Trajectories and branches of a tree say things of two subjects, and branch from one another anywhere. What each sees is what a model of
-// cells makes of what was said in its sources before it began, and then in itself: of the ledger, and of nothing that is remembered.
+// Trajectories and branches of a tree assert facts about two subjects, and branch from one another
+// anywhere. A model of cells gives the facts that each sees. It uses the assertions of the sources
+// before the branch's start, and then the branch's own. The model reads the ledger alone, without
+// cached state.
 
 const PREDICATES = {
   last: { cardinality: 'single-valued', strategy: 'lww' },
@@ -42,7 +44,7 @@ const LATE = '2027-01-01T00:00:00.000000Z';
 const inCell = (n: number): string => `2026-01-${String(n + 1).padStart(2, '0')}T12:00:00.000000Z`;
 
 const drawnStep = fc.record({
-  /** Who says it, or is branched from. */
+  /** The trajectory that asserts, or that is the source of a branch. */
   who: fc.nat(9),
   /** From which of its entries, counted from the end; undefined: something is said. */
   branchAt: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.nat(3) }),
@@ -88,7 +90,7 @@ onEveryStore((stores) => {
       fc.asyncProperty(fc.array(drawnStep, { minLength: 3, maxLength: 16, size: '+1' }), async (steps) => {
         const place = stores.newPlace();
         const store = await place.open();
-        // Whoever is in another process has a handle of his own.
+        // A writer in another process has its own handle.
         const theirs = stores.kind === 'postgres' ? await place.open() : store;
         try {
           await store.claimKey(KEY);
@@ -180,8 +182,8 @@ async function committed(answer: Promise<Ruling>): Promise<{ id: Hash; payload: 
 }
 
 /**
- * What a trajectory sees of the first changes that were made of a partition: those of its sources up to where it begins, as they were when
- * it made the first one of its own; then its own.
+ * The changes visible to a trajectory, of the first changes of a partition. The sources' changes
+ * come first, up to the trajectory's start, as of its own first change. Its own changes follow.
  */
 function seenBy(teller: Teller, made: readonly Done[]): Done[] {
   if (teller.source === undefined) return made.filter((one) => one.teller.source === undefined);
@@ -191,7 +193,10 @@ function seenBy(teller: Teller, made: readonly Done[]): Done[] {
   return [...before.filter(({ change }) => change.system_time <= teller.begins), ...own];
 }
 
-/** Each partition by itself, at each of its system times, at the ends of time, and at each cell; by recalls and by the whole history. */
+/**
+ * Checks each partition separately, at each of its system times, at the ends of time, and at each
+ * cell. The checks use recalls and the whole history.
+ */
 async function expectSeen(teller: Teller, done: readonly Done[]): Promise<void> {
   const [memory] = teller.memories as [Memory, Memory];
   for (const about of new Set(done.map((one) => one.about))) {

@@ -9,8 +9,9 @@ import { cases } from '../support/cases.ts';
 import { clinic } from '../support/clinic.ts';
 import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
 
-// Processes whose clocks differ say things in trajectories and in branches of branches. What each sees is what a model says that knows
-// of times and places alone; and the ledger is valid, whatever the clocks said.
+// Processes with different clocks assert facts in trajectories and in branches of branches. The
+// visible facts match a model that knows only times and positions. The ledger is valid for any
+// clocks.
 
 const writ = writFor('nurse');
 const SUBJECTS = ['p1', 'p2'] as const;
@@ -22,14 +23,17 @@ const FAR = 2;
 /** After all that is said. */
 const LATE: Instant = '2027-01-01T00:00:00.000000Z';
 
-/** Somebody says something, and then may be branched from. */
+/** A trajectory asserts a fact, and then may be branched from. */
 const drawnStep = fc.record({
   /** Counted from the latest. */
   who: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
   /** How far all clocks go first. */
   ms: fc.constantFrom(0, 1, 1_000, 7_200_000, 7_200_000),
   subject: fc.constantFrom<Subject[]>('p1', 'p1', 'p1', 'p1', 'p2'),
-  /** What was believed of it is so no longer, or something else is. */
+  /**
+   * Whether the step retracts the current facts of the subject. Otherwise, the step asserts another
+   * fact.
+   */
   isRetracted: fc.constantFrom(true, false, false, false),
   /** From which of its entries, counted from the end, and by which clock the branch goes. */
   branch: fc.option(fc.record({ back: fc.constantFrom(0, 0, 0, 0, 1), clock: fc.nat(2) }), { nil: undefined, freq: 2 }),
@@ -41,17 +45,22 @@ const drawnClocks = fc.record({
   far: fc.constantFrom(5_000, 3_600_000, 3_600_000),
 });
 
-/** What is believed of a subject in one memory: what was there when it had its first change, and after each one since. */
+/**
+ * The current facts of a subject in one memory: those before its first change, and those after each
+ * change since.
+ */
 interface Partition {
   readonly first: readonly string[];
   readonly changes: { readonly time: Instant; readonly objects: readonly string[] }[];
 }
 
-/** A trajectory, and what the model knows of it. */
+/** A trajectory, and the model's knowledge of it. */
 interface Teller {
   readonly id: string;
   readonly clock: number;
-  /** Of a branch: what it begins with, up to this number of its entries. */
+  /**
+   * Set for a branch only: its source, and the number of the source's entries that it starts with.
+   */
   readonly begins: { readonly source: Teller; readonly entries: number } | undefined;
   readonly entries: {
     readonly id: Hash;
@@ -96,7 +105,10 @@ async function run({ near, far }: { near: number; far: number }, steps: readonly
   await store.close();
 }
 
-/** What comes from where the clock is far ahead goes by that clock: it could say nothing by another. */
+/**
+ * A branch of a source with the far-ahead clock uses that clock. By another clock it could assert
+ * nothing.
+ */
 async function begun(
   store: Store,
   runtimes: readonly Assize[],
@@ -133,7 +145,7 @@ async function say(runtime: Assize, teller: Teller, step: Step, object: string):
   teller.entries.push({ id: ruling.entry.id, at, ...(time !== undefined && { change: { subject, time } }) });
 }
 
-/** What a trajectory sees of a subject, of what its own memory had by then. */
+/** The facts of a subject that a trajectory sees, up to a time in its own memory. */
 function seenBy({ partitions, begins }: Teller, subject: Subject, until: Instant = LATE): readonly string[] {
   const own = partitions.get(subject);
   if (own !== undefined) return own.changes.findLast(({ time }) => time <= until)?.objects ?? own.first;
@@ -141,8 +153,9 @@ function seenBy({ partitions, begins }: Teller, subject: Subject, until: Instant
 }
 
 /**
- * Up to when a branch sees what its source has of a subject: the latest of the time of the entry that it begins at, the changes of the subject
- * that the source had made by then, those of any that are near, and up to when the source saw what it comes from.
+ * The time up to which a branch sees its source's facts of a subject. It is the latest of several
+ * times. One is the time of the entry that the branch starts from. The others are the source's
+ * changes of the subject by then, near changes of any subject, and the source's own limit.
  */
 function untilOf({ source, entries }: NonNullable<Teller['begins']>, subject: Subject): Instant {
   const passed = source.entries.slice(0, entries);

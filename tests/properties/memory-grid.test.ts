@@ -29,8 +29,9 @@ import { expect } from '../support/quick-expect.ts';
 import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
 
-// Up to twelve commits on one partition, over twelve cells of valid time: whatever is asked of any instant of both times is what a model
-// of cells has there, found naively. Two trajectories take turns, of runtimes with clocks an hour apart.
+// Up to twelve commits on one partition, over twelve cells of valid time. For any instant of both
+// times, the answer matches a naive model of cells. Two trajectories alternate, in runtimes with
+// clocks an hour apart.
 
 const TICKS = 12;
 const SPACE = 'space';
@@ -108,7 +109,10 @@ const tick = (verb: Tick['verb'], writer: number, ...batch: Tick['batch']): Tick
   isNamed: true,
 });
 
-/** Twelve commits in which there is all that may come: by chance some of it is seldom drawn, and seldom with each declaration. */
+/**
+ * Twelve commits that contain every case. Randomness seldom draws some of them, and seldom with
+ * each declaration.
+ */
 const EVERYTHING: readonly Tick[] = [
   tick('assert', 0, say(0, 6, 'amoxicillin', 0.9)),
   // A partial overlap.
@@ -126,7 +130,7 @@ const EVERYTHING: readonly Tick[] = [
     say(0, 12, 'aspirin', 0.5),
   ),
   { ...tick('correct', 0, say(2, 5, 'aspirin', 1), say(2, 5, 'penicillin', 1)), isNamed: false },
-  // A duplicate, of what stands and within one batch.
+  // A duplicate of a current fact, and one within one batch.
   tick('assert', 1, say(2, 5, 'aspirin', 1), say(2, 5, 'aspirin', 1), say(4, 6, 'aspirin', 0.9)),
   tick('change', 0, say(8, 12, 'penicillin', 0.9)),
   tick('retract', 1, say(3, 4, 'aspirin', 0)),
@@ -136,13 +140,13 @@ const EVERYTHING: readonly Tick[] = [
   tick('correct', 1, say(5, 9, 'none', 1), say(5, 9, 'amoxicillin', 1)),
 ];
 
-/** Whose vote depends on who stands before it, and on nothing else. */
+/** A judge with a vote that depends on the candidates, and on nothing else. */
 const judge: Judge = (claims) => {
   const sum = [...claims.join()].reduce((total, char) => total + char.charCodeAt(0), 0);
   return claims[sum % claims.length]!;
 };
 
-/** What was so at one system time, at each cell. */
+/** The facts and losses at one system time, at each cell. */
 interface Picture {
   readonly at: Instant;
   readonly facts: MemoryModel['facts'];
@@ -206,7 +210,7 @@ async function worldOver(store: Store, predicate: string): Promise<World> {
       const choose = ({ members }: { members: readonly { claim: string }[] }): string =>
         judge(members.map(({ claim }) => claim));
       const oracle = createOracle({ store, clock, mode: 'record' });
-      // Salts of their own: what one erases is not to be what the other has said.
+      // Separate salts: an erasure in one trajectory must not erase the values of the other.
       const random = seededRandom(`t${n}`);
       const runtime = runtimeOver(store, [believer], { clock, random, judge: { oracle, choose } });
       return (await runtime.create(believer, { trajectoryId: `t${n}`, writs: [writ, officer] })) as Trajectory;
@@ -251,7 +255,9 @@ async function lived(world: World, ticks: readonly Tick[]): Promise<Picture[]> {
   return pictures;
 }
 
-/** What is done, as the predicate allows it; no deed where what is said was said before. */
+/**
+ * Runs the drawn statement, as the predicate allows it. Returns no `deed` for a repeated assertion.
+ */
 async function done(
   world: World,
   { verb, batch, isNamed, writer }: Tick,
@@ -300,7 +306,7 @@ async function done(
   return { deed: { verb: 'assert', batch: all.map(([one]) => one) }, payload };
 }
 
-/** Where somebody has to choose, the judge of the model does, as a person. */
+/** If the ruling escalates, the judge of the model chooses as the approver. */
 async function committed(trajectory: Trajectory, ruling: Promise<Ruling>): Promise<CommitPayload> {
   let answer = await ruling;
   if (answer.ruling === 'escalated') {
@@ -319,7 +325,10 @@ async function openRows({ memories, predicate }: World): Promise<readonly FactRo
   return (await memories[0]!.recall({ subject: 'ann', predicate, valid: 'any' })).facts;
 }
 
-/** Nothing is covered that was not, and nothing that was is left out; of one value at a time no two stand at one time. */
+/**
+ * A statement covers no cell beyond its own and the earlier ones, and no covered cell is lost. For
+ * a single-valued predicate, no two facts hold at one time.
+ */
 function expectLaws(
   { rules }: World,
   deed: MemoryOperation,
@@ -342,7 +351,7 @@ function expectLaws(
         expect(row.valid_to <= border(deed.from) || border(deed.to) <= row.valid_from).toBe(true);
     return;
   }
-  // What replaces one object stands where that stood.
+  // The replacement of one object covers the cells of that object.
   const replaces = deed.verb === 'correct' && deed.was !== undefined;
   const batch = replaces ? [] : deed.verb === 'assert' ? deed.batch : [deed.said];
   const union = [...new Set([...covered(before), ...batch.flatMap(cellsOf)])].sort((a, b) => a - b);
@@ -351,7 +360,10 @@ function expectLaws(
   if (!isDropping) expect(covered(after)).toEqual(union);
 }
 
-/** What is shown of a system time, but for when it ended: rows of both kinds, at the first instant of each cell. */
+/**
+ * The visible facts of a system time, without its end: rows of both kinds, at the first instant of
+ * each cell.
+ */
 async function seenAt(memory: Memory, { predicate }: World, system: Instant): Promise<FactRow[][]> {
   const cells: FactRow[][] = [];
   for (let cell = 0; cell < CELLS; cell++) {
@@ -401,7 +413,9 @@ function lossOf(row: FactRow): string {
   return JSON.stringify([winner, loser, members.map(({ object }) => object).sort()]);
 }
 
-/** Of a claim that is erased its texts go, from what was believed at any time, and nothing else of any time changes. */
+/**
+ * An erased claim loses its texts, in the facts of any time, and nothing else changes at any time.
+ */
 async function expectErased(world: World, pictures: readonly Picture[]): Promise<void> {
   const { predicate, trajectories, memories } = world;
   const about = { subject: 'ann', predicate };

@@ -11,8 +11,8 @@ import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation, type Rule
 import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
 import { onEveryStore } from '../support/stores.ts';
 
-// Several writers, of two runtimes, say things of two subjects at the same time. What becomes of it is what a model of cells makes of
-// the same sayings one after the other, in the order in which the ledger has them.
+// Several writers, in two runtimes, make concurrent statements about two subjects. The result
+// matches a model of cells that applies the same statements one after the other, in ledger order.
 
 const PREDICATES = {
   last: { cardinality: 'single-valued', strategy: 'lww' },
@@ -74,7 +74,7 @@ onEveryStore((stores) => {
         async (waves) => {
           const place = stores.newPlace();
           const store = await place.open();
-          // Whoever is in another process has a handle of his own.
+          // A writer in another process has its own handle.
           const theirs = stores.kind === 'postgres' ? await place.open() : store;
           try {
             await store.claimKey(KEY);
@@ -86,7 +86,8 @@ onEveryStore((stores) => {
                 deeds.map(async (drawn, i) => {
                   const each = await doDeed(writers.memories[drawn.writer]!, drawn, `${wave}-${i}`);
                   done.push(each);
-                  // What nobody had recorded is corrected nowhere, and so was not said.
+                  // A correction of a fact without a record changes nothing, and so asserts
+                  // nothing.
                   if (drawn.verb === 'correct' && each.payload.delta.beliefs.length === 0) unsaid.add(drawn);
                 }),
               );
@@ -178,7 +179,9 @@ async function committed(ruling: Promise<Ruling>): Promise<CommitPayload> {
   return readRow(answer.entry).payload as CommitPayload;
 }
 
-/** Each partition by itself, in the order of its versions, at each of its system times and at each cell. */
+/**
+ * Checks each partition separately, in version order, at each of its system times and at each cell.
+ */
 async function expectModel(memory: Memory, done: readonly Done[]): Promise<void> {
   for (const about of new Set(done.map((one) => one.about))) {
     const [subject, predicate] = about.split(' ') as [string, keyof typeof PREDICATES];
@@ -214,7 +217,10 @@ async function expectModel(memory: Memory, done: readonly Done[]): Promise<void>
   }
 }
 
-/** Whoever says the same from the same sources again, having heard nothing of it before, changes nothing: also of what was merged. */
+/**
+ * A writer that repeats the statements from the same sources, without knowledge of them, changes
+ * nothing. Merged statements are included.
+ */
 async function expectSaidOnce(store: Store, waves: readonly (readonly (Drawn | undefined)[])[]): Promise<void> {
   const runtime = runtimeOver(store, [believer], { clock: new HandClock() });
   const memory = (await runtime.open('a', believer)).memory({ space: SPACE, writ });
@@ -233,7 +239,7 @@ const shown = ({ object, confidence, lineage, asserted_seq }: FactRow): unknown 
   asserted_seq,
 ];
 
-/** What the store has is what the ledger says, row for row, also when it is made anew. */
+/** The store's rows match the ledger, row for row, also after a rebuild. */
 async function expectProjection(store: Store): Promise<void> {
   const there = await store.facts({ space: SPACE, kind: 'all', limit: 1_000 });
   const sound = { valid: true, facts: there.length, differences: [], more: 0, changedMeanwhile: 0 };

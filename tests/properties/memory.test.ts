@@ -29,7 +29,8 @@ import { cases } from '../support/cases.ts';
 import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation, type Rules } from '../support/memory-model.ts';
 import { expect } from '../support/quick-expect.ts';
 
-// Valid time of twelve cells: the first has no beginning, the last no end. System time of twelve ticks.
+// Valid time of twelve cells: the first has no beginning, the last no end. System time of twelve
+// ticks.
 
 const partition = { space: 's', subject: 'alice', predicate: 'medication' };
 const day = (n: number): string => String(n + 1).padStart(2, '0');
@@ -117,7 +118,7 @@ function planOf(deed: MemoryOperation, writing: PlanInput): Plan | QuestionPlan 
   return planRetract(writing, { valid, ...(deed.object !== undefined && { object: deed.object }) });
 }
 
-/** A judge whose vote depends on who stands before it, and on nothing else. */
+/** A judge with a vote that depends on the candidates, and on nothing else. */
 function judge(claims: readonly string[]): string {
   const sum = [...claims.join()].reduce((total, char) => total + char.charCodeAt(0), 0);
   return claims[sum % claims.length]!;
@@ -132,7 +133,7 @@ function answered({ questions }: QuestionPlan): Answer[] {
   });
 }
 
-/** The plan, after all that is asked was answered; what is open may come in any order. */
+/** The plan, after all questions are answered. The open rows may come in any order. */
 function decided(deed: MemoryOperation, writing: PlanInput): Plan {
   const first = planOf(deed, writing);
   if (first.kind === 'plan') return first;
@@ -314,7 +315,8 @@ test.each(['lww', 'evi'] as const)(
     const valid = { from: border(2), to: border(5) };
     const open: FactRow[] = [];
     for (let n = 2; n <= 8; n++) {
-      // Ties in confidence, and some that were believed already, as a store without exclusion would have them.
+      // Ties in confidence, and some rows that are already current, as a store without exclusion
+      // would have them.
       const items = Array.from({ length: n }, (_, i) => {
         const assertion = {
           claim: `c${(i * 5) % 8}`,

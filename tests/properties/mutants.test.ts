@@ -15,22 +15,25 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// Do the properties of this folder find what they are there to find? Each mutant is a copy of the sources with one
-// fault planted in it; the properties are run against it, with a fixed seed and few cases, and must fail. One copy has
-// no fault, and there they must pass.
+// Do the properties of this folder find the faults that they must find? Each mutant is a copy of
+// the sources with one fault planted in it. The properties run against it, with a fixed seed and
+// few cases, and must fail. One copy has no fault, and there they must pass.
 
 interface Mutant {
   /** The fault, and the file it is in. */
   readonly fault: string;
   readonly file: string;
-  /** Texts of the source, each there once, and what stands in their place. */
+  /** Strings of the source, each present once, and their replacements. */
   readonly changes: readonly (readonly [from: string, to: string])[];
   /** The file of properties, and the one of them that must find it, by how it begins. */
   readonly by: keyof typeof PROPERTIES;
   readonly property: string;
 }
 
-/** How many cases each file needs for the mutants below, with the seed below; more would only take longer. */
+/**
+ * Number of cases that each file needs for the mutants below, with the seed below. More cases would
+ * only take longer.
+ */
 const PROPERTIES = {
   changes: 100,
   evaluation: 900,
@@ -553,7 +556,7 @@ const MUTANTS: readonly Mutant[] = [
 ];
 
 const root = resolve(import.meta.dirname, '../..');
-/** What the copies need of the sources and tests. */
+/** The layers of the sources that the copies need. */
 const FLOORS = [
   'base',
   'canon',
@@ -568,7 +571,7 @@ const FLOORS = [
   'stores',
 ];
 const SOUND = 'sound';
-/** No copy: what is tried is in folders of folders beside it. */
+/** The folder is not a copy. The tested copies are in folders next to it. */
 const PARTS = 'parts/of/copies';
 const SETUP = `import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
@@ -580,7 +583,10 @@ process.env.ASSIZE_CASES = String(cases);
 fc.configureGlobal({ seed: 20260323, endOnFailure: true });
 beforeEach((context) => context.skip(!property.some((begin) => context.task.name.startsWith(begin))));
 `;
-/** Node reads the copies by itself: to have each file of each copy transformed takes longer than the properties. */
+/**
+ * Node loads the copies itself. Transforming each file of each copy would take longer than the
+ * properties.
+ */
 const CONFIG = `export default {
   test: {
     include: ['*/tests/properties/*.test.js'],
@@ -600,13 +606,16 @@ let outcomes: ReadonlyMap<string, { readonly passed: number; readonly failed: nu
 
 const sourceOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** As Node would read it, which would do so anew in each copy; and what it imports is named as it is there. */
+/**
+ * The program as Node would load it. Node would repeat the work in each copy. Imports carry the new
+ * file names.
+ */
 const programOf = (source: string): string =>
   stripTypeScriptTypes(source).replaceAll(/(?<='\.[^'\n]*)\.ts(?=')/g, '.js');
 
 const built = (path: string): string => path.replace(/\.ts$/, '.js');
 
-/** What copies need, and have in common. */
+/** Writes the files that all copies need and share. */
 function makeParts(): void {
   const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
   const needed = globSync([`src/{${FLOORS}}/**/*.ts`, 'tests/support/**/*.ts'], { cwd: root });
@@ -651,10 +660,16 @@ function planted({ fault, file, changes }: Mutant): string {
   return text;
 }
 
-/** Far more than they take; what still runs then is a mutant that does not end, and the report is missing. */
+/**
+ * Far more time than the copies take. A run past the deadline has a mutant that does not end, and
+ * its report is missing.
+ */
 const DEADLINE_MS = 240_000;
 
-/** Runs every copy's properties in one child, whose environment knows nothing of this one. What it compiles nobody else reads. */
+/**
+ * Runs every copy's properties in one child, with an environment separate from this one. No other
+ * process reads its compiled code.
+ */
 function run(): Promise<string> {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(
@@ -751,7 +766,8 @@ test.each(MUTANTS.map((mutant, i) => [mutant.fault, mutant.by, i] as const))(
   (_fault, _by, i) => {
     const outcome = outcomes.get(`mutant-${i}`);
     expect(outcome?.failed).toBe(1);
-    // It was found by what it does, and not because the planted fault is no program.
+    // The property finds the mutant by its behavior, and not because the planted fault breaks the
+    // program.
     expect(outcome?.words).toContain('Property failed after');
     expect(outcome?.words).not.toMatch(/ReferenceError|SyntaxError|is not a function/);
   },

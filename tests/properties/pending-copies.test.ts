@@ -6,7 +6,7 @@ import { MemoryStore } from '#stores';
 import { clinic } from '../support/clinic.ts';
 import { runtimeOver, writFor } from '../support/runtime.ts';
 
-// Whatever is done to what was handed out of what waits, what is handed out next is what the ledger has.
+// For any change to a handed-out pending proposal, the next one handed out matches the ledger.
 
 interface Handed {
   readonly id: string;
@@ -44,7 +44,7 @@ function spoil(value: unknown, at: number, how: number): void {
     else if (Array.isArray(part)) part.splice(0);
     else for (const each of names) Reflect.deleteProperty(part, each);
   } catch (error) {
-    // What can't be changed may say so.
+    // A value that cannot be changed may throw a `TypeError`.
     if (!(error instanceof TypeError)) throw error;
   }
 }

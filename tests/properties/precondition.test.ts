@@ -10,9 +10,10 @@ import { allEntries, deskOf, type Fault, FaultyStore, soundState } from '../supp
 import { type Operation, rfc6902 } from '../support/naive-patch.ts';
 import { intent, runtimeOver, writFor } from '../support/runtime.ts';
 
-// A proposal that rests on places is refused for them exactly when the ledger has a commit, after the entry that it names and
-// before its own, that changed something at, above or below one of them: with several writers, of two runtimes on one store,
-// at the same time, and appends that are lost.
+// A proposal with a precondition is refused for it exactly if a conflicting commit exists. The
+// ledger has that commit after the named entry and before the proposal's own entry. The commit
+// changes something at, above or below one of the paths. Several writers, in two runtimes on one
+// store, run concurrently, and some appends are lost.
 
 const desk = deskOf('footprint');
 const worker = writFor('agent');
@@ -23,7 +24,10 @@ interface Deed {
   readonly does: 'add' | 'keep' | 'put' | 'ask' | 'approve' | 'fail';
   readonly value: Json;
   readonly box: string;
-  /** What it rests on, if on anything; `since`: so many entries before the head, or the head that is in memory. */
+  /**
+   * The precondition, if any. `since`: the number of entries before the head, or the head in
+   * memory.
+   */
   readonly rests: { readonly since: number | 'head'; readonly places: readonly string[] } | undefined;
 }
 
@@ -33,7 +37,7 @@ const value: fc.Arbitrary<Json> = fc.letrec<{ any: Json }>((tie) => ({
     fc.constantFrom<Json>(0, 1, 'x'),
     fc.dictionary(fc.constantFrom('a', 'b'), tie('any'), { maxKeys: 2, noNullPrototype: true }),
     fc.array(tie('any'), { maxLength: 2 }),
-    // So large that what it changes goes into a blob.
+    // A value so large that its change goes into a blob.
     fc.constant<Json>({ a: { b: 'y'.repeat(17_000) } }),
   ),
 })).any;
@@ -70,7 +74,7 @@ interface Answer {
 class Play {
   readonly store = new FaultyStore();
   readonly answers: Answer[] = [];
-  /** Codes of errors, with whether what the proposal rests on was read from an entry that was on the disk. */
+  /** Error codes, with whether the entry of the precondition was durable. */
   readonly errors: { readonly code: string; readonly isDurable: boolean }[] = [];
   #writers: Trajectory[] = [];
 
@@ -142,7 +146,7 @@ function isAtBelowOrAbove(one: string, other: string): boolean {
   return one === other || one.startsWith(`${other}/`) || other.startsWith(`${one}/`);
 }
 
-/** What an entry changed, and the state after it. */
+/** The paths that an entry changed, and the state after it. */
 interface Left {
   readonly id: string;
   readonly paths: readonly string[];
@@ -167,7 +171,7 @@ function at(state: Value, place: string): Value | undefined {
   return place.split('/').slice(1).reduce(inside, state);
 }
 
-/** How often each thing came to pass, so that nobody takes a property for tried that was not. */
+/** Number of occurrences of each case, to show that the property was really tested. */
 const seen = { refused: 0, ruled: 0 };
 
 test('refused exactly when the ledger says so', async () => {

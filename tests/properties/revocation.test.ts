@@ -1,6 +1,7 @@
 /**
- * Uses, delegations, branches and revocations in any order, by two processes that are now and then begun anew, beside a model that knows
- * who stands above whom and keeps one set of what was revoked in each trajectory.
+ * Uses, delegations, branches and revocations in any order, by two processes that restart now and
+ * then. The model knows the ancestors of each writ and keeps one set of revocations for each
+ * trajectory.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -18,7 +19,7 @@ import { intent, runtimeOver, writFor } from '../support/runtime.ts';
 const desk = deskOf();
 const KEYS = Array.from({ length: 10 }, (_, n) => keysOf(60 + n));
 
-/** A writ, the number of the key that holds it, and what stands above it. */
+/** A writ, the number of the key that holds it, and its ancestors. */
 interface Held {
   readonly writ: Writ;
   readonly level: number;
@@ -45,7 +46,10 @@ function childOf({ writ, level, chain }: Held, nonce: string, trajectory?: strin
 
 const lineageOf = ({ writ, chain }: Held): string[] => [writ, ...chain].map(writId);
 
-/** What can be done in a trajectory: the writ that it was begun with, two children of it, a grandchild; in the first, two more roots. */
+/**
+ * The writs of a trajectory: its first writ, two children of it, and a grandchild. The first
+ * trajectory has two more roots.
+ */
 class Place {
   /** Not begun by a delegation, so that its writs hold in branches of it too. */
   readonly isFree: boolean;

@@ -24,8 +24,9 @@ import { type AgentSpec, agentOf, population } from '../support/population.ts';
 import { intent, operator, runtimeOver, START, writFor } from '../support/runtime.ts';
 import { askingRules, fitted, shopState } from '../support/schedule.ts';
 
-// Seed 000, Definitions A.20, A.31, A.34, A.42: an execution is a function of its beginning and of the oracle trace. So
-// whatever agents, rules and interleavings, a run comes again from the ledger and the oracle log alone.
+// Seed 000, Definitions A.20, A.31, A.34, A.42: an execution is a function of its beginning and of
+// the oracle trace. So for any agents, rules and interleavings, the ledger and the oracle log alone
+// reproduce a run.
 
 interface Plan {
   readonly rules: readonly RuleSpec[];
@@ -50,7 +51,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 /** Lets others go first, as many as its owner likes. */
 type Yield = () => Promise<void>;
 
-/** A plan with what it runs on. One stage may be gone on with by another, as after a crash. */
+/** A plan with its environment. Another stage may resume the run, as after a crash. */
 class Stage {
   readonly #plan: Plan;
   readonly #yield: Yield;
@@ -192,7 +193,10 @@ describe('a run replays from ledger and oracle log, without network and clock', 
 
 class Crash extends Error {}
 
-/** A store whose process dies at one of its calls: before it is done, or after it and before it is answered. */
+/**
+ * A store with a process that dies at one of its calls: before the call, or after it and before the
+ * answer.
+ */
 class Mortal implements LedgerStore, OracleStore {
   readonly #store: MemoryStore;
   readonly #dieAt: number;

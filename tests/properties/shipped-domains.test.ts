@@ -42,7 +42,7 @@ test('retail, of which nothing is to be said either', () => {
     orders['ann']!['P']!.payment_history[0]!.payment_method_id = 'gift100';
   });
   const options = { states: [smallShop(), paidByGiftCard], roles, args: smallArguments };
-  // In so many runs each action is carried out, and each footprint used, whatever the seed.
+  // With this number of runs, each action is executed and each footprint is used, for any seed.
   const report = checkDomain(retail, { runs: Math.max(3_000, cases(1_000)), ...options });
   expectSound(report);
   expect(report.problems).toEqual([]);

@@ -48,10 +48,11 @@ import {
 } from '../support/schedule.ts';
 import { theorems } from '../support/theorem.ts';
 
-// Seed 000, A.2 and A.3, over generated domains, agents and schedules, through the runtime. Propositions 1 and 1+,
-// which are about agents, are in confinement.test.ts and confinement-with-counselor.test.ts.
+// Seed 000, A.2 and A.3, over generated domains, agents and schedules, through the runtime.
+// Propositions 1 and 1+, which are about agents, are in confinement.test.ts and
+// confinement-with-counselor.test.ts.
 
-/** What the state would be if the proposal were committed; or why it does not compile. */
+/** The state after a commit of the proposal, or the reason that the proposal does not compile. */
 function applied(state: ShopState, { action, evil }: Proposal): { next: ShopState } | { reason: string } {
   const next = naiveResult(state, action);
   if (next === undefined) return { reason: 'precondition_failed' };
@@ -63,7 +64,10 @@ function applied(state: ShopState, { action, evil }: Proposal): { next: ShopStat
   return { next };
 }
 
-/** The states of the ledger, folded by hand: after the beginning, and after each entry. Not to be changed. */
+/**
+ * The states of the ledger, folded by hand: after the root, and after each entry. Callers must not
+ * change them.
+ */
 function statesOf(rows: readonly EntryRow[]): readonly ShopState[] {
   const states: ShopState[] = [];
   for (const row of rows) states.push(stateAfter(row, states.at(-1)));
@@ -91,12 +95,16 @@ interface Adjudication {
   readonly proposal: Proposal;
   readonly input: ProposalInput;
   readonly ruling: Ruling;
-  /** What the proposal would make of the state before it, and the first rule that this does not pass. */
+  /**
+   * The result of the proposal on the state before it, and the first rule that the result fails.
+   */
   readonly outcome: ReturnType<typeof applied>;
   readonly first: NaiveFinding | undefined;
 }
 
-/** Every step as one adjudication after another, in the order of the ledger. Worked out once, for every theorem. */
+/**
+ * Every step as one adjudication after another, in ledger order. Computed once, for every theorem.
+ */
 function adjudications({ happenings, specs }: Run): readonly Adjudication[] {
   let all = ADJUDICATIONS.get(happenings);
   if (all === undefined) {
@@ -131,14 +139,20 @@ interface Run extends Execution {
 
 type Input = readonly [drawn: RuleSpec[], start: ShopState, steps: readonly Step[]];
 
-/** Agentic Redux: it begins with a state that passes every rule, and no counselor leaves one that does not. */
+/**
+ * Agentic Redux: the run starts with a state that passes every rule, and no counselor commits one
+ * that does not.
+ */
 async function playSafe([drawn, start, steps]: Input): Promise<Run> {
   const specs = fitted(drawn, start);
   const safe = steps.map((step) => (step.do === 'approve' ? { ...step, override: false } : step));
   return { ...(await play(specs, start, safe)), specs, start };
 }
 
-/** Agentic Redux+: half of the time counselors may override, and it may begin with what they would have to mend. */
+/**
+ * Agentic Redux+: counselors may override half of the time. The start may have violations that they
+ * would have to repair.
+ */
 async function playFree([drawn, start, steps]: Input): Promise<Run> {
   if (steps.length % 2 === 0) return playSafe([drawn, start, steps]);
   return { ...(await play(drawn, start, steps, { override: true })), specs: drawn, start };
@@ -146,7 +160,7 @@ async function playFree([drawn, start, steps]: Input): Promise<Run> {
 
 const lastOf = ({ happenings }: Run): readonly EntryRow[] => happenings.at(-1)?.after ?? [];
 
-/** What `naiveAll` finds in a state, or in what a text says of one; once for each. */
+/** The findings of `naiveAll` in a state, or in the text of a state, computed once for each. */
 function findingsIn(specs: readonly RuleSpec[], state: ShopState | string): readonly NaiveFinding[] {
   const known = FINDINGS.get(specs) ?? new Map<ShopState | string, readonly NaiveFinding[]>();
   FINDINGS.set(specs, known);
@@ -168,7 +182,7 @@ async function preservesInvariants({ happenings, store, specs, ...run }: Run): P
   for (const reached of states) expect(findingsIn(specs, reached)).toEqual([]);
   for (const { state, after } of happenings) {
     expect(findingsIn(specs, state)).toEqual([]);
-    // What is live is what the ledger says, and nothing that somebody did beside it.
+    // The live state is the state of the ledger, without changes from another source.
     expect(state).toBe(canonicalize(states[after.length - 1]));
   }
   const report = await verifyTrajectory(new Replayer(store), 't');
@@ -266,7 +280,7 @@ function appendsOnlyRulings({ happenings }: Run): void {
   }
 }
 
-/** Theorem 3, Preservation: what a step leaves has the types that it had. */
+/** Theorem 3, Preservation: the state after a step keeps its types. */
 function keepsTypes({ happenings, generated, ...run }: Run): void {
   for (const reached of statesOf(lastOf({ happenings, generated, ...run }))) {
     expect(stateFault(generated.domain.state, reached)).toBeUndefined();
@@ -276,7 +290,10 @@ function keepsTypes({ happenings, generated, ...run }: Run): void {
   }
 }
 
-/** Theorem 3, Progress: each proposal, ill-typed ones too, has an outcome; one with another type is refused for it. */
+/**
+ * Theorem 3, Progress: each proposal, ill-typed ones included, has an outcome. An ill-typed
+ * proposal is refused for its type.
+ */
 function alwaysRules({ happenings }: Run): void {
   for (const { step, asked, junk } of happenings) {
     for (const { outcome } of asked) {
@@ -291,7 +308,10 @@ function alwaysRules({ happenings }: Run): void {
   }
 }
 
-/** Theorem 3+, Progress: awaiting a counselor is stuck on an empty queue and for one who is none, and nowhere else. */
+/**
+ * Theorem 3+, Progress: awaiting a counselor is stuck only on an empty queue and for a principal
+ * that is not a counselor.
+ */
 function counselorsDecide({ happenings }: Run): void {
   for (const { step, resolved } of happenings) {
     if (resolved === undefined) continue;
@@ -311,7 +331,7 @@ function boundsQueue({ happenings }: Run): void {
     for (const { outcome } of asked) {
       if (outcome instanceof Error) throw outcome;
       if (open !== undefined) expect(outcome).toMatchObject({ ruling: 'frozen', by: open });
-      // Frozen in the middle of a burst by what another proposal of it escalated.
+      // In the middle of a burst, the escalation of another proposal of the burst freezes this one.
       else if (outcome.ruling === 'frozen') expect(outcome.by).toBe(after.at(-1)?.id);
     }
     expect(pending).toEqual([openAt(after)].filter((id) => id !== undefined));
@@ -381,7 +401,10 @@ function chainsResolutions(run: Run): void {
   });
 }
 
-/** Theorem 1+, also where its premise does not hold: what is broken is so by an override, and by nothing else. */
+/**
+ * Theorem 1+, also without its premise: every violation comes from an override, and from nothing
+ * else.
+ */
 function onlyOverridesBreak({ specs, start, ...run }: Run): void {
   const rows = lastOf({ specs, start, ...run });
   const states = statesOf(rows);
@@ -409,8 +432,9 @@ function within(read: string, place: string): boolean {
 }
 
 /**
- * Corollaries 1 and 1+, by Definition A.55, where no counselor commits what is broken; and what it comes to: of proposals
- * that pass alone and not together, one is refused. `seen` counts how often there was something to be free of.
+ * Corollaries 1 and 1+, by Definition A.55, if no counselor commits a violation. In effect, of
+ * proposals that pass alone and not together, one is refused. `seen` counts the cases that could
+ * have a skew.
  */
 function freeOfSkew(seen: { skews: number }, run: Run): void {
   const { specs, start: first, happenings } = run;
@@ -431,7 +455,10 @@ function freeOfSkew(seen: { skews: number }, run: Run): void {
   }
 }
 
-/** Whether the proposals, one after the other and unjudged in between, lead to a state that passes everything. */
+/**
+ * Whether the proposals lead to a state that passes every rule, when applied in order without
+ * adjudication.
+ */
 function passes(specs: readonly RuleSpec[], start: ShopState, proposals: readonly Proposal[]): boolean {
   let state = start;
   for (const proposal of proposals) {
@@ -446,7 +473,7 @@ function passes(specs: readonly RuleSpec[], start: ShopState, proposals: readonl
 
 const CASES = 10_000;
 
-/** Agents of which none sees all that the rules are about, and who act at the same time. */
+/** Agents that act concurrently. None of them sees the whole state that the rules are about. */
 const confined: fc.Arbitrary<Step[]> = schedule.map((steps) =>
   steps.map((step): Step => {
     if (step.do !== 'propose') return step;

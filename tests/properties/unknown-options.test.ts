@@ -1,6 +1,7 @@
 /**
- * What is misspelled would pass for what was left out: so an option that there is not is refused by its name, by every public function of
- * the runtime and the stores, with nothing done. Each argument that is an object is tried, but for those that are data.
+ * A misspelled option would pass for an omitted one. So every public function of the runtime and
+ * the stores refuses an unknown option by name, and changes nothing. The test tries each argument
+ * that is an object, except data.
  */
 import { AssizeError } from 'assize';
 import { describe, expect, test } from 'vitest';
@@ -67,7 +68,7 @@ function isPlain(value: unknown): value is object {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** What is thrown, also by what is read of a generator. */
+/** The thrown error, also from reading a generator. */
 async function settled(call: () => unknown): Promise<unknown> {
   try {
     const answer = await call();

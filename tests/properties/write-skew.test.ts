@@ -10,7 +10,10 @@ import { passengers, smallWorld } from '../../domains/airline/testing/small-worl
 import { mergeUnchecked } from '../../ontology/merge-unchecked.ts';
 import { errorOf } from '../support/error-of.ts';
 
-/** What a witness claims, found again without the search: each alone passes everything, both together break the rule. */
+/**
+ * Checks the claim of a witness without the search: each change alone passes every rule, both
+ * together break the rule.
+ */
 function expectSkew(domain: Domain<any, any, any>, { state, first, second, invariantId }: SkewWitness): void {
   const said = (of: unknown): Record<string, string> =>
     Object.fromEntries(

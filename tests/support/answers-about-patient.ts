@@ -7,16 +7,16 @@ import { clinic } from './clinic.ts';
 import { committed, WHO } from './mentions-of-patient.ts';
 import { HandClock, intent, runtimeOver, writFor } from './runtime.ts';
 
-/** What was answered about her, in every way in which the oracle log may have it. */
+/** Answers about the patient, in every way in which the oracle log may have them. */
 export const ANSWERS: readonly string[] = [
   ...['observed by key', 'of a proposal refused', 'named by nobody', 'a model that was wrong'],
   'too late to be a vote',
 ];
 
-/** What became no answer, and is nowhere at any time. */
+/** Attempts that became no answer, and are stored nowhere at any time. */
 export const ATTEMPTS: readonly string[] = ['a judge in despair', 'a vote for the moon'];
 
-/** What was answered about somebody else, or elsewhere. */
+/** Answers about another patient, or in another trajectory or space. */
 export const OTHERS: readonly string[] = ['of p9 alone', 'in another trajectory', 'in another space'];
 
 const writ = writFor('nurse');
@@ -24,9 +24,9 @@ const writ = writFor('nurse');
 export interface Answered {
   readonly assize: Assize;
   readonly trajectory: Trajectory;
-  /** What was asked, by what was answered. */
+  /** The questions, by the text of their answers. */
   readonly asked: ReadonlyMap<string, Question>;
-  /** What the judge was asked, by key: at the first two it failed. */
+  /** The questions to the judge, by key. The judge failed at the first two. */
   readonly judged: readonly string[];
   /** Of the vote that stands. */
   readonly vote: string;

@@ -20,7 +20,7 @@ const GOOD: VectorItem = { invariant_id: 'GOOD', result: 'pass' };
 const BAD: VectorItem = { invariant_id: 'BAD', result: 'escalate', detail: 'high' };
 const WORSE: VectorItem = { invariant_id: 'WORSE', result: 'reject' };
 const saw = (one: CounselorRecord, ...overridden: VectorItem[]): CounselorRecord => ({ ...over(one), overridden });
-/** The last one, who overrides what does not pass, and the vector. */
+/** The last approver, with an override if a rule does not pass, and the vector. */
 function seeing(one: CounselorRecord, ...vector: VectorItem[]): [CounselorRecord, Members] {
   const overrides = vector.some(({ result }) => result !== 'pass');
   return [overrides ? over(one) : one, { detection_vector: vector }];
@@ -31,7 +31,7 @@ class Case {
   readonly writer = new ChainWriter('t');
   readonly putUp: Members;
 
-  /** One is what an entry does not say. */
+  /** An entry omits `approvals` if it needs a single approval. */
   constructor(approvals = 3, rest: Members = {}) {
     this.putUp = pendingMembers({ ...(approvals === 1 ? {} : { approvals }), ...rest });
     this.writer.add('root', rootMembers({ n: 0 }));

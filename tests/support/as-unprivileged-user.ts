@@ -1,8 +1,8 @@
 const NOBODY = 65_534;
 
 /**
- * Calls as somebody whom permission bits stop, which they do not do to root. The uid is another one only until the call
- * has ended, and of all that runs in this process meanwhile.
+ * Calls as a user that permission bits stop, because they do not stop root. The uid is changed only
+ * until the call has ended, for everything that runs in this process in the meantime.
  */
 export async function asUnprivilegedUser<T>(call: () => Promise<T>): Promise<T> {
   if (process.geteuid!() !== 0) return call();

@@ -1,4 +1,7 @@
-/** Ledgers that say what changed of beliefs: honest ones, erased ones, and the honest one spoilt in one way each. */
+/**
+ * Ledgers that record fact changes: honest ones, erased ones, and the honest one corrupted in one
+ * way each.
+ */
 import { type BeliefChange, type BlobRow, type ErasedRow, type Hash, OPEN_END, OPEN_START, storeSalted } from '#ledger';
 import type { ErasureCase, Ledger } from './erasure-cases.ts';
 import {
@@ -85,7 +88,7 @@ export class Beliefs {
     });
   }
 
-  /** What is said; what contradicts it, beside something else; what is taken back; and what a person approved. */
+  /** An assertion, a contradiction next to another fact, a retraction, and an approved fact. */
   honest(): Loose[][] {
     const valid = { valid_from: second(-60), valid_to: second(60), asserted_from: second(-60) };
     const lost = { row_kind: 'audit', resolution_id: 'r', provenance_id: 'w:@0 + w:@1', confidence: 0.5 };
@@ -113,7 +116,10 @@ export class Beliefs {
   }
 }
 
-/** The chain of the honest one, with changes spoilt, and whatever else is said in its second commit. */
+/**
+ * The chain of the honest ledger, with corrupted changes, and with further fields in its second
+ * commit.
+ */
 function written(changes: readonly unknown[], contested: Members = {}): ChainWriter {
   const writer = new ChainWriter('t');
   writer.add('root', rootMembers({ n: 0 }));
@@ -133,7 +139,7 @@ function ledgerOf({ rows }: ChainWriter, blobs: readonly BlobRow[], gone: readon
   return { rows, blobs: blobs.filter(({ hash }) => !erased.has(hash)), erased: gone };
 }
 
-/** The honest one, as somebody spoilt its changes: by commit, by partition. */
+/** The honest ledger with corrupted changes: by commit, by partition. */
 function spoilt(name: string, verdict: string, spoil: (changes: Loose[][], made: Beliefs) => unknown): ErasureCase {
   const made = new Beliefs();
   const changes = made.honest();
@@ -169,7 +175,7 @@ const NO_REFERENCE: readonly unknown[] = [
   null,
 ];
 
-/** What is refused by its form. */
+/** Changes that are refused for their form. */
 function forms(): ErasureCase[] {
   const list = `${AT.contested} malformed`;
   return [
@@ -224,7 +230,7 @@ function pendingWith(name: string): ErasureCase {
   return { name, verdict: '1 malformed', ledger: ledgerOf(writer, made.blobs) };
 }
 
-/** What a person has to choose: when it was said, beside the questions that it has. */
+/** Contradictions that need an approver: the time of their assertion, next to their questions. */
 function contradictions(): ErasureCase[] {
   const questioned = (name: string, verdict: string, rest: Members, pending: Members = {}): ErasureCase => {
     const blobs: BlobRow[] = [];
@@ -248,7 +254,7 @@ function contradictions(): ErasureCase[] {
   ];
 }
 
-/** What breaks a rule inside of one entry. */
+/** Violations of a rule inside of one entry. */
 function rules(): ErasureCase[] {
   const broken = `${AT.contested} rule_broken`;
   const first = (changes: Loose[][]): Loose => changes[1]![0]!;
@@ -298,7 +304,7 @@ function builtIn(): ErasureCase[] {
   });
 }
 
-/** What is right, although it may not look so. */
+/** Valid ledgers that may look invalid. */
 function fine(): ErasureCase[] {
   return [
     spoilt('honest', 'valid', () => undefined),
@@ -314,14 +320,14 @@ function fine(): ErasureCase[] {
     spoilt('a fact that is closed goes on under its id', 'valid', (changes) => {
       changes[1]![0]!['insert'][1].fact_id = 'a';
     }),
-    // What holds between entries is known to who has all of them: of all trajectories.
+    // Only a reader with the entries of all trajectories can check rules between entries.
     spoilt('a version that was there before', 'valid', (changes) => {
       changes[2]![0]!['version'] = 2;
     }),
   ];
 }
 
-/** What the references lead to. */
+/** The contents that the references lead to. */
 function contents(): ErasureCase[] {
   const at = AT.contested;
   const change = (changes: Loose[][]): Loose => changes[1]![0]!;
@@ -367,7 +373,7 @@ function contents(): ErasureCase[] {
   ];
 }
 
-/** What was erased of it, by a commit that says so, or by nobody. */
+/** Erased contents, with or without a commit that records the erasure. */
 function gone(): ErasureCase[] {
   const erasing = (
     name: string,
@@ -420,7 +426,7 @@ function begun(name: string, verdict: string, spoil: (change: Loose, made: Belie
   });
 }
 
-/** What branches begin with. */
+/** The facts that branches start with. */
 function inheritances(): ErasureCase[] {
   const [malformed, broken] = [`${AT.said} malformed`, `${AT.said} rule_broken`];
   const with_ = (of: 'inherit' | 'row', name: string, ...values: unknown[]): ErasureCase[] =>

@@ -10,7 +10,10 @@ import { type Ended, runCommand } from './command.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A till: payments over 100 need the boss, more than 1,000 in all is refused. With a ledger that has one of each ruling. */
+/**
+ * A till: payments over 100 need the boss, and more than 1,000 in all is refused. Its ledger has
+ * one of each ruling.
+ */
 const TILL = `
 import { defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/index.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
@@ -62,7 +65,10 @@ await pay(500, 'a desk');
 await store.close();
 `;
 
-/** The command in a folder of its own for each test of a file, where the ledger of a till may be had. To be called once in the file. */
+/**
+ * The command in a separate folder for each test of a file, with the ledger of a till on request.
+ * Call this once per file.
+ */
 export function inTillFolder() {
   let made: string;
   let folder: string;

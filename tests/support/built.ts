@@ -3,7 +3,10 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
-/** Where the first test of a run that needs the package leaves it for the others: in the repository, as maps name their sources from there. */
+/**
+ * The variable with the folder in which the first test of a run leaves the built package for the
+ * others. The folder is in the repository, because source maps name their sources from there.
+ */
 const KEPT = 'ASSIZE_BUILT';
 
 /** Once for all processes of a run. */
@@ -13,7 +16,10 @@ export default function keepBuilt(): void {
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 }
 
-/** The folder of the package as it is published, and not to be changed. What is built is not checked again: `npm run typecheck` has. */
+/**
+ * The folder of the package as published. Callers must not change it. The build skips the type
+ * check, because `npm run typecheck` has done it.
+ */
 export function builtPackage(): string {
   const kept = process.env[KEPT]!;
   if (existsSync(kept)) return kept;

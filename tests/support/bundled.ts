@@ -3,7 +3,10 @@ import { basename, join } from 'node:path';
 import { rolldown } from 'rolldown';
 
 const root = join(import.meta.dirname, '../..');
-/** Where programs of a run are: in the repository, where libraries are found that load what is theirs by themselves. */
+/**
+ * The variable with the folder for the programs of a run. The folder is in the repository, where
+ * libraries that load their own files are found.
+ */
 const KEPT = 'ASSIZE_BUNDLED';
 
 /** Once for all processes of a run. */
@@ -14,8 +17,8 @@ export default function keepBundled(): void {
 }
 
 /**
- * A program as one file, for who starts it again and again: to load it from hundreds of sources takes four times as long as to load that,
- * and longer than what such a process does.
+ * A program as one file, for tests that start it many times. Loading it from hundreds of sources
+ * takes four times as long, and longer than the work of such a process.
  */
 export async function bundled(program: string): Promise<string> {
   const folder = join(process.env[KEPT]!, basename(program, '.ts'));

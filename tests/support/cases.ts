@@ -1,6 +1,7 @@
 /**
- * How many cases a property is tried on: its usual number, or in proportion when `ASSIZE_CASES` says how many the
- * largest one shall have (its usual number is 2,000).
+ * Number of cases that a property is tried on: its usual number, or in proportion to
+ * `ASSIZE_CASES`. That variable sets the number of the largest property (its usual number is
+ * 2,000).
  */
 export function cases(usual: number): number {
   const wanted = Number(process.env['ASSIZE_CASES'] ?? 2_000);

@@ -22,8 +22,9 @@ const EPOCHS = 40;
 const RULED = ['rejected'];
 
 /**
- * Whether a ledger tells of effects what the effect log does, and no more: what its commits named is settled once, what waits is put
- * up once, what was undone without a ruling has one entry. To be asked when all was seen to that can be.
+ * Whether a ledger records exactly the effects of the effect log. Effects that its commits name are
+ * settled once, and pending effects are submitted once. Effects compensated without a ruling have
+ * one entry. Call this when everything that can be resolved is resolved.
  */
 export async function expectEffectLogMatches(
   store: Store,
@@ -59,7 +60,7 @@ export async function expectEffectLogMatches(
   expect(settled.sort()).toEqual(entries.flatMap((entry) => wantedOf(entry, transactions)).sort());
   expect(abandoned.sort((a, b) => a.epoch - b.epoch)).toEqual(transactions.flatMap(abandonedOf));
   expect(discarded.sort()).toEqual(transactions.flatMap(discardedOf).sort());
-  // Open is what waits, and nothing else.
+  // The open transactions are those with unresolved effects, and no others.
   expect(transactions.filter(isAtWork).map(({ epoch }) => epoch)).toEqual(
     [...new Set(left.map(({ epoch }) => epoch))].sort((a, b) => a - b),
   );
@@ -79,7 +80,10 @@ function isAtWork({ state }: KnownTransaction): boolean {
   return state.phase !== 'settled' && state.phase !== 'aborted';
 }
 
-/** What a commit's effects are to be settled as, by what the log has of the transaction: those that have ended for good. */
+/**
+ * The outcomes that a commit's effects must be settled with, from the log of the transaction: those
+ * that are final.
+ */
 function wantedOf(
   { id: commit, payload }: { id: string; payload: ReturnType<typeof readRow>['payload'] },
   transactions: readonly KnownTransaction[],
@@ -112,7 +116,7 @@ function abandonedOf(known: KnownTransaction): AbandonedArgs[] {
   return state.phase === 'aborted' && acted.length > 0 && isTold ? [{ cause, effects: acted, epoch }] : [];
 }
 
-/** What was undone of branches that were not chosen, and has cost something. */
+/** The compensated effects of branches that were not chosen, if they had a cost. */
 function discardedOf(known: KnownTransaction): string[] {
   if (known.state.phase !== 'settled') return [];
   return known.effects.flatMap(({ key }, n) => {

@@ -1,4 +1,5 @@
-// Reads vitest’s report in JSON and says by file what was skipped, and why that may be. Fails where something was for no reason that is known.
+// Reads vitest’s report in JSON and prints by file the skipped tests, with the reason. Fails if a
+// test is skipped for no known reason.
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { judgeSkips, type Skipped } from './skips.ts';

@@ -1,4 +1,7 @@
-/** A process that runs one command after another, as long as who started it is there; so the command is loaded once. */
+/**
+ * A process that runs one command after another, as long as its parent exists. So the command is
+ * loaded once.
+ */
 import { Writable } from 'node:stream';
 import { EXPERIMENTS } from '../../experiments/cli/program.ts';
 import { run } from '../../src/cli/program.ts';
@@ -7,7 +10,8 @@ import { type CommandLine, type Ended, EXPERIMENTS_COMMAND } from './command.ts'
 let last: Promise<unknown> = Promise.resolve();
 
 process.on('message', (line: CommandLine) => {
-  // One at a time, because each has the process for itself: its folder, its environment, its streams.
+  // One command at a time, because each needs the process alone: its folder, its environment, its
+  // streams.
   last = last.then(async () => process.send?.(await ended(line)));
 });
 process.on('disconnect', () => process.exit());

@@ -107,7 +107,7 @@ export function gone(hash: string): string {
   return canonicalize({ $erased: hash });
 }
 
-/** What an erasure says. */
+/** The arguments of an erasure. */
 export function argsOf(entry: EntryRow): ErasureArgs {
   return JSON.parse(entry.payload).action.args;
 }

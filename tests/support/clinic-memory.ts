@@ -25,7 +25,7 @@ export const drug = async (memory: Memory, query: object): Promise<string[]> =>
 
 type Begin = (options?: Partial<AssizeOptions>) => ReturnType<typeof beginOn>;
 
-/** What is said in a clinic, on a store in memory and on one in a file. */
+/** Runs tests on the memory of a clinic, on a store in memory and on one in a file. */
 export function onClinics(tests: (begun: Begin) => void): void {
   describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const folder = mkdtempSync(join(tmpdir(), 'assize-memory-'));

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineDomain } from '#kernel';
 
-/** A domain with a memory: each cardinality, and who chooses in each way. */
+/** A domain with a memory: each cardinality, and each way to choose a winner. */
 export const clinic = defineDomain({
   name: 'clinic',
   version: '1',

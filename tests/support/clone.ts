@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const WORKSPACES = ['domains', 'ontology', 'experiments'];
 
-/** Copies the sources and the workspaces into a folder, with the installed packages of this clone but for those named. */
+/**
+ * Copies the sources and the workspaces into a folder, with the installed packages of this clone
+ * except `without`.
+ */
 export function copyClone(folder: string, without: readonly string[] = []): void {
   for (const part of ['src', ...WORKSPACES, 'package.json'])
     cpSync(join(root, part), join(folder, part), {

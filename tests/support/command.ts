@@ -10,15 +10,15 @@ const resident = join(import.meta.dirname, 'child-process.ts');
 /** Their commands are named by a second word. */
 const FAMILIES = ['writ', 'keys', 'ontology', 'effects'];
 
-/** What a command ended with, and what it said. */
+/** The exit code of a command, and its output. */
 export interface Ended {
   readonly code: number | null;
   readonly out: string;
-  /** Without how far it was now and then: whether it says so is a matter of how fast the machine is. */
+  /** Without progress lines: their presence depends on the speed of the machine. */
   readonly err: string;
 }
 
-/** What is typed, and where. */
+/** The typed arguments, with the folder and the environment. */
 export interface CommandLine {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
@@ -42,12 +42,12 @@ export function startCommand(folder: string, store: string | undefined, ...args:
   });
 }
 
-/** Runs it to its end, as a process of its own: for what is about processes. */
+/** Runs the command to its end, in a separate process: for tests about processes. */
 export function runProcess(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
   return endOf(startCommand(folder, store, ...args));
 }
 
-/** What a process that was started comes to. */
+/** The result of a started process. */
 export async function endOf(child: ChildProcess): Promise<Ended> {
   let [out, err] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (out += text));
@@ -62,9 +62,10 @@ const PROGRESS = /^[a-z ]+: \d+(\/\d+ \(\d+ %\))?(, \d+\/s)?\n/gm;
 const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(PROGRESS, '') });
 
 /**
- * Runs it to its end. Each command is a process of its own the first time that a test file runs it; after that a process
- * that has loaded it already, and does nothing else meanwhile, is told what was typed. Loading takes longer than most
- * commands. A module that a command is given is loaded once, so a changed one needs another name.
+ * Runs the command to its end. On its first use in a test file, each command runs in a separate
+ * process. After that, an idle process that has already loaded the command receives the arguments.
+ * Loading takes longer than most commands. A module that a command receives is loaded once, so a
+ * changed module needs another name.
  */
 export function runCommand(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
   const name = nameOf(args);
@@ -73,7 +74,7 @@ export function runCommand(folder: string, store: string | undefined, ...args: r
   return runProcess(folder, store, ...args);
 }
 
-/** Help is one command, whatever it is about. */
+/** Help is one command, for any topic. */
 function nameOf(args: readonly string[]): string {
   if (args.includes('--help')) return '--help';
   const [command = '', second = ''] = args;
@@ -105,7 +106,7 @@ function startResident(): ChildProcess {
   return child;
 }
 
-/** The store is named by the test, and not by who runs it. */
+/** The test names the store, and not the environment of the run. */
 function environment(): NodeJS.ProcessEnv {
   const { ASSIZE_STORE: _, ...rest } = process.env;
   return rest;

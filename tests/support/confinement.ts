@@ -16,9 +16,10 @@ import { fitted } from './schedule.ts';
 const WRIT = writFor('agents');
 
 /**
- * Part (ii) of Proposition 1 and 1+: runs agents that write to all that they get. The world, what is pending and every slice
- * must be the same after a decision as they were when there was last a ruling; and a ruling must have changed what its entry
- * says. Throws where they are not. With `somebody`, a counselor approves some of what is pending and rejects the rest.
+ * Part (ii) of Proposition 1 and 1+: runs agents that write to all of their input. After a
+ * decision, the state, the pending proposals and every slice must be the same as after the last
+ * ruling. A ruling must have made the change that its entry records. Throws if they differ. With
+ * `somebody`, a counselor approves some of the pending proposals and rejects the rest.
  */
 export async function confined(
   rules: readonly RuleSpec[],
@@ -65,7 +66,7 @@ export async function confined(
         ({ do: id < '8' ? 'approve' : 'reject', principal: 'doc', method: 'test', reason: 'so' }) as const,
     }),
     onTurn: ({ ruling }) => {
-      // Where nothing is ruled on, whoever decides next sees that all is as it was.
+      // If no ruling is made, the next decision checks that everything is unchanged.
       if (ruling === undefined || ruling.ruling === 'frozen') return;
       const before = world;
       world = worldOf(trajectory);
@@ -95,7 +96,7 @@ function slicesOf(trajectory: Trajectory, roles: ReadonlyMap<string, RoleRef>): 
   return slices;
 }
 
-/** What is ruled on leaves an entry, and moves what the entry says. */
+/** A ruling leaves an entry, and makes the change that the entry records. */
 function sameAsRuled(ruling: Exclude<Ruling, { ruling: 'frozen' }>, before: WorldText, after: WorldText): void {
   const { id: head, payload } = ruling.entry;
   const state = ruling.ruling === 'committed' ? stateBy(payload, before) : before.state;
@@ -118,7 +119,10 @@ function same(is: string, shall: string | undefined, what: string): void {
   if (is !== shall) throw new Error(`${what} is\n${is}\nand should be\n${shall}`);
 }
 
-/** Writes to every member that can be got at, adds some, and takes each away; none of it may be taken. */
+/**
+ * Writes to every field within reach, adds some, and deletes each. None of these writes may
+ * succeed.
+ */
 function meddle(value: unknown): void {
   if (!isContainer(value)) return;
   const tries = [

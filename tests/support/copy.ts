@@ -1,4 +1,5 @@
-// What a copy of the package makes, and what it is given to: imported again after `vi.resetModules()`, this is another copy.
+// The exports of a copy of the package that make values, and those that accept them. Imported again
+// after `vi.resetModules()`, this module is another copy.
 
 import * as ontology from 'assize-ontology';
 import * as agents from '#agents';

@@ -1,4 +1,7 @@
-/** One parent, `t`, whose `lead` may spend a hundred, and what tests do with its delegations. */
+/**
+ * One parent, `t`, with a `lead` that may spend a hundred, and the test helpers for its
+ * delegations.
+ */
 import { expect } from 'vitest';
 import { type Writ, writId } from '#authority';
 import { isAssizeError } from '#base';
@@ -89,7 +92,7 @@ export async function expectSound(store: LedgerStore): Promise<void> {
   for (const { fault } of await verifyStore(store)) expect(fault).toBeUndefined();
 }
 
-/** What can be spent under a writ of the trajectory, to the unit. */
+/** Checks the amount that can be spent under a writ of the trajectory, to the unit. */
 export async function expectLeft(
   trajectory: Trajectory,
   usd: number,

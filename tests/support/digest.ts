@@ -1,8 +1,9 @@
 import { isContainer } from './json.ts';
 
 /**
- * 32 bits that follow from a JSON value alone, whatever the order of its members; for tests that let chance follow from what is seen,
- * a hundred times a case. Equal values have the same, and others as good as never.
+ * 32 bits that derive from a JSON value alone, for any order of its fields. Tests use them to
+ * derive randomness from visible values, a hundred times a case. Equal values have the same bits,
+ * and other values almost never do.
  */
 export function digest(value: unknown): number {
   return scattered(mixed(value));
@@ -38,7 +39,7 @@ function joined(left: number, right: number): number {
   return scattered(Math.imul(left, 0x9e3779b1) + right);
 }
 
-/** The last steps of MurmurHash3: each bit of what goes in moves half of those that come out. */
+/** The last steps of MurmurHash3: each input bit moves half of the output bits. */
 function scattered(bits: number): number {
   let mix = bits ^ (bits >>> 16);
   mix = Math.imul(mix, 0x85ebca6b);

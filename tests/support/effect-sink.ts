@@ -11,8 +11,8 @@ import {
 import { defineDomain, pass } from '#kernel';
 import type { EffectStore, Lease, LedgerStore, Membership, SharedEffectStore } from '#ledger';
 
-// A process that may end at any step, sinks that keep their own logs, and tools that act on them. What a test says of effects it
-// reads off the sinks, and nowhere else.
+// A process that may end at any step, sinks that keep their own logs, and tools that act on them. A
+// test reads the effects from the sinks, and from nothing else.
 
 /** Where a process may end: before and after each of its writes and calls. */
 export class Steps {
@@ -53,7 +53,10 @@ type Store = LedgerStore & EffectStore & Partial<SharedEffectStore>;
 
 const WRITES: ReadonlySet<string> = new Set(['commit', 'logEffects']);
 
-/** A store as one process has it: what it is given to write arrives, or does not; and with the process ends its tenure or membership. */
+/**
+ * A store as one process sees it: a write arrives, or does not. The lease or membership ends with
+ * the process.
+ */
 export function storeOf(store: Store, steps: Steps): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -85,7 +88,7 @@ async function sharedBy(
   options: { readonly leaseMs: number },
 ): Promise<Membership> {
   const membership = await store.joinEffects(options);
-  // Who hangs is not gone yet.
+  // A process that does not respond is not gone yet.
   void steps.ended.then(() => (steps.isHung ? undefined : membership.release()));
   return {
     ...membership,
@@ -96,14 +99,17 @@ async function sharedBy(
   };
 }
 
-/** What came to a sink, in order: what it did, what it undid, and what it passed over because it had it before. */
+/**
+ * The calls that reached a sink, in order: executed, compensated, and skipped because the sink
+ * already had them.
+ */
 export interface Arrival {
   readonly did: 'do' | 'undo' | 'again';
   readonly key: string;
   readonly what: string;
 }
 
-/** Something outside that acts, and keeps a log that is nobody else's. */
+/** An external system that acts, and keeps its own separate log. */
 export class OutsideSink {
   readonly sort: Sink;
   readonly log: Arrival[] = [];
@@ -114,7 +120,7 @@ export class OutsideSink {
     this.sort = sort;
   }
 
-  /** A blind one does whatever it is told, as often as it is told. */
+  /** A blind sink executes every call, also a repeated one. */
   do(key: string, what: string): void {
     if (this.sort === 'keyed' && this.#seen.has(key)) {
       this.log.push({ did: 'again', key, what });
@@ -151,7 +157,10 @@ export class OutsideSink {
   }
 }
 
-/** How a call goes: `fail`: it does nothing and says so; `lose`: it is done, and the answer is lost; `hang`: the same, without an end. */
+/**
+ * The fault of a call. `fail`: it does nothing and reports that. `lose`: it is executed, and the
+ * answer is lost. `hang`: the same, without an end.
+ */
 export type Fault = 'none' | 'fail' | 'fail_for_good' | 'lose' | 'lose_before' | 'hang';
 
 export interface Outside {
@@ -159,7 +168,7 @@ export interface Outside {
   readonly steps: Steps;
   /** Asked at each call; `of`: which one. */
   readonly fault?: (of: 'do' | 'undo' | 'ask', what: string) => Fault;
-  /** What undoing costs, of what is undone at a cost; by default nothing is said of that. */
+  /** The cost of compensating an effect of class `with_cost`. By default no cost is declared. */
   readonly undoCost?: { readonly [unit: string]: number };
 }
 

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { defineDomain, escalate, type FailureIntent, pass, reject } from '#kernel';
 
-/** What is done where the effects of an order fail, by its name; for any other, that it failed is counted. */
+/**
+ * The action on failed effects of an order, by its name. For any other name, the failure is
+ * counted.
+ */
 const FAILURES: Readonly<Record<string, (name: string) => FailureIntent>> = {
   bad: () => ({ action: 'count', args: 'forbidden' }),
   asks: () => ({ action: 'count', args: 'asked' }),
@@ -48,7 +51,7 @@ export const orders = defineDomain<any, any>({
     },
   } as never,
   invariants: ({ invariant }: any) => [
-    // What is forbidden is let pass with a pardon.
+    // A forbidden order passes with a pardon.
     invariant('NOT_FORBIDDEN', ['/done'], ({ done }: any) =>
       done.forbidden === undefined || done.pardon !== undefined ? pass : reject('it is forbidden'),
     ),

@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../..');
 /** Orders of which one that waits freezes what it would change, and nothing else. */
 export const wide = defineDomain<any, any>({ ...(orders.declared as any), name: 'wide', freeze: 'footprint' });
 
-/** The letters that were sent are files of this folder; how its sink answers is up to the process. */
+/** The sent letters are files of this folder. The process decides the answers of the sink. */
 export function mail(sink: Sink, execute: (to: string) => unknown) {
   return declareTool({
     name: 'mail.send',
@@ -26,7 +26,10 @@ export function mail(sink: Sink, execute: (to: string) => unknown) {
   });
 }
 
-/** `assize effects` in a folder of its own for each test of a file, and what may be left in the store there. To be called once in the file. */
+/**
+ * `assize effects` in a separate folder for each test of a file, with unresolved effects in its
+ * store on request. Call this once per file.
+ */
 export function inEffectsFolder() {
   let folder: string;
   let url: string;
@@ -113,7 +116,10 @@ export default [
     await written(tool, promise);
   }
 
-  /** Refused for good and undone; the process ended before what its action does then was in the ledger. */
+  /**
+   * Permanently refused and compensated. The process ended before its `onFailure` action was in the
+   * ledger.
+   */
   async function failed(): Promise<void> {
     const store = await openSqlite({ path: url.slice('sqlite:'.length) });
     const commit = store.commit.bind(store);

@@ -3,7 +3,7 @@ import { MemoryStore } from '#stores';
 import { OutsideSink, Steps, tally, toolFor } from './effect-sink.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
-/** A tally with a doctor, who approves what is put up. */
+/** A tally with a doctor that approves the submitted proposals. */
 export const attended = defineDomain<any, any>({
   ...(tally.declared as any),
   name: 'attended',
@@ -22,7 +22,10 @@ export const asking = defineDomain<any, any>({
   ],
 });
 
-/** A trajectory with effects in commits, in what waits, in what was approved and rejected; one costs something. */
+/**
+ * A trajectory with effects in commits, in pending proposals, and in approved and rejected ones.
+ * One effect has a cost.
+ */
 export async function ledgerWithEffects(): Promise<{ store: MemoryStore; sink: OutsideSink }> {
   const sink = new OutsideSink('keyed');
   const tools = [toolFor({ sink, steps: new Steps() }, 'irreversible', 'buffered')];

@@ -37,7 +37,7 @@ import {
   WRIT,
 } from './ledger-rows.ts';
 
-/** Rows in the order of their log, the texts that are there, and what is said to have been erased. */
+/** Rows in the order of their log, the existing texts, and the recorded erasures. */
 export interface Ledger {
   readonly rows: readonly EntryRow[];
   readonly blobs: readonly BlobRow[];
@@ -51,7 +51,7 @@ export interface ErasureCase {
   readonly verdict: string;
 }
 
-/** What `verify` says of each trajectory. */
+/** The verdict of `verify` on each trajectory. */
 export async function verdictsOf(ledger: Ledger): Promise<Record<string, string>> {
   const faults = Object.entries(await faultsByName(ledger));
   return Object.fromEntries(faults.map(([name, fault]) => [name, fault ? `${fault.seq} ${fault.code}` : 'valid']));
@@ -66,7 +66,7 @@ export async function faultsByName({ rows, blobs, erased }: Ledger): Promise<Rec
   return faults;
 }
 
-/** An export of whatever it is: what an honest writer would refuse to write, too. */
+/** An export of any ledger, also of one that an honest writer would refuse to write. */
 export function linesOf({ rows, blobs, erased }: Ledger): string {
   const texts = new Map(blobs.map((blob) => [blob.hash, blobLine(blob)]));
   for (const row of erased) texts.set(row.hash, erasedLine(row));
@@ -74,7 +74,7 @@ export function linesOf({ rows, blobs, erased }: Ledger): string {
   let lines = HEADER;
   for (const row of rows) {
     const payload = JSON.parse(row.payload) as Payload;
-    // What is not of its form may refer to nothing.
+    // A payload that fails validation may have no readable references.
     for (const hash of payloadFault(payload) === undefined ? referencesOf(payload) : []) {
       lines += texts.get(hash) ?? '';
       texts.delete(hash);
@@ -142,7 +142,7 @@ class Case {
     return this.writer.add('commit', erasureMembers(values, rest, state as readonly Patch[]));
   }
 
-  /** The ledger, and what of it is said to be erased. */
+  /** The ledger, with these values listed as erased. */
   ledger(...erased: readonly (readonly [reference: BlobRef, by: Hash])[]): Ledger {
     const rows = erased.map(([{ $blob: hash }, by]) => ({ hash, by }));
     const blobs = this.blobs.filter(({ hash }) => !rows.some((row) => row.hash === hash));
@@ -431,7 +431,9 @@ function forms(): ErasureCase[] {
   return cases;
 }
 
-/** What the fold has where a value is, where it was erased, and where only data looks like one. */
+/**
+ * Cases of the fold at a path: a value, an erased value, and data that only resembles a reference.
+ */
 function folds(): ErasureCase[] {
   const there = (made: Case, path: string) => made.commit([{ op: 'replace', path, value: 'x' }]);
   const value = new Case('t', (one) => ({
@@ -475,7 +477,7 @@ function folds(): ErasureCase[] {
   ];
 }
 
-/** What a child begins with. */
+/** Cases of the initial state that a delegation gives to its child. */
 function handedOn(): ErasureCase[] {
   const handed = (change: (sensitive: readonly Patch[]) => Members, erase: 'parent' | 'child' | 'nobody'): Ledger => {
     const made = new Case('first', () => ({ writs: [WRIT, HELD] }));

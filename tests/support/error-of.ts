@@ -1,4 +1,4 @@
-/** What a call throws. */
+/** The error that a call throws. */
 export function errorOf(call: () => unknown): unknown {
   try {
     call();

@@ -1,7 +1,10 @@
 import { plotter, type Table } from 'assize-experiments/tables';
 import { expect } from 'vitest';
 
-/** Where the tables of each experiment are from: tables and appendices of seed 003, and the sections that speak of what it has no table of. */
+/**
+ * The sources of each experiment's tables: tables and appendices of the Atomix paper, and its
+ * sections for results without a table.
+ */
 export const SOURCES: Readonly<Record<string, readonly string[]>> = {
   speculation: ['RQ2', 'Table 3'],
   mock: ['Table 4'],

@@ -13,17 +13,20 @@ import { dirname, join } from 'node:path';
 import type { Disk } from '#tools/files';
 import type { Steps } from './effect-sink.ts';
 
-// Folders that tools work in, and a disk whose process may end at any step.
+// Folders that tools work in, and a disk with a process that may end at any step.
 
-/** A new folder, in memory where there is such a place: it is the order of steps that is tested, and not the disk. */
+/** A new folder, in memory if possible: the tests check the order of steps, not the disk. */
 export function newFolder(): string {
   return mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'assize-files-'));
 }
 
-/** What is in a folder, by path: contents and mode of files, and folders with `/`. Read by other means than the tools have. */
+/**
+ * The contents of a folder, by path: contents and mode of files, and folders with `/`. Read by
+ * other means than the tools' own.
+ */
 export type Listing = Readonly<Record<string, string>>;
 
-/** Of what is the tools' own: only what they should have put away. */
+/** Of the tools' own files, lists only the files that the tools should have removed. */
 export function listing(root: string): Listing {
   const found: Record<string, string> = {};
   const visit = (folder: string): void => {

@@ -26,9 +26,13 @@ import {
 } from './generated-groups.ts';
 import { clone, isContainer } from './json.ts';
 
-// Domains made of data, so that a test can judge a state by itself, on plain objects, with no view, footprint or index.
+// Domains made of data. A test can check a state independently, on plain objects, without view,
+// footprint or index.
 
-/** Keys that sort one way as text, another as pointers, and another as JavaScript puts them; and one that lists have too. */
+/**
+ * Keys with a different order as text, as pointers and in JavaScript, and one key that lists have
+ * too.
+ */
 export const KEYS = ['a', 'length', 'a/b', 'a!', '10', '9'] as const;
 
 export interface ShopState {
@@ -53,7 +57,10 @@ const stateSchema = z.object({
 });
 convertedOnce(stateSchema, 'output');
 
-/** A schema whose JSON Schema is made now, and of which each domain hashes the hash alone: all else of making one takes less. */
+/**
+ * Converts a schema to JSON Schema once, now. Each domain then hashes only that hash: the rest of
+ * creating a domain takes less time than the conversion.
+ */
 function convertedOnce(schema: z.ZodType, io: 'input' | 'output'): void {
   const title = contentHash(JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io }))));
   schema._zod.toJSONSchema = () => ({ title });
@@ -75,7 +82,7 @@ export const shopState: fc.Arbitrary<ShopState> = fc.record({
 
 // ── rules ──
 
-/** What a rule does with a state that it does not let pass. */
+/** The behaviour of a rule on a state that it does not pass. */
 export type Otherwise = 'reject' | 'escalate' | 'throw' | 'nonsense' | 'promise' | 'mutate' | 'peek';
 
 export interface RuleSpec {
@@ -84,14 +91,14 @@ export interface RuleSpec {
   readonly reads: readonly string[];
   readonly with: 'nothing' | 'user' | 'peer' | 'inside' | 'outside';
   readonly otherwise: Otherwise;
-  /** Of 16 states it does not let so many pass; which ones follows from the digest of what it reads. */
+  /** Number of states in 16 that the rule does not pass. The digest of its reads selects them. */
   readonly refuses: number;
   readonly salt: number;
   /** Of rules over groups: by groups, and not all as one. */
   readonly per?: boolean;
   /** Some members can't be counted. */
   readonly odd?: boolean;
-  /** What a plain rule has counted. */
+  /** The index of a plain rule. */
   readonly index?: IndexSpec;
 }
 
@@ -165,7 +172,7 @@ export const ruleSpec: fc.Arbitrary<RuleSpec> = fc.oneof(
   groupSpec,
 );
 
-/** A rule that often asks a person, and whose approval makes it pass. */
+/** A rule that often escalates, and passes after the approval. */
 export const askingRule: fc.Arbitrary<RuleSpec> = fc.record({
   kind: fc.constant('plain' as const),
   reads: fc.uniqueArray(fc.constantFrom('/n', '/log', '/orders', '/users', '/deep/*/a'), {
@@ -182,7 +189,7 @@ export function idOf(index: number): string {
   return `RULE_${index}`;
 }
 
-/** A rule's answer, and for what stands for a throw or nonsense the text that begins its detail. */
+/** A rule's answer. For a throw or nonsense, `detail` is the start of the reported text. */
 export type Answer = { readonly result: 'pass' } | { readonly result: 'reject' | 'escalate'; readonly detail: string };
 
 export interface NaiveFinding {
@@ -261,7 +268,7 @@ function tagOf(spec: RuleSpec, seen: unknown): string {
   return digest([spec.salt, 'approved', seen]).toString(16);
 }
 
-/** What a rule reads, beside what it may read only to see whether it was approved. */
+/** The values that a rule reads, without the paths that it may read only to check its approval. */
 function readAll(reads: readonly string[], state: object): unknown[] {
   return reads.map((pointer) =>
     expand(state, pointer.split('/').slice(1)).map(({ keys, value }) => [keys, value ?? null]),
@@ -324,7 +331,10 @@ function otherPointer(spec: RuleSpec, member: unknown, keys: readonly string[]):
   }
 }
 
-/** A place below one that is now a record, now a list; of the names only the record's may be `length`. */
+/**
+ * A path below a place that is sometimes a record and sometimes a list. Only the record can have a
+ * field `length`.
+ */
 export function insideOf({ salt }: RuleSpec, key: string): string {
   return `/deep/${escapeSegment(key)}/${['length', '0', 'a'][salt % 3]}`;
 }
@@ -374,7 +384,7 @@ function ruleOf(spec: RuleSpec, index: number, promises: Promise<unknown>[]): In
     },
     {
       onApprove: (state) => {
-        // What the mark itself changes must not be part of what it stands for.
+        // The mark must not depend on a value that the mark itself changes.
         if (spec.reads.includes('/approvals')) return;
         state.approvals[id] = tagOf(spec, readAll(spec.reads, state));
       },
@@ -555,7 +565,7 @@ export function runEdit(state: ShopState, { do: what, key: name, other, value }:
   }
 }
 
-/** What a domain's author, or someone who got at its code, might do wrong. */
+/** Faults and attacks of a domain's author, or of an attacker with access to the domain's code. */
 export type Evil =
   | 'nothing'
   | 'throws'
@@ -606,7 +616,7 @@ export const EVILS: readonly Evil[] = [
   'puts its arguments into the state',
 ];
 
-/** What a refusal says of each; undefined: it is carried out like any other. */
+/** The reason of the refusal for each fault. Undefined: the action runs like any other. */
 export const REFUSED: { readonly [E in Evil]?: string } = {
   throws: 'precondition_failed',
   'throws nobody knows what': 'precondition_failed',
@@ -632,7 +642,7 @@ export const REFUSED: { readonly [E in Evil]?: string } = {
 /** Drafts that got away, of one domain. */
 export interface Loot {
   readonly drafts: any[];
-  /** Writes to all of them; what it throws is thrown away. */
+  /** Writes to all drafts, and ignores the errors. */
   plunder(): void;
 }
 
@@ -652,7 +662,8 @@ function lootBag(): Loot {
           try {
             write();
           } catch {
-            // A draft that has ended refuses; a thief does not care, and the state shows whether it did.
+            // An ended draft refuses the write. The attacker ignores that, and the state shows
+            // whether it did.
           }
         }
       }
@@ -743,7 +754,7 @@ export interface Generated {
   readonly domain: Domain<any, any>;
   readonly specs: readonly RuleSpec[];
   readonly loot: Loot;
-  /** What asynchronous rules left behind. */
+  /** The promises that asynchronous rules left. */
   readonly promises: readonly Promise<unknown>[];
 }
 
@@ -754,7 +765,10 @@ const argsSchema = z.object({
 });
 convertedOnce(argsSchema, 'input');
 
-/** A domain with these rules, one role that may do everything but `approvals`, and one that works for one user. */
+/**
+ * A domain with these rules, one role that may do everything except `approvals`, and one role that
+ * works for one user.
+ */
 export function generatedDomain(specs: readonly RuleSpec[], freeze: 'world' | 'footprint' = 'world'): Generated {
   const loot = lootBag();
   const promises: Promise<unknown>[] = [];
@@ -812,7 +826,7 @@ export function generatedDomain(specs: readonly RuleSpec[], freeze: 'world' | 'f
   return { domain, specs, loot, promises };
 }
 
-/** What an action makes of a state, on plain objects; undefined when it throws. */
+/** The state that an action returns, on plain objects. Undefined if the action throws. */
 export function naiveResult(state: ShopState, action: NaiveAction): ShopState | undefined {
   const result = clone(state);
   try {
@@ -871,7 +885,10 @@ export function intentOf(
   }
 }
 
-/** What an action may read or write, and what it may write, as pointers with `*` for any key. */
+/**
+ * The pointers that an action may read or write, and the pointers that it may write, with `*` for
+ * any key.
+ */
 export function touchedBy(action: NaiveAction): {
   readonly touched: readonly string[];
   readonly written: readonly string[];
@@ -918,7 +935,7 @@ export function naiveVector(
   });
 }
 
-/** What the approval of what a rule escalated adds to a state. */
+/** The state with the mark of an escalated rule's approval. */
 export function naiveMark(specs: readonly RuleSpec[], state: ShopState, id: string): ShopState {
   const spec = specs[Number(id.slice('RULE_'.length))] as RuleSpec;
   if (spec.kind !== 'plain' || spec.reads.includes('/approvals')) return state;

@@ -15,7 +15,8 @@ import {
   refuses,
 } from './generated-domain.ts';
 
-// Rules over whole collections, made of data, with what they say worked out by a walk over plain objects.
+// Rules over whole collections, made of data. A walk over plain objects computes the expected
+// answers.
 
 const PATHS = ['/n/*', '/orders/*', '/orders/*', '/users/*', '/deep/*', '/deep/*/*', '/log/*', '/orders/*/tags/*'];
 /** Groups are named as users are, so that a group can be judged with one. */
@@ -238,7 +239,7 @@ function sumOf(members: readonly Measured[]): number | string {
   return Number.isSafeInteger(Number(total)) ? Number(total) : `the sum ${total} is beyond 2^53 - 1`;
 }
 
-/** What a rule reads off its index, or what it throws then. */
+/** The figures that a rule reads from its index, or the error that it throws instead. */
 export function naiveFigures(spec: RuleSpec, state: object): readonly number[] | { readonly thrown: string } {
   const { path, per, odd } = spec.index as IndexSpec;
   const measuring = { salt: spec.salt, per, odd };

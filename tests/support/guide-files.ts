@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** A fenced block of a guide: what its first line says, and what is in it. */
+/** A fenced block of a guide: its first line and its contents. */
 export interface Block {
   readonly says: string;
   readonly code: string;
@@ -22,7 +22,9 @@ export function blockOf(page: string, says: string): string {
   return found.code;
 }
 
-/** Writes the blocks of a page that name a file: ` ```ts NAME.ts `. Blocks of one name are joined. */
+/**
+ * Writes the blocks of a page that name a file: ` ```ts NAME.ts `. Blocks with one name are joined.
+ */
 export function writeFiles(page: string, folder: string): void {
   const files = new Map<string, string[]>();
   for (const { says, code } of blocksOf(page)) {

@@ -16,7 +16,7 @@ export const hanging: readonly Tool[] = [
   declareTool({ name: 'hanging.read', input: z.strictObject({}), class: 'read', reads: ['test:r'], execute: never }),
 ];
 
-/** How it has ended: the code of what was thrown, or what that says, and else `done`. */
+/** The result of a promise: the code or the message of its error, else `done`. */
 export function codeOf(made: Promise<unknown>): Promise<unknown> {
   return made.then(
     () => 'done',

@@ -3,14 +3,14 @@ import { MemoryStore } from '#stores';
 import { clinic } from './clinic.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
-// A process that has believed a word, recalled by it, and erased it or closed its world where it is told to: prints whether its heap still
-// has that.
+// A process that asserts a word, recalls it, and then erases it or closes the runtime, as its
+// argument says. It prints whether its heap still contains the word.
 
 const [how] = process.argv.slice(2);
 // Not as a whole in the source, which is in the heap as well.
 const word = (): string => ['zq', 'heap', 'word'].join('');
 
-/** What is left of it is what nobody here holds. */
+/** Its own scope: after it returns, no variable here holds the word. */
 async function believed(): Promise<void> {
   const writ = writFor('nurse');
   const assize = runtimeOver(new MemoryStore(), [clinic]);

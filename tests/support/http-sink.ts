@@ -5,13 +5,20 @@ import type { Sink } from '#effects';
 import { OutsideSink } from './effect-sink.ts';
 
 /**
- * How a request goes. A number: refused with that status, and nothing is done; `after`: it is done, and answered with 500;
- * `lose`: it is done, and the connection ends; `lose_before`: the same, and it is not done; `hang`: it is done, and nothing is
- * answered; `garbage`: it is done, and the answer is none.
+ * The outcome of a request.
+ * - A number: refused with that status, without effect.
+ * - `after`: executed, and answered with 500.
+ * - `lose`: executed, and the connection ends.
+ * - `lose_before`: not executed, and the connection ends.
+ * - `hang`: executed, and not answered.
+ * - `garbage`: executed, with an invalid answer.
  */
 export type RequestFault = 'none' | 'after' | 'lose' | 'lose_before' | 'hang' | 'garbage' | number;
 
-/** A shop on this machine that takes orders: POST /orders, DELETE /orders/WHAT, GET /effects/KEY. Its log is its own. */
+/**
+ * A shop on this machine that accepts orders: POST /orders, DELETE /orders/WHAT, GET /effects/KEY.
+ * It has its own log.
+ */
 export class HttpSink implements AsyncDisposable {
   readonly sink: OutsideSink;
   readonly requests: { readonly method: string; readonly url: string; readonly headers: IncomingMessage['headers'] }[] =

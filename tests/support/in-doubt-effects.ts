@@ -14,7 +14,10 @@ export const blindTool: Tool = toolFor(
   'externalised',
 );
 
-/** Has so many effects in the trajectory t that a process has called which is gone, and of which nobody can tell what became of them. */
+/**
+ * Creates `count` effects in trajectory `t` with unknown outcomes. The process that called them has
+ * ended.
+ */
 export async function createInDoubtEffects(store: LedgerStore & EffectStore, count: number): Promise<void> {
   const writ = writFor('alice');
   const assize = runtimeOver(store, [tally]);

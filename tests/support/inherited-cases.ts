@@ -1,4 +1,7 @@
-/** Ledgers of what branches begin with: an honest one, of several trajectories, and spoilt in one way each. */
+/**
+ * Ledgers of the memory that branches inherit: one honest ledger of several trajectories, and
+ * ledgers with one corruption each.
+ */
 import { writId } from '#authority';
 import { type BlobRow, type EntryRow, type ErasedRow, type Hash, importLines, placedProvenance } from '#ledger';
 import { verifyStore } from '#runtime';
@@ -28,7 +31,7 @@ type Loose = Record<string, any>;
 const STEPS = ['said', 'moved', 'tried', 'later', 'others', 'asked', 'deeper', 'deepest'] as const;
 type Step = (typeof STEPS)[number];
 
-/** What a test does to the changes of one commit before it is written; it has the entries that were. */
+/** A test's change to one commit before it is written. It receives the entries so far. */
 type Spoil = (changes: Loose[], made: Made) => unknown;
 
 const named = (predicate: string, branch?: string): { [name: string]: string } => ({
@@ -45,8 +48,9 @@ interface Made {
 }
 
 /**
- * `root` changes what is shared, and so does `other`; `first` branches off where `root` has made two changes, and delegates to `child`;
- * `second` branches off of `first` before that has changed anything, `third` after that.
+ * `root` changes shared facts, and so does `other`. `first` branches off after two changes of
+ * `root`, and delegates to `child`. `second` branches off `first` before the first change of
+ * `first`, and `third` after it.
  */
 function ledgerOf(
   spoil: Partial<Record<Step, Spoil>> = {},
@@ -173,7 +177,10 @@ const TRAJECTORY_OF: { readonly [step in Step]: string } = {
   ...{ deeper: 'second', deepest: 'third' },
 };
 
-/** One spoilt commit; the verdict is that of its trajectory, and all others are valid but for what branches off behind it. */
+/**
+ * One corrupted commit. The verdict is that of its trajectory. All other trajectories are valid,
+ * except those that branch off behind the commit.
+ */
 function spoilt(name: string, step: Step, verdict: string, spoil: Spoil): ErasureCase {
   const of = verdict === 'valid' ? verdict : `${TRAJECTORY_OF[step]} ${verdict}`;
   return { name, verdict: of, ledger: ledgerOf({ [step]: spoil }) };
@@ -208,7 +215,7 @@ function memories(): ErasureCase[] {
   ];
 }
 
-/** What is inherited, and was not believed so. */
+/** Inherited rows that differ from the facts of the source. */
 function rows(): ErasureCase[] {
   const inherited = (changes: Loose[]): Loose[] => (changes[0] as Loose)['inherit'].rows;
   const member = (name: string, value: unknown): ErasureCase =>
@@ -290,7 +297,10 @@ function rows(): ErasureCase[] {
   ];
 }
 
-/** A provenance that has what looks like a write of its own entry inside of another token: nothing is put in its place. */
+/**
+ * A provenance with a token that contains the text of a write of its own entry: nothing is
+ * substituted in it.
+ */
 function provenances(): ErasureCase[] {
   return ['t:x,w:@0', 'w:x,w:@0', 'w:@0,w:@1'].map((provenance_id) => {
     const isNuts = ({ fact_id }: Loose): boolean => fact_id === 'n';
@@ -339,7 +349,7 @@ export function inheritedCases(): ErasureCase[] {
   ];
 }
 
-/** What is said of trajectories that are not valid, by their names. */
+/** The faults of the invalid trajectories, by name. */
 export async function faultsOf(ledger: Ledger): Promise<string[]> {
   return faultsIn(await importedStore(ledger));
 }

@@ -8,7 +8,7 @@ export function isContainer(value: unknown): value is Container {
   return typeof value === 'object' && value !== null;
 }
 
-/** An own data member, whatever its name. */
+/** Defines an own data property, for any name. */
 export function setMember(object: object, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
 }
@@ -32,7 +32,7 @@ export function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** Keys that have a meaning somewhere in the language, in pointers or in sorting, and some that have none. */
+/** Keys with a meaning in the language, in pointers or in sorting, and keys without a meaning. */
 export const ODD_KEYS: readonly string[] = [
   'a',
   'b',

@@ -53,7 +53,7 @@ export const WRIT: Writ = issueWrit(
 
 const HOLDER = keysOf(201);
 
-/** A writ of the trajectory `first`, whose holder may delegate. */
+/** A writ of trajectory `first`. Its holder may delegate. */
 export const HELD: Writ = issueWrit(
   {
     issuer: ISSUER.publicKey,
@@ -70,7 +70,7 @@ export const HELD: Writ = issueWrit(
   ISSUER.privateKey,
 );
 
-/** What of it is delegated to the trajectory `child`. */
+/** The part of that writ that is delegated to trajectory `child`. */
 export const DELEGATED: Writ = delegateWrit(
   HELD,
   { subject: 'helper', nonce: 'delegated', trajectory: 'child', budget: { usd: 5 } },
@@ -110,7 +110,7 @@ export function rejectionMembers(rest: Members = {}): Members {
     intent: { action: 'act', role: ROLE, args: {}, observations: [] },
     reason: 'invariant_rejected',
     detail: 'it may not be',
-    // What resolves something names its writ.
+    // An entry that resolves a proposal names its writ.
     ...(rest['resolves'] === undefined ? {} : { writ_id: writId(WRIT) }),
     ...rest,
   };
@@ -154,14 +154,14 @@ export function erasureMembers(values: unknown, rest: Members = {}, state: reado
   return commitMembers(state, { action: { name: 'assize.erase', role: { name: 'assize', params: {} }, args } });
 }
 
-/** What the root of a child says, whose delegation that entry starts. */
+/** The root fields of the child that this delegation entry creates. */
 export function childMembers(start: EntryRow): Members {
   const { writ, at, begins } = JSON.parse(start.payload) as { writ: Json; at: string; begins?: Members };
   const delegated_from = { trajectory_id: start.trajectory_id, entry_id: start.id };
   return { ...rootMembers(), ...begins, writs: [writ, HELD], delegated_from, at };
 }
 
-/** What a child's final answer says, and what takes it over into the parent. */
+/** The fields of a child's final answer, which the parent adopts. */
 export function answerMembers(start: EntryRow, rest: Members = {}): Members {
   const { child_trajectory_id, task, writ, at } = JSON.parse(start.payload) as Members;
   return { child_trajectory_id, task, writ, at, concludes: start.id, budget_cost: {}, final_answer: 'done', ...rest };
@@ -192,7 +192,7 @@ export function answeredChild(start: EntryRow, said: Members = {}): ChainWriter 
   return child;
 }
 
-/** Writes one chain by hand. What a member does not say follows from what was written before. */
+/** Writes one chain by hand. Missing fields follow from the earlier entries. */
 export class ChainWriter {
   readonly rows: EntryRow[] = [];
   readonly #trajectoryId: string;
@@ -208,7 +208,7 @@ export class ChainWriter {
     return this.rows.at(-1) as EntryRow;
   }
 
-  /** The row that would come next, with whatever members are given in place of the right ones. */
+  /** The next row, with the given fields in place of the correct ones. */
   row(kind: EntryKind, members: Members, signer: EntrySigner | undefined = this.#signer): EntryRow {
     const parent = this.rows.at(-1)?.id ?? null;
     const payload = {
@@ -268,7 +268,7 @@ export class RowsReader implements LedgerReader {
   }
 }
 
-/** A row whose stored payload was changed and whose id was not. */
+/** A row with a changed payload and an unchanged id. */
 export function withText(row: EntryRow, change: (payload: Record<string, Json>) => void): EntryRow {
   const payload = JSON.parse(row.payload) as Record<string, Json>;
   change(payload);
@@ -282,7 +282,10 @@ export function withByte(text: string, offset: number, xor: number): string {
   return bytes.toString('utf8');
 }
 
-/** A ledger of all kinds of entries: a root, a branch of it, a branch of that, and a child of the first. */
+/**
+ * A ledger with all kinds of entries: a root, its branch, a branch of that branch, and a child of
+ * the first trajectory.
+ */
 export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobRow[]; names: string[] } {
   const blobs: BlobRow[] = [];
   const large = (value: Json): Members => store(value, blobs, 8) as unknown as Members;

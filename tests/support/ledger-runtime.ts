@@ -16,7 +16,7 @@ import { MemoryStore } from '#stores';
 
 const deskState = z.object({
   n: z.number().int(),
-  /** What was asked for, and how much of it a person approved. */
+  /** The requested amount, and the amount that a human approved. */
   asked: z.number().int(),
   approved: z.number().int(),
   by: z.string(),
@@ -26,8 +26,8 @@ const deskState = z.object({
 export type DeskState = z.infer<typeof deskState>;
 
 /**
- * A desk. `add` is the plain case and may not pass ten; `ask` needs a person; `put` touches one box only; `pay` costs;
- * `keep` takes any JSON; `fail` throws.
+ * A desk. `add` is the plain case and may not exceed ten. `ask` needs an approval. `put` accesses
+ * one box only. `pay` costs budget. `keep` accepts any JSON. `fail` throws.
  */
 export function deskOf(freeze: 'world' | 'footprint' = 'world', version = '1'): Domain {
   return defineDomain({
@@ -119,14 +119,14 @@ export function deskOf(freeze: 'world' | 'footprint' = 'world', version = '1'): 
 
 export const desk: Domain = deskOf();
 
-/** What a store does with one commit. */
+/** The behaviour of a store in one commit. */
 export type Fault = 'none' | 'conflict' | 'unknown, lost' | 'unknown, written' | 'thrown, lost' | 'thrown, written';
 
 /** A store that fails as it is told to, commit by commit; reads are those of the store below. */
 export class FaultyStore implements LedgerStore {
   readonly below: LedgerStore;
   commits = 0;
-  /** What to do with the n-th commit from now, beginning with 1. */
+  /** The fault of the n-th commit from now, starting with 1. */
   plan: ReadonlyMap<number, Fault> = new Map();
   /** Called before anything is written. */
   before: (batch: Batch) => void | Promise<void> = () => {};

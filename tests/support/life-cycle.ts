@@ -11,7 +11,7 @@ import {
   World,
 } from '#kernel';
 
-/** What somebody may propose next, and when. */
+/** A possible next proposal, with its time. */
 export interface Proposal {
   readonly action: string;
   readonly role: { readonly name: string; readonly params: Readonly<Record<string, string>> };
@@ -23,7 +23,7 @@ export interface Proposal {
 /** A proposal that was committed. */
 export interface Step extends Proposal {
   readonly at: Instant;
-  /** Who approved it, where it escalated. */
+  /** The approver, if the proposal escalated. */
   readonly approvedBy?: string;
 }
 
@@ -36,9 +36,12 @@ export interface LifeCycle<State> {
   readonly depth: number;
   /** All that is tried in a state, sensible or not. */
   readonly proposals: (state: State, at: Instant) => readonly Proposal[];
-  /** Why the step must not have been committed; undefined: it may. Written from the policy, and not from the domain's rules. */
+  /**
+   * The reason that forbids the step. Undefined: the step is allowed. Written from the policy, and
+   * not from the domain's rules.
+   */
   readonly allowed: (before: State, step: Step, after: State) => string | undefined;
-  /** Who decides what escalates, by channel: each of them approves it once. */
+  /** The counselors by channel. Each of them approves an escalated proposal once. */
   readonly counselors?: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -74,8 +77,9 @@ interface Node {
 }
 
 /**
- * Walks the life cycle of what a domain is about (seed 000 §2.3): breadth first through every state that proposals lead to, by
- * the kernel itself, approvals included. Stops at the first step that `allowed` forbids, which is then one of the shortest.
+ * Walks the life cycle of a domain's subject (Agentic Redux §2.3). The kernel itself computes every
+ * state that proposals lead to, approvals included, breadth first. Stops at the first step that
+ * `allowed` forbids, which is then one of the shortest.
  */
 export function walk<State>(life: LifeCycle<State>): Walk<State> {
   const committed: Record<string, number> = {};
@@ -108,8 +112,8 @@ export function walk<State>(life: LifeCycle<State>): Walk<State> {
 }
 
 /**
- * Whether one of the walks comes to a step that must not have been committed. All of them are walked to a depth before any of them
- * goes deeper: what is looked for is near the beginning of one, and another one may be long.
+ * Whether one of the walks reaches a step that must not be committed. All walks reach a depth
+ * before any walk goes deeper: a fault is near the start of one walk, and another walk may be long.
  */
 export function someFinds<State>(walks: readonly LifeCycle<State>[]): boolean {
   const deepest = Math.max(...walks.map(({ depth }) => depth));
@@ -137,7 +141,8 @@ function* stepsFrom<State>(
   const world = new World(domain, copyJson(node.state, WORLD_LIMITS) as never);
   const failing = world.failing.map(({ rule }) => rule.id);
   if (failing.length > 0) throw new Error(`a state that was reached breaks ${failing.join(', ')}`);
-  // A candidate stands in the world until it is undone: to judge every rule anew for each takes longer than all else.
+  // A candidate stays in the `World` until its undo. Checking every rule again for each candidate
+  // takes longer than everything else.
   const reached = (candidate: { readonly undo: () => void }): Json => {
     const state = copyJson(world.state, WORLD_LIMITS);
     candidate.undo();
@@ -167,7 +172,10 @@ function* stepsFrom<State>(
   }
 }
 
-/** Approves what escalated; where that does not pass, says which rules keep it, and nothing has changed. */
+/**
+ * Approves an escalated proposal. If the approval fails, returns the rules that block it, and the
+ * state is unchanged.
+ */
 function approve(
   world: World,
   step: Step,

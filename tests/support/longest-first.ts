@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take longest, those first that take most. One that is begun last is waited for while all else is idle. */
+/**
+ * The slowest test files, slowest first. If a slow file starts last, the other workers wait for it.
+ */
 const LONGEST = [
   'tests/crash/keys.test.ts',
   'tests/properties/confinement.test.ts',
@@ -60,7 +62,10 @@ const LONGEST = [
   'tests/types/wrong.test.ts',
 ].map((file) => join(import.meta.dirname, '../..', file));
 
-/** Without results of an earlier run, as after a clean install, files would be taken by their size, which says nothing of their time. */
+/**
+ * Without results of an earlier run, as after a clean install, files would be sorted by size, which
+ * does not predict their time.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

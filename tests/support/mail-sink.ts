@@ -3,9 +3,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
 /**
- * How a message goes. `refuse`: the connection is; `reject`, `later`: its recipients are, for good or for now; `reject_data`: the
- * message itself; `lose`: it is taken, and the connection ends; `lose_before`: the connection ends at its recipients; `hang_before`:
- * nothing is answered to those; `hang`: it is taken, and nothing is answered.
+ * The outcome of a message.
+ * - `refuse`: the connection is refused.
+ * - `reject`, `later`: the recipients are refused, permanently or for now.
+ * - `reject_data`: the message itself is refused.
+ * - `lose`: the message is accepted, and the connection ends.
+ * - `lose_before`: the connection ends at the recipients.
+ * - `hang_before`: the recipients are not answered.
+ * - `hang`: the message is accepted, and not answered.
  */
 export type MailFault =
   | 'none'
@@ -25,7 +30,7 @@ export interface Delivered {
   readonly text: string;
 }
 
-/** A mail server on this machine, with its own log of what it took. */
+/** A mail server on this machine, with its own log of accepted messages. */
 export class MailSink implements AsyncDisposable {
   readonly delivered: Delivered[] = [];
   readonly users: string[] = [];
@@ -70,7 +75,7 @@ export class MailSink implements AsyncDisposable {
         });
       },
     });
-    // A client that ends its connection is what is tried here.
+    // The tests include a client that ends its connection.
     this.#server.on('error', () => undefined);
   }
 

@@ -1,13 +1,15 @@
 import { expect } from 'vitest';
 import { attemptsOf, createOracle, fixedClock, type OracleStore, oracleKey } from '#oracle';
 
-/** Of 60 attempts at one question, by several at once, there are as many as are kept, on whatever store. */
+/**
+ * Of 60 attempts at one question, by several concurrent askers, any store keeps the maximum number.
+ */
 export async function expectFewAttempts(store: OracleStore): Promise<void> {
   const question = { scope: { kind: 'memory', space: 's' }, request: { judge: 'r' } } as const;
   const call = () => {
     throw new RangeError('no');
   };
-  // What fails in the same way at the same time is one attempt.
+  // Equal failures at the same time are one attempt.
   const askers = Array.from({ length: 6 }, (_, n) =>
     createOracle({ store, clock: fixedClock(`2026-03-23T09:00:0${n}.000000Z`, 1), mode: 'record' }),
   );

@@ -1,11 +1,12 @@
 /**
- * What memory ought to believe, found naively: valid time is twelve cells, each cell is looked at by itself, and every change makes a
- * whole new picture, which is kept. Shares nothing with `src/memory`.
+ * The expected facts of a memory, computed naively. Valid time is twelve cells, each cell is
+ * decided separately, and every change stores a complete new picture. Shares no code with
+ * `src/memory`.
  */
 
 export const CELLS = 12;
 
-/** What is said: by which claim, of which cells. */
+/** An assertion: its claim and its cells. */
 export interface AssertedCells {
   readonly claim: string;
   readonly object: string;
@@ -28,7 +29,7 @@ export interface Rules {
   readonly keeps: boolean;
 }
 
-/** One version of what is believed. */
+/** One version of a fact. */
 export interface Fact {
   readonly object: string;
   readonly confidence: number;
@@ -39,7 +40,7 @@ export interface Fact {
   readonly cells: readonly number[];
 }
 
-/** Who lost in a cell, to whom, with all tokens that were there. */
+/** The losing and the winning assertion of a cell, with all tokens there. */
 export interface LostContradiction {
   readonly cell: number;
   readonly loser: string;
@@ -81,7 +82,7 @@ export class MemoryModel {
     if (deed.verb === 'retract') this.#write(this.#without(deed.from, deed.to, deed.object), [], seq, true, this.facts);
   }
 
-  /** Cells are taken from what was believed; it stays the same fact where it is in two pieces then. */
+  /** Removes cells from the facts. A fact that is then in two pieces stays the same fact. */
   #without(from: number, to: number, object: string | undefined): Fact[] {
     return this.facts.map((fact) =>
       object === undefined || fact.object === object
@@ -186,7 +187,7 @@ export class MemoryModel {
     return painted;
   }
 
-  /** Whose name a side has: the believed one that starts first, else the best of the new. */
+  /** The fact that names a side: the existing fact that starts first, else the best new fact. */
   #head({ facts, isNew }: Side, start: (fact: Fact) => number): Fact {
     const old = facts.filter((fact) => !isNew(fact));
     if (old.length === 0) return this.#best(facts);

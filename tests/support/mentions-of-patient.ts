@@ -3,7 +3,7 @@ import type { Instant } from '#canon';
 import type { Memory, Ruling, Trajectory } from '#runtime';
 import { type HandClock, intent, writFor } from './runtime.ts';
 
-/** Whose what is said is to be erased. */
+/** The subject of the facts to erase. */
 export const WHO = 'Zoë Ångström';
 
 const writ = writFor('nurse');
@@ -17,7 +17,7 @@ interface Ward {
   readonly memory: Memory;
 }
 
-/** What was said of her, in every way in which it can be. */
+/** The values asserted about her, in every possible way. */
 export const SECRETS = [
   ...['penizillin 500', 'amoxicillin 2x', 'ibuprofen forte'],
   ...['81.3 kg', '79.4 kg', '97.5 kg', '80.6 kg'],
@@ -92,7 +92,7 @@ export async function told({ clock, trajectory, memory }: Ward): Promise<void> {
   await others(trajectory, memory);
 }
 
-/** What is said of others, by who has recalled what is said of her. */
+/** Assertions about others, by a writer that has recalled the facts about her. */
 async function others(trajectory: Trajectory, memory: Memory): Promise<void> {
   const hers = (await memory.recall({ subject: WHO })).observation;
   const all = (await memory.recall({ valid: 'any' })).observation;

@@ -2,7 +2,10 @@ import { type ActionSpec, type DomainSpec, defineDomain, type Invariant } from '
 import type { Ruling, Trajectory } from '#runtime';
 import { deskOf } from './ledger-runtime.ts';
 
-/** The desk, where `ask` takes the approval of so many doctors, and `pay`, if it is held back, of as many as said. */
+/**
+ * The desk, with `approvals` doctors for `ask` and, if `pay` requires approval, `paying` approvals
+ * for `pay`.
+ */
 export function severalOf(approvals: number, freeze: 'world' | 'footprint' = 'world', paying = 1) {
   const declared: DomainSpec<any, any> = deskOf(freeze, `${approvals} ${freeze} ${paying}`).declared;
   const invariants = declared.invariants as (rules: never) => readonly Invariant<any>[];
@@ -26,7 +29,7 @@ export async function pendingOf(answer: Promise<Ruling> | Ruling): Promise<strin
   return ruling.pending;
 }
 
-/** The code of what it throws; nothing has been recorded then. */
+/** The code of the error that the attempt throws. Nothing may have been recorded. */
 export async function codeOf(trajectory: Trajectory, attempt: () => Promise<unknown>): Promise<string> {
   const { head } = trajectory;
   const code = await attempt().then(

@@ -135,8 +135,9 @@ function assign(at: Container, key: string, value: Value): void {
 }
 
 /**
- * The same statements on plain objects, with what the draft promises beside JavaScript: whatever is put into the state
- * is a copy. So an object that a list method moves is another one afterwards, and who held it holds what is cut off.
+ * The same statements on plain objects, with the draft's promise beyond JavaScript: every value put
+ * into the state is a copy. So an object that a list method moves is a new object afterwards. An
+ * earlier reference holds the detached object.
  */
 export function runOnModel(root: Container, statements: readonly Mutation[]): void {
   const held: Container[] = [];
@@ -224,7 +225,7 @@ export function runOnModel(root: Container, statements: readonly Mutation[]): vo
         const part = find(root, statement.from);
         if (!Array.isArray(at) && !Array.isArray(part)) {
           for (const key of Object.keys(part).sort()) {
-            // What was copied a moment ago may be what is copied from.
+            // The source of a copy may be the value that was just copied.
             setMember(at, key, clone(part[key] as Value));
           }
         }

@@ -14,7 +14,7 @@ import {
   unique,
 } from '#kernel';
 
-/** What became of a call: the tool's own refusal, or what the whole policy says of the state it leads to. */
+/** The outcome of a call: the tool's own refusal, or the policy's answer on the resulting state. */
 export type Outcome<State> =
   | { readonly outcome: 'tool_error'; readonly detail: string }
   | (Judgement & { readonly state: State });
@@ -30,7 +30,7 @@ export interface Judgement {
 export interface NaiveParts<State> {
   readonly actions: Readonly<Record<string, Pick<Action<State, any, any>, 'args' | 'apply'>>>;
   readonly policy: (rules: Rules<State>) => readonly Invariant<State>[];
-  /** A copy in which a tool may write; what no tool writes may be shared. */
+  /** A copy that a tool may write to. Parts that no tool writes may be shared. */
   readonly copyOf: (state: State) => State;
 }
 
@@ -45,8 +45,9 @@ interface Place {
 const AT = '2024-05-15T20:00:00.000000Z';
 
 /**
- * A domain without a kernel: a tool on a copy of the state, then every invariant on everything, in order. Slow and
- * plain, so that a test says something about tools and policy and nothing about footprints or indexes.
+ * A domain without a kernel: a tool on a copy of the state, then every invariant on everything, in
+ * order. It is slow and plain. A test with it covers tools and policy, and not footprints or
+ * indexes.
  */
 export class NaiveDomain<State> {
   readonly #parts: NaiveParts<State>;
@@ -93,7 +94,7 @@ export class NaiveDomain<State> {
       .map(({ id }) => id);
   }
 
-  /** Writes the approval of what escalated. */
+  /** Writes the approval of an escalated proposal. */
   approve(state: State, id: string, keys: readonly string[]): State {
     const approved = this.#parts.copyOf(state);
     const rule = this.#invariants.find((candidate) => candidate.id === id);

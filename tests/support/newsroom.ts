@@ -7,8 +7,8 @@ import type { AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { HandClock, operator, runtimeOver, writFor } from './runtime.ts';
 
-// A small newsroom: a writer whom a model helps, a checker who draws which claim to check, an editor who prints. What is
-// printed of somebody goes to a person first.
+// A small newsroom: a writer with a model, a checker that draws the claim to check, an editor that
+// prints. An article about a person needs a human approval first.
 
 const int = z.number().int();
 
@@ -169,7 +169,10 @@ export function chief(): NonNullable<RunOptions['counsel']> {
   };
 }
 
-/** The newsroom on a store in memory, with all that a run of it needs. The clock goes on with every reading. */
+/**
+ * The newsroom on a store in memory, with everything that a run needs. Every reading advances the
+ * clock.
+ */
 export async function desk(options: Partial<AssizeOptions> = {}, stories = 3) {
   const store = new MemoryStore();
   const hand = new HandClock();

@@ -1,4 +1,4 @@
-/** What anybody may throw, and nobody can look at without another error. */
+/** Values that code may throw, and that cause another error when inspected. */
 export function oddErrors(): readonly (readonly [string, unknown])[] {
   const refuse = (): never => {
     throw new Error('a trap');

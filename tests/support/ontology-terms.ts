@@ -7,7 +7,7 @@ const OWN = 'urn:assize:ontology#';
 const RDFS = 'http://www.w3.org/2000/01/rdf-schema#';
 const SKOS = 'http://www.w3.org/2004/02/skos/core#';
 
-/** What the `ontology.ttl` of a domain says, by the vocabulary of the domains' ontologies. */
+/** The contents of a domain's `ontology.ttl`, by the vocabulary of the domains' ontologies. */
 export class OntologyTerms {
   readonly #store: Store;
   readonly #own: string;
@@ -42,7 +42,7 @@ export class OntologyTerms {
       .sort();
   }
 
-  /** Terms of the domain that are named somewhere and described nowhere, or lack a label or a definition. */
+  /** Terms of the domain that are named but not described, or lack a label or a definition. */
   undescribed(): string[] {
     const named = (this.#store.getQuads(null, null, null, null) as Quad[]).flatMap(({ subject, object }) => [
       subject.value,

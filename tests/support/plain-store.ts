@@ -20,7 +20,9 @@ import type {
 import type { OracleRow, OracleStore } from '#oracle';
 import { StoreError } from '#stores';
 
-/** What a store may get wrong. Each makes at least one law of the suites fail, which is tested. */
+/**
+ * The possible faults of a store. Each makes at least one law of the suites fail, which is tested.
+ */
 export type Flaw =
   | 'takes any parent'
   | 'takes any seq'
@@ -97,9 +99,9 @@ interface Place {
   rows: EntryRow[];
   effects: Effects;
   fence: number;
-  /** Whose tenure it is. */
+  /** The holder of the lease. */
   holder: { readonly of: PlainStore } | undefined;
-  /** Those who wait for it look again. */
+  /** Callbacks of the waiting stores, which then check the lease again. */
   wake: Set<() => void>;
   blobs: Map<string, string>;
   erased: Map<string, string>;
@@ -107,7 +109,7 @@ interface Place {
   within: Map<string, Set<string>>;
   snapshots: Map<string, SnapshotRow>;
   closed: boolean;
-  /** Whose turn it is, by trajectory, and how to end it. */
+  /** The holder of the write lock, by trajectory, and the function that releases it. */
   turns: Map<string, { readonly of: PlainStore; readonly over: Promise<void>; readonly end: () => void }>;
 }
 
@@ -133,7 +135,7 @@ function newPlace(): Place {
   };
 }
 
-/** A store as plain as can be, with flaws to order: what the suites themselves are tested with. */
+/** The plainest possible store, with selectable flaws, to test the suites themselves. */
 export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, EffectStore {
   readonly readonly = false;
   readonly #flaws: ReadonlySet<Flaw>;

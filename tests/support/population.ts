@@ -6,7 +6,8 @@ import { digest } from './digest.ts';
 import { EVILS, type Evil, intentOf, type NaiveAction, naiveAction } from './generated-domain.ts';
 import { writFor } from './runtime.ts';
 
-// Agents made of data: what they ask, and what they may propose. What they do follows from slice and answers alone.
+// Agents made of data: their questions and their possible proposals. Their behaviour depends on
+// slice and answers alone.
 
 export type Ask = 'model' | 'clock' | 'random' | 'both';
 
@@ -40,10 +41,10 @@ function roleKey(move: NaiveAction): string {
   return JSON.stringify(intentOf(move).role);
 }
 
-/** Answers to what agents ask; every one another. */
+/** Answers to the agents' questions. Every answer is different. */
 export type Outside = (request: Json) => Promise<Json>;
 
-/** The agent of a specification. `outside` is what its calls ask. */
+/** The agent of a specification. `outside` answers its calls. */
 export function agentOf(spec: AgentSpec, n: number, outside: Outside): Agent {
   const name = `agent ${n}`;
   return {

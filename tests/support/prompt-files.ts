@@ -14,10 +14,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 
-// `node:fs/promises` as far as the tools on files use it, for tests that do hundreds of thousands of calls one after the other: each
-// is the same call of the system on the same files, made at once and not handed to another thread, for which everything else waits.
+// The part of `node:fs/promises` that the file tools use, for tests with hundreds of thousands of
+// sequential calls. Each function makes the same system call on the same files, but synchronously.
+// A call in another thread would make everything else wait.
 
-/** Answers, or rejects with what was thrown, a microtask later. */
+/** Resolves with the answer, or rejects with the thrown error, one microtask later. */
 function promptly<Args extends readonly unknown[], Answer>(
   call: (...args: Args) => Answer,
 ): (...args: Args) => Promise<Answer> {
@@ -39,7 +40,7 @@ async function openPromptly(path: string, flags: number, mode?: number): Promise
   };
 }
 
-/** What a test puts in the place of `node:fs/promises`. */
+/** The replacement of `node:fs/promises` in a test. */
 export const promptFiles = {
   lstat: promptly(lstatSync),
   mkdir: promptly(mkdirSync),

@@ -43,7 +43,8 @@ test('a quick assertion holds exactly when `expect` does', () => {
       if (!isContainer(shall)) return;
       expect(holds(() => quick(is).toMatchObject(shall))).toBe(holds(() => expect(is).toMatchObject(shall)));
     }),
-    // What every object inherits is no member of it, and generated keys have that name too seldom to rely on them.
+    // An inherited property is not a member, and generated keys have this name too rarely to rely
+    // on them.
     { numRuns: cases(2_000), examples: [[[{ ['__proto__']: {} }, {}], true]] },
   );
 });

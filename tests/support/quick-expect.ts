@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { expect as plain } from 'vitest';
 
 /**
- * `expect` for what is said many times a case, where making the assertion costs more than the case: what plainly holds is
- * looked at here, and everything else is said to `expect` itself, which decides and has the words.
+ * `expect` for assertions that run many times in a case, where creating the assertion costs more
+ * than the case. An assertion that plainly holds is checked here. `expect` itself decides and
+ * reports everything else.
  */
 export function expect(is: unknown): Quick {
   return new Quick(is);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Pages that map the numbers of a paper to code and tests: what stands in their tables, and what of it is there.
+// Pages that map the numbers of a paper to code and tests: the contents of their tables, and the
+// parts of them that exist.
 
 const root = join(import.meta.dirname, '../..');
 
@@ -15,7 +16,10 @@ export function pathOf(file: string): string {
   return /^(?:tests|bench|domains|ontology|experiments)\//.test(file) ? file : `src/${file}`;
 }
 
-/** The rows of all tables of a page whose head begins with a cell, as cells. @throws where there is none */
+/**
+ * The rows, as cells, of all tables of a page with this first head cell.
+ * @throws if there is no such table
+ */
 export function rowsOf(page: string, head: string): string[][] {
   const tables = page.match(/(?:^\|.*\|\n)+/gm) ?? [];
   const rows = tables
@@ -35,7 +39,7 @@ function cellsOf(row: string): string[] {
 
 export const codesIn = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
-/** Whether a source exports a name, or a member of what it exports (`Owner.member`). */
+/** Whether a source exports a name, or a member of an exported name (`Owner.member`). */
 export function exportsName(source: string, name: string): boolean {
   const [owner = '', member] = name.split('.');
   const declared = new RegExp(
@@ -48,7 +52,7 @@ export function exportsName(source: string, name: string): boolean {
   );
 }
 
-/** The titles of the tests of a file, of the laws of a suite, and of what they stand in. */
+/** The titles of the tests of a file, of the laws of a suite, and of the blocks around them. */
 export function titlesOf(source: string): string[] {
   const calls = source.matchAll(/(?:\b(?:test|describe|law)(?:\.\w+)*\(|\]\)\(|\)\(|^)\s*(['"])(.+?)\1\s*[,:]/gm);
   return [...calls].map(([, , title = '']) => title);

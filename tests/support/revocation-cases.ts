@@ -1,4 +1,4 @@
-/** Ledgers with revocations, as they are made and as somebody could write them, and what is wrong with each. */
+/** Ledgers with revocations, honest and forged, with the faults of each. */
 import { attenuate, type Writ, writId } from '#authority';
 import { canonicalize } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
@@ -20,7 +20,10 @@ const below = attenuate(granted, { subject: helper.publicKey, nonce: 'a', budget
 const lowest = attenuate(below, { subject: third.publicKey, nonce: 'b', budget: { usd: 20 } }, helper.privateKey);
 const beside = attenuate(granted, { subject: 'beside', nonce: 'c', budget: { usd: 50 } }, lead.privateKey);
 const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
-/** An officer who may revoke the other one only, and two roots that name only half of what makes an officer. */
+/**
+ * An officer that may revoke only the other officer, and two roots that each name half of an
+ * officer's rights.
+ */
 const narrow = writFor('narrow', { actions: ['assize.revoke'], scopes: [`writ:${writId(officer)}`, '**'] });
 const scoped = writFor('scoped', { scopes: ['writ:**'] });
 const named = writFor('named', { actions: ['assize.revoke'] });
@@ -30,7 +33,10 @@ const kid = attenuate(free, { subject: helper.publicKey, nonce: 'kid' }, lead.pr
 const reason = 'the key is lost';
 const NOTHING: Change = () => undefined;
 
-/** Two uses, a revocation of `below` at seq 3, and one more use at 4; then the child `c`, which was told of it at its seq 1. */
+/**
+ * Two uses, a revocation of `below` at seq 3, and one more use at 4. Then the child `c`, which
+ * receives the revocation at its seq 1.
+ */
 async function honest() {
   const { store, trajectory } = await begun();
   await trajectory.propose(pay(1, { writ: lowest, chain: [below, granted] }));
@@ -108,7 +114,10 @@ function inChildTwice(name: string): RevocationCase {
   return { name, faults: [], make };
 }
 
-/** A branch from before the revocation of `kid` uses it, or delegates under it; said to begin at another entry of the source. */
+/**
+ * A branch from before the revocation of `kid` uses `kid` or delegates under it. The branch names
+ * another entry of the source as its start.
+ */
 function inBranch(name: string, fault: string | undefined, from: number, does: 'uses' | 'delegates'): RevocationCase {
   const make = async (): Promise<MemoryStore> => {
     const { store, assize, trajectory } = await begun();

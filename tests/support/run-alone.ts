@@ -12,12 +12,15 @@ const TESTS = [
   'tests/**/*.test.ts',
 ];
 
-/** By which a file of tests says that it leaves something in its process for the next one, or puts something else in the place of a module. */
+/**
+ * Patterns of a test file that leaves changes in its process for the next file, or replaces a
+ * module.
+ */
 export const LEAVES: readonly RegExp[] = [
   /\bvi\.(mock|doMock|resetModules|stubGlobal|stubEnv)\(/,
   /\bfc\.configureGlobal\(/,
   /\bsyncBuiltinESMExports\(/,
-  // Who measures what is kept in memory measures what others leave there as well.
+  // A test that measures memory also measures the memory of other tests.
   /\bsetFlagsFromString\(/,
   /\bprocess\.(chdir|umask|removeAllListeners|on|once)\(/,
   /\bprocess\.env(?:\.\w+|\[[^\]]+\]) (?:\?\?)?=[^=]/,
@@ -32,7 +35,8 @@ export const ALONE: readonly string[] = all.filter((file) => {
 });
 
 /**
- * All others, many in one process: to start one for each, and to load and compile the same modules there, takes as long again as most of
- * their tests. Nothing of theirs is left for the next one: no clock, no module, and nothing that waits.
+ * All other files, many in one process. Starting a process for each file, and loading and compiling
+ * the same modules there, takes as long as most of their tests. They leave nothing for the next
+ * file: no clock, no module, and no pending work.
  */
 export const TOGETHER: readonly string[] = all.filter((file) => !ALONE.includes(file));

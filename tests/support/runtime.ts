@@ -5,7 +5,7 @@ import type { LedgerStore } from '#ledger';
 import { type Clock, seededRandom } from '#oracle';
 import { Assize, type AssizeOptions, type ProposalInput } from '#runtime';
 
-/** The key of the configuration, whose root writs count. */
+/** The configured key. Its root writs count. */
 export const operator: KeyPair = generateKeys(new Uint8Array(32).fill(7));
 
 export const START: Instant = '2026-03-23T09:00:00.000000Z';
@@ -58,7 +58,7 @@ export function runtimeOver(
   });
 }
 
-/** An intent of a role without parameters, whatever the domain; tests of wrong ones must compile. */
+/** An intent of a role without parameters, in any domain. Tests of wrong intents must compile. */
 export function intent(action: string, args: unknown, writ: Writ, rest: Partial<ProposalInput> = {}): AnyIntent {
   return { action, role: 'worker', args, writ, ...rest };
 }

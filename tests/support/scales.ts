@@ -10,7 +10,10 @@ const said = (patient: string, weight: string) => ({
 });
 const weighing = z.object({ at: z.string(), patient: z.string(), weight: z.string() });
 
-/** A domain whose actions write into the state what they say is believed: marked as sensitive, and not. */
+/**
+ * A domain with actions that write the asserted facts into the state, both marked as sensitive and
+ * unmarked.
+ */
 export const scales = defineDomain({
   name: 'scales',
   version: '1',
@@ -41,7 +44,7 @@ export const scales = defineDomain({
       },
       beliefs: ({ patient, weight }) => [said(patient, weight)],
     },
-    /** Says nothing, and goes on with what stands there. */
+    /** Asserts nothing, and uses the stored card. */
     see: {
       process: 'weighing',
       args: z.object({ at: z.string() }),

@@ -24,7 +24,7 @@ import { clone } from './json.ts';
 import { naiveDiff } from './naive-patch.ts';
 import { HandClock, runtimeOver, writFor } from './runtime.ts';
 
-/** What an agent proposes; it may be one whose code means harm. */
+/** An agent's proposal. The agent's code may be malicious. */
 export interface Proposal {
   readonly agent: number;
   readonly action: NaiveAction;
@@ -36,7 +36,7 @@ export type Step =
   | { readonly do: 'approve'; readonly override: boolean; readonly own: ShopState | undefined }
   | { readonly do: 'reject' | 'misuse' | 'junk' | 'plunder' | 'reopen' | 'wait'; readonly n: number };
 
-/** Who proposes. The last one is a counselor too, but never of what they asked for. */
+/** The requesters. The last requester is a counselor too, but never for its own proposals. */
 export const AGENTS: readonly string[] = ['alice', 'bob', 'doc carol'];
 const WRITS: readonly Writ[] = AGENTS.map((subject) => writFor(subject));
 
@@ -93,14 +93,14 @@ export const rules: fc.Arbitrary<RuleSpec[]> = fc.array(
   fc.oneof({ weight: 3, arbitrary: ruleSpec }, { weight: 1, arbitrary: askingRule }),
   { minLength: 1, maxLength: 5 },
 );
-/** Rules for what is about counselors. */
+/** Rules for tests of counselors. */
 export const askingRules: fc.Arbitrary<RuleSpec[]> = fc.array(
   fc.oneof({ weight: 1, arbitrary: ruleSpec }, { weight: 2, arbitrary: askingRule }),
   { minLength: 1, maxLength: 3 },
 );
 export { shopState };
 
-/** The rules made to pass on the state, so that an execution begins where the theorems have it begin. */
+/** The rules, adjusted to pass on the state: an execution then starts as the theorems require. */
 export function fitted(specs: readonly RuleSpec[], start: ShopState): RuleSpec[] {
   return specs.flatMap((spec) => {
     for (let salt = spec.salt; salt < spec.salt + 20; salt++) {
@@ -120,11 +120,11 @@ export interface Happening {
     readonly input: ProposalInput;
     readonly outcome: Ruling | Error;
   }[];
-  /** Of an approval or rejection; `pending` is what it was about. */
+  /** Set for an approval or rejection. `pending` is the proposal that it resolves. */
   readonly resolved?: { readonly pending: string | undefined; readonly outcome: Ruling | Error };
   /** Of an intent that is ill-typed. */
   readonly junk?: Ruling | Error;
-  /** What is pending after the step. */
+  /** The pending proposals after the step. */
   readonly pending: readonly string[];
   /** The live state after the step, as its canonical text. */
   readonly state: string;
@@ -270,7 +270,7 @@ class Stage {
     return { pending: open?.id, outcome };
   }
 
-  /** Acts that are refused with an error, whatever is going on. */
+  /** Calls that are refused with an error in every situation. */
   async #misuse(n: number): Promise<void> {
     const t = this.#trajectory;
     const [open] = t.pending();
@@ -307,7 +307,7 @@ interface Junk {
   readonly reason: 'unknown_tool' | 'type_mismatch' | 'invalid_authority';
 }
 
-/** Intents that are canonical and ill-typed, with what they are refused for. */
+/** Canonical but ill-typed intents, with the reasons of their refusals. */
 export const JUNK: readonly Junk[] = [
   { intent: { action: 'fly', role: 'worker', args: 1 }, reason: 'unknown_tool' },
   { intent: { action: '__proto__', role: 'worker', args: {} }, reason: 'unknown_tool' },
@@ -327,7 +327,7 @@ async function settled(promise: Promise<Ruling>): Promise<Ruling | Error> {
   }
 }
 
-/** Not to be changed: whoever asks again for the same row is given the same. */
+/** Callers must not change it: later calls with the same row return the same object. */
 export function payloadOf(row: EntryRow): Payload {
   let payload = PAYLOADS.get(row);
   if (payload === undefined) {

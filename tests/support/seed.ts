@@ -6,8 +6,9 @@ const git = (...args: string[]): string =>
   execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
 
 /**
- * With what the properties begin: of the committed tree where nothing is changed, so that each commit tries cases of its own, and
- * what has passed once, or failed, does so wherever that commit is checked out; by chance else. `ASSIZE_SEED` says another.
+ * The seed of the properties. Without local changes it derives from the committed tree: each commit
+ * tries its own cases, and a result repeats wherever that commit is checked out. Otherwise it is
+ * random. `ASSIZE_SEED` overrides it.
  */
 export default function seedProperties(): void {
   const seed = process.env['ASSIZE_SEED'] ?? String(seedOfTree() ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,4 +1,4 @@
-/** Ledgers that say what became of effects, as they are made and as somebody could write them, and what is wrong with each. */
+/** Ledgers with the outcomes of effects, honest and forged, with the faults of each. */
 import { contentHash, hashText } from '#canon';
 import { type BlobRow, type EntryRow, entryRow, type Payload } from '#ledger';
 import type { Transaction } from '#runtime';
@@ -18,13 +18,14 @@ export interface SettlementCase {
 
 type Change = (payload: Record<string, any>, before: readonly EntryRow[]) => unknown;
 
-/** Where what stands in the honest one; the last is a commit whose effect waits. */
+/** Positions in the honest ledger. The last is a commit with an unresolved effect. */
 const AT = { commit: 1, waits: 2, decided: 3, settled: 4, abandoned: 5, inDoubt: 6, found: 7, undone: 8, last: 9 };
 const FOUND = { by: 'ops', evidence: 'seen at the sink' };
 
 /**
- * A commit with two effects, of which one is in doubt, decided upon, and the other settled; an attempt that acted and threw; one of
- * which nobody knows whether it acted, until somebody looks; and a commit of which nobody knows yet.
+ * A commit with two effects: one is in doubt and then resolved, the other is settled. An attempt
+ * that executed its effect and threw. An attempt with an unknown outcome until an operator checks
+ * it. A commit with an outcome that is still unknown.
  */
 export async function honestSettlements(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
   const store = new MemoryStore();
@@ -59,13 +60,16 @@ export async function honestSettlements(): Promise<{ rows: EntryRow[]; blobs: Bl
 /** Where what stands in the one with costs. */
 const COST = { thrown: 1, rejected: 2, undone: 3, commit: 4, settled: 5 };
 
-/** An attempt that threw, one that was rejected, and a commit of which another branch was not chosen: undoing each has cost something. */
+/**
+ * An attempt that threw, a rejected attempt, and a commit with a branch that was not chosen. Each
+ * compensation has a cost.
+ */
 async function honestCosts(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
   const store = new MemoryStore();
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps(), undoCost: { usd: 3 } };
   const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'with_cost', 'externalised')] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  // No root entry has it: it comes with what was undone under it.
+  // No root entry has the writ: it is recorded with the compensation under it.
   const writ = writFor('alice', { trajectory: 't', budget: { usd: 20 } });
   const transact = (
     body: (act: (what: string) => Promise<unknown>, tx: Transaction) => Promise<unknown>,
@@ -88,7 +92,7 @@ async function honestCosts(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; stor
 /** Where what stands in the honest one with a pivot. */
 const PIVOT_AT = { waits: 1, settled: 3 };
 
-/** What could be neither undone nor held: put up, approved, called and settled with what it answered, beside what was held. */
+/** A pivot: submitted, approved, called and settled with its answer, next to a buffered effect. */
 async function honestPivot(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; store: MemoryStore }> {
   const store = new MemoryStore();
   const outside = { sink: new OutsideSink('keyed'), steps: new Steps() };
@@ -121,8 +125,8 @@ async function writtenIn(store: MemoryStore): Promise<{ rows: EntryRow[]; blobs:
 }
 
 /**
- * An order that failed for good after its commit: what was in doubt is found to be there, and undone; what its action does then is
- * refused, and let be.
+ * An order that failed permanently after its commit. The effect in doubt is found applied, and is
+ * compensated. The proposal of its `onFailure` is then refused, and waived.
  */
 async function failedSettlements(): Promise<MemoryStore> {
   const store = new MemoryStore();
@@ -165,7 +169,7 @@ async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Pr
 const dear = (name: string, at: number, code: string | undefined, change: Change): SettlementCase =>
   forged(name, at, code, unanswered(change), honestCosts);
 
-/** Changes a settlement that says nothing of what effects have answered: that is for the cases with a pivot. */
+/** Changes a settlement, without the answers of its effects: the cases with a pivot cover those. */
 function unanswered(change: Change): Change {
   return (payload, before) => {
     const effects: Record<string, unknown>[] =
@@ -177,7 +181,7 @@ function unanswered(change: Change): Change {
   };
 }
 
-/** What follows is left out, as it may name what is not there any more. */
+/** The later entries are omitted: they may name entries that no longer exist. */
 function forged(
   name: string,
   at: number,
@@ -203,7 +207,7 @@ function absentee(name: string, code: string | undefined, change: Change): Settl
   });
 }
 
-/** What never happened, in a settlement. */
+/** The effect of a settlement that never happened. */
 function absentIn(payload: Record<string, any>): Record<string, unknown> {
   return argsOf(payload)
     .settled.flatMap(({ effects }: any) => effects)
@@ -240,7 +244,7 @@ const NOTHING: Change = () => undefined;
 const MALFORMED = 'malformed';
 const BROKEN = 'rule_broken';
 
-/** A commit as somebody could write it who approves or rejects what waits. */
+/** The fields of a forged commit that approves or rejects a pending proposal. */
 const COUNSEL = {
   counselor: { principal: 'ops', as: 'operator', method: 'test' },
   detection_vector: [],

@@ -2,7 +2,7 @@ import { attenuate, type Writ } from '#authority';
 import { keysOf } from './ledger-rows.ts';
 import { writFor } from './runtime.ts';
 
-/** Siblings who each hold, and each try to take, more than half of what their parent grants. */
+/** Siblings that each hold, and each try to spend, more than half of their parent's grant. */
 export const SIBLINGS = 50;
 export const GRANT = 100;
 export const SHARE = 60;

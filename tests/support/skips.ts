@@ -8,9 +8,12 @@ import { whyNoServer } from './postgres/binaries.ts';
 /** A reason for which tests may be skipped. */
 export interface MaySkip {
   readonly why: string;
-  /** Whether it is so where this runs: where it is not, nothing may be skipped for it. Looked at here and not taken from the tests. */
+  /**
+   * Whether the reason holds on this machine. If not, no test may be skipped for it. Checked here,
+   * and not taken from the tests.
+   */
   readonly holds: () => boolean;
-  /** Whose tests; those of all files by default, and then `named` says which. */
+  /** The files of the tests. Default: all files, and `named` then selects the tests. */
   readonly files?: readonly string[];
   /** Of their full names; by default all of a file. */
   readonly named?: RegExp;

@@ -7,28 +7,34 @@ import { EFFECTS_TABLE, type SqlConnection, type SqlDatabase, type SqlRow } from
 import { Steps } from './effect-sink.ts';
 import type { TestPostgres } from './postgres/index.ts';
 
-// Real databases that outlive processes: as a process has them, which may end at each of its statements, and as somebody outside sees
-// them, who looks at every step of it.
+// Real databases that outlive processes, with two views. A process sees a database through its
+// connections, and may end at each of its statements. An outside observer inspects every step.
 
-/** How the next commits go. `fail`: it is refused; `lose`: it is done, and the connection ends with the answer. */
+/**
+ * The outcome of the next commits. `fail`: refused. `lose`: executed, and the connection ends with
+ * the answer.
+ */
 export type CommitFault = 'none' | 'fail' | 'lose';
 
-/** What somebody outside sees, all at one moment. */
+/** The data that an outside reader sees, in one read snapshot. */
 export interface Seen {
-  /** What was written, in order. */
+  /** The written values, in order. */
   readonly log: readonly string[];
   /** Keys that stand, and are not undone. */
   readonly keys: number;
 }
 
 export interface StagedDatabase extends AsyncDisposable {
-  /** As one process has it; with its end the connections end, and what was not committed is gone. */
+  /**
+   * The database as one process has it. When the process ends, its connections end and uncommitted
+   * writes are lost.
+   */
   of(steps?: Steps, stagedTimeoutMs?: number): SqlDatabase;
   look(): Promise<Seen>;
   commits: CommitFault[];
   /** How often something was rolled back. */
   rollbacks: number;
-  /** Runs a statement as somebody outside. */
+  /** Runs a statement as an outside session. */
   run(text: string): Promise<readonly SqlRow[]>;
   /** As it was at first, for another world. */
   reset(): Promise<void>;
@@ -36,7 +42,7 @@ export interface StagedDatabase extends AsyncDisposable {
 
 const EMPTY = ['DELETE FROM log', 'DELETE FROM assize_effects'] as const;
 
-/** What is in it at first: who writes less than nothing is refused. */
+/** The initial tables. A write of a negative size is refused. */
 const SETUP = `CREATE TABLE log (n INTEGER PRIMARY KEY, what TEXT NOT NULL, size INTEGER NOT NULL CHECK (size >= 0));
 ${EFFECTS_TABLE};`;
 const LOOK = `SELECT n AS n, what AS what FROM log
@@ -79,7 +85,7 @@ function stepped(
   };
 }
 
-/** A file of SQLite: one connection a process, and one more for who looks. */
+/** A SQLite file, with one connection per process and one for the observer. */
 export class SqliteStage implements StagedDatabase {
   commits: CommitFault[] = [];
   rollbacks = 0;
@@ -157,14 +163,14 @@ export class SqliteStage implements StagedDatabase {
   }
 }
 
-/** A schema of a PostgreSQL server: a connection for each time that one is asked for. */
+/** A schema of a PostgreSQL server, with one connection for each `connect` call. */
 export class PostgresStage implements StagedDatabase {
   commits: CommitFault[] = [];
   rollbacks = 0;
   readonly #url: string;
   readonly #schema: string;
   readonly #clients = new Set<Client>();
-  /** Those that nobody uses. */
+  /** The idle connections. */
   readonly #idle: Client[] = [];
   #outside!: Client;
 
@@ -243,7 +249,7 @@ export class PostgresStage implements StagedDatabase {
   }
 }
 
-/** The steps of a process at each of which somebody looks. */
+/** The steps of a process, with an observer at each step. */
 export class WatchedSteps extends Steps {
   readonly #look: () => Promise<void>;
 

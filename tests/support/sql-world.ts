@@ -33,7 +33,7 @@ function note(name: Name, database: SqlDatabase, isReversible: boolean): Tool {
   });
 }
 
-/** What is written there, as whoever asks sees it. */
+/** The written values, as the caller sees them. */
 function look(name: Name, database: SqlDatabase): Tool {
   return sqlReader({
     name: `${name}.look`,
@@ -115,7 +115,7 @@ export class World {
       });
   }
 
-  /** What waits for a person when another process has gone on with all that was left. */
+  /** The unresolved effects after another process has resumed all abandoned transactions. */
   async recovered(endAt?: number): Promise<readonly UnresolvedEffect[]> {
     return (await this.process(endAt, (assize) => assize.recoverEffects())).value ?? [];
   }

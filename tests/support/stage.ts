@@ -23,15 +23,15 @@ export function dayAt(day: number): string {
 
 const WRITS = { not_before: '2020-01-01T00:00:00.000000Z', expires: '2090-01-01T00:00:00.000000Z' };
 
-/** Whose work an action is, and for whom. */
+/** The role that performs an action, and its parameters. */
 export interface Whose {
   readonly name: string;
   readonly params: Readonly<Record<string, string>>;
 }
 
 /**
- * A domain on a real runtime over the store in memory, whose clock a test sets. Each action is proposed by the agent whose
- * work it is, under a writ for that role alone.
+ * A domain on a real runtime over the store in memory, with a clock that a test sets. The agent of
+ * the action's role proposes it, under a writ for that role alone.
  */
 export class Stage {
   readonly store: Store;
@@ -39,7 +39,7 @@ export class Stage {
   readonly #writs: ReadonlyMap<string, Writ>;
   readonly #clock: { at: string };
 
-  /** Without `initial` the domain's own state; `at` is what the clock shows first. */
+  /** Without `initial`, the domain's own state. `at` is the first time of the clock. */
   static async open(domain: Domain, initial?: unknown, at: Instant = START): Promise<Stage> {
     const store = await openStore('memory:');
     const clock = { at };
@@ -98,7 +98,7 @@ export class Stage {
     if (ruling.ruling !== 'committed') throw new Error(`${action} was not committed: ${JSON.stringify(ruling)}`);
   }
 
-  /** Proposes what must wait for a person, who then approves it. */
+  /** Proposes an action that must escalate, and then approves it. */
   async approved(action: string, role: Whose, args: unknown, principal: string): Promise<Ruling> {
     const ruling = await this.propose(action, role, args);
     if (ruling.ruling !== 'escalated') throw new Error(`${action} does not wait: ${JSON.stringify(ruling)}`);
@@ -106,7 +106,10 @@ export class Stage {
   }
 }
 
-/** A stage in a domain's own words: actions with their arguments, and for whom, where that is not who it always is. */
+/**
+ * A stage in a domain's own words: actions with their arguments, and role parameters that differ
+ * from the usual ones.
+ */
 export abstract class Cast<Actions extends object, State, Whom extends object> {
   readonly stage: Stage;
 
@@ -133,7 +136,7 @@ export abstract class Cast<Actions extends object, State, Whom extends object> {
     return this.stage.done(action, this.roleOf(action, whom), args);
   }
 
-  /** Proposes what must wait for a person, who then approves it. */
+  /** Proposes an action that must escalate, and then approves it. */
   approved<Name extends keyof Actions & string>(
     action: Name,
     args: Actions[Name],

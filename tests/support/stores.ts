@@ -12,9 +12,12 @@ export interface Place {
   open(options?: StoreOptions): Promise<Store>;
   /** As for `openStore`. */
   readonly url: string;
-  /** Statements by somebody who may do everything there, past the store. Not for a store in memory. */
+  /** Runs statements with all rights there, past the store. Not for a store in memory. */
   sql(...statements: readonly string[]): Promise<void>;
-  /** All bytes of its files, the write-ahead log too, one character each; or all tables on a server. Not for a store in memory. */
+  /**
+   * All bytes of the store's files, the write-ahead log included, one character each. On a server,
+   * all tables. Not for a store in memory.
+   */
   everything(): Promise<string>;
 }
 
@@ -24,7 +27,7 @@ export interface Stores {
   newPlace(): Place;
 }
 
-/** Stores in a database, which somebody else may have in his hands too. */
+/** Stores in a database that another process may also access. */
 export interface Databases extends Stores {
   readonly kind: 'sqlite' | 'postgres';
 }
@@ -34,7 +37,10 @@ export class LastingMemory extends MemoryStore {
   override async close(): Promise<void> {}
 }
 
-/** The same tests for every kind of store; those with PostgreSQL are skipped, with the reason, where there is no server. */
+/**
+ * The same tests for every kind of store. Tests with PostgreSQL are skipped, with the reason, if
+ * there is no server.
+ */
 export function onEveryStore(tests: (stores: Stores) => void, options?: WithPostgresOptions): void {
   describe('memory', () => {
     tests({
@@ -64,7 +70,7 @@ export function onEveryDatabase(tests: (stores: Databases) => void, options?: Wi
   );
 }
 
-/** Tests where a store is near: what it does is the same on a server, which only takes longer, so there are none of them there. */
+/** Tests of local stores only: the behaviour on a server is the same, and only takes longer. */
 export function nearBy({ kind }: Stores): typeof test {
   if (kind !== 'postgres') return test;
   const none = Object.assign(() => undefined, { each: () => () => undefined });
@@ -119,7 +125,7 @@ export function sqlitePlaces(): () => Place {
   };
 }
 
-/** Notes stores that are to be closed when the test is over; to be called where tests are declared. */
+/** Registers stores that are closed after the test. Call this where tests are declared. */
 export function closedAfterEach(): (store: Store) => Store {
   const opened: Store[] = [];
   afterEach(async () => {

@@ -6,7 +6,7 @@ import { MemoryStore } from '#stores';
 import { type Outside, OutsideSink, Steps, storeOf, toolFor } from './effect-sink.ts';
 import { runtimeOver } from './runtime.ts';
 
-/** What outlives processes: a store and a sink. Processes over them may end at any of their steps. */
+/** A store and a sink that outlive processes. Processes over them may end at any of their steps. */
 export abstract class OutlivingWorld {
   readonly store = new MemoryStore();
   readonly sink: OutsideSink;
@@ -28,7 +28,7 @@ export abstract class OutlivingWorld {
     return this;
   }
 
-  /** One process, from its beginning to its end: the step at which it ends, or when it has done what it lives for. */
+  /** One process, from start to end: it ends at step `endAt`, or when `live` has finished. */
   async process<T>(endAt: number | undefined, live: (assize: Assize) => Promise<T>) {
     const steps = new Steps(endAt);
     const outside: Outside = { sink: this.sink, steps, fault: (of, what) => this.fault(of, what) };
@@ -36,17 +36,18 @@ export abstract class OutlivingWorld {
     const assize = runtimeOver(storeOf(this.store, steps), [this.#domain], { tools });
     const value = await Promise.race([live(assize), steps.ended.then(() => undefined)]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
-    // Wherever it ended, the ledger and the effect log say the same, before anybody has gone on with it.
+    // After every crash, the ledger and the effect log agree, before another process resumes the
+    // work.
     if (steps.isDead) for (const { fault } of await verifyStore(this.store)) expect(fault).toBeUndefined();
     return { value, isDead: steps.isDead };
   }
 
-  /** What waits for a person when another process has gone on with all that was left. */
+  /** The unresolved effects after another process has resumed all abandoned transactions. */
   async recovered(): Promise<readonly UnresolvedEffect[]> {
     return (await this.process(undefined, (assize) => assize.recoverEffects())).value as readonly UnresolvedEffect[];
   }
 
-  /** What must hold when all was seen to that can be, after so many crashes. */
+  /** The invariants after everything possible is resolved, after this number of crashes. */
   abstract check(left: readonly UnresolvedEffect[], crashes: number): Promise<unknown>;
 
   /** Whether an entry has these words. */
@@ -60,8 +61,9 @@ export abstract class OutlivingWorld {
 }
 
 /**
- * Has a process end at each step of what it lives for, and the next one at each step of the recovery from that, each time in a world of
- * its own that is checked when a third one has recovered. Answers with how often both have ended so.
+ * Ends a process at each step of `live`, and the next process at each step of the recovery. Each
+ * case has its own world, which is checked after a third process has recovered. Returns the number
+ * of cases in which both processes ended early.
  */
 export async function crashedTwice<World extends OutlivingWorld>(
   begun: () => Promise<World>,

@@ -7,7 +7,7 @@ export interface Call {
   arguments: Record<string, unknown>;
 }
 
-/** Calls in order, and what the benchmark's own tools did with them. */
+/** Calls in order, with the results of the benchmark's own tools. */
 export interface Recorded {
   task_id: number;
   trial?: number;
@@ -16,7 +16,7 @@ export interface Recorded {
   changed: { [collection: string]: { [id: string]: unknown } };
 }
 
-/** One of tau-bench's databases, with what was recorded on it: `tau-airline`, `tau-retail`. */
+/** One of tau-bench's databases, with the runs recorded on it: `tau-airline`, `tau-retail`. */
 export class TauData {
   readonly #folder: string;
 
@@ -32,7 +32,7 @@ export class TauData {
     return this.#json(`${name}.json`);
   }
 
-  /** What an agent did in its runs. */
+  /** The recorded runs of an agent. */
   runs(): Recorded[] {
     const expected = this.#lines('expected-runs.jsonl');
     return this.#lines('runs.jsonl').map((run, i) => ({ ...run, ...expected[i] }));

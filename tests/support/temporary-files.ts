@@ -1,6 +1,6 @@
 import { afterAll, vi } from 'vitest';
 
-// Of each file of tests that shares its process: what it has put in the place of clocks and functions is not there for the next one.
+// For each test file that shares its process: restores clocks and functions for the next file.
 afterAll(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { cases } from './cases.ts';
 
-/** What an execution has to keep to; throws where it does not. */
+/** A property that an execution must satisfy. The check throws if it does not hold. */
 export type Check<Run> = (run: Run) => void | Promise<void>;
 
 /**
- * Tests that look at the same generated executions, each of which is played once for all of them. What fails one is looked
- * for again for that test alone, so that the case that it shows is a small one.
+ * Tests that check the same generated executions, each of which is played once for all tests. A
+ * failure is searched again for its test alone, so the reported case is small.
  */
 export function theorems<Input, Run>(
   title: string,
@@ -27,7 +27,10 @@ export function theorems<Input, Run>(
       fc.assert(fc.asyncProperty(executions.input, check), { numRuns, seed });
 
     let played: Promise<void> | undefined;
-    /** What is asked for, and who goes on with the executions; undefined while nobody waits. */
+    /**
+     * The requested test, and the function that continues the executions. Undefined while no test
+     * waits.
+     */
     let asked: { readonly name: string; readonly isKnown: () => void } | undefined;
     let goOn: () => void = () => undefined;
 
@@ -47,7 +50,10 @@ export function theorems<Input, Run>(
         asked.isKnown();
         await new Promise<void>((resolve) => (goOn = resolve));
       });
-    /** Plays on until this one has failed or nothing is left to play; what nobody asks for any more is not played. */
+    /**
+     * Plays until this test has failed or no execution is left. An execution that no test requests
+     * any more is not played.
+     */
     const playFor = async (name: string): Promise<void> => {
       if (failed.has(name)) return;
       const isKnown = new Promise<void>((resolve) => (asked = { name, isKnown: resolve }));

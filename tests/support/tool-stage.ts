@@ -5,11 +5,15 @@ import { Steps, storeOf } from './effect-sink.ts';
 import { attended } from './effects-ledger.ts';
 import { runtimeOver, writFor } from './runtime.ts';
 
-// Ready tools in a runtime: with calls that end the process, in transactions that are cut off at every step.
+// Ready tools in a runtime: with calls that end the process, and in transactions that are cut off
+// at every step.
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 
-/** A tool whose process may end before and after each of its calls; `underWay`: those that are with the sink. */
+/**
+ * A tool with a process that may end before and after each call. `underWay`: the calls in flight at
+ * the sink.
+ */
 function stepped({ spec }: Tool, steps: Steps, underWay: Promise<unknown>[]): Tool {
   const around =
     (call: (...args: any[]) => unknown) =>
@@ -31,7 +35,7 @@ function stepped({ spec }: Tool, steps: Steps, underWay: Promise<unknown>[]): To
   });
 }
 
-/** What a test is told of one transaction. */
+/** The result of one transaction, for a test. */
 export interface Ended {
   readonly isCommitted: boolean;
   readonly left: readonly UnresolvedEffect[];
@@ -39,7 +43,7 @@ export interface Ended {
   readonly error: { readonly code?: string } | undefined;
 }
 
-/** Approves at once what waits, as whatever can be neither undone nor held does. */
+/** Immediately approves the pending proposal of a pivot. */
 async function approved(trajectory: Trajectory, outcome: TransactionOutcome<unknown>): Promise<Ruling> {
   const { ruling } = outcome;
   return ruling.ruling === 'escalated'
@@ -47,7 +51,9 @@ async function approved(trajectory: Trajectory, outcome: TransactionOutcome<unkn
     : ruling;
 }
 
-/** One transaction over these tools, which commits unless its body throws, and what is left of it. */
+/**
+ * One transaction over these tools, with its unresolved effects. It commits unless its body throws.
+ */
 export async function transact(
   tools: readonly Tool[],
   body: (tx: Transaction) => Promise<unknown>,
@@ -85,8 +91,8 @@ export async function transact(
 }
 
 /**
- * The same transaction over and over, each time with a crash at the next step, and a process after it that recovers.
- * Answers with how many crashes there were.
+ * Runs the same transaction repeatedly, each time with a crash at the next step, and then a process
+ * that recovers. Returns the number of crashes.
  */
 export async function crashedEverywhere<World extends AsyncDisposable>(options: {
   readonly open: () => Promise<World>;
@@ -109,7 +115,7 @@ export async function crashedEverywhere<World extends AsyncDisposable>(options: 
     });
     await Promise.race([done.then((outcome) => approved(trajectory, outcome)), steps.ended]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
-    // What a process has sent before it ended arrives, and is not overtaken by who comes next.
+    // Calls that the ended process has sent still arrive, before any call of the next process.
     await Promise.all(underWay);
     const next = runtimeOver(store, [attended], { tools: options.tools(world) });
     const left = await next.recoverEffects();

@@ -39,7 +39,7 @@ export async function stage(
   return { sink, store, assize, trajectory, all };
 }
 
-/** What comes of it, or the code of what was thrown. */
+/** The result of a promise, or the code of its error. */
 export const codeOf = (made: Promise<unknown>): Promise<unknown> =>
   made.then(
     (value) => value,

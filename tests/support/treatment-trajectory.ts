@@ -5,9 +5,12 @@ import type { Assize, Trajectory, Transaction } from '#runtime';
 import type { Store } from '#stores';
 import { HandClock, runtimeOver, writFor } from './runtime.ts';
 
-// What tools were given, have answered and have left of people, in each way in which it comes to nothing that an entry names.
+// Values about people in tool arguments, answers and residue, for each outcome that no ledger entry
+// names.
 
-/** A ward that says of each treatment whose it was. What a treatment is called decides what becomes of it. */
+/**
+ * A ward that records the patient of each treatment. The name of a treatment decides its outcome.
+ */
 export const treatments = defineDomain<any, any>({
   name: 'treatments',
   version: '1',
@@ -21,7 +24,7 @@ export const treatments = defineDomain<any, any>({
   roles: { nurse: { params: ['id'], processes: ['treating'] }, desk: { processes: ['counting'] } },
   actions: {
     treat: treating(),
-    /** The same, with what is done where its effects fail. */
+    /** The same, with an action that runs if its effects fail. */
     order: { ...treating(), onFailure: () => ({ action: 'fail', args: {}, role: 'desk' }) },
     fail: {
       process: 'counting',
@@ -60,7 +63,7 @@ function saysOf(notes: readonly unknown[], word: string): boolean {
   return notes.some((note) => typeof note === 'string' && note.startsWith(word));
 }
 
-/** Of whom it is said, and by which name parameters know him. */
+/** The subject of the facts, and the id in role parameters. */
 export interface Patient {
   readonly who: string;
   readonly id: string;
@@ -69,14 +72,17 @@ export interface Patient {
 export const ZOE: Patient = { who: 'Zoe Angstrom', id: 'p1' };
 export const MAX: Patient = { who: 'Max Planckton', id: 'p2' };
 
-/** What becomes of a transaction; of the last three nothing is proposed. */
+/** The outcome of a transaction. The last three outcomes have no proposal. */
 export const WAYS = [
   ...(['rejected', 'asked', 'failed', 'branch', 'differs', 'again'] as const),
   ...(['thrown', 'doubt', 'silent'] as const),
 ];
 export type Way = (typeof WAYS)[number];
 
-/** All that tools were given, have answered and have left of somebody, and what was found, in one way. */
+/**
+ * All arguments, answers and residue of the tools about one patient, and the found values, for one
+ * outcome.
+ */
 export function textsOf(way: Way, { id }: Patient): readonly string[] {
   const of = (what: string): string => `${what}-${way}-${id}-zq`;
   switch (way) {
@@ -97,7 +103,7 @@ type Input = z.infer<typeof input>;
 const worded = (word: string, { what }: Input): string => what.replace(/^given/, word);
 const place = {};
 
-/** Tools whose sinks do as they are told: `how`. */
+/** Tools with sinks that follow `how`. */
 const tools: readonly Tool[] = [
   // Parallel, as branches use it at one place.
   declareTool({
@@ -168,7 +174,7 @@ const tools: readonly Tool[] = [
 export interface Treated {
   readonly assize: Assize;
   readonly trajectory: Trajectory;
-  /** Goes that way with somebody. Gives the epoch of what was done last. */
+  /** Produces that outcome for a patient. Returns the epoch of the last transaction. */
   go(way: Way, patient: Patient): Promise<number>;
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What nobody has handled while this was done: a process would end by it. */
+/** The unhandled rejections during the call. Any of them would end a process. */
 export async function unhandledIn(does: () => Promise<unknown>): Promise<unknown[]> {
   const unhandled: unknown[] = [];
   const others = process.listeners('unhandledRejection');

@@ -12,7 +12,7 @@ const root = join(import.meta.dirname, '../..');
 export const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
 export const anchor = keysOf(41);
 
-/** Two who disagree about a diagnosis are for a doctor. */
+/** A contradiction between two diagnoses is escalated to a doctor. */
 export const WARD = `
 import { defineDomain } from '${assizeModule}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
@@ -52,7 +52,10 @@ export const say = (verb: string, predicate: string, ...args: string[]): string[
 export const read = (verb: string, ...args: string[]): string[] => ['memory', verb, '--space', 'ward-3', ...args];
 export const objects = (facts: readonly { object: string }[]): string[] => facts.map(({ object }) => object);
 
-/** The command in a folder of its own for each test of a file, over the ledger of a ward. To be called once in the file. */
+/**
+ * The command in a separate folder for each test of a file, over the ledger of a ward. Call this
+ * once in the file.
+ */
 export function inWardFolder() {
   const made = mkdtempSync(join(tmpdir(), 'assize-cli-memory-'));
   let folder: string;

@@ -7,7 +7,10 @@ const patient = z.object({
   notes: z.array(sensitive(z.object({ text: z.string(), urgent: z.boolean() }))),
 });
 
-/** A ward. Names and notes are sensitive, and so are the arguments that have them; a note by `flag` needs a person. */
+/**
+ * A ward. Names and notes are sensitive, and so are the arguments that contain them. A note by
+ * `flag` needs an approval.
+ */
 export const ward = defineDomain({
   name: 'ward',
   version: '1',

@@ -1,6 +1,9 @@
 import { type Domain, defineDomain, type Invariant } from '#kernel';
 
-/** A domain of the same rules, in which those about members note of whom they judge one: the first key of its place. */
+/**
+ * A domain with the same rules. Its rules about members record the checked member: the first key of
+ * its path.
+ */
 export function watchedDomain({ declared }: Domain<any, any, any>): { domain: Domain; judged: Set<string> } {
   const judged = new Set<string>();
   const watched = (rule: Invariant<any>): Invariant<any> =>

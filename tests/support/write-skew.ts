@@ -2,18 +2,24 @@ import type { Json } from '#base';
 import { copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import { type Authority, adjudicate, candidateOf, compile, type Domain, World } from '#kernel';
 
-/** An agent: what it proposes, by nothing but its slice; undefined: nothing. */
+/** An agent. It proposes from its slice alone; undefined: no proposal. */
 export interface SlicedAgent<Slice = any> {
   readonly role: { readonly name: string; readonly params: Readonly<Record<string, string>> };
   readonly decide: (slice: Slice) => { readonly action: string; readonly args: Json } | undefined;
 }
 
 export interface Skew {
-  /** Which invariants the state breaks when both have written to a shared log, by the order of their writes. */
+  /**
+   * The invariants that the state violates after both agents have written to a shared log, by the
+   * order of their writes.
+   */
   readonly withoutKernel: readonly (readonly string[])[];
   /** The same, when one agent alone has written: it did nothing wrong. */
   readonly alone: readonly (readonly string[])[];
-  /** What the kernel answers, by the order of the proposals: `approved`, `escalated`, or the invariant that rejects. */
+  /**
+   * The kernel's answers, by the order of the proposals: `approved`, `escalated`, or the rejecting
+   * invariant.
+   */
   readonly withKernel: readonly (readonly string[])[];
   /** Which invariants the kernel's states break. */
   readonly broken: readonly string[];
@@ -26,9 +32,9 @@ const EVERYBODY: Authority = {
 };
 
 /**
- * Two agents that have each seen their slice of one state decide at the same time (seed 000, Definition A.55): first they
- * write what they decided to a shared log, with nobody in between but footprints and types; then they propose the same to
- * the kernel.
+ * Two agents that have each seen their slice of one state decide at the same time (Agentic Redux,
+ * Definition A.55). First they write their decisions to a shared log, with no checks except
+ * footprints and types. Then they propose the same decisions to the kernel.
  */
 export function skewOf(
   domain: Domain<any, any, any>,

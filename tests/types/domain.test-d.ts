@@ -282,7 +282,10 @@ export const loose = defineDomain({
   actions: { look: { ...look, process: 'look' } },
 });
 
-/** Where names are no literals, what is seen may be any part of the state, and who proposes any role. */
+/**
+ * If names are not literals, the slice may be any part of the state, and the requester may have any
+ * role.
+ */
 export async function wider(trajectory: Trajectory<typeof loose>, writ: ProposalInput['writ']) {
   await trajectory.propose({ action: 'look', role: 'reader', args: null, writ });
   const { cap, claims }: { cap?: number | undefined; claims?: object | undefined } = trajectory.slice('reader');
@@ -341,7 +344,7 @@ export async function uses(assize: Assize, trajectory: Trajectory<typeof desk>, 
   const by: string | undefined = trajectory.slice('reader').claims['c']?.by;
   const clerk = trajectory.slice('clerk', both);
   const amount: number | undefined = clerk.claims['c']?.amount;
-  // What is null has nothing below it, and is then not seen.
+  // A null value has nothing below it, and is then not visible.
   const lastBy: string | undefined = clerk.last?.by;
   // @ts-expect-error of a claim the clerk sees the amount only
   clerk.claims['c']?.by;
@@ -427,7 +430,7 @@ export const parts: [
   Same<Flat<StatePart<Shop, '/l/*/x'>>, { l: { x: number }[] }>,
   Same<Flat<StatePart<Shop, '/l/0/x'>>, { l: ({ x: number } | null)[] }>,
   Same<Flat<StatePart<Shop, '/l/-'>>, Record<never, never>>,
-  // What may be anything may be anything below, too.
+  // A value of unknown type may have anything below it.
   Same<StatePart<{ x: unknown; y: number }, '/x/deep'>['x'], unknown>,
   // Which of the two a member shows is not known.
   Same<Flat<StatePart<Shop, '/r/m/p' | '/r/*/q'>>, { r: { [key: string]: { p: number } | { q: string } } }>,

@@ -6,10 +6,13 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const DIRECTIVE = /^\s*\/\/ @ts-expect-error .*$/;
 
-/** The repository's own, as whoever works in the clone has it. */
+/** The repository's own configuration, as in a developer's clone. */
 const OWN = { extends: '../tsconfig.json' };
 
-/** The errors that the compiler finds in files that stand in the repository for the time, by file and line. */
+/**
+ * The errors that the compiler finds in files written temporarily into the repository, by file and
+ * line.
+ */
 function errorsOf(files: Readonly<Record<string, string>>, config: object = OWN): string[] {
   const folder = mkdtempSync(join(root, 'dist-types-'));
   try {
@@ -55,7 +58,7 @@ const pages = ['docs/guide', 'docs/reference', 'experiments/docs'].flatMap((fold
 );
 const shown = withShared(Object.assign({}, ...['README.md', ...pages].map(programs)));
 
-/** The programs, with each file that a program imports and another page shows. Exactly one page shows it. */
+/** The programs, with each imported file that another page shows. Exactly one page shows it. */
 function withShared(own: Readonly<Record<string, string>>): Record<string, string> {
   const all: Record<string, string> = { ...own };
   const missing = Object.entries(own).map(([file, code]) => [dirname(file), code] as const);
@@ -79,7 +82,10 @@ const erased = Object.fromEntries(
 );
 const fine = "import { pass } from 'assize';\n// @ts-expect-error it compiles\nexport const fine = pass;\n";
 
-/** All that is compiled as in the clone, at once: none of it imports any other, and most of the time goes to what all of it imports. */
+/**
+ * All code that compiles as in the clone, in one run: no file imports another, and most of the time
+ * goes to the shared imports.
+ */
 const errors = errorsOf({ ...erased, 'fine.ts': fine, ...shown });
 const errorsIn = (files: Readonly<Record<string, string>>): string[] =>
   errors.filter((error) => Object.hasOwn(files, error.slice(0, error.indexOf(':'))));

@@ -23,7 +23,8 @@ export function booking({ each }: Rules<AirlineState>): Invariant<AirlineState>[
         : reject(`paid with ${used(over)} of ${over}; a reservation takes at most ${METHODS_MAX[over]}`);
     }),
 
-    // Not a sentence of the policy. The tool only adds up: a negative payment would move money between methods.
+    // Not a sentence of the policy. The tool only adds up: a negative payment would move money
+    // between methods.
     each('BOOKING_PAYMENTS_POSITIVE', '/booked/*', {}, ({ payments }) => {
       const wrong = payments.find(({ amount }) => amount <= 0);
       return wrong === undefined
@@ -31,7 +32,8 @@ export function booking({ each }: Rules<AirlineState>): Invariant<AirlineState>[
         : reject(`${wrong.payment_id} pays ${wrong.amount}; a payment must be more than 0`);
     }),
 
-    // Nor is this one. The tool checks each payment by itself, so one gift card named twice could be overdrawn.
+    // Not a sentence of the policy either. The tool checks each payment independently, so one gift
+    // card named twice could be overdrawn.
     each('GIFT_CARD_COVERED', '/users/*/payment_methods/*', {}, (method) =>
       method.source === 'credit_card' || method.amount >= 0
         ? pass

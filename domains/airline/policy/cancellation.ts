@@ -54,7 +54,10 @@ export function cancellation({ each }: Rules<AirlineState>): Invariant<AirlineSt
   ];
 }
 
-/** The policy asks for a health or weather reason here, and the tool takes none: only a person can tell. */
+/**
+ * The policy asks for a health or weather reason here, and the tool accepts no reason. Only an
+ * approver can decide.
+ */
 export function insuredCancellation({ each }: Rules<AirlineState>): Invariant<AirlineState> {
   return each(
     'INSURED_CANCELLATION_REASON',

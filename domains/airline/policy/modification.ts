@@ -5,7 +5,8 @@ import { routeFault, tripTypeFault } from '../trip.ts';
 
 export function modification({ each }: Rules<AirlineState>): Invariant<AirlineState>[] {
   return [
-    // Judged on the cabin in force before: an upgrade by itself makes the flights changeable afterwards.
+    // Checks the cabin in force before the change: an upgrade alone makes the flights changeable
+    // afterwards.
     each('BASIC_ECONOMY_NOT_CHANGED', '/itineraries/*/*', {}, ({ before, segments }) =>
       before?.cabin !== 'basic_economy' || sameFlights(before.segments, segments)
         ? pass

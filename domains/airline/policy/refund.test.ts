@@ -12,7 +12,7 @@ function after(outcome: ReturnType<typeof attempt>): AirlineState {
   return outcome.state;
 }
 
-/** A silver member with two passengers whose second flight has the status. */
+/** A reservation of a silver member with two passengers; its second flight has the status. */
 function silver(status: 'cancelled' | 'delayed'): AirlineState {
   return smallWorld((state) => {
     state.users['ann']!.membership = 'silver';

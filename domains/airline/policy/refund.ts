@@ -1,4 +1,7 @@
-/** policy.md, Refund: certificates as a gesture. Each rule asks more of the incidents that the ones before left. */
+/**
+ * policy.md, Refund: certificates as a gesture. Each rule adds a requirement on the incidents that
+ * pass the rules before it.
+ */
 import { escalate, type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import { amountDue, entitling, isEligible, isGround } from '../compensation.ts';
 import type { AirlineState } from '../schema.ts';

@@ -7,7 +7,7 @@ export type Outcome = OutcomeOf<AirlineState>;
 
 const naive = new NaiveDomain<AirlineState>({ actions, policy, copyOf });
 
-/** A tool on a copy, and what the whole policy says of the state it leads to. */
+/** Runs a tool on a copy and returns the verdict of the whole policy on the resulting state. */
 export function attempt(state: AirlineState, name: string, args: unknown): Outcome {
   return naive.attempt(state, name, args);
 }
@@ -22,7 +22,7 @@ export function judge(state: AirlineState): Judgement {
   return naive.judge(state);
 }
 
-/** Writes the approval of what escalated. */
+/** Writes the approval of an escalation. */
 export function approve(state: AirlineState, id: string, keys: readonly string[]): AirlineState {
   return naive.approve(state, id, keys);
 }

@@ -2,8 +2,9 @@ import { airlineInitial } from '../initial.ts';
 import type { AirlineState, Flight, FlightDay, Membership, Reservation, Segment, User } from '../schema.ts';
 
 /**
- * A world small enough to read in one go. Three airports in a row, AAA – BBB – CCC; a reservation `R` of `ann`,
- * economy from AAA to CCC, uninsured, booked two weeks ago. A test changes what it is about.
+ * A state small enough to read in one go. Three airports are in a row, AAA – BBB – CCC. `ann` has
+ * one reservation `R`: economy from AAA to CCC, uninsured, booked two weeks ago. A test changes its
+ * own subject.
  */
 export function smallWorld(change: (state: AirlineState) => void = () => {}): AirlineState {
   const state = airlineInitial({
@@ -21,7 +22,7 @@ export function smallWorld(change: (state: AirlineState) => void = () => {}): Ai
   return state;
 }
 
-/** The day that everybody flies. */
+/** The day of all flights. */
 export const DAY = '2024-05-20';
 
 export function segment(flight_number: string, price = 100): Segment {
@@ -56,7 +57,7 @@ export function setStatus(
   if (found !== undefined) found.dates[DAY] = days[status];
 }
 
-/** The arguments of a booking that is in order: one passenger, AAA to CCC, 100 dollars from a card. */
+/** The arguments of a valid booking: one passenger, AAA to CCC, 100 dollars from a card. */
 export function bookingArgs(change: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     user_id: 'ann',

@@ -110,7 +110,10 @@ function price({ passengers, insurance, nonfree_baggages }: BookReservation, seg
   return (fares + insured) * passengers.length + BAG_PRICE * nonfree_baggages;
 }
 
-/** The payments with what they are made from; each alone must be in the profile and covered. */
+/**
+ * The payments with their sources. The profile must have each method, and each method must cover
+ * its own payment.
+ */
 function priced(user: User, payments: readonly PaymentEntry[]): Booked['payments'] {
   return payments.map(({ payment_id, amount }) => {
     const method = user.payment_methods[payment_id];

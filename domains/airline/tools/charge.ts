@@ -1,6 +1,9 @@
 import type { AirlineState, PaymentMethod } from '../schema.ts';
 
-/** Charges a change of a reservation to its owner's method; a negative amount is paid back to a gift card. */
+/**
+ * Charges a change of a reservation to its owner's method. A negative amount is refunded to a gift
+ * card.
+ */
 export function charge(
   state: AirlineState,
   { user_id, payment_id, amount }: { user_id: string; payment_id: string; amount: number },

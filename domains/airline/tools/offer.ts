@@ -21,7 +21,10 @@ export function offer(
   return { flight_number, date, origin: flight.origin, destination: flight.destination, price: day.prices[cabin] };
 }
 
-/** Today's price of a seat, whether or not one is left; undefined when the flight is not on sale that day. */
+/**
+ * Today's price of a seat, whether or not one is left; undefined when the flight is not on sale
+ * that day.
+ */
 export function listedPrice(
   state: AirlineState,
   { flight_number, date }: SegmentChoice,

@@ -10,7 +10,9 @@ export interface SendCertificate {
   amount: number;
 }
 
-/** The numbers that the benchmark gives out; it assumes at most three certificates a conversation. */
+/**
+ * The numbers that the benchmark gives out; it assumes at most three certificates a conversation.
+ */
 const CERTIFICATE_IDS = ['certificate_3221322', 'certificate_3221323', 'certificate_3221324'];
 
 export const sendCertificate: Action<AirlineState, SendCertificate> = {

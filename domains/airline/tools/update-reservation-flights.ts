@@ -46,8 +46,9 @@ export const updateReservationFlights: Action<AirlineState, UpdateReservationFli
 };
 
 /**
- * A segment that stays keeps its price. The benchmark compares with the cabin as booked, not with the one in force;
- * where that gives a wrong price, CABIN_DIFFERENCE_PAID and KEPT_PRICE say so.
+ * A segment that stays keeps its price. The benchmark compares with the cabin as booked, not with
+ * the cabin in force. If this comparison gives a wrong price, CABIN_DIFFERENCE_PAID and KEPT_PRICE
+ * report it.
  */
 function kept(reservation: Reservation, choice: SegmentChoice, cabin: Cabin): Segment | undefined {
   if (cabin !== reservation.cabin) return undefined;

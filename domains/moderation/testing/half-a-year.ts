@@ -2,8 +2,9 @@ import type { ModerationState } from '../index.ts';
 import { dayAt, Platform } from './platform.ts';
 
 /**
- * Ana after half a year: c1 warned and closed; c2 limited, served, then overturned on appeal; c3 limited in its place and in
- * force; c4 reported and found harmless; c5 suspended, told, under appeal. A report r6 waits for triage.
+ * Ana after half a year. c1 is warned and closed; c2 is limited, served, then overturned on appeal;
+ * c3 is limited in its place and in force. c4 is reported and found harmless; c5 is suspended,
+ * notified, under appeal. Report r6 waits for triage.
  */
 export async function halfAYear(): Promise<ModerationState> {
   const platform = await Platform.open();

@@ -11,7 +11,7 @@ export interface Whom {
   readonly officer?: string;
 }
 
-/** A platform on a real runtime. Where it is not said of whom, it is Ana, her case c1, and the officer Otto. */
+/** A platform on a real runtime. The defaults are Ana, her case c1, and the officer Otto. */
 export class Platform extends Cast<ModerationActions, ModerationState, Whom> {
   static async open(domain: Domain = moderation, initial: ModerationState = moderationInitial()): Promise<Platform> {
     return new Platform(await Stage.open(domain, initial));

@@ -1,10 +1,13 @@
-/** policy.md, Modify items, Return and Exchange delivered order: which items, and for what. */
+/**
+ * policy.md, Modify items, Return and Exchange delivered order: the items and their replacements.
+ */
 import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel';
 import type { Options, OrderEvent, RetailState, Swap } from '../schema.ts';
 
 export function items({ each }: Rules<RetailState>): Invariant<RetailState>[] {
   return [
-    // Not a sentence of the policy: the tools take an empty list, and the order's only change is used up.
+    // Not a sentence of the policy: the tools accept an empty list, and the call uses up the
+    // order's only change.
     each('ITEMS_NAMED', '/events/*/*/*', {}, (event) =>
       namedItems(event)?.length === 0 ? reject('no item is named') : pass,
     ),

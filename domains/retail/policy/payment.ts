@@ -30,7 +30,8 @@ export function payment({ each, sum }: Rules<RetailState>): Invariant<RetailStat
       return due <= balance ? pass : reject(`${event.method.id} has ${balance} cents, and ${due} are due`);
     }),
 
-    // Nothing is taken for an exchange until it is made, so that one balance could be promised to several orders.
+    // An exchange takes no money until it is made, so one balance could be promised to several
+    // orders.
     sum(
       'GIFT_CARD_COVERS_PROMISES',
       '/events/*/*/*',

@@ -7,10 +7,10 @@ import { after, attemptCarelessly, failing } from '../testing/naive-world.ts';
 import { ADDRESS, returnArgs, smallWorld, swapArgs } from '../testing/small-world.ts';
 
 type Call = readonly [name: string, args: Record<string, unknown>];
-/** What it is, and the state that it leads to. */
+/** The title of a case, and the state that it leads to. */
 type Case = readonly [title: string, state: () => RetailState];
 
-/** The tools check nothing here: what is refused is refused by the policy. */
+/** The tools check nothing here, so every refusal comes from the policy. */
 function done(...calls: readonly Call[]): () => RetailState {
   return () => calls.reduce((state, [name, args]) => after(attemptCarelessly(state, name, args)), smallWorld());
 }
@@ -49,7 +49,7 @@ const giveBack = (order_id: string, change = {}): Call => [
 const to = (new_item_id: string, payment_method_id = 'card') => ({ new_item_ids: [new_item_id], payment_method_id });
 const twice = { item_ids: ['shirt-red', 'shirt-red'] };
 
-/** By rule: what it alone refuses, and what comes near to that and passes. */
+/** By rule: cases that only this rule refuses, and similar cases that pass. */
 const CASES: Readonly<Record<string, { refused: readonly Case[]; passes: readonly Case[] }>> = {
   CANCELLED_WHEN_PENDING: {
     refused: [

@@ -3,9 +3,15 @@ import { type Invariant, pass, type Rules, reject } from 'assize/internal/kernel
 import { isReason } from '../reasons.ts';
 import type { OrderEvent, OrderStatus, RetailState } from '../schema.ts';
 
-/** Of a pending order; its items may have been modified already, which is for ITEMS_MODIFIED_IS_FINAL to say. */
+/**
+ * The statuses of a pending order. Its items may be modified already; ITEMS_MODIFIED_IS_FINAL
+ * checks that.
+ */
 const PENDING: readonly OrderStatus[] = ['pending', 'pending (item modified)'];
-/** Of a delivered order; a return or exchange may have been requested already, which is for RETURN_OR_EXCHANGE_ONCE. */
+/**
+ * The statuses of a delivered order. A return or exchange may be requested already;
+ * RETURN_OR_EXCHANGE_ONCE checks that.
+ */
 const DELIVERED: readonly OrderStatus[] = ['delivered', 'return requested', 'exchange requested'];
 
 const MODIFIES: readonly OrderEvent['kind'][] = ['address', 'payment', 'items'];

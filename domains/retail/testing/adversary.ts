@@ -2,7 +2,7 @@ import type { Item, Offer, Order, PaymentMethod, RetailState, User } from '../sc
 import type { Call } from './data.ts';
 import { ADDRESS } from './small-world.ts';
 
-/** Something that the policy forbids, with what leads up to it and is allowed. */
+/** A call that the policy forbids, with the allowed calls that lead up to it. */
 export interface Attempt {
   readonly user: string;
   readonly before: readonly Call[];
@@ -16,7 +16,7 @@ export interface Attempt {
 export const KINDS = ['wrong status', 'wrong items', 'unpaid', 'twice', 'misdirected', 'another user’s'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** One user's order, with what can be tried on it. */
+/** One user's order, with the data for attempts on it. */
 interface Target {
   readonly state: RetailState;
   readonly user: string;
@@ -227,7 +227,7 @@ function misdirected({ user, profile, order }: Target): Attempt[] {
   return [{ user, before: [], call, by: 'REFUND_TO_ORIGINAL_OR_GIFT_CARD', tool }];
 }
 
-/** What is another user's is not found. That no tool can reach it is for confinement.test.ts. */
+/** Another user's data is not found. confinement.test.ts checks that no tool can reach it. */
 function anothers(target: Target): Attempt[] {
   const { state, user, order } = target;
   const me = Object.keys(state.users).find((other) => other !== user);
@@ -269,7 +269,7 @@ function giveBack(order: Order, payment_method_id = originalOf(order)): Call {
   };
 }
 
-/** A change of payment that is in order; undefined where the profile has no other method that covers it. */
+/** A valid change of payment. Undefined if the profile has no other method that covers it. */
 function pay({ profile, order }: Target, except: readonly string[] = []): Call | undefined {
   const total = order.payment_history[0]?.amount ?? 0;
   const methods = [...banksOf(profile), ...cardsOf(profile).filter(({ balance }) => balance >= total)];
@@ -301,7 +301,9 @@ function swapCall(name: SwapTool, { order_id }: Order, { item, offer }: Choice, 
   };
 }
 
-/** The same again, of the item as it is after the first change: back to what it was. */
+/**
+ * The same change again, of the item as it is after the first change: back to the original item.
+ */
 function otherItem({ order }: Target, { name, arguments: args }: Call): Call {
   const { item_ids, new_item_ids } = args as { item_ids: string[]; new_item_ids: string[] };
   return { name, arguments: { ...args, order_id: order.order_id, item_ids: new_item_ids, new_item_ids: item_ids } };

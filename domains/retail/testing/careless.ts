@@ -13,7 +13,10 @@ export const carelessActions = Object.fromEntries(
   ]),
 );
 
-/** The shop with careless tools, so that the policy alone refuses; without some of its rules if a test plants that fault. */
+/**
+ * The shop with careless tools, so only the policy refuses calls. A test can plant a fault by
+ * leaving out some of its rules.
+ */
 export function carelessRetail(without: readonly string[] = []): Domain {
   return defineDomain({
     name: 'retail',

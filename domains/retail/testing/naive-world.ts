@@ -9,7 +9,10 @@ export type Outcome = OutcomeOf<RetailState>;
 const careful = new NaiveDomain<RetailState>({ actions, policy, copyOf });
 const careless = new NaiveDomain<RetailState>({ actions: carelessActions, policy, copyOf });
 
-/** A tool on a copy, by an agent of the user, and what the whole policy says of the state it leads to. */
+/**
+ * Runs a tool on a copy, as an agent of the user, and returns the verdict of the whole policy on
+ * the resulting state.
+ */
 export function attempt(state: RetailState, name: string, args: unknown, user = 'ann'): Outcome {
   return careful.attempt(state, name, args, { user });
 }

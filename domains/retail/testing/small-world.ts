@@ -2,8 +2,9 @@ import { retailInitial } from '../initial.ts';
 import type { Item, Order, OrderStatus, Product, RetailState, User, Variant } from '../schema.ts';
 
 /**
- * A world small enough to read in one go: shirts and shoes, and one order of `ann` in each status, with a red shirt and a
- * white shoe, paid by card. `bob` has a delivered order. A test changes what it is about.
+ * A state small enough to read in one go: shirts and shoes, and one order of `ann` in each status.
+ * Each order has a red shirt and a white shoe and is paid by card. `bob` has a delivered order. A
+ * test changes its own subject.
  */
 export function smallWorld(change: (state: RetailState) => void = () => {}): RetailState {
   const orders = [

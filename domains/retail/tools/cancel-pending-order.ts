@@ -22,7 +22,8 @@ export const cancelPendingOrder: Tool<'cancellation', CancelPendingOrder> = {
   perform: (state, { order_id, reason }, user) => {
     const order = findOrder(state, user, order_id);
     record(state, user, order_id, { kind: 'cancellation', status: order.status, reason });
-    // The benchmark pays back every entry, refunds too; where that is too much, CANCELLATION_REFUND says so.
+    // The benchmark pays back every entry, refunds too. If the sum is too high, CANCELLATION_REFUND
+    // reports it.
     const refunds = order.payment_history.map(({ amount, payment_method_id }) => ({
       transaction_type: 'refund' as const,
       amount,

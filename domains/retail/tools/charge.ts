@@ -3,8 +3,8 @@ import type { Dollars, RetailState } from '../schema.ts';
 import { findMethod } from './find.ts';
 
 /**
- * Takes an amount from a gift card, or pays a negative one back to it. Other methods are charged at the bank, and only
- * the order's payment history knows of it.
+ * Takes an amount from a gift card, or refunds a negative amount to it. The bank charges other
+ * methods, and only the order's payment history records the charge.
  */
 export function charge(state: RetailState, user: string, id: string, amount: Dollars): void {
   const method = state.users[user]?.payment_methods[id];

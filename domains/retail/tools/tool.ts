@@ -4,11 +4,12 @@ import type { ProcessName } from '../roles.ts';
 import type { RetailState } from '../schema.ts';
 
 /**
- * One of the benchmark's tools, in two halves: `check` throws what the benchmark's own code refuses, in its words;
- * `perform` does the rest, and writes down the circumstances that the policy judges it by.
+ * One of the benchmark's tools, in two halves. `check` throws the refusals of the benchmark's own
+ * code, in its words. `perform` does the rest, and records the circumstances that the policy
+ * checks.
  *
- * `perform` relies on no check. Where one is missing it does what it is told as far as that means anything, so that the
- * policy can be tried without the tools' help.
+ * `perform` relies on no check. If a check is missing, it performs the call as far as the call has
+ * a meaning. So a test can try the policy without the tools' help.
  */
 export interface Tool<Process extends ProcessName, Args> {
   readonly process: Process;

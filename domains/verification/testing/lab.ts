@@ -19,7 +19,7 @@ export function hashOf(content: string): string {
 /** Ada takes two findings at a time, Ben one. */
 export const QUEUES = { ada: 2, ben: 1 };
 
-/** A laboratory on a real runtime. Where it is not said of what, it is the finding f1, found by the analyser Fuzz. */
+/** A laboratory on a real runtime. The default is the finding f1, found by the analyser Fuzz. */
 export class Lab extends Cast<VerificationActions, VerificationState, Whom> {
   static async open(
     domain: Domain = verification,

@@ -1,4 +1,7 @@
-/** Two names of what two agents work on, and whether that is one thing, or one inside of the other. */
+/**
+ * Two names for the targets of two agents, and whether both name one target or one contains the
+ * other.
+ */
 export interface Case {
   readonly of: 'files' | 'APIs' | 'pages' | 'orders';
   readonly one: string;

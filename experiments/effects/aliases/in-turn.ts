@@ -1,6 +1,8 @@
 import { setImmediate as othersGoOn } from 'node:timers/promises';
 
-/** Turns of the event loop in which whoever waits for nobody is done: nothing here waits for a disk or a clock. */
+/**
+ * Event-loop turns within which unblocked work finishes. No work here waits for a disk or a clock.
+ */
 const TURNS = 100;
 
 /** Whether it is done by itself, while another one goes on. */

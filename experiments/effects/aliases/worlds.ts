@@ -5,7 +5,10 @@ import { fileResolver, fileScope } from 'assize/internal/tools/files';
 import { apiResolver, apiScope } from 'assize/internal/tools/http';
 import type { Case } from './cases.ts';
 
-/** How names become scopes: as they are written, as their kind alone, or as adapters and resolvers have them. */
+/**
+ * How names become scopes: as they are written, as their kind alone, or through adapters and
+ * resolvers.
+ */
 export type Naming = 'as written' | 'coarse' | 'resolved';
 
 export const NAMINGS: readonly Naming[] = ['as written', 'coarse', 'resolved'];
@@ -140,7 +143,7 @@ const PAGES: Readonly<Record<string, readonly Element[]>> = {
   blog: [{ path: '/body/button', tag: 'button', id: 'buy' }],
 };
 
-/** Selectors come to the places of elements, so that who has a form has its buttons. */
+/** Resolves selectors to the paths of elements, so a claim on a form covers its buttons. */
 const elements: Resolver = (scope) => {
   const [, page = '', selector = ''] = scope.split(':');
   if (selector.startsWith('/')) return scope;
@@ -161,7 +164,7 @@ function matches(selector: string, all: readonly Element[]): (element: Element) 
   return (element) => element.tag === selector;
 }
 
-/** What of each order, refund and shipment is touched besides. */
+/** The other scopes that each order, refund and shipment accesses. */
 const CONSUMED: Readonly<Record<string, readonly string[]>> = {
   'order:1': ['stock:lamp'],
   'order:2': ['stock:lamp', 'stock:chair'],

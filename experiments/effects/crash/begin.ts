@@ -1,6 +1,7 @@
 /**
- * A process that is to be killed: `ARGUMENT PROGRAM FOLDER`. What it loads is compiled once, for all that are given the same folder; who is
- * killed keeps nothing for the next one by itself, so each program says when it has loaded all.
+ * A process that is to be killed: `ARGUMENT PROGRAM FOLDER`. Its modules are compiled once, for all
+ * processes with the same folder. A killed process does not save its compile cache automatically.
+ * So each program saves the cache after it has loaded all modules.
  */
 import { enableCompileCache } from 'node:module';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Recovery, VictimArguments } from './points.ts';
 import type { Arrival, Sinks } from './sinks.ts';
 
-/** With what processes are begun. */
+/** The options with which processes start. */
 export interface ProcessOptions {
   /** Ends them. */
   readonly signal: AbortSignal;
@@ -19,9 +19,10 @@ interface Told {
 }
 
 /**
- * A process of its own, to its death. `isAtSink`: whether it is killed when that has come to a sink, before it is answered.
+ * Runs a separate process until it is killed. `isAtSink`: whether to kill it when that arrival
+ * reaches a sink, before the answer.
  *
- * @throws Error where nothing has killed it
+ * @throws Error if the process is not killed
  */
 export async function killed<Program extends keyof Told>(
   program: Program,

@@ -1,7 +1,7 @@
 import type { Sink } from 'assize/internal/effects';
 import type { Step } from './steps.ts';
 
-/** Where a process is killed, by what it has come to. */
+/** The points at which a process is killed, by its progress. */
 export const POINTS = [
   'in the body, before any call',
   'before a call, whose intent is durable',
@@ -19,12 +19,15 @@ export const POINTS = [
 ] as const;
 export type Point = (typeof POINTS)[number];
 
-/** The body comes to nothing, so that what it did is undone. */
+/** Whether the body aborts, so its effects are compensated. */
 export function isOfUndoing(point: Point): boolean {
   return POINTS.indexOf(point) >= POINTS.indexOf('before what was done is undone');
 }
 
-/** Where the sink is told to act when the process is killed: by whoever has the sink. */
+/**
+ * The points at which the sink is executing a call when the process is killed. The owner of the
+ * sink kills it there.
+ */
 export const AT_SINK: Partial<Record<Point, { readonly did: 'do' | 'undo'; readonly tool: 'reserve' | 'send' }>> = {
   'while the sink does the call': { did: 'do', tool: 'reserve' },
   'while the sink does the held call': { did: 'do', tool: 'send' },

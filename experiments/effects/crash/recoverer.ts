@@ -1,4 +1,7 @@
-/** A process that recovers what another one left, and is killed at a step of that. Its one argument is a `Recovery`. */
+/**
+ * A process that recovers the abandoned work of another process and is killed at a step of the
+ * recovery. Its one argument is a `Recovery`.
+ */
 import { flushCompileCache } from 'node:module';
 import { openStore } from 'assize/internal/stores';
 import type { Recovery } from './points.ts';

@@ -11,7 +11,10 @@ export interface Killing {
   readonly sink: Sink;
 }
 
-/** What a process has left that was killed: its store, and sinks that have what it has done there. Nobody has either open. */
+/**
+ * The remains of a killed process: its store, and sinks with the effects it executed. No process
+ * has either open.
+ */
 export class CrashRemains implements AsyncDisposable {
   readonly place: CrashStore;
   readonly sinks: Sinks;

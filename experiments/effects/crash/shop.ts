@@ -4,7 +4,7 @@ import type { Transaction } from 'assize/internal/runtime';
 import { openStore, type Store } from 'assize/internal/stores';
 import { z } from 'zod';
 
-/** Who is told where a process has come to. */
+/** The listener that is notified of a process's progress. */
 export type ReportPoint = (
   place: 'do' | 'done' | 'undo' | 'undone' | 'ask' | 'asked',
   tool: 'reserve' | 'send',
@@ -12,7 +12,10 @@ export type ReportPoint = (
 
 const AFTER = { do: 'done', undo: 'undone', ask: 'asked' } as const;
 
-/** Milliseconds after which a process of a server that says nothing is taken for dead: those here are. */
+/**
+ * Milliseconds of silence after which a process on a server counts as dead. The silent processes
+ * here are dead.
+ */
 const LEASE_MS = 1_000;
 
 const SHOP = defineDomain({
@@ -50,7 +53,9 @@ const WRIT = issueWrit(
   keys.privateKey,
 );
 
-/** A shop over a file, with tools that act on sinks of another process; to be closed by who opens it. */
+/**
+ * A shop over a file, with tools that act on sinks of another process. The opener must close it.
+ */
 export class Shop {
   readonly assize: Assize;
   readonly #store: Store;
@@ -67,7 +72,10 @@ export class Shop {
     await shop.close();
   }
 
-  /** An order of that name: reserved at once, and a letter sent with the commit. The same name again is the same order. */
+  /**
+   * Places an order of that name: reserves immediately, and sends a letter with the commit. The
+   * same name again is the same order.
+   */
   async place(order: string, end: (tx: Transaction) => void = () => undefined, begin = end): Promise<string> {
     const trajectory = await this.assize.open(TRAJECTORY);
     const { ruling } = await trajectory.transaction(

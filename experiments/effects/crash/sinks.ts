@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sink } from 'assize/internal/effects';
 
-/** What came to a sink, and was done: again of the same key does nothing at one that knows keys. */
+/** A request that reached a sink and was executed. A keyed sink ignores a repeated key. */
 export interface Arrival {
   readonly did: 'do' | 'undo';
   readonly tool: string;
@@ -11,17 +11,20 @@ export interface Arrival {
   readonly key: string;
 }
 
-/** Sinks of tools of other processes: what came is read off here, and nowhere else. */
+/** The sinks of tools in other processes. Results are read only from these sinks. */
 export class Sinks {
   readonly log: Arrival[];
   readonly #sort: Sink;
   readonly #seen: Set<string>;
   readonly #stands: Set<string>;
   readonly #server: Server;
-  /** Told of what was done before it is answered; what it gives true for is never answered. */
+  /**
+   * Called with each executed request before its answer. If it returns true, the request gets no
+   * answer.
+   */
   #silent: (arrival: Arrival) => boolean = () => false;
 
-  /** With what came to `before`. */
+  /** Starts with the arrivals of `before`. */
   constructor(sort: Sink, before?: Sinks) {
     this.#sort = sort;
     this.log = [...(before?.log ?? [])];
@@ -57,7 +60,7 @@ export class Sinks {
     return new Sinks(this.#sort, this);
   }
 
-  /** Says no more to whom this is true of. */
+  /** Stops answering the requests for which `silent` returns true. */
   silentTo(silent: (arrival: Arrival) => boolean): void {
     this.#silent = silent;
   }

@@ -7,11 +7,16 @@ import { openStore } from 'assize/internal/stores';
 /** Where a store of processes is that are killed. */
 export interface CrashStore extends AsyncDisposable {
   readonly url: string;
-  /** Another one with all that is there, which nobody has open meanwhile. Missing where there is no way to copy it. */
+  /**
+   * Copies the store with all its data, while no process has it open. Missing if the store cannot
+   * be copied.
+   */
   copy?(): Promise<CrashStore>;
 }
 
-/** A file in a folder, with all that the folder `from` has, which is gone when it is disposed of. */
+/**
+ * A file in a folder, with the contents of the folder `from`. Disposing of it removes the folder.
+ */
 export async function sqlitePlace(from?: string): Promise<CrashStore> {
   const folder = await mkdtemp(join(tmpdir(), 'assize-crash-windows-'));
   if (from !== undefined) await cp(from, folder, { recursive: true });
@@ -22,7 +27,11 @@ export async function sqlitePlace(from?: string): Promise<CrashStore> {
   };
 }
 
-/** A schema of that server, with a store in it, and gone when it is disposed of. @throws StoreError, as opening a store there does */
+/**
+ * A schema of that server, with a store in it. Disposing of it drops the schema.
+ *
+ * @throws StoreError, as opening a store there does
+ */
 export function postgresPlace(server: string): () => Promise<CrashStore> {
   return async () => {
     const [base = '', query = ''] = server.split('?');
@@ -31,7 +40,8 @@ export function postgresPlace(server: string): () => Promise<CrashStore> {
     parameters.set('schema', schema);
     const url = `${base}?${parameters}`;
     try {
-      // What is wrong with the URL, the server or its driver is told here, by what can be done about it, and not by what fails to drop it.
+      // Opening the store reports an error of the URL, the server or its driver with a remedy. A
+      // failure to drop the schema would not.
       await (await openStore(url)).close();
     } catch (error) {
       await dropSchema(server, schema).catch(() => undefined);

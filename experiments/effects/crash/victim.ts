@@ -1,4 +1,7 @@
-/** A process that places an order and is killed at a point of it: by itself, or by who has the sinks. Its one argument is a `Life`. */
+/**
+ * A process that places an order and is killed at one point, by itself or by the owner of the
+ * sinks. Its one argument is a `VictimArguments` value.
+ */
 import { flushCompileCache } from 'node:module';
 import { openStore, type Store } from 'assize/internal/stores';
 import { AT_SINK, isOfUndoing, type Point, type VictimArguments } from './points.ts';

@@ -11,7 +11,10 @@ interface Written {
 const PLACE = z.strictObject({ name: z.string() });
 const CHANGE = z.strictObject({ name: z.string(), value: z.number() });
 
-/** Numbers by name that agents share, and a log of what was written to them. What was never written is 0. */
+/**
+ * Numbers by name that agents share, and a log of all writes to them. A name without a write has
+ * the value 0.
+ */
 export class Cells {
   readonly tools: readonly Tool[];
   readonly log: Written[] = [];

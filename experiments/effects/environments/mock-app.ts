@@ -2,7 +2,10 @@ import { declareTool, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
 import type { Environment, Step, Task, TaskVerdict } from '../task.ts';
 
-/** What checkpoints have of an app: all of it, as of a virtual machine, or only what the client holds, as of a browser. */
+/**
+ * The extent of an app's checkpoint: everything, as of a virtual machine, or only the client's
+ * state, as of a browser.
+ */
 export type Checkpoint = 'all' | 'client';
 
 export interface MockOptions {
@@ -11,8 +14,9 @@ export interface MockOptions {
 }
 
 /**
- * A task in an app that stands for those of the paper (A.3): it fills in fields and submits rows, in turns. To fill one in again is
- * harmless; to submit a row again is not. No model is asked, so nothing but faults keeps it from being done.
+ * A task in an app that stands for the apps of the paper (A.3): it fills in fields and submits
+ * rows, in turns. Filling in a field again is harmless; submitting a row again is not. No model is
+ * asked, so only faults can prevent its success.
  */
 export function mockTask(name: string, { steps, checkpoint }: MockOptions): Task {
   const list = Array.from(

@@ -2,7 +2,7 @@ import { declareTool, type Tool } from 'assize/internal/effects';
 import { z } from 'zod';
 import type { Environment, Task, TaskVerdict } from '../task.ts';
 
-/** What a register holds: written as a whole, or cut off in the middle. */
+/** The value of a register: written as a whole, or cut off in the middle. */
 interface Register {
   readonly value: string;
   readonly isWhole: boolean;
@@ -16,8 +16,8 @@ interface Done {
 }
 
 /**
- * The state-update task of seed 003 (§6.1.2, A.6): as many registers, each to be written once, in order. A checkpoint has all of
- * it.
+ * The state-update task of seed 003 (§6.1.2, A.6): `count` registers, each to be written once, in
+ * order. A checkpoint covers all of them.
  */
 export function registersTask(name: string, count: number): Task {
   return {
@@ -89,7 +89,8 @@ export class Registers implements Environment {
         this.#clear(name, key);
         return { undone: 'all' };
       },
-      // What was cut off is cleared before it is said not to have happened: half of a write is none.
+      // Clears a torn write before it reports that the write did not happen: half of a write is
+      // none.
       reconcile: ({ name }, { key }) => {
         const register = this.#registers.get(name);
         if (register?.key === key && register.isWhole) return { happened: true, result: null };

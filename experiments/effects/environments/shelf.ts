@@ -10,7 +10,10 @@ interface Put {
 // Created once for all instances: the schema compiles its input check.
 const PUT = z.strictObject({ place: z.string(), by: z.string() });
 
-/** A store that branches share. Whoever looks sees what stands there then; what was overwritten can be put back. */
+/**
+ * A store that branches share. A reader sees the current items, and an overwritten item can be
+ * restored.
+ */
 export class Shelf {
   /** How often a branch has written over what another had put there that was not settled yet. */
   conflicts = 0;
@@ -18,15 +21,15 @@ export class Shelf {
   readonly #before = new Map<string, Put | undefined>();
   /** The branches that ever put an item, whether or not it is still there. */
   readonly #seen = new Set<string>();
-  /** The branches whose items stay. */
+  /** The branches with items that stay. */
   readonly #settled = new Set<string>();
 
-  /** The branches whose items are there. */
+  /** The branches with present items, by place. */
   look(): ReadonlyMap<string, string> {
     return new Map([...this.#places].map(([place, { by }]) => [place, by]));
   }
 
-  /** From now on what they have put is nobody's in particular. */
+  /** Settles the items of a branch: from now on they belong to no particular branch. */
   settle(by: string): void {
     this.#settled.add(by);
   }

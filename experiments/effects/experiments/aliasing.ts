@@ -29,7 +29,9 @@ export const aliasing: Experiment = {
   },
 };
 
-/** What became of a case: who came later waited for who was first, or not, in either order. */
+/**
+ * The result of a case: whether the later transaction waited for the earlier one, in either order.
+ */
 interface Outcome {
   readonly of: Case['of'];
   readonly naming: Naming;

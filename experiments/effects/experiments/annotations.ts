@@ -44,7 +44,7 @@ interface Sums {
   leaks: number;
   /** The effects that need a human decision. */
   listed: number;
-  /** Agents who were refused by name, as something there is left to a person. */
+  /** The agents that an error refused by name, because their scope has an unresolved effect. */
   refused: number;
 }
 
@@ -281,7 +281,7 @@ const REFUSED: readonly { readonly what: string; readonly change: { readonly [me
   { what: 'a member of another sort', change: { sensitive: 'yes' } },
 ];
 
-/** What two declarations say of themselves together: a key of one may be a key of the other. */
+/** The errors that two declarations show together: a key of one may be a key of the other. */
 const OF_TWO: readonly { readonly what: string; readonly change: Partial<ToolDeclaration> }[] = [
   { what: 'a name that another tool has', change: {} },
   { what: 'keys that another tool may have', change: { name: 'room.hire' } },

@@ -8,7 +8,7 @@ import { modeOf } from '../modes.ts';
 import { openStage, type Stage } from '../stage.ts';
 
 const RUNS = 200;
-/** Before anything is measured, so that what is measured is compiled. */
+/** Runs before the measurement, so the measured code is compiled. */
 const WARM_UP = 100;
 
 /** Table 6, in microseconds. */
@@ -64,7 +64,10 @@ async function tableOf(running: Running): Promise<Table> {
   };
 }
 
-/** By row. They are measured in turns, so that what else the machine does meets all of them. */
+/**
+ * The times by row. The rows are measured in turns, so other load on the machine affects all of
+ * them.
+ */
 async function inTurns(running: Running, runs: number): Promise<Took[][]> {
   const took: Took[][] = ROWS.map(() => []);
   for (let run = -WARM_UP; run < runs; run++) {

@@ -14,8 +14,9 @@ const EFFECTS = 4;
 const RATES = [0, 0.1, 0.3, 0.5, 1];
 
 /**
- * How compensations go wrong. `for now`: each try is refused by chance. `for good`: those of some effects are refused each time. `lost`:
- * each is done, and its answer lost by chance.
+ * How compensations fail. `for now`: each attempt is refused at random. `for good`: the
+ * compensations of some effects are refused each time. `lost`: each compensation is executed, and
+ * its answer is lost at random.
  */
 const SORTS = ['for now', 'for good', 'lost'] as const;
 type Sort = (typeof SORTS)[number];
@@ -29,7 +30,7 @@ export const compensation: Experiment = {
 /** The results of the transactions of one cell. */
 interface Sums {
   runs: number;
-  /** All of it was undone, and nothing is left to anybody. */
+  /** Transactions that were compensated completely, without an unresolved effect. */
   clean: number;
   /** Effects that stand at the sink when all is done that can be done by itself. */
   standing: number;
@@ -37,7 +38,10 @@ interface Sums {
   inDoubt: number;
   /** Effects that stand and are not listed, or are listed as standing and do not. */
   mismatches: number;
-  /** Effects that stand when a person has had all that was left tried again, at a sink that is well by then. */
+  /**
+   * Effects that stand after an operator has retried all unresolved effects, at a sink that works
+   * again.
+   */
   afterwards: number;
 }
 
@@ -127,7 +131,10 @@ async function aborted({ transact }: Stage): Promise<void> {
 // Created once for all instances: the schema compiles its input check.
 const MADE = z.strictObject({ n: z.int() });
 
-/** Where things are made, and taken away as well as it goes; what stands is read off its own log. */
+/**
+ * A sink that makes things and removes them as far as its compensations succeed. Its own log shows
+ * the standing effects.
+ */
 class Sink {
   readonly tool: Tool;
   isWell = false;

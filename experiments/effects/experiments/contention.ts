@@ -14,12 +14,16 @@ import { openStage, type Stage } from '../stage.ts';
 
 const OPERATIONS = 50;
 /**
- * Of two agents; of more there are as many fewer as they are more, so that each cell has as many operations. The paper has 100 of each, and
- * so has a scale of 2 of two agents: it would take as long as all else together.
+ * The runs of two agents. More agents have proportionally fewer runs, so each cell has the same
+ * number of operations. The paper has 100 runs per cell, and a scale of 2 gives the same number for
+ * two agents. That number would take as long as all other experiments together.
  */
 const RUNS = 50;
 export const AGENTS = [2, 4, 8, 16];
-/** How often an agent, or a call on its way, waits for a turn of all others, of the times that it comes to that. */
+/**
+ * The probability that an agent, or a call in flight, waits for a turn of all others at each
+ * opportunity.
+ */
 const WAITS = 0.25;
 
 /** The calls of an operation: within a transaction, or immediate. */
@@ -36,14 +40,19 @@ interface Operation {
   readonly n: number;
 }
 
-/** What agents do at once, and how it is told from what the cells have then that none did so in vain. */
+/**
+ * The concurrent operations of agents, and the check of the final cells that no operation is lost.
+ */
 export interface Scenario {
   readonly name: string;
   readonly claims: (operation: Operation) => { readonly reads?: string[]; readonly writes: string[] };
   readonly operate: (operation: Operation, access: Access) => Promise<void>;
-  /** Operations whose update is missing, or that read a value that never existed. */
+  /** Operations with a missing update, or with a read of a value that never existed. */
   readonly lost: (cells: Cells, agents: number) => number;
-  /** Those of them that show that somebody else could see half of an operation, where one has two halves. */
+  /**
+   * Lost operations that show a half-done operation of another agent, if an operation has two
+   * halves.
+   */
   readonly torn?: (cells: Cells, agents: number) => number;
   /** The lost update is present with a wrong value. */
   readonly isThere?: true;
@@ -61,7 +70,9 @@ function agentsOf(agents: number): number[] {
   return Array.from({ length: agents }, (_, agent) => agent);
 }
 
-/** By the cells' log: when somebody's second write is done, and not both are theirs. */
+/**
+ * Counted in the cells' log: second writes after which the two values come from different writers.
+ */
 function tornPairs({ log }: Cells): number {
   let [first, torn] = [0, 0];
   for (const { name, value } of log)
@@ -121,7 +132,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'write-write',
     claims: () => ({ writes: ['cell:first', 'cell:second'] }),
-    // Nobody reads: each puts its own number into two cells.
+    // No agent reads: each agent puts its own number into two cells.
     operate: async ({ agent, n }, { set, wait }) => {
       const number = 1 + agent * OPERATIONS + n;
       await set('first', number);
@@ -135,7 +146,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-/** How reads come to be what they are at the commit, and how whoever has read otherwise begins anew: as often as it takes. */
+/**
+ * How reads become current at the commit. A transaction with other reads restarts as often as
+ * necessary.
+ */
 export interface ReadMode {
   readonly name: string;
   readonly options: Pick<Parameters<Stage['transact']>[0], 'reading' | 'epoch' | 'retries'>;
@@ -143,7 +157,10 @@ export interface ReadMode {
 
 const ORDERED: ReadMode = { name: 'ordered', options: {} };
 const UNTIL_DONE = { retries: 1_000_000 };
-/** That reads wait for who is older is the default; the others read at once, and look again at the gate (decisions §5.3). */
+/**
+ * By default, reads wait for transactions with a lower epoch. The other modes read immediately and
+ * validate at the gate (decisions §5.3).
+ */
 export const READ_MODES: readonly ReadMode[] = [
   ORDERED,
   { name: 'optimistic', options: { ...UNTIL_DONE, reading: 'optimistic' } },
@@ -203,7 +220,7 @@ export const contention: Experiment = {
   },
 };
 
-/** What reading costs that does not wait: work that is done anew, and never an update. */
+/** The cost of optimistic reads: repeated work, and never a lost update. */
 function readingTable(
   settings: readonly { readonly scenario: Scenario; readonly agents: number }[],
   measured: readonly (readonly Measured[])[],
@@ -357,7 +374,10 @@ function resultOf({ lost: lostOf, torn, isThere }: Scenario, cells: Cells, agent
   };
 }
 
-/** Waits for others, or does not, as chance has it. Nothing sleeps: what is looked for is order, and not time. */
+/**
+ * Waits for other agents at random. No agent sleeps, because the experiment examines the order, not
+ * the time.
+ */
 function waitsOf(chance: () => number): Access['wait'] {
   return async () => {
     if (chance() < WAITS) await othersGoOn();
@@ -463,7 +483,9 @@ function coordinated(): (agent: number) => Promise<void> {
   };
 }
 
-/** How many a second, after as many that are not counted, so that what is measured is compiled. */
+/**
+ * The rate per second, after an uncounted round of the same size, so the measured code is compiled.
+ */
 async function rateOf(make: (agent: number) => Promise<unknown>, each: number, running: Running): Promise<number> {
   let took = 0;
   for (let round = 0; round < 2; round++) {

@@ -25,7 +25,10 @@ type Weather = (seed: number, run: number, step: number) => boolean;
 
 const BAD = RATE / DENSITY;
 
-/** Bad times begin and end by chance from step to step (Gilbert 1960), and are as likely at the first as at any. */
+/**
+ * Bad periods start and end at random from step to step (Gilbert 1960). A bad period is as likely
+ * at the first step as at any other step.
+ */
 const bursts: Weather = (seed, run, step) => {
   const [ends, begins] = [1 / BURST, BAD / (1 - BAD) / BURST];
   let isBad = seededFraction('burst', seed, run, 0) < BAD;

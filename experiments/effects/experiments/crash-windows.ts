@@ -42,7 +42,10 @@ interface Window extends Killing {
 interface Outcome extends Window {
   /** Effects that were done more than once. */
   readonly twice: number;
-  /** Of an order that was committed, effects that are neither there nor left to a person; of another, those that are there so. */
+  /**
+   * For a committed order: effects that are neither present nor unresolved. For any other order:
+   * effects that are present and not unresolved.
+   */
   readonly lost: number;
   readonly left: number;
   /** A new order was refused. */
@@ -53,7 +56,7 @@ interface Outcome extends Window {
 
 async function tablesOf(running: Running, where: string, newPlace: () => Promise<CrashStore>): Promise<Table[]> {
   await using cache = await openScratch();
-  // What is recovered in more than one way is left once.
+  // Remains that several recoveries use are produced once.
   await using kept = new AsyncDisposableStack();
   const remains = new Map<string, CrashRemains>();
   const outcomeOf = async (window: Window, { signal }: Running): Promise<Outcome> => {
@@ -156,11 +159,14 @@ const NONE = '–';
 
 export interface KillingOptions extends ProcessOptions {
   readonly newPlace?: () => Promise<CrashStore>;
-  /** Those of whoever recovers and lives. */
+  /** The tools of the surviving recovery process. */
   readonly tools?: typeof toolsOf;
 }
 
-/** Kills a process there, and perhaps the next one, and looks what its sinks have when another one has recovered with these tools. */
+/**
+ * Kills a process in the window, and perhaps the next process. Then inspects the sinks after
+ * another process has recovered with these tools.
+ */
 export async function killedIn(
   window: Window,
   { newPlace = sqlitePlace, ...options }: KillingOptions,
@@ -202,7 +208,8 @@ async function recovered(
     const left = await shop.assize.recoverEffects();
     const steps = [...told];
     const blocked = (await placed(shop, 'another')) === 'committed' ? 0 : 1;
-    // Whoever asked for it asks again, by its name; where something of it is left, that is refused.
+    // The caller asks for its order again, by name. The runtime refuses it if an effect of the
+    // order is unresolved.
     if (!isOfUndoing(point)) await placed(shop, 'order');
     let [twice, lost] = [0, 0];
     for (const order of ['order', 'another']) {

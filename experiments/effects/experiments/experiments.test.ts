@@ -140,7 +140,7 @@ test.each(OF_TASKS.map(([experiment, settings]) => [experiment.name, experiment,
           : at(above, setting, mode);
         const of = (name: string): number => at(six, keys, name).measured as number;
         expect([keys, of(column)]).toEqual([keys, same.measured]);
-        // What is all there and right is correct; transactions have nothing wrong.
+        // A correct task has all steps present and right. Transactions have no wrong steps.
         expect(of('correct')).toBeLessThanOrEqual(Math.min(of('steps there'), 100 - of('steps wrong')));
         expect(of('errors told') === 0).toBe(of('done') === 100);
         if (/^Tx|^No-Frontier/.test(mode)) expect([keys, of('steps wrong')]).toEqual([keys, 0]);

@@ -44,25 +44,25 @@ interface Setting {
 
 /** The outcome of the messages of one setting, by the log of the box. */
 interface Posted {
-  /** Of what came to nothing, and what came before it was approved. */
+  /** Messages of aborted transactions, and messages sent before their approval. */
   readonly leaked: number;
   /** The messages of committed transactions. */
   readonly valid: number;
   /** Those of them that were taken, and that were taken more than once. */
   readonly there: number;
   readonly wrong: number;
-  /** Those of them that were taken once, and of which nobody is in doubt. */
+  /** Valid messages that the sink accepted once and that are not in doubt. */
   readonly once: number;
   readonly inDoubt: number;
   /** Messages beyond the first of each. */
   readonly twice: number;
-  /** What somebody was told of: by an error, or as what is left to a person. */
+  /** Failures that were reported: by an error, or as an unresolved effect. */
   readonly told: number;
 }
 
 /**
- * Every cause of an abort, number of branches, fault and sort of sink: a transaction that comes to nothing, and one that does not,
- * each of branches that send one message.
+ * Every cause of an abort, number of branches, fault and sort of sink. Each setting has an aborted
+ * transaction and a committed one, and each of their branches sends one message.
  */
 export async function gateMatrix(running: Running): Promise<Table[]> {
   const cells = MODES.flatMap((mode) =>
@@ -73,7 +73,7 @@ export async function gateMatrix(running: Running): Promise<Table[]> {
     ),
   );
   const settings = DELIVERIES.flatMap((delivery) =>
-    // Without a runtime nothing is held, and nobody is asked.
+    // Without a runtime, no effect is buffered and no approver is asked.
     cells.flatMap((cell): Setting[] =>
       delivery === 'buffered' || cell.mode.transactional ? [{ ...cell, delivery }] : [],
     ),
@@ -144,7 +144,7 @@ function bySink(cells: Cells, delivery: Delivery): Table {
   };
 }
 
-/** Messages that leaked, summed up by one of what is crossed. */
+/** The leaked messages, summed by one of the crossed factors. */
 function leakedBy<By extends 'cause' | 'branches' | 'fault'>(
   cells: Cells,
   by: By,
@@ -229,7 +229,7 @@ async function postedIn(setting: Setting): Promise<Posted> {
   };
 }
 
-/** Messages that are to be delivered, and those of them of which nobody knows whether they were. */
+/** The messages that must be delivered, and the messages in doubt among them. */
 interface Meant {
   readonly valid: readonly string[];
   readonly inDoubt: readonly string[];
@@ -331,7 +331,10 @@ async function came(
   return trajectory.transaction(options, body).catch(() => undefined);
 }
 
-/** What is left to a person, and messages that nobody knows about. What was refused is tried again by a person, when it is taken. */
+/**
+ * The unresolved effects, and the messages in doubt. An operator retries each refused effect, and
+ * the sink then accepts it.
+ */
 async function leftIn({ assize }: GatedStage, box: PostBox): Promise<Pick<Meant, 'inDoubt' | 'told'>> {
   box.mend();
   const inDoubt: string[] = [];
@@ -347,7 +350,7 @@ async function leftIn({ assize }: GatedStage, box: PostBox): Promise<Pick<Meant,
   return { inDoubt, told: left.length };
 }
 
-/** Every branch acts at once, and nothing of it is taken back, whatever it comes to. */
+/** Every branch executes immediately, and no effect is compensated, even after an abort. */
 async function direct({ mode, cause, branches, delivery }: Setting, box: PostBox): Promise<Meant> {
   const call = directCaller(box.tools);
   const tries = mode.retry ? RETRIES + 1 : 1;

@@ -42,14 +42,14 @@ function contentOf(file: string): string {
 /** The server's record of a message. */
 export interface ReceivedMessage {
   readonly times: number;
-  /** Those of them that came before somebody had confirmed it; all where nobody ever did. */
+  /** The deliveries before the approval; all deliveries if no approval ever came. */
   readonly leaked: number;
 }
 
 /**
- * Real servers and a real folder, and who has confirmed what when. Faults are where it is acted: the mail server refuses a recipient,
- * or takes the message and ends the connection; the receiver of webhooks does the same with requests; a file is not written, or who wrote it
- * is not told.
+ * Real servers and a real folder, with the approvals and their times. Faults occur at the sinks.
+ * The mail server refuses a recipient, or takes the message and ends the connection. The receiver
+ * of webhooks does the same with requests. A file is not written, or its writer gets no answer.
  */
 export class Outside implements AsyncDisposable {
   readonly tools: readonly Tool[];
@@ -59,7 +59,7 @@ export class Outside implements AsyncDisposable {
   readonly #calls: Calls;
   readonly #servers: readonly { readonly taken: readonly string[] }[];
   readonly #close: () => Promise<void>;
-  /** What was confirmed: how much of it had been taken then. */
+  /** The approved messages, with the number of deliveries at the time of approval. */
   readonly #confirmed = new Map<string, number>();
   readonly #held = new Set<string>();
 
@@ -148,7 +148,7 @@ export async function openOutside(): Promise<Outside> {
   return new Outside(root, tools, calls, [mail, hooks], () => held.disposeAsync());
 }
 
-/** Which fault the next call about a thing meets, whoever is called. */
+/** The fault of the next call about a thing, independent of the called sink. */
 class Calls {
   readonly #all = new Map<string, { readonly faultOf: (attempt: number) => Fault; made: number; hits: number }>();
 
@@ -156,7 +156,7 @@ class Calls {
     this.#all.set(what, { faultOf, made: 0, hits: 0 });
   }
 
-  /** @throws TypeError for what is not expected, which would be a mistake of the experiment */
+  /** @throws TypeError for an unexpected name, which would be a mistake of the experiment */
   of(what: string): { readonly made: number; readonly hits: number } {
     const calls = this.#all.get(what);
     if (calls === undefined) throw new TypeError(`Nobody was to call for ${what}.`);

@@ -51,7 +51,7 @@ export const gate: Experiment = {
   ],
 };
 
-/** Of one mode, by whether somebody confirms. */
+/** The metrics of one mode, with and without an approval. */
 type Measured = ReadonlyMap<boolean, Metrics>;
 
 async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {
@@ -138,7 +138,7 @@ interface Run {
   readonly schedule: Schedule;
 }
 
-/** What the caller was told of a step; `left`: something of it waits for a person. */
+/** The caller's result of a step. `left`: an effect of the step is unresolved. */
 type Told = 'done' | 'an error' | 'left';
 
 async function doRun(mode: Mode, outside: Outside, { name, confirms, schedule }: Run): Promise<readonly Told[]> {
@@ -182,11 +182,11 @@ function direct(mode: Mode, outside: Outside, confirms: boolean): Worker {
           break;
         } catch (error) {
           requireHit(outside, step, error);
-          // What a checkpoint has is no server and no disk: there is nothing to put back.
+          // A checkpoint covers no server and no disk, so it has nothing to restore.
           if (again >= budget) return 'an error';
         }
       }
-      // Whoever confirms is asked by now, as nothing has held it.
+      // The approver is asked only now, because no effect was buffered.
       if (step.isSent) outside.decide(step.what, confirms);
       return 'done';
     },
@@ -195,7 +195,7 @@ function direct(mode: Mode, outside: Outside, confirms: boolean): Worker {
   };
 }
 
-/** One transaction a step, and somebody who confirms what it would send, or nobody. */
+/** One transaction per step, with or without an approver for the messages that it would send. */
 async function gated(mode: Mode, outside: Outside, confirms: boolean): Promise<Worker> {
   const { tools } = outside;
   const retries = mode.retry ? RETRIES : 0;

@@ -11,8 +11,8 @@ import { AGENTS, contention, measuredIn, READ_MODES, SCENARIOS } from './content
 import { gate } from './gate.ts';
 import { speculation } from './speculation.ts';
 
-// Work at the same time, branches, and what can't be undone: what is promised of it holds in every cell, and what is not promised
-// does not, or else nothing was tried.
+// Concurrent work, branches, and irreversible effects. The promised properties hold in every cell.
+// A property that is not promised fails, or else the test tried nothing.
 
 function running(scale: number, rest: Partial<Running> = {}): Running {
   return { seed: 1, scale, data: './nowhere', signal: new AbortController().signal, progress: () => {}, ...rest };
@@ -130,7 +130,8 @@ describe('branches of which one is to stay', () => {
   function expectedOf(mode: Mode, k: number, faultOf: (branch: number, attempt: number) => Fault) {
     const made = Array.from({ length: k }, () => 0);
     const asks = mode.transactional;
-    // What is held is made once it was chosen, which is the first; all others are made by all, and by one that is put back and chosen.
+    // A buffered call runs after its branch is chosen, and the first branch is chosen. All branches
+    // make the other calls; a branch that is restored and chosen makes them again.
     let trying = mode.frontier ? [0] : made.map((_, branch) => branch);
     for (let again = 0; again < (mode.retry ? 4 : 1); again++) {
       const went = trying.map((branch) => {
@@ -167,7 +168,8 @@ describe('branches of which one is to stay', () => {
         expect([mode.name, k, at(table, [mode.name], `k=${k}`)]).toEqual([mode.name, k, (100 * done) / trials]);
         const cells = SIX_COLUMNS.map((column) => Number(at(six, [k, mode.name], column)));
         expect([cells[0], cells[5]]).toEqual([(100 * done) / trials, trials - done]);
-        // Only what is done is there, and all that is done is right, but where nothing is taken back.
+        // Exactly the completed steps are present, and all of them are right, except in modes that
+        // revert nothing.
         if (mode.transactional || mode.checkpoint) {
           expect([cells[1], cells[4]]).toEqual([cells[0], 0]);
           expect(cells[3]).toBeCloseTo((10 * steps) / trials);
@@ -223,7 +225,10 @@ describe('irreversible effects', () => {
     tables = await tablesOf(gate, SCALE);
   }, 300_000);
 
-  /** By the schedule alone, how a message goes that is to be sent: how often it is taken, and whether a person is left something. */
+  /**
+   * The outcome of a message by the schedule alone: how often a server accepts it, and whether it
+   * becomes unresolved.
+   */
   function expectedOf(mode: Mode, sort: 'mail' | 'hook', faultOf: (attempt: number) => Fault) {
     let [times, failed, lost] = [0, 0, 0];
     const tries = mode.retry ? 4 : 1;
@@ -235,7 +240,7 @@ describe('irreversible effects', () => {
       if (fault === 'none') return { times, isLeft: false };
       if (!mode.transactional && attempt === tries - 1) return { times, isLeft: false };
       if (fault === 'lost' && mode.transactional && sort === 'mail') return { times, isLeft: true };
-      // What may have been done is not known to be undone by a later refusal.
+      // A later refusal does not prove that a lost call did nothing.
       if (fault === 'lost' || lost > 0) lost++;
       else failed++;
       if (mode.transactional && (lost === tries || failed === tries)) return { times, isLeft: true };
@@ -295,7 +300,8 @@ describe('irreversible effects', () => {
 
   test('in each case aborted work sends nothing, valid work once or in doubt', () => {
     const transactional = MODES.filter((mode) => mode.transactional);
-    // What comes after each of six causes, the branch that is chosen where others lose, and without a frontier what would be stale.
+    // Valid messages: of the transaction after each of six causes, and of the chosen branch if
+    // others lose. Without a frontier, the otherwise stale transaction adds its message.
     const validIn = (mode: string): number => (mode === 'Tx-Full' ? 6 * 4 * 5 + 4 * 5 : 6 * 4 * 5 + 2 * 4 * 5);
     const [held, approved] = ['can’t be undone, over all', 'neither undone nor held'].map((title) =>
       named(tables, title),
@@ -317,13 +323,15 @@ describe('irreversible effects', () => {
   });
 
   test('without a runtime aborted and losing branches leak each accepted call', () => {
-    // A message a branch of the first transaction and of the second, but for those that are chosen, for three sorts of sinks.
+    // One message per branch of the first and of the second transaction, except for the chosen
+    // branches, at three sorts of sinks.
     const all = (ofCause: number, branches: readonly number[]): number =>
       3 * branches.reduce((sum, count) => sum + ofCause * (2 * count - 1), 0);
     const BRANCHES = [2, 4, 8, 16];
     const lost = (branches: readonly number[]): number => 3 * branches.reduce((sum, count) => sum + 2 * count - 2, 0);
     const each = (branches: readonly number[]): number => all(5, branches) + lost(branches);
-    // Refused once, or lost before, what is tried again is taken once; lost after or hung, twice; refused for good, never.
+    // After one refusal or an early loss, a retried message is accepted once. After a late loss or
+    // a hang it is accepted twice, and after a permanent refusal never.
     const [timesCr, timesNoTx] = [
       [1, 1, 2, 2, 0],
       [0, 0, 1, 1, 0],

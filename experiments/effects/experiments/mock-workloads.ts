@@ -1,7 +1,10 @@
 import { type MockOptions, mockTask } from '../environments/mock-app.ts';
 import type { Task } from '../task.ts';
 
-/** The workloads of the paper that are stood for by an app in memory, by what a checkpoint has of each (§6.2). */
+/**
+ * The workloads of the paper that an app in memory stands for, by the extent of their checkpoints
+ * (§6.2).
+ */
 export const WORKLOADS = {
   /** Of WebArena it is the browser, and not the server behind it. */
   WebArena: { checkpoint: 'client' },

@@ -10,7 +10,7 @@ import { MODES, type Mode, type ModeName } from '../modes.ts';
 import { openStage } from '../stage.ts';
 
 const RUNS = 1_000;
-/** Before anything is measured, so that what is measured is compiled. */
+/** Runs before the measurement, so the measured code is compiled. */
 const WARM_UP = 1_000;
 /** Between two breaths. */
 const AT_ONCE = 50;

@@ -51,7 +51,7 @@ function column({ columns, rows }: Table, name: string): Record<string, Cell['me
 const sumOf = (values: Record<string, Cell['measured']>): number =>
   Object.values(values).reduce<number>((sum, value) => sum + Number(value), 0);
 
-/** What is left in the folder for such things, which here is nobody else's. */
+/** The files left in the temporary folder, which only these tests use. */
 const left = (): string[] => readdirSync(tmpdir());
 
 beforeAll(() => {
@@ -99,7 +99,7 @@ describe('aliasing', () => {
     expect(column(table!, 'coarse: false')).toEqual(two);
     expect(sumOf(column(table!, 'coarse: missed'))).toBe(0);
     expect(column(table!, 'as written: missed')['orders']).toBe(one['orders']);
-    // Names of files that differ in Unicode form are taken for one, whatever the disk.
+    // File names that differ in Unicode form count as one name, on any disk.
     expect(column(table!, 'resolved: false')).toMatchObject({ APIs: 0, pages: 0, orders: 0 });
     expect(column(table!, 'resolved: false')['files']).toBeLessThanOrEqual(2);
   });
@@ -158,7 +158,8 @@ describe('correlated', () => {
         expect([keys, name, row.cells[SIX_COLUMNS.indexOf('correct')]]).toEqual([keys, name, cells[m]]);
       }
     for (const pattern of ['independent', 'bursts', 'storms']) {
-      // Without a retry, each step is tried once: 1,000 of them, of which those of one storm are hit together.
+      // Without a retry, each step has one attempt: 1,000 of them, and one storm hits its steps
+      // together.
       const share = Number(column(hit!, 'No-Tx: hit')[`3 ${pattern}`]) / 1_000;
       const independent = pattern === 'independent' ? 1_000 : pattern === 'bursts' ? 1_000 / 7 : 20;
       expect(Math.abs(share - 0.3)).toBeLessThanOrEqual(5 * Math.sqrt(0.21 / independent));
@@ -184,7 +185,8 @@ describe('annotations', () => {
     expect(priceOf('scopes too narrow')).toEqual(['lost updates']);
     expect(priceOf('wrong class')).toEqual(['leaks']);
     expect(priceOf('no compensation')).toEqual(['leaks']);
-    // What stands because there is nothing to undo it is said by name; a wrong class nobody can see.
+    // The runtime names each standing effect that lacks a compensation. No check can detect a wrong
+    // class.
     const listed = column(table!, 'of these left to a person');
     expect(listed['no compensation']).toBe(prices['leaks']!['no compensation']);
     expect(listed['wrong class']).toBe(0);

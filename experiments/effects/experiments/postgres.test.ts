@@ -7,7 +7,7 @@ import { expectSources } from '../../../tests/support/fault-sources.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import type { Table } from '../../tables/index.ts';
 
-/** Few of all windows: what a window comes to does not depend on how many there are. */
+/** A sample of all windows. The result of a window does not depend on their number. */
 const SCALE = '0.1';
 
 function assize(...args: string[]) {

@@ -10,7 +10,7 @@ const STEPS = 10;
 const RUNS = 30;
 const RATE = 0.3;
 
-/** Columns of the paper, by their order: what it calls No-Frontier there is tried again. */
+/** The columns of the paper, in its order. The paper's No-Frontier mode retries in this table. */
 const IN_PAPER: readonly ModeName[] = ['Tx-Full', 'Tx-NoFrontier+Retry'];
 
 /** Table 12: success in per cent. It says one figure for 5 and more. */

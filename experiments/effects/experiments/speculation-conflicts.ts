@@ -26,7 +26,10 @@ const TABLE_3: Partial<Record<ModeName, { readonly success: readonly number[]; r
   CR: { success: [4.7, 73.7], conflicts: 305 },
 };
 
-/** Tasks whose every step is tried by three branches, or by one, on five elements that they share, under faults. */
+/**
+ * Tasks in which three branches, or one branch, try every step. The branches share five elements,
+ * under faults.
+ */
 export const conflicts = under(PROFILES, tablesUnder);
 
 async function tablesUnder(running: Running, profile: Profile): Promise<Table[]> {

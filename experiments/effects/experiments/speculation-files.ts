@@ -19,11 +19,16 @@ const BRANCHES = [2, 3, 4, 8, 16];
 const PLACES = ['the folder', 'copies of it'] as const;
 type Place = (typeof PLACES)[number];
 
-/** Files of aborted branches that are there in the end of all its runs, of so many branches (§6.3). */
+/**
+ * Files of aborted branches at the end of all runs of the paper, with `IN_PAPER` branches (§6.3).
+ */
 const LEAKED: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 40, 'No-Frontier': 40, 'No-Tx': 40 };
 const IN_PAPER = 3;
 
-/** Files that losing branches leave in a real folder, and those that are there while nothing is chosen yet. */
+/**
+ * Files that losing branches leave in a real folder, and files that are there before a branch is
+ * chosen.
+ */
 export async function leakedFiles(running: Running): Promise<Table[]> {
   const runs = scaled(RUNS, running);
   const settings = PLACES.flatMap((place) => BRANCHES.map((branches) => ({ place, branches })));

@@ -23,10 +23,13 @@ export const speculation: Experiment = {
 const RUNS = 200;
 const BRANCHES = [2, 4, 8, 16];
 const STEPS = 5;
-/** Runs in which something was seen of a branch that was not committed, in per cent, in all settings (§6.3). */
+/** Runs with a visible write of an uncommitted branch, in per cent, in all settings (§6.3). */
 const SEEN: Partial<Record<ModeName, number>> = { 'Tx-Full': 0, CR: 100, 'No-Frontier': 100, 'No-Tx': 100 };
 
-/** Whether somebody who looks at every step of every branch sees what is not committed; and what of it stays. */
+/**
+ * Whether a reader at every step of every branch sees uncommitted writes, and how many of the
+ * writes stay.
+ */
 async function contamination(running: Running): Promise<Table[]> {
   const runs = scaled(RUNS, running);
   const measured: Contaminated[][][] = [];

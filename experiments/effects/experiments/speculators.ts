@@ -22,7 +22,7 @@ export interface Speculator {
   close(): Promise<void>;
 }
 
-/** What a mode has of the world outside, where it takes checkpoints. */
+/** The part of the outside state that a mode's checkpoints cover. */
 export interface Checkpointed {
   snapshot(): any;
   restore(snapshot: any): void;
@@ -98,7 +98,10 @@ function chosenOf(tried: readonly { readonly failed: boolean }[], choose: Choose
   throw new EffectError('tool_failed', 'No branch was done.', { retryable: true });
 }
 
-/** All branches write at once; then all is put back, and the one that was chosen is done again, as often as may be. */
+/**
+ * All branches write immediately. Then the state is restored, and the chosen branch runs again, up
+ * to the retry limit.
+ */
 async function rolledBack(
   world: Checkpointed,
   call: Call,

@@ -31,7 +31,7 @@ interface Setting extends Partial<TaskOptions> {
   readonly profile?: Profile;
 }
 
-/** What became of tasks, added up. */
+/** The results of tasks, added up. */
 async function outcome(tasks: readonly Task[], setting: Setting) {
   const { seed, rate, name = 'Tx-Full', profile = BOTH, ...rest } = setting;
   const mode = modeOf(name);
@@ -48,7 +48,10 @@ async function outcome(tasks: readonly Task[], setting: Setting) {
   return sum;
 }
 
-/** Does each step first in a transaction that comes to nothing, and then for good: whether it ends as expected. */
+/**
+ * Does each step first in an aborted transaction and then permanently. Returns whether the task
+ * ends as expected.
+ */
 async function isDoneAfterUndoing({ open, steps }: Task): Promise<boolean> {
   const environment = await open();
   const { tools } = environment;

@@ -175,7 +175,10 @@ async function tablesUnder(
   ];
 }
 
-/** Its tasks in an order by the seed, so that fewer of them are a sample; more of them are the same again, under other faults. */
+/**
+ * The tasks of the set in an order by the seed. Fewer tasks are a sample; more tasks are the same
+ * again, under other faults.
+ */
 export function drawn(set: TauSet, seed: number): { readonly runs: number; readonly task: (run: number) => Task } {
   const { desk, tasks } = set;
   const order = tasks

@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { FaultsError } from '../errors.ts';
 import type { Fault } from '../schedule.ts';
 
-/** A mail server on this machine, with a log of its own of what it took: the subjects, in order. */
+/** A mail server on this machine, with its own log of accepted messages: the subjects, in order. */
 export interface MailServer extends AsyncDisposable {
   /** As a transport has it. */
   readonly url: string;
@@ -11,8 +11,9 @@ export interface MailServer extends AsyncDisposable {
 }
 
 /**
- * `faultOf`: what goes wrong with the next message to an address. `exception`: its recipient is refused for now; `lost`: it is taken, and the
- * connection ends without an answer.
+ * `faultOf`: the fault of the next message to an address. `exception`: the server refuses its
+ * recipient for now. `lost`: the server accepts the message, and the connection ends without an
+ * answer.
  *
  * @throws FaultsError `not_installed` without the optional peer `smtp-server`
  */
@@ -25,7 +26,7 @@ export async function openMailServer(faultOf: (address: string) => Fault = () =>
     );
   });
   const taken: string[] = [];
-  /** Sessions whose message is accepted without an answer. */
+  /** Sessions in which the message is accepted without an answer. */
   const losing = new Set<string>();
   /** By the port that they come from. */
   const sockets = new Map<number, Socket>();

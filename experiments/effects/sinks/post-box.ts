@@ -9,7 +9,10 @@ import {
 import { z } from 'zod';
 import { LostResponse } from '../faulty.ts';
 
-/** How the first call about a message goes; those that follow it go well, but for what is refused for good. */
+/**
+ * The result of the first call about a message. Later calls succeed, except after a `final
+ * refusal`.
+ */
 export type PostFault = 'exception' | 'lost before' | 'lost after' | 'hang' | 'final refusal';
 
 export const POST_FAULTS: readonly PostFault[] = ['exception', 'lost before', 'lost after', 'hang', 'final refusal'];
@@ -18,11 +21,14 @@ export const POST_FAULTS: readonly PostFault[] = ['exception', 'lost before', 'l
 const MESSAGE = z.strictObject({ message: z.string() });
 const RESERVED = z.strictObject({ place: z.string() });
 
-/** A sink of messages that are never taken back, and of reservations that may be, with a log of its own of what it took. */
+/**
+ * A sink of irreversible messages and reversible reservations, with its own log of the accepted
+ * messages.
+ */
 export class PostBox {
   readonly sort: Sink;
   readonly tools: readonly Tool[];
-  /** Messages, in order. A keyed one takes each key once, any other whatever it is given. */
+  /** Messages, in order. A keyed sink accepts each key once, any other sink every message. */
   readonly taken: string[] = [];
   readonly #fault: PostFault;
   readonly #delivery: Delivery;

@@ -3,7 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Fault } from '../schedule.ts';
 
-/** A receiver of webhooks on this machine, with a log of its own: what it was told, in order, each key once. */
+/**
+ * A receiver of webhooks on this machine, with its own log of the requests, in order, each key
+ * once.
+ */
 export interface WebhookServer extends AsyncDisposable {
   /** With the port. */
   readonly host: string;
@@ -11,8 +14,8 @@ export interface WebhookServer extends AsyncDisposable {
 }
 
 /**
- * `faultOf`: what goes wrong with the next request that tells it that. `exception`: it is refused for now; `lost`: it is taken, and the
- * connection ends without an answer.
+ * `faultOf`: the fault of the next request with that content. `exception`: the receiver refuses it
+ * for now. `lost`: the receiver accepts it, and the connection ends without an answer.
  */
 export async function openWebhookServer(faultOf: (what: string) => Fault = () => 'none'): Promise<WebhookServer> {
   const taken: string[] = [];

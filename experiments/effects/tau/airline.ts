@@ -34,7 +34,10 @@ const CITIES = {
   LGA: 'LaGuardia',
 };
 
-/** Collections that its tools write: records first, then what its policy would look at, which nobody asks here. */
+/**
+ * Collections that the tools write. The records come first. The others are for the policy alone,
+ * which no code here applies.
+ */
 const WRITTEN = ['users', 'reservations', 'booked', 'itineraries', 'bags', 'cancellations', 'certificates'] as const;
 
 /** The airline's booking service: the domain's own tools, without its policy. */
@@ -149,7 +152,7 @@ function userOf(layers: Layers, id: string): AirlineState['users'][string] {
   return user;
 }
 
-/** What a search says of a flight that is on sale. */
+/** The search result for a flight that is on sale. */
 function onSale(flight: Flight, date: string) {
   return flight.dates[date]?.status === 'available' ? listed(flight, date) : undefined;
 }
@@ -165,8 +168,9 @@ function direct(flights: readonly Flight[], { origin, destination, date }: Args)
 }
 
 /**
- * Pairs of flights, of which the second leaves after the first has landed; where that lands past midnight, on the next day of May. As
- * in the benchmark's code, seats and prices are those of the first day for both.
+ * Pairs of flights. The second flight leaves after the first one has landed. If the first one lands
+ * past midnight, the second one leaves on the next day of May. As in the benchmark's code, both
+ * have the seats and prices of the first day.
  */
 function onestop(flights: readonly Flight[], { origin, destination, date }: Args) {
   return flights

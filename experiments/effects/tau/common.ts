@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { calculated } from './calculator.ts';
 import type { DeskTool } from './desk.ts';
 
-/** What both benchmarks offer beside their databases. A person who was called stays called. */
+/**
+ * Tools that both benchmarks offer next to their databases. A transfer to a human cannot be
+ * reverted.
+ */
 export const COMMON: { readonly [name: string]: DeskTool } = {
   calculate: {
     input: z.strictObject({ expression: z.string() }),

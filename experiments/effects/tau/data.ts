@@ -13,7 +13,10 @@ import { airlineDesk } from './airline.ts';
 import type { Desk } from './desk.ts';
 import { retailDesk } from './retail.ts';
 
-/** A task of a benchmark: the calls that solve it, and what its own tools answered and left behind. */
+/**
+ * A task of a benchmark: the calls that solve it, the answers of the benchmark's own tools, and the
+ * records that these tools changed.
+ */
 export interface TauTask {
   readonly taskId: number;
   readonly calls: readonly { readonly name: string; readonly arguments: { readonly [name: string]: Json } }[];
@@ -70,7 +73,10 @@ function tasksOf(files: Files): TauTask[] {
   });
 }
 
-/** An output as data where it is some, else the text that it is: members have an order there, and numbers several forms. */
+/**
+ * An output as parsed JSON, or as a string if it is not JSON. In JSON text, fields have an order
+ * and numbers have several forms.
+ */
 export function outputOf(text: string): Json {
   try {
     return JSON.parse(text) as Json;

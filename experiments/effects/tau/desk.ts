@@ -7,19 +7,22 @@ import type { Layers } from './layer.ts';
 /** Arguments of a call, as its schema has read them. */
 export type Args = any;
 
-/** One tool of a benchmark, as its service does it, and as it is declared to who uses it. */
+/** One tool of a benchmark: the service's implementation and the declaration for callers. */
 export interface DeskTool {
   readonly input: z.ZodType;
-  /** `look`: changes nothing. `free`: what it does can be taken back. `final`: it can't be. */
+  /** `look`: changes nothing. `free`: its effect can be compensated. `final`: it cannot. */
   readonly sort: 'look' | 'free' | 'final';
   /** Resources by the input, below `api:NAME:`. */
   readonly reads?: (args: Args) => readonly string[];
   readonly writes?: (args: Args) => readonly string[];
-  /** Answers, and changes the database where it is to. @throws Error in the benchmark's words; nothing counts then */
+  /**
+   * Answers the call and applies its change to the database.
+   * @throws Error in the benchmark's words; the call then has no effect
+   */
   readonly serve: (layers: Layers, args: Args) => Json;
 }
 
-/** A benchmark's service: its database to begin with, and what it can be asked to do. It has no policy. */
+/** A benchmark's service: its initial database and its operations. The service has no policy. */
 export interface Desk {
   readonly name: string;
   readonly begin: Layers;
@@ -28,7 +31,7 @@ export interface Desk {
   changed(layers: Layers): ChangedRecords;
 }
 
-/** Records with what stood there before; those that differ, by id. */
+/** Compares records with their earlier values. Returns the records that differ, by id. */
 export function differing(rows: readonly (readonly [id: string, now: unknown, before: unknown])[]): {
   readonly [id: string]: unknown;
 } {
@@ -45,7 +48,7 @@ export function same(one: unknown, other: unknown): boolean {
   return canonicalize((one ?? null) as Json) === canonicalize((other ?? null) as Json);
 }
 
-/** As it is now, whatever is done to it afterwards. */
+/** A copy of the current value. Later changes of the value do not affect the copy. */
 export function copyOf(value: unknown): Json {
   return structuredClone(value) as Json;
 }

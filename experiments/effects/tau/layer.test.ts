@@ -54,7 +54,7 @@ test('a change to a layer is visible in it and above, never below', () => {
       for (const [at, layer] of layers.entries())
         for (const id of ['a', 'b', 'constructor', '__proto__', '10']) {
           expect(layer.peek(id)).toEqual(naive[at]!.items.get(id));
-          // What is not touched is what is below.
+          // An untouched record is the record of the layer below.
           if (!layer.touched.includes(id)) expect(layer.peek(id)).toBe((layers[at - 1] ?? new Layer(initial)).peek(id));
         }
       expect(new Map(Object.entries(initial))).toEqual(before);

@@ -1,6 +1,7 @@
 /**
- * Records by id over others of their sort, which stay as they are: what is changed is a copy of this layer alone. So a hundred
- * databases that differ in a handful of records share all the rest.
+ * Records by id over a lower layer of the same kind. The lower layer stays unchanged: a changed
+ * record is copied into this layer alone. A hundred databases that differ in a few records
+ * therefore share all other records.
  */
 export class Layer<Item> {
   readonly #below: Layer<Item> | { readonly [id: string]: Item };

@@ -116,7 +116,7 @@ describe('the service', () => {
     const { change } = service.call('send_certificate', CERTIFICATE, 'k');
     const other = service.call('send_certificate', { ...CERTIFICATE, user_id: 'bob' }, 'l');
     const standing = service.changed();
-    // Somebody has been there since.
+    // Another call has changed the record since.
     const later = service.call('send_certificate', CERTIFICATE, 'm');
     expect(service.revert(change!)).toBe(false);
     expect(service.revert(later.change!)).toBe(true);
@@ -169,7 +169,7 @@ describe('the service', () => {
       service.ask('get_reservation_details', { reservation_id: 'R1' }, planned) as { status?: string };
     expect(seen([cancel]).status).toBe('cancelled');
     expect(seen([]).status).toBeUndefined();
-    // What is refused plans nothing.
+    // A refused call has no planned effect.
     expect(seen([{ ...cancel, input: { reservation_id: 'none' } }]).status).toBeUndefined();
     expect(service.ask('send_certificate', CERTIFICATE, [{ tool: 'send_certificate', input: CERTIFICATE }])).toBe(
       sent(3221323),

@@ -4,7 +4,10 @@ import type { ChangedRecords } from 'assize-domains/tau';
 import { type Desk, same } from './desk.ts';
 import { type Layers, over } from './layer.ts';
 
-/** What the service answers: to the caller, and by what name the change can be taken back; null where nothing was changed. */
+/**
+ * The service's answer for the caller, and the name by which the change can be reverted. The name
+ * is null if the call changed nothing.
+ */
 export type Served = { readonly output: Json; readonly change: string | null };
 
 /** The changes of one call, by collection and id. */
@@ -14,7 +17,7 @@ interface Change {
   isReverted: boolean;
 }
 
-/** One thing that was done, in the order in which it was. `again`: a key was known, and nothing was done. */
+/** One act, in the order of execution. `again`: the key was known, and the service did nothing. */
 export interface ServiceAct {
   readonly did: 'call' | 'again' | 'revert';
   readonly name: string;
@@ -22,8 +25,9 @@ export interface ServiceAct {
 }
 
 /**
- * A benchmark's tools as a service elsewhere: a database of its own, which takes a call of a known key for the same one, and can
- * take back what it did as long as that stands as it was left. What became of a task is read off here.
+ * A benchmark's tools as an external service with its own database. A call with a known key returns
+ * the first answer. The service can revert a change while the records still have the values of that
+ * change. The outcome of a task is read here.
  */
 export class TauService {
   /** All that changed something, or would have. */
@@ -38,7 +42,10 @@ export class TauService {
     this.#layers = over(desk.begin);
   }
 
-  /** Does it, unless a call of that key was done. A refusal in the benchmark's words is an answer like others. */
+  /**
+   * Executes the call, unless a call with that key was executed. A refusal in the benchmark's words
+   * is a normal answer.
+   */
   call(name: string, args: Json, key?: string): Served {
     const known = key === undefined ? undefined : this.#served.get(key);
     this.log.push({ did: known === undefined ? 'call' : 'again', name, key });
@@ -50,7 +57,7 @@ export class TauService {
     return served;
   }
 
-  /** What the answer would be after what is planned. Nothing is changed. */
+  /** The answer as of the planned calls. The method changes nothing. */
   ask(name: string, args: Json, planned: PlannedCalls = []): Json {
     const layers = planned.reduce((below, { tool, input }) => {
       const above = over(below);

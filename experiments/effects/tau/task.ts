@@ -28,7 +28,7 @@ class TauEnvironment implements Environment {
     this.#task = task;
   }
 
-  /** The service is elsewhere: whoever takes a checkpoint has nothing of it. */
+  /** The service is external, so a checkpoint contains no part of its state. */
   snapshot(): unknown {
     return undefined;
   }
@@ -57,7 +57,10 @@ class TauEnvironment implements Environment {
   }
 }
 
-/** What the benchmark calls the output: an answer that also says how it can be taken back says it beside. */
+/**
+ * The output as the benchmark defines it. If the answer also names its change, the output is a
+ * separate field.
+ */
 function outputOf(answer: unknown): Json {
   const isServed = typeof answer === 'object' && answer !== null && 'output' in answer && 'change' in answer;
   return (isServed ? (answer as Served).output : (answer ?? null)) as Json;

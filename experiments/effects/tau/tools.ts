@@ -2,7 +2,10 @@ import { DidNothing, declareTool, type PlannedCalls, type Tool, type ToolSpec } 
 import type { Args, Desk, DeskTool } from './desk.ts';
 import type { Served, TauService } from './service.ts';
 
-/** Scopes of a desk's tools begin so, and its tools' names: `api:airline:users:mia_li_3668`, `airline.book_reservation`. */
+/**
+ * The prefix of the scopes and tool names of a desk: `api:airline:users:mia_li_3668`,
+ * `airline.book_reservation`.
+ */
 const scopesOf =
   ({ name }: Desk, scopes: (args: Args) => readonly string[]) =>
   (args: Args): string[] =>
@@ -39,7 +42,7 @@ const PARTS: Readonly<Record<DeskTool['sort'], (name: string, service: TauServic
       return { undone: 'all' };
     },
   }),
-  /** Held until the commit; who calls is told what it will be answered then. */
+  /** Buffered until commit. The caller receives the answer that the call will return then. */
   final: (name, service, desk) => ({
     class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
     plan: (args, planned) => service.ask(name, args as never, ownOf(desk, planned)),
@@ -47,7 +50,7 @@ const PARTS: Readonly<Record<DeskTool['sort'], (name: string, service: TauServic
   }),
 };
 
-/** What is planned at this desk, by the desk's own names. */
+/** The planned calls of this desk, by the desk's own tool names. */
 function ownOf({ name }: Desk, planned: PlannedCalls): PlannedCalls {
   const own = planned.filter(({ tool }) => tool.startsWith(`${name}.`));
   return own.map(({ tool, input }) => ({ tool: tool.slice(name.length + 1), input }));

@@ -122,7 +122,7 @@ function pairsTable(rows: readonly Row[]): Table {
   };
 }
 
-/** The join of what the two need (Table 1), worked out by itself. */
+/** The join of the operators' requirements (Table 1), computed independently. */
 function joined(...operators: readonly string[]): string {
   const iso = operators.includes('evi') ? 'SI' : 'RC';
   const cb = operators.includes('await') ? '+cb' : '';

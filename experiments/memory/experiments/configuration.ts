@@ -14,23 +14,25 @@ const SEEDS = 5;
 const SUBJECTS = 16;
 const COMMITS = 30;
 const OBJECTS = 4;
-/** Between two recalls whoever writes says so much. */
+/** Number of assertions between two recalls. */
 const RECALLED_EVERY = 10;
 
 /** The settings of a deployment. */
 interface Configuration {
   readonly name: string;
-  /** Whether it takes part in what is written, or only in what who reads is given. */
+  /** Whether the setting affects writes, or only the facts that readers receive. */
   readonly path: 'read' | 'write';
-  /** By a key alone, or by a text: by its words, by what it means, or by both, fused. */
+  /** By key alone, or by text: full-text, vector or hybrid search. */
   readonly by: 'key' | SearchMode;
   readonly embedder: Embedder;
-  /** What the caller makes of what came back. */
+  /** The order that the caller gives to the recalled facts. */
   readonly rerankedBy: 'nothing' | 'confidence' | 'time';
   readonly top: number;
-  /** What the judge is told, which is a part of what its answers are kept under. */
+  /** The instruction to the judge. It is a part of the key of the judge's stored answers. */
   readonly instruction: string;
-  /** As the paper prints it: seeds of five with which mem0 v3 has another verdict than with its baseline. */
+  /**
+   * The paper's number of seeds, of five, for which mem0 v3 has another verdict than its baseline.
+   */
   readonly paper?: number;
 }
 
@@ -47,7 +49,10 @@ export const BASELINE: Configuration = {
 /** One that the paper has too, with the verdicts of its own baseline. */
 const REPORTED: Configuration = { ...BASELINE, paper: 0 };
 
-/** Those of the paper (D.5) as far as they can be set here, its k of the top, and the other ways to recall. */
+/**
+ * The paper's configurations (D.5) that can be set here, its value of top k, and the other ways to
+ * recall.
+ */
 const CONFIGURATIONS: readonly Configuration[] = [
   BASELINE,
   { ...REPORTED, name: 'vectors of length 1', embedder: wordEmbedder({ salt: 'words', isNormalised: true }) },
@@ -76,7 +81,7 @@ export const configuration: Experiment = {
 /** The result of a deployment. */
 interface Deployed {
   readonly verdict: { readonly n1: boolean; readonly n2: boolean; readonly n3: boolean };
-  /** Of what is believed, and of how it is ranked. */
+  /** Hashes of the current facts and of their ranking. */
   readonly beliefs: string;
   readonly recalled: string;
 }
@@ -121,7 +126,10 @@ async function configurationTable(running: Running): Promise<Table> {
   };
 }
 
-/** Says what chance says, each thing by a process that ends over it where a judge is asked, and by another one then. */
+/**
+ * Asserts random claims. If a judge is asked, the first process ends at the vote. Another process
+ * then asserts the claim again.
+ */
 export async function deploy(of: Configuration, seed: string): Promise<Deployed> {
   const own = await openOwnMemory({ medication: 'rule' }, seed);
   const votes: Votes = new Map();
@@ -190,10 +198,10 @@ function assertions(chance: Random): readonly AssertInput[] {
   });
 }
 
-/** The winner of the vote that was cast last, and what it says. */
+/** The winning claim of the last vote, with its object. */
 type Votes = Map<string, string>;
 
-/** A stub: the same for what says the same, under one instruction. */
+/** A stub judge. Under one instruction, the same objects always have the same vote. */
 function voteOf({ members }: Question, instruction: string, votes: Votes): string {
   const ordered = members.toSorted((a, b) => (a.object < b.object ? -1 : 1));
   const chance = Number.parseInt(contentHash([instruction, ...ordered.map(({ object }) => object)]).slice(0, 8), 16);
@@ -202,7 +210,7 @@ function voteOf({ members }: Question, instruction: string, votes: Votes): strin
   return claim;
 }
 
-/** As configured: what whoever reads asks the memory. */
+/** The reader's recall, as configured. */
 function recall({ by, top }: Configuration, memory: Memory, { subject, object }: AssertInput): Promise<Recalled> {
   const query: RecallQuery = by === 'key' ? { subject } : { text: `${subject} ${object}`, by };
   return memory.recall({ ...query, valid: AT, limit: top });

@@ -12,7 +12,7 @@ import { selectivity } from './selectivity.ts';
 import { ablation, bridge, carriers, drift, isolation, oracle, schema, weakened } from './structural.ts';
 import { verdicts } from './verdicts.ts';
 
-/** What schedules show, what the package's own memory does, and what a real server admits. */
+/** The experiments: on schedules, on the package's own memory, and on a real server. */
 export const EXPERIMENTS: readonly Experiment[] = [
   verdicts,
   isolation,

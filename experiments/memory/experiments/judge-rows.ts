@@ -10,11 +10,14 @@ const QUESTIONS = 50;
 const RUNS = 30;
 const WRITERS = 16;
 
-/** How a vote gets into the log, in a transaction of its own that ends before the operator’s begins. */
+/**
+ * How a vote is recorded in the log. Its own transaction ends before the operator's transaction
+ * begins.
+ */
 interface Discipline {
   readonly name: string;
   readonly levels: readonly Level[];
-  /** Looks into the log, and puts its own vote there if none is; answers with the vote that counts. */
+  /** Reads the log, and adds its own vote if the log has no vote. Returns the vote that counts. */
   readonly judge: (session: Session, key: string, own: number, looked: () => Promise<void>) => Promise<string>;
   /** Of the questions, the part of which different votes were acted on. */
   readonly divergent: (level: Level) => number;
@@ -24,7 +27,7 @@ interface Discipline {
 const DISCIPLINES: readonly Discipline[] = [
   {
     name: 'a row for each question, the first vote wins',
-    // Above it, who begins before the first has committed may or may not be too early.
+    // Above RC, a transaction that begins before the first commit may or may not be too early.
     levels: ['RC'],
     judge: async (session, key, own, looked) => {
       await looked();

@@ -14,9 +14,12 @@ import { z } from 'zod';
 
 /** A store with one memory space, in which runtimes say something as processes of their own do. */
 export interface OwnMemory {
-  /** Of the store: what has votes in it, and keeps them. */
+  /** The store's oracle, which records the votes and keeps them. */
   readonly oracle: Judge['oracle'];
-  /** What a runtime of its own says and recalls; each trajectory is begun by who comes first. */
+  /**
+   * The memory of a separate runtime, which asserts and recalls. The first caller creates the
+   * trajectory.
+   */
   begin(trajectoryId: string, with_?: { readonly judge?: Judge; readonly embedder?: Embedder }): Promise<Memory>;
   close(): Promise<void>;
 }
@@ -25,7 +28,10 @@ type Strategy = 'lww' | 'evi' | 'rule';
 
 const SPACE = 'experiment';
 
-/** By default in memory; on SQLite nothing waits for the disk. Predicates have one value at a time. */
+/**
+ * The default store is in memory. On SQLite no write waits for the disk. Predicates are
+ * single-valued.
+ */
 export async function openOwnMemory(
   predicates: Readonly<Record<string, Strategy>>,
   seed: string,
@@ -75,7 +81,10 @@ export async function openOwnMemory(
   };
 }
 
-/** Of a process that ends as soon as the judge’s vote is in the log: nothing that rests on it is committed. */
+/**
+ * Thrown for a process that ends once the judge's vote is in the log. No commit depends on that
+ * vote.
+ */
 export class EndingOracle extends Error {
   override readonly name = 'Ended';
 }
@@ -90,7 +99,10 @@ export function endingAfterVote(oracle: Judge['oracle']): Judge['oracle'] {
   };
 }
 
-/** Whether the process has ended over what it had to say, and not said it; else it is believed, or kept as what lost. */
+/**
+ * Whether the process ended before its assertion was committed. Otherwise the assertion is a
+ * current fact, or is stored as the loser.
+ */
 export async function hasEnded(saying: Promise<Ruling>): Promise<boolean> {
   try {
     await committed(saying);
@@ -101,7 +113,7 @@ export async function hasEnded(saying: Promise<Ruling>): Promise<boolean> {
   }
 }
 
-/** What is said in an experiment is committed, or nothing is shown. */
+/** Requires that the assertion is committed. Without the commit, the experiment shows nothing. */
 export async function committed(saying: Promise<Ruling>): Promise<void> {
   const { ruling } = await saying;
   if (ruling !== 'committed') throw new Error(`What was to be said is ${ruling}.`);

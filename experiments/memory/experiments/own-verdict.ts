@@ -3,7 +3,7 @@ import { type Question, readWitness } from 'assize/internal/memory';
 import type { AssertInput, Judge, Memory, Ruling } from 'assize/internal/runtime';
 import { committed, endingAfterVote, hasEnded, type OwnMemory, openOwnMemory } from './own-memory.ts';
 
-/** What a memory that was run has shown: true where an anomaly was seen. */
+/** The verdicts on a memory that was run: true if an anomaly occurred. */
 export interface MemoryVerdict {
   readonly n1: boolean;
   readonly n2: boolean;
@@ -11,8 +11,8 @@ export interface MemoryVerdict {
 }
 
 /**
- * By what something that is said again is known to be the same: by the name of where it was heard, as the same proposal, or by nothing, so that
- * it is said anew.
+ * The identity of a repeated assertion: its source, its idempotency key, or no identity. Without an
+ * identity, the repetition is a new assertion.
  */
 export const NAMINGS = ['source', 'key', 'nothing'] as const;
 export type Naming = (typeof NAMINGS)[number];
@@ -30,7 +30,7 @@ interface Says {
   say(name: string, claim: AssertInput): Promise<Ruling>;
 }
 
-/** N1 to N3 of Assize, by its runtime: what is said are proposals, in a store in memory. */
+/** N1 to N3 of Assize, by its runtime. The assertions are proposals, in a store in memory. */
 export async function runtimeVerdict(seed: string, naming: Naming): Promise<MemoryVerdict> {
   const own = await openOwnMemory({ manager: 'rule', weight: 'evi' }, seed);
   const begin: Begin = async (trajectoryId, judge) => {
@@ -53,8 +53,9 @@ export async function runtimeVerdict(seed: string, naming: Naming): Promise<Memo
 }
 
 /**
- * A judge votes, and its process ends before anything is committed; another process says the same, with a judge that would vote otherwise.
- * Whether that one is asked, or something else is believed.
+ * A judge votes, and its process ends before the commit. Another process asserts the same, with a
+ * judge that would vote otherwise. Returns whether the second judge is asked, or whether another
+ * fact holds.
  */
 async function voteIsLost(begin: Begin, oracle: OwnMemory['oracle'], again: string, isBob: boolean): Promise<boolean> {
   const [voted, other] = isBob ? ['Bob', 'Carol'] : ['Carol', 'Bob'];
@@ -84,7 +85,10 @@ function voteFor(object: string): Judge['choose'] {
   return ({ members }: Question) => members.find((member) => member.object === object)?.claim ?? '';
 }
 
-/** Two runtimes revise one partition at once: whether more than one is believed then, or a less confident one. */
+/**
+ * Two runtimes revise one partition concurrently. Returns whether several facts hold then, or a
+ * less confident one.
+ */
 async function isDrifting(begin: Begin, confidences: readonly number[]): Promise<boolean> {
   const [one, other] = [await begin('one'), await begin('other')];
   await Promise.all(
@@ -104,7 +108,10 @@ async function isDrifting(begin: Begin, confidences: readonly number[]): Promise
   return facts.length !== 1 || facts[0]?.confidence !== Math.max(...confidences) / 255;
 }
 
-/** Whether something that was said and is not believed stands in no audit row, in full and with who won. */
+/**
+ * Whether an assertion that is not a current fact has no complete audit row. A complete audit row
+ * has the whole assertion and its winner.
+ */
 async function isErased(memory: Memory): Promise<boolean> {
   const said = new Set([...['Bob', 'Carol'], ...Array.from({ length: AT_ONCE }, (_, n) => `value ${n}`)]);
   const { facts: believed } = await memory.recall({ valid: 'any' });

@@ -8,7 +8,7 @@ import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { type Table, tableText } from '../../tables/index.ts';
 import { EXPERIMENTS } from '../index.ts';
 
-/** What each run comes to does not depend on how many there are. */
+/** The result of each run does not depend on the number of runs. */
 const RUNS = 3;
 
 let folder: string;
@@ -50,7 +50,7 @@ withPostgres('on a server', (postgres) => {
         tables.filter(({ plot }) => plot !== undefined),
         `${name} has something to draw`,
       ).not.toEqual([]);
-    // Against what the paper and the notes to it have, and not against what the experiments themselves expect.
+    // The expected values are those of the paper and its notes, not those of the experiments.
     expect(columnOf(found, 'lost update', 'admit')).toEqual([0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0]);
     expect(columnOf(found, 'lost update', 'aborted')).toEqual([
       0, 0, 0, 0, 0.5, 0.5, 0, 0.75, 0.75, 0, 0.875, 0.875, 0, 0.9375, 0.9375,
@@ -62,7 +62,8 @@ withPostgres('on a server', (postgres) => {
     expect(columnOf(found, 'last writer wins: runs', 'none, at RC')).toEqual([0, 1, 1, 1, 1]);
     expect(columnOf(found, 'last writer wins: runs', 'one open row by EXCLUDE, at RC')).toEqual([0, 0, 0, 0, 0]);
     expect(columnOf(found, '16 judges', 'questions acted on differently')).toEqual([0, 0, 0, 0, RUNS, RUNS, 0]);
-    // What the paper prints, and nothing that follows from it: Table 24, and §E.6 for the three others.
+    // Only the values that the paper prints, without derived values: Table 24, and §E.6 for the
+    // three others.
     const printed = (title: string) =>
       found.find((one) => one.title.startsWith(title))!.rows.map(({ cells }) => cells.map(({ paper }) => paper ?? '-'));
     expect(

@@ -8,7 +8,10 @@ const ITEMS = 75;
 /** How often each deployment asks again what it has asked. */
 const REPLAYS = 5;
 
-/** The paper’s four bands, by how much of the answer an item has; its figures are of claude-haiku-4-5. */
+/**
+ * The paper's four bands, by the share of the answer that an item has. Its figures are for
+ * claude-haiku-4-5.
+ */
 const BANDS = [
   { name: 'CONTROL', from: 0.9, to: 1, paper: 0 },
   { name: 'PARAPHRASE', from: 0.6, to: 1, paper: 0.07 },
@@ -26,7 +29,10 @@ const FAMILY = [
 ] as const;
 type Decoder = (typeof FAMILY)[number];
 
-/** From how much of the answer on the stub says yes; and how far its temperature moves that, at most. */
+/**
+ * The share of the answer from which the stub says yes, and the maximum shift of that share by
+ * temperature.
+ */
 const THRESHOLD = { strict: 0.65, lenient: 0.35 };
 const WOBBLE = 0.1;
 
@@ -43,7 +49,7 @@ export const prompts: Experiment = {
   },
 };
 
-/** What the deployments, one for each decoder, have recorded of an item. */
+/** The recorded answers of the deployments, one for each decoder, for an item. */
 interface Recorded {
   readonly votes: readonly number[];
   /** Of all that was asked again, how often another answer came. */

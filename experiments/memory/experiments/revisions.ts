@@ -13,7 +13,7 @@ const RUNS = 30;
 /** Where a lock of the partition is taken. */
 type Lock = 'none' | 'first in the transaction' | 'before the transaction';
 
-/** What two transactions do at once to a partition and to what is believed of it, with what has to come of it. */
+/** Two concurrent transactions on a partition and its current fact, with the expected result. */
 interface Case {
   readonly what: string;
   readonly level: Level;
@@ -129,7 +129,10 @@ async function twoRevisions(ground: TestSchema, level: Level, lock: Lock): Promi
   return { isThere: await isWrong(ground, subject), ended };
 }
 
-/** Two of which the second waits for the lock that the first has, and the first commits only when it does. */
+/**
+ * Runs two transactions. The second waits for the lock that the first holds. The first commits only
+ * after the second has begun to wait.
+ */
 async function inTurn(
   ground: TestSchema,
   level: Level,
@@ -141,7 +144,8 @@ async function inTurn(
   const isBefore = lock === 'before the transaction';
   return runTogether(2, async (who, meet) => {
     const session = sessions[who]!;
-    // `hashtext` is what makes a number of a text; a collision within one run there is none, as there is one partition.
+    // `hashtext` turns a text into a number. One run has one partition, so no collision occurs
+    // within a run.
     const take = () => session.rows(`SELECT pg_advisory${isBefore ? '' : '_xact'}_lock(hashtext($1))`, [subject]);
     const waited = async (): Promise<void> => {
       if (who === 1) await meet();

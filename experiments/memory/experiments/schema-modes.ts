@@ -16,7 +16,10 @@ import { LEVELS, type Level, transact } from '../postgres/transaction.ts';
 
 const RUNS = 30;
 
-/** What a store keeps of a resolution beside the winner's row (C.1): only the first keeps the audit row. */
+/**
+ * The rows that a store keeps for a resolution, next to the winner's row (C.1). Only the first mode
+ * keeps the audit row.
+ */
 const MODES = ['audit_row', 'dual_row', 'base'] as const;
 type Mode = (typeof MODES)[number];
 
@@ -67,7 +70,7 @@ async function erasureTable(running: Running, ground: TestSchema): Promise<Table
   };
 }
 
-/** The paper’s write path for one contradiction, and what is found of the loser afterwards. */
+/** Runs the paper's write path for one contradiction, then searches for the loser. */
 async function resolved(ground: TestSchema, mode: Mode, loser: Loser, level: Level): Promise<Found> {
   const subject = ground.subject();
   const fact = (name: string, confidence: number): AssertedFact => ({

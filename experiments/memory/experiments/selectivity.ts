@@ -16,7 +16,9 @@ const RUNS = 30;
 const WARMUPS = 3;
 const SELECTIVITIES: readonly number[] = [0.01, 0.05, 0.1, 0.25, 0.5, 1];
 
-/** Of the paper: the first and the last of its means, and the exponent that it fits to all (Table 20). */
+/**
+ * The first and the last mean of the paper, and the exponent that it fits to all means (Table 20).
+ */
 const PAPER = { ends: [2_373, 115_975], exponent: 0.86 } as const;
 
 export const selectivity: Experiment = {
@@ -33,7 +35,7 @@ export const selectivity: Experiment = {
   },
 };
 
-/** What one selectivity came to: times in milliseconds, each the median of its runs. */
+/** The result for one selectivity: times in milliseconds, each the median of its runs. */
 interface Looked {
   readonly part: number;
   readonly recall: number;
@@ -83,7 +85,10 @@ async function fill(own: OwnMemory, memory: Memory, step: () => Promise<void>): 
 
 const AT = '2026-04-15T00:00:00.000000Z';
 
-/** Looks back to an instant by the memory, and in turns with that by a statement of the same file. */
+/**
+ * Recalls facts as of an instant through the memory, in alternation with a statement on the same
+ * file.
+ */
 async function look(
   memory: Memory,
   database: DatabaseSync,

@@ -76,7 +76,10 @@ export const isolation: Experiment = {
   ]),
 };
 
-/** Table 23 prints how many cells of the matrix admit their anomaly in none of their schedules, and in all of them. */
+/**
+ * The counts that Table 23 prints: cells of the matrix that admit their anomaly in none of their
+ * schedules, and in all of them.
+ */
 const COUNTS: readonly (readonly [admitted: string, part: number, paper: number])[] = [
   ['in no schedule', 0, 32],
   ['in every schedule', 1, 22],
@@ -164,7 +167,7 @@ function meansTable(grid: Grid, runs: number): Table {
     rows: Object.entries(MEANS).map(([level, paper]) => {
       const rows = grid.rows.filter(({ cell }) => cell['level'] === level);
       const expected = meanOf(rows.map((row) => row.expected));
-      // Of cells that are certain nothing is added to the spread; leaving them in makes the bound wider than it has to be.
+      // Certain cells add no spread. Their inclusion makes the bound wider than necessary.
       const tolerance = boundOf(expected, rows.length * runs);
       return {
         keys: [level],
@@ -216,7 +219,10 @@ export const oracle: Experiment = {
 /** Of a trajectory, as many as it averages over. */
 const QUESTIONS = 20;
 
-/** How near the measured rates are to the closed form, as the paper sums it up; all of its figures are of language models. */
+/**
+ * The distance of the measured rates from the closed form, in the paper's summary figures. All
+ * figures of the paper are from language models.
+ */
 function calibrationTable(grid: Grid, runs: number): Table {
   const rows = grid.rows.filter(({ cell }) => cell['log'] === 'none');
   const away = rows.map(({ found, expected }) => Math.abs(found - expected));
@@ -357,7 +363,7 @@ export const ablation: Experiment = {
   ]),
 };
 
-/** What is computed at once, part by part: between two of them whoever wants to stop is heard. */
+/** Runs synchronous computations part by part, and checks the abort signal between two parts. */
 function inParts(
   parts: readonly ((running: Running) => readonly Table[])[],
 ): (running: Running) => Promise<readonly Table[]> {
@@ -387,7 +393,7 @@ function percent(part: number): number {
   return Math.round(1_000 * part) / 10;
 }
 
-/** How far a cell that chance decides may be from what it tends to, as notes say it. */
+/** The distance that a random cell can have from its limit, as notes state it. */
 function away(runs: number): string {
   return boundOf(0.5, runs).toFixed(2);
 }
@@ -398,7 +404,7 @@ function renamed(grid: Grid, of: string, names: Readonly<Record<string, string>>
   return { ...grid, rows };
 }
 
-/** With a column more: what the cells without a log tend to. */
+/** Adds a column with the limits of the cells without a log. */
 function withClosedForm(grid: Grid, form: string): Grid {
   const closed = grid.rows
     .filter(({ cell }) => cell['log'] === 'none')

@@ -7,7 +7,10 @@ import { type MemoryVerdict, NAMINGS, type Naming, runtimeVerdict } from './own-
 
 const SEEDS = 20;
 
-/** What names a claim that is said again, as the table calls it. What is said anew is a question of its own, and the judge is asked again (D31). */
+/**
+ * The identity of a repeated claim, as the table names it. A new assertion is a separate question,
+ * and the judge is asked again (D31).
+ */
 const OWN: Readonly<Record<Naming, { readonly system: string; readonly expected: readonly string[] }>> = {
   source: { system: 'Assize, by source', expected: ['X', 'X', 'X'] },
   key: { system: 'Assize, by key', expected: ['X', 'X', 'X'] },
@@ -80,7 +83,7 @@ interface Executed {
   readonly answer: PeerAnswer;
 }
 
-/** One after the other: what they do at once is of one peer. */
+/** Runs the peers serially. The concurrent operations of a run belong to one peer. */
 async function executed(folder: string, running: Running): Promise<readonly Executed[]> {
   const done: Executed[] = [];
   for (const peer of PEERS) {

@@ -3,7 +3,10 @@ import { contentHash } from 'assize/internal/canon';
 
 const DIMENSIONS = 32;
 
-/** Stands for a model: counts words by their salted hashes, so that near to each other is what has words in common. */
+/**
+ * A stand-in for a model. It counts words by their salted hashes, so texts that share words have
+ * near vectors.
+ */
 export function wordEmbedder({
   salt,
   isNormalised = false,

@@ -1,4 +1,7 @@
-/** Stands for a library that a peer loads before it is known whether it is used: whoever uses it is told. */
+/**
+ * A stub for a library that a peer loads before it is known to be needed. A use of the library
+ * throws an error.
+ */
 class Absent {
   constructor() {
     throw new Error('The library is not installed among the peers.');
@@ -6,18 +9,22 @@ class Absent {
 }
 
 const get = (target: object, member: string | symbol): unknown => {
-  // So it is taken as it is, and its default export is itself, whichever of the two a compiler's helper makes of it.
+  // The helpers of compilers then use the module as it is. Its default export is the module itself,
+  // for each kind of helper.
   if (member === '__esModule') return true;
   if (member === 'default') return absent;
-  // What waits for it must not take it for a promise.
+  // An `await` must not treat the module as a promise.
   if (member === 'then') return undefined;
   return typeof member === 'symbol' || member in target ? Reflect.get(target, member) : Absent;
 };
 
-/** Some helpers copy what names they find onto an object with the prototype of the module: there the others are found. */
+/**
+ * Some helpers copy the names that they find onto an object with the prototype of the module. The
+ * prototype then provides the other names.
+ */
 const prototype: object = new Proxy(Absent, { get });
 
 const absent: object = new Proxy(Absent, { get, getPrototypeOf: () => prototype });
 
-// What `require` gives is the proxy itself, and not a namespace with it.
+// `require` returns the proxy itself, not a namespace that contains it.
 export { absent as 'module.exports' };

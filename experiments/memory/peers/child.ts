@@ -1,8 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 
 /**
- * What a process has ended with, or why it could not be begun. From then on nothing that goes wrong with it is an error of the process that has
- * begun it, as a message would be that it can't be sent any more.
+ * The exit code or signal of a process, or the reason why it could not start. From then on, an
+ * error of the child is not an error of its parent. An example is a message that can no longer be
+ * sent.
  */
 export function endOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
@@ -13,7 +14,7 @@ export function endOf(child: ChildProcess): Promise<string> {
   });
 }
 
-/** What it says next; never, where it ends before. */
+/** The next message of the process. The promise never resolves if the process ends first. */
 export function nextFrom<Said>(child: ChildProcess): Promise<Said> {
   return new Promise((resolve) => child.once('message', (said) => resolve(said as Said)));
 }

@@ -1,15 +1,21 @@
 import type { Verdict } from './peer.ts';
 
-/** What a memory has of one partition: how sure it is of each, and which one is noted as believed. */
+/**
+ * The contents of one partition in a memory: the confidence of each fact, and the fact that is
+ * noted as current.
+ */
 export interface MemoryContents {
   readonly confidences: Readonly<Record<string, number>>;
   readonly believed?: string;
 }
 
-/** One of two who work with one memory, each as a process of its own. */
+/** One of two writers of a memory, each in its own process. */
 export interface Reviser {
   read(): Promise<MemoryContents>;
-  /** From here on as far as it has read. @throws where the memory refuses it, as for what was changed since */
+  /**
+   * This write and the next one apply to the state of the last read.
+   * @throws if the memory refuses the write, for example because a row has changed since the read
+   */
   revise(who: string, confidence: number): Promise<void>;
   believe(who: string): Promise<void>;
 }
@@ -25,9 +31,10 @@ export const BEGUN: Readonly<Record<string, number>> = { Bob: 0.9, Carol: 0.5 };
 export const BELIEVED_FIRST = 'Bob';
 
 /**
- * N2 (Corollary 5, D1): two revise the confidence of different rows. Each reads the partition, and sets what is believed right if its own
- * revision makes it wrong. Once one after the other, which has to end well or there is nothing that could be lost; and once both have read
- * before either writes. `begun` makes another memory each time, with `BEGUN` in it.
+ * N2 (Corollary 5, D1): two writers revise the confidence of different rows. Each reads the
+ * partition, and corrects the current fact if its own revision makes it wrong. The first pass is
+ * serial and must end correctly. Otherwise N2 is not applicable. In the second pass, both writers
+ * read before either writes. `begun` creates another memory each time, with `BEGUN` in it.
  */
 export async function judgeDrift(
   begun: () => Promise<readonly [Reviser, Reviser]>,

@@ -4,8 +4,9 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 
 /**
- * Loads what is installed in a folder, in this process: SQLite is that of Node, and where `stands` is true a library that is absent is
- * stood for. From then on no name is looked up, so that nothing but this machine is reached.
+ * Loads an installed library of a folder into this process. Node's SQLite replaces the SQLite
+ * driver. If `stands` is true, a stub replaces an absent library. From then on no host name is
+ * resolved, so only this machine is reached.
  */
 export function load(folder: string, name: string, stands: boolean): any {
   registerHooks({

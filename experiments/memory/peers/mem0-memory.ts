@@ -51,7 +51,8 @@ export function openMem0({ peer, folder, place, baseURL }: Mem0Place): Mem0Memor
     await memory.add([{ role: 'user', content: `<<${text}>>` }], { userId: USER, ...more });
   };
   let read: readonly Kept[] = [];
-  // Version 2 changes by a message alone what comes with a text: its judge, which is a stub, has it replace what is like it.
+  // Version 2 changes the metadata of a text only by a message. Its judge, a stub, replaces the
+  // similar text.
   const change = async (text: string, isIt: (one: Kept) => boolean, to: object, confidence?: number): Promise<void> => {
     if (isOld) await say(text, confidence);
     else await memory.update(read.find(isIt)?.id, to);
@@ -81,7 +82,9 @@ export async function writeInitialFacts(memory: Mem0Memory): Promise<void> {
   await memory.say(BELIEF + BELIEVED_FIRST);
 }
 
-/** Whether the one is there to be replaced by the other: the same, or what is believed by what is. */
+/**
+ * Whether the new text replaces the earlier one: both are the same, or both name the current fact.
+ */
 export function isReplacedBy(before: string, text: string): boolean {
   return before === text || (before.startsWith(BELIEF) && text.startsWith(BELIEF));
 }

@@ -1,7 +1,7 @@
 import { type Mem0Memory, openMem0 } from './mem0-memory.ts';
 import type { WriterCommand, WriterReply } from './mem0-writer.ts';
 
-/** The process that `mem0-writer.ts` starts: it ends when who started it does. */
+/** The process that `mem0-writer.ts` starts. It ends when its parent ends. */
 let memory: Mem0Memory | undefined;
 
 process.on('message', async (told: WriterCommand) => {

@@ -10,7 +10,7 @@ const BOB = 'The manager is Bob';
 const CAROL = 'The manager is Carol';
 const AT_ONCE = 8;
 
-/** What the stub votes: what is to become of what is new, in the form of each version. */
+/** The stub's vote: the operation for a new text, in the form of each version. */
 type Vote = 'add' | 'update' | 'none' | 'say it otherwise' | 'replace';
 
 /** A memory of its own, in files of its own. */
@@ -102,7 +102,10 @@ async function judgeVersion3(begun: () => Promise<Mem0>): Promise<FoundAlone> {
   };
 }
 
-/** What is believed after one message, and after the same once more with another vote; and how often it was asked for that. */
+/**
+ * The facts after one message, and after the same message with another vote. The number of calls is
+ * that of the repetition.
+ */
 async function twice(memory: Mem0, one: Vote, other: Vote): Promise<[first: string, again: string, calls: number]> {
   await memory.say(BOB);
   memory.vote = one;

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What stands for a model and an embedder: on this machine alone, with answers that are said beforehand. */
+/**
+ * A stub for a model and an embedder. It runs on this machine alone, and its answers are fixed in
+ * advance.
+ */
 export interface ModelStub {
   readonly baseURL: string;
   /** The requests that it received, oldest first. */
@@ -12,7 +15,10 @@ export interface ModelStub {
 
 const DIMENSIONS = 8;
 
-/** Serves the two calls of OpenAI’s API that memories make. All texts have one vector, so that everything is found beside everything. */
+/**
+ * Serves the two calls of OpenAI's API that memories make. All texts have one vector, so every
+ * search finds every text.
+ */
 export async function modelStub(answer: (prompt: string) => string): Promise<ModelStub> {
   const asked: string[] = [];
   const server = createServer(async (request, response) => {

@@ -2,7 +2,7 @@ import { judgeMem0 } from './mem0.ts';
 import type { PeerAnswer, PeerTask } from './peer.ts';
 import { judgeServerMemory } from './server-memory.ts';
 
-/** The process of one peer: it is told which, answers once, and is ended by who started it. */
+/** The process of one peer. It receives the peer's name and answers once. Its parent ends it. */
 process.once('message', async (task: PeerTask) => {
   let answer: PeerAnswer;
   try {

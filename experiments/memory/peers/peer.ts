@@ -1,4 +1,4 @@
-/** Whether an anomaly is admitted (A) or excluded (X); - where there is nothing that it could happen to. */
+/** Whether an anomaly is admitted (A) or excluded (X). `-`: the anomaly is not applicable. */
 export type Verdict = 'A' | 'X' | '-';
 
 /** The findings about a memory from running it. */
@@ -17,7 +17,7 @@ export interface Peer {
   readonly package: string;
   readonly path: string;
   readonly version: string;
-  /** What the paper reports of it: claim and wire, for N1, N2 and N3. */
+  /** The paper's report on the memory: claim and wire, for N1, N2 and N3. */
   readonly paper?: readonly [n1: string, n2: string, n3: string];
 }
 

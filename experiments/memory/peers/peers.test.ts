@@ -24,8 +24,9 @@ function write(path: string, text: string): void {
 }
 
 /**
- * What is said once is asked once, and everything is written down with what came of it. Who is sure of something is kept beside; a change
- * of what was there is refused where something else was changed since it was read. All is in a file, which several open.
+ * A sound memory. It asks the model once for each message, and records every message with its
+ * outcome. It stores confidences separately. It refuses a change if another change followed the
+ * read. All data is in a file, which several processes open.
  */
 const SOUND_MEM0 = `
 const { appendFileSync, existsSync, readFileSync, writeFileSync } = require('node:fs');
@@ -72,7 +73,10 @@ exports.Memory = class {
 };
 `;
 
-/** What compilers of modules make of imports of a library, in short; `Own` is of one of them. */
+/**
+ * The output of module compilers for imports of a library, in short. `Own` is the output of one
+ * compiler.
+ */
 const COMPILED = `
 const load = () => require('a-library-that-nobody-has');
 const define = (to, name, value) => Object.defineProperty(to, name, { enumerable: true, ...value });
@@ -274,7 +278,7 @@ test('N2 is found if stale reads are accepted, not if serial order fails too', a
   const [v2, v3, server] = PEERS;
   write('node_modules/mem0ai-v3/oss.js', SOUND_MEM0.replace('this.read !== state.changes', 'false'));
   expect(await runPeer(folder, v3!)).toMatchObject({ found: { n1: 'X', n2: 'A', n3: 'X' } });
-  // What is believed can't be replaced there, so that no order leaves it right.
+  // This memory cannot replace the current fact, so no order leaves it right.
   write(
     'node_modules/mem0ai-v2/oss.js',
     SOUND_MEM0.replace('if (held !== undefined)', 'if (held !== undefined && metadata)'),

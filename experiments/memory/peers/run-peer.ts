@@ -12,13 +12,15 @@ import { PEERS, type Peer, type PeerAnswer, type PeerTask } from './peer.ts';
 const TIMEOUT_MS = 60_000;
 
 /**
- * Runs a peer in a process and a folder of its own, which are ended and removed whatever happens. What it can't do is an answer.
+ * Runs a peer in its own process and folder. Both are ended and removed in every case. A failure of
+ * the peer is an answer.
  *
  * @throws AnomalyError `no_peers`
  */
 export async function runPeer(folder: string, peer: Peer): Promise<PeerAnswer> {
   const scratch = mkdtempSync(join(tmpdir(), 'assize-peer-'));
-  // Nothing of the user's settings, so that no key of theirs is ever sent; and no reports to whoever made it.
+  // The environment has no setting of the user, so no key of a user is ever sent. Reports to the
+  // peer's maker are disabled.
   const env = { HOME: scratch, MEM0_DIR: scratch, MEM0_TELEMETRY: 'false' };
   const child = fork(fileURLToPath(beside('peer-process')), {
     cwd: scratch,

@@ -9,7 +9,10 @@ import type { PeerFinding, PeerTask } from './peer.ts';
 
 const AT_ONCE = 8;
 
-/** N1 to N3 of the MCP server for memory: it writes what its caller says, in one file, and asks no model. */
+/**
+ * N1 to N3 of the MCP server for memory. The server writes its caller's statements to one file, and
+ * asks no model.
+ */
 export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<PeerFinding> {
   const file = join(scratch, 'memory.jsonl');
   const server = await mcpServer(folder, file);
@@ -48,7 +51,10 @@ export async function judgeServerMemory({ folder, scratch }: PeerTask): Promise<
 
 const ENTITY = 'manager';
 
-/** N2, by two servers over one file. All that is kept of an entity are texts, so that confidences stand in those. */
+/**
+ * N2, by two servers over one file. A server stores only texts for an entity, so the texts contain
+ * the confidences.
+ */
 async function judgeRevisions(folder: string, scratch: string): ReturnType<typeof judgeDrift> {
   const servers: McpServer[] = [];
   let made = 0;

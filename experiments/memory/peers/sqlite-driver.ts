@@ -4,8 +4,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 const TIMEOUT_MS = 5_000;
 
 /**
- * What memories use of the package better-sqlite3, on the SQLite of Node: that package is compiled for each machine, and what is judged
- * here is what is written, and not by which driver.
+ * The part of the package better-sqlite3 that memories use, on Node's SQLite. That package is
+ * compiled for each machine. The experiments check the written data, not the driver.
  */
 export default class Database {
   readonly #database: DatabaseSync;

@@ -1,6 +1,7 @@
 import { AnomalyError } from '../errors.ts';
 
-// What is used of the package `pg`, written down here: its types then appear in no declaration of ours.
+// The used part of the package `pg`, declared here. The types of `pg` therefore appear in no
+// declaration of ours.
 
 export interface DriverClient {
   connect(): Promise<unknown>;

@@ -3,7 +3,10 @@ import type { Session } from './session.ts';
 /** Where a period ends that has no end yet, as the paper has it (C.1). */
 const OPEN_END = '9999-12-31';
 
-/** The columns of the paper's table (Table 2), with the constraints of its Table 12; no more is done about who meets whom. */
+/**
+ * The columns of the paper's table (Table 2), with the constraints of its Table 12. No other
+ * constraint prevents overlaps.
+ */
 const COLUMNS = `
   fact_id text NOT NULL,
   subject text NOT NULL,
@@ -23,12 +26,18 @@ const COLUMNS = `
 
 const IS_OPEN = `row_kind = 'current' AND system_time_end = '${OPEN_END}'`;
 
-/** A bare store beside another whose open rows are guarded: one to a partition, at whatever level. */
+/**
+ * A bare table, and another one with guarded open rows: at most one open row per partition, at any
+ * level.
+ */
 export const FACTS = 'facts';
 export const GUARDED_FACTS = 'guarded_facts';
 export type FactTable = typeof FACTS | typeof GUARDED_FACTS;
 
-/** The bare store: facts, what is believed of each subject, policies, and two judge logs, one of which has no key. */
+/**
+ * The bare store: facts, the current fact of each subject, policies, and two judge logs. One judge
+ * log has no key.
+ */
 export async function createFacts(session: Session): Promise<void> {
   await session.rows(`CREATE TABLE ${FACTS} (${COLUMNS})`);
   await session.rows(`CREATE INDEX ON ${FACTS} (subject, predicate)`);
@@ -41,7 +50,7 @@ export async function createFacts(session: Session): Promise<void> {
   await session.rows('CREATE TABLE appended_log (key text NOT NULL, vote integer NOT NULL)');
 }
 
-/** What somebody says is so, from now on and without an end. */
+/** An asserted fact, valid from now on without an end. */
 export interface AssertedFact {
   readonly fact: string;
   readonly subject: string;
@@ -104,7 +113,7 @@ export async function overwrite(
   );
 }
 
-/** An audit row: what lost in full as its witness, the provenance of both. */
+/** An audit row. Its witness is the whole losing fact, and its provenance is that of both facts. */
 export async function insertAudit(session: Session, loser: AssertedFact, winner: AssertedFact): Promise<void> {
   await session.rows(
     `INSERT INTO ${FACTS} VALUES ('audit::' || $1::text || '::' || clock_timestamp(), $2, '${PREDICATE}', $3, '2026-01-01',

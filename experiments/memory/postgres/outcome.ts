@@ -36,7 +36,10 @@ export async function runAtOnce(
   return runTogether(count, (who, meet) => transact(sessions[who]!, level, () => body(sessions[who]!, who, meet)));
 }
 
-/** A partition with open rows of these confidences, which no run has had; the n-th row is `{subject}:n`. */
+/**
+ * A partition with open rows of these confidences, unused by other runs. The n-th row is
+ * `{subject}:n`.
+ */
 export async function partition(ground: TestSchema, confidences: readonly number[]): Promise<string> {
   const subject = ground.subject();
   for (const [i, confidence] of confidences.entries()) {

@@ -1,11 +1,17 @@
 import { AnomalyError } from '../errors.ts';
 import { type Driver, type DriverClient, loadDriver, type Row } from './driver.ts';
 
-/** No statement here waits for anything but others of the same run; so who waits so long waits in vain. */
+/**
+ * A statement waits only for other statements of the same run. A statement that waits this long
+ * never succeeds.
+ */
 const STATEMENT_MS = 30_000;
 const CONNECT_MS = 10_000;
 
-/** One connection to the server. What loses it is an AnomalyError `unreachable`; what the server refuses, its own error. */
+/**
+ * One connection to the server. The loss of the connection is an AnomalyError `unreachable`. A
+ * refusal by the server is the server's own error.
+ */
 export interface Session {
   /** The rows of one statement, every column as text. */
   rows(text: string, values?: readonly unknown[]): Promise<readonly Row[]>;
@@ -14,11 +20,15 @@ export interface Session {
   end(): Promise<void>;
 }
 
-/** @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; none of them repeats the URL, in which a password may stand */
+/**
+ * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; no message repeats the URL, which
+ * may contain a password
+ */
 export async function openSession(url: string): Promise<Session> {
   const driver = await loadDriver();
   const client = clientOf(driver, url);
-  // What breaks a connection also fails the statement that is under way, and that one tells it.
+  // An error that breaks a connection also fails the statement in flight, and that statement
+  // reports it.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -39,7 +49,10 @@ export async function openSession(url: string): Promise<Session> {
   };
 }
 
-/** Whether it is about the connection: it has no SQLSTATE, or one of the classes 08 (connection) and 57 (operator). */
+/**
+ * Whether the error concerns the connection: it has no SQLSTATE, or one of the classes 08
+ * (connection) and 57 (operator).
+ */
 function isLost(error: unknown): boolean {
   return !/^(?!08|57)[0-9A-Z]{5}$/.test(String((error as { readonly code?: unknown }).code));
 }

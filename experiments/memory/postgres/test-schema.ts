@@ -4,7 +4,7 @@ import { openSession, type Session, unreachable } from './session.ts';
 
 /** A schema of its own on a server, with a bare store in it, and connections. */
 export interface TestSchema {
-  /** For what is prepared before a run, and judged after it. */
+  /** The connection for preparation before a run and for checks after it. */
   readonly judge: Session;
   /** So many others; those that were open stay, and are the same. */
   writers(count: number): Promise<readonly Session[]>;
@@ -15,8 +15,9 @@ export interface TestSchema {
 }
 
 /**
- * Works in a schema that is made for it and dropped afterwards, whatever happens; nothing else on the server is read or changed.
- * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; what `work` throws
+ * Works in a new schema, which is dropped afterwards in every case. No other object on the server
+ * is read or changed.
+ * @throws AnomalyError `not_installed`, `bad_url`, `unreachable`; the errors of `work`
  */
 export async function withTestSchema<Made>(url: string, work: (ground: TestSchema) => Promise<Made>): Promise<Made> {
   const judge = await openSession(url);
@@ -46,7 +47,8 @@ export async function withTestSchema<Made>(url: string, work: (ground: TestSchem
       },
     });
   } finally {
-    // First whoever may still hold a lock in it; and by a connection that has not been lost meanwhile.
+    // First end the sessions that may hold a lock in the schema. Then drop it by a new connection,
+    // which has not been lost.
     await Promise.all([judge, ...writers].map((session) => session.end()));
     await dropSchema(url, schema);
   }

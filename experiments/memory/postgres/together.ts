@@ -1,10 +1,10 @@
-/** Waits until all have come here as often as who calls it. */
+/** Waits until every participant has called this the same number of times. */
 export type Barrier = () => Promise<void>;
 
 /**
- * So many at work at once, which can wait for each other; with what each made, in their order. Where one fails, all that wait or will wait
- * for him fail.
- * @throws what the first of them threw
+ * Runs `count` concurrent participants, which can wait for each other. Returns their results in
+ * order. If one participant fails, all current and later waits fail.
+ * @throws the error of the first participant that failed
  */
 export async function runTogether<Made>(
   count: number,
@@ -12,7 +12,7 @@ export async function runTogether<Made>(
 ): Promise<readonly Made[]> {
   const rounds: { readonly met: PromiseWithResolvers<void>; missing: number }[] = [];
   const failed = Promise.withResolvers<never>();
-  // Where nobody waits just then, it is told in the end.
+  // If no participant waits at that time, the error is reported at the end.
   failed.promise.catch(() => undefined);
   const member = async (who: number): Promise<Made> => {
     let nth = 0;

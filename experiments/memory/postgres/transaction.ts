@@ -1,18 +1,23 @@
 import type { Session } from './session.ts';
 
-/** What PostgreSQL has of the chain: its repeatable read is snapshot isolation. */
+/** PostgreSQL's levels of the chain. Its repeatable read is snapshot isolation. */
 export const LEVELS = ['RC', 'RR', 'SR'] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** `aborted`: the server, or a guard of the schema, has refused it for the sake of another one. */
 export type Ended = 'committed' | 'aborted';
 
-/** What a transaction throws to be counted as aborted: it has seen by itself that another was faster. */
+/**
+ * Thrown by a transaction to be counted as aborted: it has detected that another writer committed
+ * first.
+ */
 export class Superseded extends Error {
   override readonly name = 'Outrun';
 }
 
-/** One transaction at that level, which is tried once and never again: how often it fails is what is measured. */
+/**
+ * Runs one transaction at that level, never with a retry: the failure rate is the measured value.
+ */
 export async function transact(session: Session, level: Level, body: () => Promise<void>): Promise<Ended> {
   await session.rows(`BEGIN ISOLATION LEVEL ${NAMES[level]}`);
   try {

@@ -9,7 +9,7 @@ import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import { OPERATORS, type Operator } from './weakening.ts';
 
-/** What the paper prints (Table 21); its generator is not published. */
+/** The paper's values (Table 21). Their generator is not published. */
 const PRINTED: Readonly<Record<Operator, readonly number[]>> = {
   lww: [0.08, 0.24, 0.08],
   evi: [0.46, 0.88, 0.6],
@@ -17,7 +17,7 @@ const PRINTED: Readonly<Record<Operator, readonly number[]>> = {
   rule: [0.62, 0.52, 0.98],
 };
 
-/** The three workloads, and the operator that goes by what knows the truth there. */
+/** The three workloads, and the operator that uses the reliable source of each. */
 const MATCHED = { N1: 'await', N2: 'evi', N3: 'rule' } as const satisfies Readonly<Record<string, Operator>>;
 type Workload = keyof typeof MATCHED;
 const WORKLOADS = Object.keys(MATCHED) as Workload[];
@@ -26,9 +26,10 @@ const WORKLOADS = Object.keys(MATCHED) as Workload[];
 const NOISE = 0.05;
 
 /**
- * Table 21: how often each operator ends with the true one of two contradicting facts. In each workload one thing knows which that is, but for
- * the noise: a person (N1), the confidence (N2), a policy (N3). The two others know nothing, and what was said last is what is wrong. All of it
- * is settled by the package's own plans.
+ * Table 21: how often each operator ends with the true one of two contradicting facts. In each
+ * workload one source knows the true fact, except for the noise: a human (N1), the confidence (N2),
+ * a policy (N3). The two other sources know nothing, and the last assertion is wrong. The package's
+ * own plans settle all contradictions.
  */
 export function operatorAblation(random: Bytes, trials = 50): Grid {
   requireCount(trials, 'trials');
@@ -73,7 +74,7 @@ function endsRight(operator: Operator, workload: Workload, chance: RandomDraws):
   return believed.length === 1 && believed[0]!.object === 'true';
 }
 
-/** The rows after one commit. Who is asked elects the true one if that is known. */
+/** The rows after one commit. The judge elects the true fact if it is known. */
 function settled(operator: Operator, rows: readonly FactRow[], said: Assertion, isKnown: boolean): readonly FactRow[] {
   const writing: PlanInput = {
     partition: { space: 'ablation', subject: 'alice', predicate: 'medication' },

@@ -6,9 +6,10 @@ import type { Grid, Row } from './row.ts';
 import { callbackRow, judgeRow, type Schedule, type Step, tableOf } from './schedule.ts';
 
 /**
- * π_J of Lemma 4, on what was executed: the first judgement of a question is a write of its row in the judge log, if absent; each other
- * a read of it, and a callback a read of its row. The first is the first of those whose transactions had not been aborted by then. What a
- * read sees is had from the image alone, never from the votes.
+ * π_J of Lemma 4, on an execution. The first judgement of a question writes its row in the judge
+ * log, if absent. Each other judgement reads that row, and a callback reads its own row. The first
+ * judgement is the first one of a transaction that is not aborted by then. The versions that a read
+ * sees come from the image alone, never from the votes.
  */
 export function bridge(execution: Execution, iso: Iso): Execution {
   const image = new Image(execution, iso);
@@ -21,7 +22,7 @@ class Image {
   readonly #starts = new Map<number, number>();
   readonly #commits = new Map<number, number>();
   readonly #aborted = new Set<number>();
-  /** The row of each question, by who wrote it when. */
+  /** The row of each question, with its writer and its version. */
   readonly #firsts = new Map<string, { readonly tx: number; readonly made: Version }>();
   readonly #makers: Map<Version, number>;
 
@@ -68,11 +69,17 @@ export interface BridgeChecks {
   readonly isClassical: boolean;
   /** The conflict graphs on the operands are one. */
   readonly keepsConflicts: boolean;
-  /** For each question: its judgements differ iff its row has a fuzzy read or an insert phantom (equation 2). */
+  /**
+   * For each question: its judgements differ iff its row has a fuzzy read or an insert phantom
+   * (equation 2).
+   */
   readonly isEquivalent: boolean;
-  /** Each question has a row of its own, and one only: who has put a vote into the log writes it, who has found one there reads it. */
+  /**
+   * Each question has exactly one row of its own. A transaction that adds a vote to the log writes
+   * the row, and a transaction that finds a vote reads it.
+   */
   readonly keepsKeys: boolean;
-  /** Questions whose judgements differ. */
+  /** Number of questions with differing judgements. */
   readonly differing: number;
 }
 
@@ -112,8 +119,8 @@ function conflictText(execution: Execution): string {
 const CHECKS = ['isClassical', 'keepsConflicts', 'isEquivalent', 'keepsKeys'] as const;
 
 /**
- * Table 23, "lemma bridge" (Lemma 4): so many random schedules of twelve events, under each level of the chain. The paper prints a rate for
- * each of three checks, and none of a level.
+ * Table 23, "lemma bridge" (Lemma 4): random schedules of twelve events, under each level of the
+ * chain. The paper prints a rate for each of three checks, and no rate of a level.
  */
 export function bridgeGrid(random: Bytes, schedules = 1_000): Grid {
   requireCount(schedules, 'schedules');

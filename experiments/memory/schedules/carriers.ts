@@ -28,8 +28,9 @@ type Defence = keyof typeof DEFENCES;
 const TARGETS = ['N3', 'N1', 'N2'] as const;
 
 /**
- * Tables 5 and 22: whether a defence, alone, excludes an anomaly, in each carrier: always the one it is for, and no other. N3 is judged by
- * the paper's own predicate, which in 𝔹 finds nothing erased even without the audit row.
+ * Tables 5 and 22: whether a single defence excludes an anomaly, in each carrier. A defence always
+ * excludes its own anomaly and no other. N3 is checked by the paper's own predicate. In 𝔹 that
+ * predicate finds no erasure even without the audit row.
  */
 export function defences(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
@@ -99,8 +100,9 @@ export function tokenRecall(random: Bytes, schedules = 100): Grid {
 }
 
 /**
- * Theorem 11, and the counterfactual part of Table 22: of answers to queries over a log in which a row is twice or three times, and in
- * which no product has it twice, the part from which the shift gives the answer with one occurrence less.
+ * Theorem 11, and the counterfactual part of Table 22. The queries run over a log in which a row
+ * occurs twice or three times. No product has that row twice. The value is the share of answers
+ * from which the shift yields the answer with one occurrence less.
  */
 export function counterfactual(random: Bytes, instances = 375): Grid {
   requireCount(instances, 'instances');

@@ -13,9 +13,10 @@ import type { Grid, Row } from './row.ts';
 import { isExposed, OPERATORS, type Operator, stepOf } from './weakening.ts';
 
 /**
- * Table 23, "T5 composition" (Theorem 12): every pipeline of up to so many operators under six levels. A pipeline is executed as one
- * transaction, each step with the history that weakening it exposes; the cell is 1 when any step is exposed. The paper adds noise of 2 %
- * to each step, from which its 0.0904 comes; here there is none.
+ * Table 23, "T5 composition" (Theorem 12): every pipeline of up to `lengthMax` operators under six
+ * levels. A pipeline is executed as one transaction. Each step has the history that weakening the
+ * step exposes. The cell is 1 when any step is exposed. The paper adds noise of 2 % to each step,
+ * which explains its 0.0904. These cells have no noise.
  */
 export function composition(lengthMax = 5): Grid {
   return {
@@ -26,7 +27,10 @@ export function composition(lengthMax = 5): Grid {
   };
 }
 
-/** The same under levels that pin the policy table and nothing else, where the join of Theorem 12 (4) counts and not the chain's. */
+/**
+ * The same under levels that pin only the policy table. There the join of Theorem 12 (4) applies,
+ * not the join of the chain.
+ */
 export function compositionWithPins(lengthMax = 5): Grid {
   const pinned = (['RC', 'SI'] as const).flatMap((iso) =>
     [false, true].map((cb) => level(iso, { cb, tablePins: ['policy'] })),

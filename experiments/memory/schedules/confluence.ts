@@ -14,15 +14,16 @@ export const FOLDS = ['lww', 'evi'] as const satisfies readonly Strategy[];
 export interface Folded {
   /** The claim that is believed; of several, were there several, all. */
   readonly winner: string;
-  /** What every audit row says of where all of it comes from. */
+  /** The provenance of all candidates, as every audit row states it. */
   readonly provenance: string;
   /** Whether that dominates each member's, and each loser has a row. */
   readonly isComplete: boolean;
 }
 
 /**
- * Proposition 14, by the package's own plan: so many facts that contradict each other pairwise, in one commit, in the order that is given:
- * the places of the members, from 0, each once. Two of them are equally sure, so that confidence alone does not decide.
+ * Proposition 14, by the package's own plan: facts that contradict each other pairwise, in one
+ * commit, in the given order. `order` has the indexes of the candidates, from 0, each once. Two
+ * candidates are equally sure, so confidence alone does not decide.
  * @throws ExperimentError `bad_order`; ArgumentError `bad_argument`
  */
 export function folded(strategy: (typeof FOLDS)[number], order: readonly number[]): Folded {
@@ -46,8 +47,9 @@ export function folded(strategy: (typeof FOLDS)[number], order: readonly number[
 }
 
 /**
- * The same facts in as many commits, one after the other in that order, by evidence: each meets who has won until then. Here no two are
- * equally sure, since between those the order of commits decides. What is merged is all that audit rows name.
+ * The same facts in one commit each, serially in that order, by evidence. Each fact contradicts the
+ * winner so far. No two facts are equally sure here, because the order of commits would decide
+ * between them. The merged provenance covers all tokens that audit rows name.
  * @throws ExperimentError `bad_order`; ArgumentError `bad_argument`
  */
 export function foldedInTurn(order: readonly number[]): Folded {
@@ -71,7 +73,7 @@ export function foldedInTurn(order: readonly number[]): Folded {
   };
 }
 
-/** The rows after one commit; nobody is asked by an operator that folds. */
+/** The rows after one commit. An operator that folds asks no judge. */
 function after(
   rows: readonly FactRow[],
   strategy: (typeof FOLDS)[number],

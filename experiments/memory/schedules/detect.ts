@@ -4,29 +4,33 @@ import { ExperimentError } from './errors.ts';
 import type { ExecutedStep, Execution, Version } from './execute.ts';
 import { judgeRow, tableOf } from './schedule.ts';
 
-/** An anomaly as it was found: between whom, and on which rows. */
+/** A found anomaly: its transactions and its rows. */
 export interface FoundAnomaly {
   readonly txs: readonly number[];
   readonly items: readonly string[];
 }
 
-/** What a level can be asked about by looking at a history alone. N2 is about values, see `driftedFrom`. */
+/** The anomalies that a history alone can show. N2 concerns values, see `isDrifted`. */
 export type Visible = Exclude<Anomaly, 'N2'> | 'A3' | 'callback';
 
 /**
- * All that an execution has of an anomaly, between committed transactions; P0 and P1 are about those that may abort as well.
+ * All occurrences of an anomaly in an execution, between committed transactions. P0 and P1 also
+ * concern transactions that abort.
  *
- * - `P0`: a row is written over a version whose writer has not ended.
- * - `P1`: a version is seen whose writer has not ended.
+ * - `P0`: a transaction overwrites a version before the version's writer has ended.
+ * - `P1`: a transaction sees a version before the version's writer has ended.
  * - `P2`: one transaction sees two versions of a row, neither its own (Berenson's A2).
- * - `P3`: what a predicate was found to hold lacks a row that another had committed by the time the first commits. This is the
- *   phenomenon and not the second look (`A3`), which a snapshot answers like the first: Berenson's Table 4, which the paper's guards
- *   follow, has SI without P2 and not without P3.
- * - `P4`: a row is written over a version that came after the one that its writer has read last.
- * - `A5A`: one transaction sees a row from before another's commit, and a second row from after it, where that wrote both.
- * - `A5B`: two transactions each read what the other writes, as it was before; what they write is not the same.
+ * - `P3`: the result of a predicate lacks a row that another transaction committed before the
+ *   reader's commit. This is the phenomenon and not the second read (`A3`), which a snapshot
+ *   answers like the first. In Berenson's Table 4, which the paper's guards follow, SI excludes P2
+ *   and admits P3.
+ * - `P4`: a transaction overwrites a version that is later than the version it read last.
+ * - `A5A`: one transaction sees a row from before another's commit, and a second row from after it.
+ *   The other transaction wrote both rows.
+ * - `A5B`: two transactions each read the earlier version of a row that the other writes. They
+ *   write different rows.
  * - `N1`: two judgements of one question differ.
- * - `callback`: a row is written by whoever has yet to read its callback (Table 9).
+ * - `callback`: a transaction writes a row before it reads its callback (Table 9).
  * @throws ExperimentError `unknown_anomaly`
  */
 export function find(anomaly: Visible, execution: Execution): readonly FoundAnomaly[] {
@@ -40,7 +44,7 @@ export function find(anomaly: Visible, execution: Execution): readonly FoundAnom
 
 type Of<Kind extends ExecutedStep['kind']> = Extract<ExecutedStep, { readonly kind: Kind }> & { readonly at: number };
 
-/** An execution by what was done: reads, scans, writes, with their places in it. */
+/** An execution by kind of step: reads, scans and writes, with their positions. */
 class History {
   readonly reads: readonly Of<'read'>[];
   readonly scans: readonly Of<'scan'>[];
@@ -75,7 +79,7 @@ class History {
     return this.#execution.makers.get(version);
   }
 
-  /** Committed versions of a row after the first, each with who made it. */
+  /** Committed versions of a row after the first, each with its writer. */
   versionsOf(item: string): readonly { readonly made: Version; readonly tx: number; readonly rank: number }[] {
     return (this.#execution.versions.get(item) ?? [0])
       .map((made, rank) => ({ made, tx: this.makerOf(made) ?? 0, rank }))
@@ -127,7 +131,8 @@ const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAn
     ),
     ...lacking(
       history,
-      // To look for a row that is not there is to ask whether there is any of that key; of the facts, each was there from the start.
+      // A read of an absent row asks whether any row has that key. Every row of the facts exists
+      // from the start.
       history.reads
         .filter(({ item, saw }) => saw === 0 && tableOf(item) !== 'facts')
         .map((read) => ({ ...read, rows: new Map(), covers: (item) => item === read.item })),
@@ -147,7 +152,7 @@ const DETECTORS: Readonly<Record<Visible, (history: History) => readonly FoundAn
     history.writes.flatMap(({ tx, item, at, made }) => {
       const read = history.foreignReads.findLast((one) => one.tx === tx && one.item === item && one.at < at);
       const own = history.rankOf(item, made);
-      // Of several writes of one transaction the last is what is committed; the others have no rank.
+      // Only the last of several writes of one transaction is committed. The others have no rank.
       if (read === undefined || own < 0) return [];
       const seen = history.rankOf(item, read.saw);
       const lost = history.versionsOf(item).filter((one) => one.tx !== tx && one.rank > seen && one.rank < own);
@@ -233,7 +238,10 @@ function some(rows: readonly (readonly [string, Version])[]): readonly string[] 
   return rows.length === 0 ? undefined : rows.map(([item]) => item);
 }
 
-/** Why one transaction has to come before another: it wrote what that read or wrote over, or read what that wrote over. */
+/**
+ * The reason why one transaction must precede another. The first wrote a version that the second
+ * read or overwrote, or it read a version that the second overwrote.
+ */
 export interface Edge {
   readonly from: number;
   readonly to: number;
@@ -241,7 +249,10 @@ export interface Edge {
   readonly item: string;
 }
 
-/** The conflict graph of committed transactions, by versions; scans conflict with every row of their table. */
+/**
+ * The conflict graph of committed transactions, by versions; scans conflict with every row of their
+ * table.
+ */
 export function conflicts(execution: Execution): readonly Edge[] {
   const history = new History(execution);
   const looks = [
@@ -263,7 +274,7 @@ export function conflicts(execution: Execution): readonly Edge[] {
       for (const b of versions) if (a.rank < b.rank) add({ from: a.tx, to: b.tx, kind: 'ww', item });
     for (const look of looks.filter((one) => one.item === item)) {
       const seen = history.rankOf(item, look.saw);
-      // What a transaction sees of its own says nothing about the others.
+      // A read of the transaction's own version shows nothing about other transactions.
       if (history.makerOf(look.saw) === look.tx) continue;
       for (const version of versions) {
         if (version.rank === seen) add({ from: version.tx, to: look.tx, kind: 'wr', item });
@@ -285,13 +296,19 @@ export function isCyclic(edges: readonly Edge[]): boolean {
   }
 }
 
-/** What an agent's belief rests on: the cache names, by its place, the row of greatest confidence (invariant I of Corollary 5). */
+/**
+ * The basis of an agent's current fact: the cache holds the index of the row with the greatest
+ * confidence (invariant I of Corollary 5).
+ */
 export interface Belief {
   readonly cache: string;
   readonly rows: readonly string[];
 }
 
-/** N2: whether the cache names another row than the one of greatest confidence, in the values as they are committed. */
+/**
+ * N2: whether the cache names another row than the row with the greatest confidence, in the
+ * committed values.
+ */
 export function isDrifted(belief: Belief, values: ReadonlyMap<string, number>): boolean {
   return values.get(belief.cache) !== strongest(belief, values);
 }

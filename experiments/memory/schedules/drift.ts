@@ -10,9 +10,11 @@ const SIZES: readonly number[] = [2, 4, 8, 16];
 const CONTENTIONS: readonly number[] = [0.5, 0.75, 1];
 
 /**
- * Table 23, "N2 partition" (Corollary 5): two revisions of confidence in a partition of so many rows, which run at once as often as the
- * contention says, and one after the other else. Each reads the whole partition and sets the belief right if its own revision makes it
- * wrong; so only those that run at once can leave it wrong. What RC and SI admit tends to the contention, whatever the size.
+ * Table 23, "N2 partition" (Corollary 5): two revisions of confidence in a partition of each size.
+ * They run concurrently with the probability of the contention, and serially otherwise. Each reads
+ * the whole partition and corrects the current fact if its own revision makes it wrong. Only
+ * concurrent revisions can leave the current fact wrong. The rate under RC and SI tends to the
+ * contention, for every size.
  */
 export function driftGrid(random: Bytes, schedules = 200): Grid {
   requireCount(schedules, 'schedules');
@@ -32,7 +34,10 @@ export function driftGrid(random: Bytes, schedules = 200): Grid {
   return { name: 'N2 by partition', source: 'Corollary 5, Table 23', isExact: false, rows };
 }
 
-/** What Table 23 prints of single cells: those that are certain, and one that is not. */
+/**
+ * The values of single cells that Table 23 prints: those of certain cells, and one that is not
+ * certain.
+ */
 function printed(iso: Iso, size: number, contention: number): Pick<Row, 'reported' | 'because'> {
   if (iso === 'SR') return { reported: 0 };
   if (contention === 1) return { reported: 1 };

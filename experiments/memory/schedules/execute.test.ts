@@ -7,7 +7,9 @@ import { conflicts, type Edge, find, isCyclic, type Visible } from './detect.ts'
 import { type Discipline, type ExecutedStep, type Execution, execute } from './execute.ts';
 import { type Schedule, type Step, schedule } from './schedule.ts';
 
-/** What was done, in the paper's notation, with the number of the version that was seen or made. */
+/**
+ * The executed steps in the paper's notation, with the number of the version that was seen or made.
+ */
 function shown({ done }: Execution): string {
   return done
     .filter(({ kind }) => kind !== 'begin')
@@ -40,7 +42,7 @@ const run = (text: string, under: Discipline): string => shown(execute(schedule(
 
 describe('the scheduler', () => {
   test.each<[string, Discipline, string]>([
-    // A writer holds a row until its end, and who waits goes on then.
+    // A writer holds a row until its end, and a waiting transaction then continues.
     ['w1[x] w2[x] c2 c1', 'none', 'w1[x1] w2[x2] c2 c1'],
     ['w1[x] w2[x] c2 c1', level('RC'), 'w1[x1] c1 w2[x2] c2'],
     ['w1[x] w2[x] c2 c1', level('SI'), 'w1[x1] c1 a2:overwritten'],
@@ -61,7 +63,7 @@ describe('the scheduler', () => {
     ['w1[policy:a] r2[policy:*] c2 c1', level('SR'), 'w1[policy:a1] c1 r2[policy:a] c2'],
     ['r1[x] r2[y] w1[y] w2[x] c1 c2', level('SR'), 'r1[x0] r2[y0] a2:deadlock w1[y1] c1'],
     ['r1[x] r2[x] w1[x] w2[x] c1 c2', level('SI'), 'r1[x0] r2[x0] w1[x1] c1 a2:overwritten'],
-    // Its own writes are what it sees, and a snapshot is that of the first step.
+    // A transaction sees its own writes. A snapshot is that of the first step.
     ['w1[x] r1[x] c1 r2[x] c2', level('SI'), 'w1[x1] r1[x1] c1 r2[x1] c2'],
     ['w1[x] cb1(h) c1', level('RC'), 'w1[x1] cb1 c1'],
     ['w1[x] cb1(h) c1', level('RC', { cb: true }), 'cb1 w1[x1] c1'],
@@ -70,7 +72,7 @@ describe('the scheduler', () => {
     ['j1(R,θ) c1 j2(R,θ) c2', level('RC'), 'j1=0 c1 j2=0 c2'],
     ['j1(R,θ) a1 j2(R,θ) c2', level('RC'), 'j1=0 a1:asked j2=1 c2'],
     ['j1(R) j1(R) c1', level('SR'), 'j1=0 j1=1 c1'],
-    // Who never ends holds what others wait for.
+    // A transaction that never ends holds the row that others wait for.
     ['w1[x] w2[x] c2', level('RC'), 'w1[x1]'],
   ])('%s under %j', (text, under, done) => {
     expect(run(text, under)).toBe(done);
@@ -102,8 +104,9 @@ describe('the scheduler', () => {
   });
 });
 
-// All interleavings of small transactions, under each level. What the detectors find by versions is held against the same anomalies
-// by places: when a read looks, and when others commit.
+// All interleavings of small transactions, under each level. The test compares the anomalies that
+// detectors find by versions with the anomalies by positions: when a read occurs, and when others
+// commit.
 
 const STEPS = ['r[x]', 'w[x]', 'r[y]', 'w[y]', 'r[policy:*]', 'w[policy:a]'] as const;
 type Program = readonly (typeof STEPS)[number][];
@@ -122,7 +125,10 @@ function interleavings<T>(a: readonly T[], b: readonly T[]): readonly (readonly 
 
 const CHECKED: readonly Visible[] = ['P0', 'P1', 'P2', 'P3', 'P4', 'A5A', 'A5B'];
 
-/** Anomalies by places in what was done. A read of a snapshot looks when its transaction begins, any other when it is made. */
+/**
+ * Anomalies by positions in the executed steps. A snapshot read counts at the start of its
+ * transaction, any other read at its own position.
+ */
 function byPlaces(execution: Execution, iso: Iso | 'none'): ReadonlySet<Visible> {
   const { done } = execution;
   const found = new Set<Visible>();
@@ -190,7 +196,10 @@ function byPlaces(execution: Execution, iso: Iso | 'none'): ReadonlySet<Visible>
   }
 }
 
-/** What an execution has of anomalies, and what is wrong with that; nothing, if all is well. */
+/**
+ * The anomalies of an execution, and the problems with them. The list of problems is empty for a
+ * correct execution.
+ */
 function judged(
   steps: Schedule,
   iso: Iso,
@@ -203,7 +212,7 @@ function judged(
     ...CHECKED.filter((anomaly) => naive.has(anomaly) !== found.includes(anomaly)).map((one) => `${one} by places`),
     ...found.filter((anomaly) => excludes(level(iso), anomaly as never, 'policy')).map((one) => `${one} is admitted`),
     ...(iso === 'SR' && isCyclic(edges) ? ['a cycle'] : []),
-    // What SI admits has two reads in its cycle that missed a write.
+    // A cycle that SI admits has two reads that missed a write.
     ...(iso === 'SI' && isCyclic(edges) && edges.filter(({ kind }) => kind === 'rw').length < 2 ? ['a bad cycle'] : []),
   ];
   return { naive, wrongs: problems.map((problem) => `${problem}: ${shown(execution)} under ${iso}`) };
@@ -222,7 +231,7 @@ test('all interleavings of two transactions of two steps, under each level', () 
           for (const anomaly of naive) met.add(`${anomaly} ${iso}`);
         }
   expect(problems.slice(0, 10)).toEqual([]);
-  // And what is not excluded is met: the guards are tight.
+  // Every anomaly that is not excluded occurs, so the guards are tight.
   expect([...met].sort()).toEqual(['A5A RC', 'A5B RC', 'A5B SI', 'P2 RC', 'P3 RC', 'P3 SI', 'P4 RC']);
 });
 
@@ -266,7 +275,8 @@ test('three transactions of up to four steps, in orders that chance has', () => 
 });
 
 test('serializable: the final state equals that of some serial order', () => {
-  // Each write adds up all that its transaction has seen, so the end tells who saw what.
+  // Each write sums all values that its transaction has seen. The final state therefore identifies
+  // the reads.
   const summing = (tx: number, program: Program): Schedule =>
     stepsOf(tx, program).map((step) =>
       step.kind === 'write'

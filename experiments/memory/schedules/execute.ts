@@ -2,13 +2,16 @@ import { arg, checkArgument } from 'assize/internal/base';
 import { type Iso, isoAt, join, type Level, type Table } from 'assize/internal/memory/isolation';
 import { callbackRow, judgeRow, type Schedule, type Step, tableOf } from './schedule.ts';
 
-/** What a schedule is executed under: a level, or nothing at all, which is what lies below RC (Proposition 2). */
+/** The level of an execution, or no level at all, which is below RC (Proposition 2). */
 export type Discipline = Level | 'none';
 
-/** A version of a row: 0 is what was there before the schedule, which in the logs is nothing. */
+/** A version of a row. 0 is the version before the schedule; in the logs, 0 is an absent row. */
 export type Version = number;
 
-/** A step as it was done. Those of transactions that wait are done when they can be, so the order may be another. */
+/**
+ * An executed step. A step of a waiting transaction is executed as soon as possible, so the order
+ * can differ from the schedule.
+ */
 export type ExecutedStep = { readonly tx: number } & (
   | { readonly kind: 'read'; readonly item: string; readonly saw: Version }
   | { readonly kind: 'scan'; readonly table: Table; readonly rows: ReadonlyMap<string, Version> }
@@ -31,10 +34,11 @@ export type ExecutedStep = { readonly tx: number } & (
 );
 
 /**
- * - `asked`: the schedule has it abort.
- * - `deadlock`: it would have waited for who waits for it.
- * - `overwritten`: first updater wins; who came first has committed since its snapshot.
- * - `unlogged`: it rests on a judgement that stands in no committed row (H1).
+ * - `asked`: the schedule aborts the transaction.
+ * - `deadlock`: the transaction would wait for a transaction that waits for it.
+ * - `overwritten`: first updater wins; an earlier writer has committed since the transaction's
+ *   snapshot.
+ * - `unlogged`: the transaction depends on a judgement that is in no committed row (H1).
  */
 export type Abort = 'asked' | 'deadlock' | 'overwritten' | 'unlogged';
 
@@ -53,11 +57,15 @@ export interface Execution {
 export interface ExecuteOptions {
   /** The values of rows before the schedule. */
   readonly initial?: ReadonlyMap<string, number>;
-  /** The judge's answer to a call; without it no two answers are the same, which is the worst that an oracle can do (Definition 15). */
+  /**
+   * The judge's answer to a call. Without it no two answers are the same, which is the worst case
+   * of an oracle (Definition 15).
+   */
   readonly vote?: () => number;
   /**
-   * Hypothesis H1 of Lemma 4: for each judgement of a transaction that commits there is a row, committed no later. Who has asked anew,
-   * because the first to ask had not committed, does not commit before that has.
+   * Hypothesis H1 of Lemma 4: each judgement of a committing transaction has a row, committed no
+   * later. A transaction that asks again, because the first asker has not committed, commits only
+   * after the first asker.
    */
   readonly h1?: boolean;
 }
@@ -65,15 +73,20 @@ export interface ExecuteOptions {
 /**
  * Executes a schedule under a level, table by table:
  *
- * - none: every write is there for all at once, and nobody waits.
- * - RC: reads see what is committed when they are made; who writes a row holds it until its end, and others wait.
- * - SI: reads see what was committed when the transaction began; a row that another has written since can't be written.
- * - SR: two-phase locking with locks on predicates; who would wait for himself is aborted.
+ * - none: every write is visible to all immediately, and no transaction waits.
+ * - RC: reads see the versions that are committed at the time of the read. A writer holds its row
+ *   until its end, and other writers wait.
+ * - SI: reads see the versions that were committed when the transaction began. A row that another
+ *   transaction has written since cannot be written.
+ * - SR: two-phase locking with locks on predicates. A transaction that would wait for itself is
+ *   aborted.
  *
- * Under a level with callback, a transaction writes after its callback, also where the schedule has it write before.
+ * Under a level with callback, a transaction writes after its callback, even if the schedule has
+ * the write first.
  *
- * The judge log is a table without a unique key, as the paper's is: a call takes the vote that it sees; the first that finds none puts
- * its own there, and one that can't see that asks anew. That is what a level has to prevent; a log that inserts if absent needs none.
+ * The judge log is a table without a unique key, as in the paper. A call takes the vote that it
+ * sees. The first call that finds no vote adds its own. A call that cannot see that vote asks the
+ * judge again. A level must prevent this. A log that inserts if absent needs no level.
  */
 export function execute(schedule: Schedule, discipline: Discipline, options: ExecuteOptions = {}): Execution {
   checkArgument(arg.list(arg.object), schedule, 'schedule');
@@ -92,11 +105,14 @@ interface Committed extends Row {
 }
 
 class Transaction {
-  /** What it has written, by row; the last of each. */
+  /** The last write of the transaction to each row. */
   readonly own = new Map<string, Row>();
-  /** What it has seen of each row that has a value. */
+  /** The value that the transaction has seen of each row with a value. */
   readonly seen = new Map<string, number>();
-  /** Rows of the judge log that have been put there by others, and that it could not see, so that it has asked anew. */
+  /**
+   * Rows of the judge log that others wrote and this transaction could not see. It therefore asked
+   * the judge again.
+   */
   readonly unlogged = new Set<string>();
   /** Steps that wait, the first of them for others to end. */
   readonly waiting: Step[] = [];
@@ -150,7 +166,10 @@ class Run {
     };
   }
 
-  /** Does what waits of a transaction for as long as it can; true when the transaction has ended by that. */
+  /**
+   * Executes the waiting steps of a transaction until one must wait. Returns true if the
+   * transaction has ended.
+   */
   #goOn(tx: number): boolean {
     const transaction = this.#transaction(tx);
     for (;;) {
@@ -170,7 +189,9 @@ class Run {
     }
   }
 
-  /** Whoever waited may go on when somebody has ended, and end by that. */
+  /**
+   * Resumes waiting transactions after the end of another one. A resumed transaction can end too.
+   */
   #wake(): void {
     let ended = true;
     while (ended) {
@@ -189,7 +210,7 @@ class Run {
     return this.#discipline === 'none' ? 'none' : isoAt(this.#discipline, table);
   }
 
-  /** The transactions whose end a step must wait for. */
+  /** The transactions that must end before a step can run. */
   #blockers(step: Step): ReadonlySet<number> {
     const blockers = new Set<number>();
     const add = (tx: number | undefined): void => {
@@ -198,7 +219,7 @@ class Run {
     const row = rowOf(step);
     if (row !== undefined) {
       const iso = this.#isoAt(tableOf(row));
-      // The judge log has no key on which a row could be waited for; only SR locks what is not there.
+      // The judge log has no key that a lock on a row could use. Only SR locks absent rows.
       const writes = step.kind === 'write' || step.kind === 'judge';
       if (iso === 'SR' || (step.kind === 'write' && iso !== 'none')) add(this.#writers.get(row));
       if (iso === 'SR' && writes) {
@@ -304,7 +325,7 @@ class Run {
     return this.#options.vote?.() ?? this.#votes++;
   }
 
-  /** Whether somebody has the row, be it committed or not. */
+  /** Whether any transaction has written the row, committed or not. */
   #isThere(row: string): boolean {
     return (
       (this.#rows.get(row)?.length ?? 0) > 0 ||

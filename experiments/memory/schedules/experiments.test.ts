@@ -233,7 +233,8 @@ describe('bridge', () => {
   test('without H1 the lemma does not hold', () => {
     const wrong = drawn(chance(), 1_000).filter((steps) => !checkBridge(steps, 'RC', false).isEquivalent);
     expect(wrong.length).toBeGreaterThan(10);
-    // The second has asked anew and has committed before the first: neither has read twice, nor missed a row that was there.
+    // The second transaction asked again and committed before the first. Neither read twice, and
+    // neither missed an existing row.
     expect(checkBridge(schedule('j1(R,θ) j2(R,θ) c2 c1'), 'RC', false).isEquivalent).toBe(false);
     expect(checkBridge(schedule('j1(R,θ) j2(R,θ) c2 c1'), 'RC').isEquivalent).toBe(true);
   });
@@ -278,7 +279,8 @@ describe('conflict sets', () => {
   });
 
   test('in any order the same candidate wins; each audit row derives from all', () => {
-    // By hand: of what is said at once the greatest claim is the last writer; the surest two are 1 and 3.
+    // Computed by hand: of assertions in one commit, the greatest claim is the last writer. The
+    // surest two are 1 and 3.
     const winners = { lww: [1, 2, 3, 4], evi: [1, 1, 3, 3] };
     for (const strategy of FOLDS)
       for (const [i, size] of [2, 3, 4, 5].entries())

@@ -1,15 +1,17 @@
 /**
- * The structural experiments of seed 002 (§4.4, §4.5, Table 23), executed on schedules: each gives its cells, with what is expected and
- * what was found.
+ * The structural experiments of seed 002 (§4.4, §4.5, Table 23), executed on schedules. Each
+ * returns its cells, with the expected and the found values.
  *
- * They stand beside provenance and isolation, which they use both, and apart from them, because nothing that runs needs them: they show
- * what a bare store would admit at a level.
+ * The experiments are next to provenance and isolation, which they use. They are separate from
+ * them, because no running code needs the experiments. They show the anomalies that a bare store
+ * would admit at a level.
  *
- * Guarantees: the same bytes of chance, the same cells; what is found comes from schedules that were executed, and never from what is
- * expected.
+ * Guarantees: the same random bytes yield the same cells. Found values come from executed
+ * schedules, never from expected values.
  *
- * Never: does I/O, reads a clock, draws a random number that it was not given; expects a figure of the paper that came from a language
- * model or from a generator that is not published: those are `reported` beside ours.
+ * Never: does I/O, reads a clock, or draws a random number that it was not given. The experiments
+ * never expect a figure of the paper that came from a language model or from an unpublished
+ * generator. Such figures are `reported` next to ours.
  */
 export { operatorAblation } from './ablation.ts';
 export { bridgeGrid } from './bridge.ts';

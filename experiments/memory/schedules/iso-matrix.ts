@@ -6,9 +6,10 @@ import type { Schedule, Step } from './schedule.ts';
 import { EXTRA_SCHEDULES, WITNESS_TXS, WITNESSES, type Witness } from './witnesses.ts';
 
 /**
- * Table 23, "iso-matrix" (Theorem 3, Corollaries 5 and 6): nine anomalies under six levels. Each cell has the part of its schedules that
- * show the anomaly: the witness, each time among other transactions that chance draws and merges with it. The paper prints how many cells
- * admit it, and no figure of a single one.
+ * Table 23, "iso-matrix" (Theorem 3, Corollaries 5 and 6): nine anomalies under six levels. Each
+ * cell has the share of its schedules that show the anomaly. A schedule is the witness, merged with
+ * other transactions that are drawn at random. The paper prints the number of cells that admit an
+ * anomaly, and no figure of a single cell.
  */
 export function isoMatrix(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
@@ -26,8 +27,9 @@ export function isoMatrix(random: Bytes, schedules = 100): Grid {
 }
 
 /**
- * What stands beside the matrix: schedules as they are printed, and below RC the two that RC excludes (Proposition 2). The paper prints
- * no figure of them; `because` stands where its guards have another one.
+ * Schedules in addition to the matrix: schedules as printed, and below RC the two that RC excludes
+ * (Proposition 2). The paper prints no figure of them. `because` is set if the paper's guards have
+ * another value.
  */
 export function extraSchedules(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');

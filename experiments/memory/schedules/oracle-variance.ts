@@ -12,13 +12,14 @@ type Log = (typeof LOGS)[number];
 /** As many as the paper has: cells of Table 23, and re-queries of Figure 6. */
 const CELLS = 30;
 const STEPS = 24;
-/** Questions whose agreement is averaged, with as many p. */
+/** Number of questions in the averaged agreement, each with its own p. */
 const QUESTIONS = 20;
 
 /**
- * Table 23, "oracle variance" (Theorem 17, B.2): how often two judgements of one question differ, for a judge that says 1 with
- * probability p. Without a log that tends to 2p(1−p); with one it never happens. The p of the paper's thirty cells are those of language
- * models and are not printed, so ours are spread evenly from 0 to 1.
+ * Table 23, "oracle variance" (Theorem 17, B.2): how often two judgements of one question differ,
+ * for a judge that says 1 with probability p. Without a log the rate tends to 2p(1−p). With a log
+ * it is 0. The thirty values of p in the paper belong to language models and are not printed. The
+ * values here are spread evenly from 0 to 1.
  */
 export function oracleVariance(random: Bytes, pairs = 500): Grid {
   requireCount(pairs, 'pairs');
@@ -37,8 +38,9 @@ export function oracleVariance(random: Bytes, pairs = 500): Grid {
 }
 
 /**
- * Figure 6: how often all of t judgements of one question agree, over questions that the judge says 1 to with probabilities spread evenly
- * between 0 and 1: C(t) = E[p^t + (1−p)^t] without a log, 1 with one.
+ * Figure 6: how often all of t judgements of one question agree. The judge says 1 with
+ * probabilities that are spread evenly between 0 and 1 over the questions. The agreement is
+ * C(t) = E[p^t + (1−p)^t] without a log, and 1 with one.
  */
 export function trajectory(random: Bytes, runs = 200): Grid {
   requireCount(runs, 'runs');
@@ -60,7 +62,7 @@ export function trajectory(random: Bytes, runs = 200): Grid {
   return { name: 'replay trajectory', source: 'Figure 6', isExact: false, rows };
 }
 
-/** What Figure 6 says: with a log 1 throughout, and the end of the others. */
+/** The values of Figure 6: 1 throughout with a log, and the end of the other line. */
 function printed(log: Log, t: number): Pick<Row, 'reported' | 'because'> {
   if (log === 'keyed') return { reported: 1 };
   return t === STEPS ? { reported: 0.06, because: 'over the thirteen p of its own cells, which are not printed' } : {};

@@ -12,7 +12,10 @@ const COUNT = arg.of(
   (value) => Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= COUNT_MAX,
 );
 
-/** Where chance comes from: as `Random` of the oracle's floor, whose `seededRandom` gives the same bytes for the same seed. */
+/**
+ * The source of randomness, like `Random` of the oracle layer. The oracle layer's `seededRandom`
+ * yields the same bytes for the same seed.
+ */
 export interface Bytes {
   bytes(count: number): Uint8Array;
 }

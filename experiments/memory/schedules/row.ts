@@ -6,7 +6,10 @@ export interface Row {
   readonly expected: number;
   /** The measured value. */
   readonly found: number;
-  /** What the paper prints of this cell, as a figure; not there where it prints none, whatever its definitions say. */
+  /**
+   * The figure that the paper prints for this cell. Absent if the paper prints no figure, even if
+   * its definitions give a value.
+   */
   readonly reported?: number;
   /** Why the paper has it otherwise, in a figure or by its guards. */
   readonly because?: string;
@@ -17,7 +20,10 @@ export interface Grid {
   readonly name: string;
   /** Where in the paper. */
   readonly source: string;
-  /** Whether `found` has to be `expected` in every cell; otherwise chance decides it, and it is near. */
+  /**
+   * Whether `found` must equal `expected` in every cell. Otherwise `found` is random and near
+   * `expected`.
+   */
   readonly isExact: boolean;
   readonly rows: readonly Row[];
 }

@@ -3,9 +3,10 @@ import { TABLES, type Table } from 'assize/internal/memory/isolation';
 import { ExperimentError } from './errors.ts';
 
 /**
- * What a transaction does next, in the alphabet Σ⁺ of §2.1, with predicate reads. An item is a row, `policy:active` or, of the facts,
- * just `x`; a scan reads all rows of a table. Judges are asked about a read set under θ, which are the key of the log's row; without θ
- * nothing is logged. A transaction begins with its first step.
+ * The next step of a transaction, in the alphabet Σ⁺ of §2.1, with predicate reads. An item is a
+ * row, `policy:active` or, of the facts, just `x`. A scan reads all rows of a table. A judge is
+ * asked about a read set under θ, and both form the key of the log's row. Without θ no vote is
+ * logged. A transaction begins with its first step.
  */
 export type Step = { readonly tx: number } & (
   | { readonly kind: 'read'; readonly item: string }
@@ -16,14 +17,18 @@ export type Step = { readonly tx: number } & (
   | { readonly kind: 'commit' | 'abort' }
 );
 
-/** What is written: a number, or one that follows from what the transaction has seen of each item; none, and nothing is written. */
+/**
+ * The written value: a number, or a function of the values that the transaction has seen. If the
+ * function returns undefined, no write occurs.
+ */
 export type Value = number | ((seen: ReadonlyMap<string, number>) => number | undefined);
 
-/** Steps in the order in which they are asked for; which of them are done, and when, is for a level to say. */
+/** Steps in the order of their requests. The level decides which steps are executed, and when. */
 export type Schedule = readonly Step[];
 
 /**
- * The schedule of a text in the paper's notation: `r1[x] r1[policy:*] w2[policy:new] j1(R,θ) j1(R) cb1(h) c2 a1`.
+ * The schedule of a string in the paper's notation:
+ * `r1[x] r1[policy:*] w2[policy:new] j1(R,θ) j1(R) cb1(h) c2 a1`.
  * @throws ExperimentError `bad_schedule`
  */
 export function schedule(text: string): Schedule {

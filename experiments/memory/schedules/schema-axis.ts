@@ -13,11 +13,14 @@ import { type Bytes, RandomDraws, requireCount } from './random-draws.ts';
 import type { Grid, Row } from './row.ts';
 import { type Schedule, schedule } from './schedule.ts';
 
-/** What a store keeps of a loser (§3.1, C.1): nothing, or an audit row. */
+/** The record that a store keeps of a loser (§3.1, C.1): no row, or an audit row. */
 export type SchemaMode = 'base' | 'audit_row';
 export const SCHEMA_MODES: readonly SchemaMode[] = ['base', 'audit_row'];
 
-/** A row that can be found again: the current one, or an audit row with the loser's whole row as its witness. */
+/**
+ * A row that can be found again: the current row, or an audit row with the loser's whole row as its
+ * witness.
+ */
 export interface RecoverableRow {
   readonly provenance: Polynomial;
   readonly row: Version;
@@ -29,7 +32,10 @@ export interface Loser {
   readonly token: Token;
 }
 
-/** Rec_H of Theorem 7 after an execution: what is left of a row's versions, each of which contradicted the one before. */
+/**
+ * Rec_H of Theorem 7 after an execution: the recoverable versions of a row. Each version
+ * contradicted the version before it.
+ */
 export function recovery(execution: Execution, item: string, mode: SchemaMode): readonly RecoverableRow[] {
   const rows = rowsOf(execution, item);
   const current = rows.slice(-1).map((row) => ({ row, provenance: provenanceOf(row) }));
@@ -49,14 +55,17 @@ export function losers(execution: Execution, item: string): readonly Loser[] {
 }
 
 /**
- * N3, as people mean it: a loser's row is not to be found, or the provenance there does not name the write that it was. The paper's own
- * predicate is `isUndominated`.
+ * N3 in the common sense: a loser's row cannot be found, or the provenance there does not name its
+ * write. The paper's own predicate is `isUndominated`.
  */
 export function isErased(kept: readonly RecoverableRow[], { row, token }: Loser): boolean {
   return !kept.some((one) => one.row === row && one.provenance.tokens.includes(token));
 }
 
-/** N3 as Theorem 7 has it: no provenance that is kept dominates the loser's, in the carrier. In 𝔹 each does, whatever was lost. */
+/**
+ * N3 as in Theorem 7: no kept provenance dominates the loser's provenance in the carrier. In 𝔹
+ * every kept provenance dominates every loser.
+ */
 export function isUndominated<K>(carrier: Carrier<K>, kept: readonly RecoverableRow[], { token }: Loser): boolean {
   const lost = carrier.project(Polynomial.of(token));
   return !kept.some(({ provenance }) => carrier.precedes(lost, carrier.project(provenance)));
@@ -82,8 +91,8 @@ export function schemaAxis(random: Bytes, schedules = 100): Grid {
 }
 
 /**
- * The paper's predicate for N3, carrier by carrier: its verdicts are the same in all three only where an audit row is kept. Proposition 8
- * says that they always are; there is no figure.
+ * The paper's predicate for N3, in each carrier. Its verdicts are the same in all three only if an
+ * audit row is kept. Proposition 8 states that they always are. The paper has no figure.
  */
 export function schemaByCarrier(random: Bytes, schedules = 100): Grid {
   requireCount(schedules, 'schedules');
@@ -112,7 +121,10 @@ function partOf(schedules: number, of: Level, chance: RandomDraws, has: (executi
   return having / schedules;
 }
 
-/** S_N3 of B.5.2, w1 c1 w2 c2 r3 c3, with up to four writers that commit, and some between them that do not. */
+/**
+ * S_N3 of B.5.2, w1 c1 w2 c2 r3 c3, with up to four writers that commit, and some between them that
+ * do not.
+ */
 export function contradictions(chance: RandomDraws): Schedule {
   const writers = 2 + chance.below(3);
   const steps: string[] = [];

@@ -23,8 +23,8 @@ export function isExposed(operator: Operator, execution: Execution): boolean {
 }
 
 /**
- * What the operator does as a step of transaction 1, and what another does between, on rows that only this step has: the minimal
- * history of Table 9.
+ * The operator's step in transaction 1, and the step of another transaction in between, on rows
+ * that only this step has. This is the minimal history of Table 9.
  */
 export function stepOf(operator: Operator, place: number): Schedule {
   const other = place + 2;
@@ -40,7 +40,10 @@ export function stepOf(operator: Operator, place: number): Schedule {
   }
 }
 
-/** Table 9, which has no figures: each operator's history under a level that is weaker, and under the one that is declared. */
+/**
+ * Table 9, which has no figures: each operator's history under a weaker level, and under the
+ * declared level.
+ */
 export function weakening(): Grid {
   const rows = OPERATORS.flatMap((operator) => {
     const { tag, to } = WEAKENED[operator];

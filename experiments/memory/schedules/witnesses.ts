@@ -7,7 +7,10 @@ import { type Schedule, schedule, type Value } from './schedule.ts';
 export interface Witness {
   readonly schedule: Schedule;
   readonly initial?: ReadonlyMap<string, number>;
-  /** Whether it is there, between the witness's own transactions, whatever others did meanwhile. */
+  /**
+   * Whether the anomaly occurs between the witness's own transactions, independently of other
+   * transactions.
+   */
   shows(execution: Execution): boolean;
 }
 
@@ -20,7 +23,9 @@ const INITIAL: ReadonlyMap<string, number> = new Map([
   ['y', 0.5],
 ]);
 
-/** One witness for each anomaly that a level excludes (Appendix B.5.1), as they are executed for the matrix. */
+/**
+ * One witness for each anomaly that a level excludes (Appendix B.5.1), as executed for the matrix.
+ */
 export const WITNESSES: Readonly<Record<Anomaly, Witness>> = {
   P0: seen('P0', 'w1[x] w2[x] c2 c1'),
   P1: seen('P1', 'w1[x] r2[x] a1 c2'),
@@ -30,13 +35,17 @@ export const WITNESSES: Readonly<Record<Anomaly, Witness>> = {
   // As printed, both rows are read before either is written.
   A5A: seen('A5A', 'r1[x] w2[x] w2[y] c2 r1[y] c1'),
   A5B: seen('A5B', 'r1[x] r2[y] w1[y] w2[x] c1 c2'),
-  // Printed as j1 w2[judge_log] c2 j1 c1: the write is that of the second transaction's own judgement.
+  // Printed as j1 w2[judge_log] c2 j1 c1. The write is that of the second transaction's own
+  // judgement.
   N1: seen('N1', 'j1(R,θ) j2(R,θ) c2 j1(R,θ) c1'),
   // As printed, one revision breaks the invariant alone, and no level can help.
   N2: revisions(),
 };
 
-/** Schedules that stand beside those: as the paper prints them, or as it measures them elsewhere. */
+/**
+ * Schedules in addition to the witnesses, as the paper prints them, or as it measures them in other
+ * sections.
+ */
 export const EXTRA_SCHEDULES = {
   'A5A as printed, the last read being of a third row': seen('A5A', 'r1[x] r1[y] w2[x] w2[y] c2 r1[z] c1'),
   'A5A as printed, the last read being of the second row': seen('A5A', 'r1[x] r1[y] w2[x] w2[y] c2 r1[y] c1'),
@@ -69,7 +78,10 @@ function revisions(): Witness {
   ]);
 }
 
-/** Corollary 5 as printed: a query fills the cache from what it reads, a revision turns the order round. */
+/**
+ * Corollary 5 as printed: a query fills the cache from its reads, and a revision reverses the
+ * order.
+ */
 function asPrinted(): Witness {
   const believed: Value = (rows) => (rows.get('x')! >= rows.get('y')! ? 0 : 1);
   return drifting([

@@ -1,5 +1,5 @@
 const SIZE_FIRST = 65_536;
-/** A larger buffer is released, so that one large value does not hold its memory permanently. */
+/** A larger buffer is released, so a large value does not hold its memory permanently. */
 const SIZE_KEPT_MAX = 4_194_304;
 /** Up to this length a loop over the units is faster than two calls into the engine. */
 const LOOP_MAX = 40;

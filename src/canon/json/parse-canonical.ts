@@ -8,8 +8,8 @@ import { parseStrict } from './parse-strict.ts';
 /**
  * The value of a stored text, which must be its own canonical text.
  *
- * @throws CanonError `not_canonical` unless `canonicalize(parse(text), limits) === text`, whatever
- * else is wrong with it. The cause reports a text that cannot be read or written. The evidence
+ * @throws CanonError `not_canonical` unless `canonicalize(parse(text), limits) === text`,
+ * regardless of other faults. The cause reports a text that cannot be read or written. The evidence
  * holds the first difference between the two texts.
  */
 export function parseCanonical(text: string, limits?: Partial<CanonLimits>): Json {

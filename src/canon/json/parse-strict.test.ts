@@ -198,7 +198,8 @@ describe('fuzz', () => {
     fc.assert(
       fc.property(jsonValue, (value) => {
         const text = canonicalize(value);
-        // The platform itself misreads some names with escapes (nodejs/node#63785); the test above covers those.
+        // The platform itself misreads some names with escapes (nodejs/node#63785); the test above
+        // covers those.
         fc.pre(!hasEscapedName(value));
         expect(JSON.stringify(parseStrict(text))).toBe(JSON.stringify(JSON.parse(text)));
       }),

@@ -148,7 +148,7 @@ async function toldIn(url: string): Promise<{ readonly keys: ReadonlySet<string>
   }
 }
 
-// ── who takes part ──
+// ── the participants ──
 
 const ROLES = ['LabOrder', 'Billing', 'Clinical'] as const;
 type Role = (typeof ROLES)[number];

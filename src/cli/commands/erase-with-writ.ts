@@ -91,7 +91,7 @@ function scopesOf({ at, entries, beliefs, transactions }: ErasureSelection): str
   return [...at.map(eraseScope), ...entries.map((id) => `erase:entry:${id}`), ...spaces, ...effects];
 }
 
-/** Writs whose scopes name a subject. They are signed, and stay unchanged. */
+/** Writs with scopes that name a subject. They are signed, and stay unchanged. */
 async function writsNaming(
   store: Store,
   trajectoryId: string,

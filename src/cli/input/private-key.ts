@@ -29,7 +29,7 @@ export function noteUnanchored(storeUrl: string, { publicKey }: KeyPair): void {
 }
 
 /**
- * @throws CliError for a key whose root writs do not count in the store; `does`: the operation that
+ * @throws CliError unless root writs of the key count in the store; `does`: the operation that
  * needs an anchor's key, as `to erase`
  */
 export function requireAnchor(storeUrl: string, file: string | undefined, { publicKey }: KeyPair, does: string): void {

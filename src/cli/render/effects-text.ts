@@ -129,8 +129,8 @@ export function described(
 }
 
 /**
- * A table whose columns are named as in `--json` and `effects resolve`. Long details are listed
- * below it: reasons, residues, differing answers, reserved budget, and waits.
+ * A table with the column names of `--json` and `effects resolve`. Long details are listed below
+ * it: reasons, residues, differing answers, reserved budget, and waits.
  */
 export function printTransactions(out: Output, listed: readonly EffectTransaction[], kept: StoredEffectTexts): void {
   out.table(

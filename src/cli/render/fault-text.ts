@@ -1,6 +1,6 @@
 import type { Fault } from '#ledger';
 
-/** What is wrong with an entry, with the code and the broken rule in parentheses. */
+/** The fault of an entry, with the code and the broken rule in parentheses. */
 export function faultText({ detail, code, rule }: Fault): string {
   return `${detail} (${rule === undefined ? code : `${code}, ${rule}`})`;
 }

@@ -7,7 +7,10 @@ import { printCalls, toolCalls } from './tool-calls.ts';
 
 const CLASS = { delivery: 'buffered', reversibility: 'irreversible', sink: 'keyed' };
 
-/** What waits with these, and a store that has them: undefined for one that it has not. */
+/**
+ * A pending proposal with these effects, and a store with their blobs. The store lacks the blob of
+ * an undefined effect.
+ */
 function putUp(made: readonly (Json | undefined)[]): [LedgerStore, PendingPayload] {
   const texts = new Map<string, string>();
   const effects = made.map((value, i) => {

@@ -6,8 +6,8 @@ import { unreadable } from '../files/file-faults.ts';
 import { replaceFile } from '../files/replace-file.ts';
 
 /**
- * The public keys whose root writs count for a store. They are configuration, never read from the
- * ledger. By default they are a JSON list in a file next to the store, which `demo` and
+ * The anchors of a store: root writs of these public keys count. They are configuration, never read
+ * from the ledger. By default they are a JSON list in a file next to the store, which `demo` and
  * `adjudicate` maintain. A writer of that file can grant authority.
  */
 export function anchorsPath(storeUrl: string): string | undefined {

@@ -18,7 +18,8 @@ const LIMIT_MAX = 10_000;
 const WHOLE = /^[0-9a-f]{64}$/;
 
 /**
- * The claim of this id, or the only claim of the subject, past ones included, whose id starts so.
+ * The claim with this id, or the subject's only claim with this id prefix. Past claims are
+ * included.
  * @throws CliError
  */
 export async function findClaim(

@@ -19,7 +19,7 @@ export function isPrefix(text: string): boolean {
 }
 
 /**
- * The entry with that id, or the only entry whose id starts so.
+ * The entry with that id, or the only entry with that id prefix.
  * @throws CliError
  */
 export async function findEntry(store: LedgerStore, prefix: string): Promise<EntryRow> {

@@ -13,7 +13,7 @@ export async function writsIn(store: Store, trajectoryId: string): Promise<Liste
 }
 
 /**
- * The writ whose id starts so.
+ * The writ with this id prefix.
  * @throws CliError
  */
 export function findWrit(writs: readonly ListedWrit[], prefix: string, trajectoryId: string): ListedWrit {

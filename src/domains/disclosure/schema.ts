@@ -26,7 +26,7 @@ export type Artifact = 'report' | 'poc' | 'writeup';
 export type PublicKnowledgeStatus = 'not-known' | 'suspected' | 'publicly-known';
 export type SignalKind = 'commit' | 'release' | 'advisory' | 'cve' | 'publication';
 export type CveSource = 'assigned' | 'deduplication';
-/** The roles whose slice is one assigned vulnerability. */
+/** The roles with one assigned vulnerability as their slice. */
 export type AssignedRole = 'PatchTracking' | 'CommitmentManagement';
 
 /** Chosen when a trajectory is created. No process writes it. */

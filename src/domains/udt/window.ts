@@ -1,7 +1,7 @@
 import { daysBetween } from './days.ts';
 import type { Claim, UdtTest } from './schema.ts';
 
-/** A day of a coverage question, and the last event whose claims count. */
+/** A day of a coverage question, and the last event with claims that count. */
 export type CoverageRequest = Pick<Claim, 'date' | 'n'>;
 
 /** The covered claims for definitive tests in the window that ends on the given day, by id. */

@@ -374,8 +374,8 @@ function checkChannel(spec: DomainSpec<any, any>, what: string, channel: string 
 }
 
 /**
- * Names that can form a channel. `any` matches every counselor, `+` joins kinds that one counselor
- * must all have.
+ * Names that can form a channel. `any` matches every counselor, `+` joins kinds that a single
+ * counselor must all have.
  */
 function checkCounselors(spec: DomainSpec<any, any>): void {
   const odd = Object.keys(spec.counselors ?? {}).find(
@@ -390,8 +390,8 @@ function checkCounselors(spec: DomainSpec<any, any>): void {
 }
 
 /**
- * Patterns whose change re-evaluates a rule directly. The places of `with` are found by their
- * reverse index.
+ * Patterns that re-evaluate a rule directly when they change. The places of `with` are found by
+ * their reverse index.
  */
 function directPatterns(rule: Rule): readonly Pattern[] {
   return rule.spec.kind === 'plain' ? rule.patterns : rule.patterns.slice(0, 1);
@@ -406,7 +406,10 @@ class Bindings {
   readonly #rules: readonly Rule[];
   readonly #schema: z.ZodType;
   readonly #fixed: Map<string, Binding> = new Map();
-  /** Processes whose footprint has all members of some object. Most have none. */
+  /**
+   * Processes with a footprint that has all members of some object. Most processes have no such
+   * object.
+   */
   readonly #saturating: Set<ProcessTemplate> = new Set();
 
   constructor(processes: Map<string, ProcessTemplate>, rules: readonly Rule[], schema: z.ZodType) {

@@ -11,9 +11,9 @@ interface Node<T> {
 }
 
 /**
- * Finds the values whose pattern overlaps a path: the pattern is a prefix of the path, or the path
- * of the pattern. Cost follows the depth of the path and the number of matches, never the number of
- * patterns.
+ * Finds the values with a pattern that overlaps a path: the pattern is a prefix of the path, or the
+ * path of the pattern. The cost follows the depth of the path and the number of matches, never the
+ * number of patterns.
  */
 export class PatternIndex<T> {
   readonly #root: Node<T> = node();

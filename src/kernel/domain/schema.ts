@@ -143,8 +143,8 @@ function changesValues(def: Def): boolean {
 
 /**
  * Whether every accepted value leaves the schema unchanged, so that a second parse changes nothing.
- * Also false if that is unknown: records, whose keys can be numbers or pass unseen, and formats,
- * some of which normalise.
+ * Also false if that is unknown: for records, because their keys can be numbers or pass unseen, and
+ * for formats, because some of them normalise.
  */
 export function keepsValues(schema: z.ZodType): boolean {
   let keeps = KEEPS.get(schema);

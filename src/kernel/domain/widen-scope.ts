@@ -3,8 +3,8 @@ import { EVERYTHING, type Scope, scopeAt } from './footprint.ts';
 import { partsOf } from './schema.ts';
 
 /**
- * The scope widened by the schema: an object whose members all lie in the footprint is in it as a
- * whole. Returns the same scope object if there is no such place.
+ * The scope widened by the schema: if all members of an object lie in the footprint, the whole
+ * object is in it. Returns the same scope object if there is no such place.
  */
 export function widenScope(scope: Scope, schema: z.ZodType): Scope {
   if (scope.all) return scope;

@@ -16,8 +16,8 @@ import { detailOf, readBy } from './full-check.ts';
 import type { World } from './world.ts';
 
 /**
- * A state change that passed every check. `keep` makes it the current state, `undo` and `requireApproval`
- * revert it. Call exactly one of them, once.
+ * A state change that passed every check. `keep` makes it the current state, `undo` and
+ * `requireApproval` revert it. Call exactly one of them, once.
  */
 export interface Approved {
   readonly verdict: 'approved';

@@ -289,7 +289,7 @@ interface Counted {
   readonly now: Contribution;
 }
 
-/** A tally with some recounted members whose contribution changed. */
+/** A tally with some recounted members, which have a changed contribution. */
 export class StagedAggregate extends AggregateView {
   readonly plan: AggregatePlan;
   readonly #base: Aggregate;
@@ -327,7 +327,7 @@ export class StagedAggregate extends AggregateView {
   }
 
   /**
-   * `touched` receives the groups whose figures change, and undefined if other members become
+   * `touched` receives the groups with changed figures, and undefined if other members become
    * countable.
    */
   change(name: string, counted: Counted, touched: (group: string | undefined) => void): void {

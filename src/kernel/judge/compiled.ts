@@ -87,6 +87,6 @@ export interface Compiled {
   /** The statements that are recorded with it. */
   readonly statements: readonly MemoryStatement[];
   readonly policy?: PolicyRuling;
-  /** Applies whatever the invariants return, unless one rejects. */
+  /** Applies regardless of the results of the invariants, unless an invariant rejects. */
   readonly approvalDemand?: ApprovalDemand;
 }

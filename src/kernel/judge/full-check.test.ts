@@ -23,7 +23,7 @@ const START = {
 
 type State = typeof START;
 
-/** A `World` whose action applies its arguments, and a count of each rule's checks. */
+/** A `World` with an action that applies its arguments, and a count of each rule's checks. */
 function worldOf(
   rules: (asked: (id: string, result: InvariantResult) => InvariantResult) => readonly Invariant<any>[],
   start: State = START,

@@ -32,7 +32,7 @@ type ChangedPath = Pick<Change, 'keys'> & Partial<Pick<Change, 'parent'>>;
 /**
  * The results of the rules on the current state: the failing rules, the places that read other
  * places, and the figures of rules over whole collections. Skipping a rule is sound only because of
- * this. A rule that passed and whose footprint did not change still passes
+ * this. A rule that passed still passes if its footprint did not change
  * (docs/decisions/007-incremental-checks.md).
  */
 export class IncrementalCheck {
@@ -149,9 +149,9 @@ export class IncrementalCheck {
   }
 
   /**
-   * Continues with a committed state, whatever the rules return. Checks all touched places and all
-   * that did not pass before, and returns each result. For replay. Proposals are checked by
-   * `checkChanges`.
+   * Continues with a committed state, regardless of the rules' results. Checks all touched places
+   * and all places that did not pass before, and returns each result. For replay. Proposals are
+   * checked by `checkChanges`.
    */
   follow(state: Container, changes: readonly ChangedPath[]): RuleResult[] {
     const judged: RuleResult[] = [];

@@ -10,8 +10,8 @@ import { authorised } from './compile.ts';
 import type { ApprovalDemand, Authority } from './compiled.ts';
 
 /**
- * The built-in action that revokes a writ. It needs a writ for `writ:ID`, whose holder is above the
- * revoked writ.
+ * The built-in action that revokes a writ. It needs a writ for `writ:ID`. The holder of that writ
+ * must hold an ancestor of the revoked writ.
  */
 export const REVOKE_ACTION = 'assize.revoke';
 

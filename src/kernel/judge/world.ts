@@ -71,8 +71,8 @@ export class World {
   }
 
   /**
-   * Continues with a state that these changes produced from the previous one, whatever the rules
-   * return. See `Standing.follow`.
+   * Continues with a state that these changes produced from the previous one, regardless of the
+   * rules' results. See `Standing.follow`.
    */
   follow(state: Container, changes: readonly Pick<Change, 'keys'>[]): RuleResult[] {
     this.#state = state;

@@ -1,2 +1,2 @@
-/** The maximum number of approvals that one proposal can require. */
+/** The maximum number of approvals that a proposal can require. */
 export const APPROVALS_MAX = 8;

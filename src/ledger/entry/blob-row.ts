@@ -6,14 +6,14 @@ export interface BlobRow {
   readonly text: string;
 }
 
-/** A blob whose text was permanently erased, and the entry that erased it. */
+/** A blob with a permanently erased text, and the entry that erased it. */
 export interface ErasedRow {
   readonly hash: Hash;
   /** The id of the `assize.erase` commit that names the blob. */
   readonly by: Hash;
 }
 
-/** An answer of the oracle log whose text was permanently erased, and the entry that erased it. */
+/** An answer of the oracle log with a permanently erased text, and the entry that erased it. */
 export interface ErasedAnswer {
   /** The answer's key in the oracle log. */
   readonly key: Hash;

@@ -4,7 +4,7 @@ import type { BlobRow } from './blob-row.ts';
 import type { BlobRef, Erased, Hash, Stored } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
-/** Values whose canonical text is longer than this many UTF-16 units are stored as blobs. */
+/** Values with a canonical text longer than this many UTF-16 units are stored as blobs. */
 export const INLINE_MAX = 16_384;
 
 /**

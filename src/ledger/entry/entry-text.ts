@@ -5,7 +5,10 @@ import type { Entry, EntryRow, EntrySignature, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
 import { payloadFault } from './shape.ts';
 
-/** Signs entries: Ed25519 over `assize/entry/v1\n` and the canonical payload without its `signature`. */
+/**
+ * Signs entries: Ed25519 over `assize/entry/v1\n` and the canonical payload without its
+ * `signature`.
+ */
 export interface EntrySigner {
   readonly publicKey: string;
   readonly privateKey: string;

@@ -3,7 +3,10 @@ import type { CommitPayload, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
-/** The built-in action whose commit erases values (docs/decisions/003-what-writes-an-entry.md). */
+/**
+ * The built-in action that erases values with its commit
+ * (docs/decisions/003-what-writes-an-entry.md).
+ */
 export const ERASE_ACTION = 'assize.erase';
 
 /**
@@ -45,8 +48,8 @@ export interface ErasureArgs {
   readonly reason: string;
   readonly values: readonly ErasedValue[];
   /**
-   * Keys of the oracle log whose answers were erased too. `answersErasedBy` ignores values that are
-   * not keys.
+   * Keys of the oracle log with answers that were erased too. `answersErasedBy` ignores values that
+   * are not keys.
    */
   readonly answers?: readonly Hash[];
   /**

@@ -17,7 +17,7 @@ export interface PartitionName {
   readonly space: string;
   readonly subject: string;
   readonly predicate: string;
-  /** The trajectory id of the branch whose memory holds the facts. Absent: the shared memory. */
+  /** The trajectory id of the branch with the facts in its memory. Absent: the shared memory. */
   readonly branch?: string;
 }
 
@@ -102,7 +102,7 @@ export interface BeliefChange {
    * partition.
    */
   readonly system_time: Instant;
-  /** Earlier rows whose system time ends with this change. */
+  /** Earlier rows with a system time that ends with this change. */
   readonly close: readonly FactKey[];
   readonly insert: readonly BeliefRow[];
   /**
@@ -265,9 +265,9 @@ export interface FactQuery {
   readonly predicate?: string;
   /** Default `current`. */
   readonly kind?: 'current' | 'audit' | 'all';
-  /** Only versions whose valid time contains the instant. */
+  /** Only versions with the instant in their valid time. */
   readonly valid?: Instant;
-  /** Only versions whose system time contains the instant. `now`: only open versions. */
+  /** Only versions with the instant in their system time. `now`: only open versions. */
   readonly system?: Instant | 'now';
   /** Only versions of one claim. */
   readonly lineage?: string;

@@ -4,7 +4,7 @@ import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
 
 /**
- * The built-in action whose commit permanently revokes a writ and its descendants
+ * The built-in action that permanently revokes a writ and its descendants with its commit
  * (docs/decisions/011-writs-and-policies.md).
  */
 export const REVOKE_ACTION = 'assize.revoke';

@@ -48,7 +48,7 @@ export interface SettledCommit {
 export interface SettledEffect {
   readonly id: Hash;
   readonly outcome: SettledAs;
-  /** The operator who decided, if no separate entry records the decision. */
+  /** The deciding operator, if no separate entry records the decision. */
   readonly by?: string;
   /** The cost of the compensation. */
   readonly cost?: Amounts;

@@ -147,7 +147,7 @@ describe.each(KINDS)('%s', (kind) => {
 
   test('every member that is of another type is named', () => {
     for (const name of Object.keys(payloadOf(kind))) {
-      // Values of any sort stand here; what they are is for others to judge.
+      // These fields accept values of any type; other code validates them.
       if (['kind', 'initial_state', 'final_answer', 'writ'].includes(name)) continue;
       const old = payloadOf(kind)[name];
       const others = [null, true, 1.5, -1, 'text', '', [], [null], {}, { x: 1 }].filter(

@@ -20,7 +20,7 @@ export function blobLine({ hash, text }: BlobRow): string {
   return `{"blob":${text},"hash":"${hash}"}\n`;
 }
 
-/** The line of a blob whose text was erased, with the id of the erasing entry. */
+/** The line of a blob with an erased text, with the id of the erasing entry. */
 export function erasedLine({ hash, by }: ErasedRow): string {
   return `{"by":"${by}","erased":"${hash}"}\n`;
 }

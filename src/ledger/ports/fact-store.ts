@@ -38,14 +38,14 @@ export interface FactStore {
   /** The partitions of one branch, by subject and predicate in code-point order. */
   branchPartitions(query: BranchPartitionQuery): Promise<BranchPartition[]>;
   /**
-   * Facts whose text contains a word of the query, best first. Equal scores are in the order of
+   * Facts with a word of the query in their text, best first. Equal scores are in the order of
    * `facts`. The search sees all committed texts except erased ones. For a very frequent word, a
    * store may rank only the newest texts.
    */
   factsByText(query: FactTextQuery): Promise<FactHit[]>;
   /**
-   * Facts whose text has a vector of the embedder, nearest first. Equal distances are in the order
-   * of `facts`.
+   * Facts with a vector of the embedder for their text, nearest first. Equal distances are in the
+   * order of `facts`.
    */
   factsByVector(query: FactVectorQuery): Promise<FactHit[]>;
   /** Texts of a space that have no vector of the embedder yet, without erased texts. */
@@ -72,10 +72,10 @@ export interface FactStore {
    */
   keepFacts(): Promise<boolean>;
   /**
-   * Returns the result of `read`, whose reads all see one snapshot, regardless of concurrent
-   * commits. `read` must await only these reads, and may be called again after a lost connection.
-   * `byText`: whether `read` uses full-text search. If a store lacks this method, several reads may
-   * see different commits.
+   * Returns the result of `read`. Its reads all see one snapshot, regardless of concurrent commits.
+   * `read` must await only these reads, and may be called again after a lost connection. `byText`:
+   * whether `read` uses full-text search. If a store lacks this method, several reads may see
+   * different commits.
    */
   withReadSnapshot?<T>(read: (facts: FactReads) => Promise<T>, options?: { readonly byText?: boolean }): Promise<T>;
 }

@@ -15,13 +15,13 @@ export interface Batch {
   /** Stored once. A blob that already exists stays unchanged. */
   readonly blobs: readonly BlobRow[];
   /**
-   * Blobs whose text is deleted or refused later: an erased blob stays erased. Snapshots are
-   * deleted with them. `scrub` must follow.
+   * Blobs to erase. The store deletes their text, or refuses it later: an erased blob stays erased.
+   * Snapshots are deleted with them. `scrub` must follow.
    */
   readonly erased?: readonly ErasedRow[];
   /**
-   * Oracle answers whose text is deleted or refused later. The first erasure of an answer stays
-   * recorded. Only for a store that is an `OracleStore`.
+   * Oracle answers to erase. The store deletes their text, or refuses it later. The first erasure
+   * of an answer stays recorded. Only for a store that is an `OracleStore`.
    */
   readonly erasedAnswers?: readonly ErasedAnswer[];
   /**
@@ -162,8 +162,8 @@ export interface LedgerStore {
   /** The entry that erased a blob, if the blob was erased. */
   erasedBy(hash: Hash): Promise<Hash | undefined>;
   /**
-   * At most 2 entries whose id starts with the hex prefix (8 to 64 digits), for ids that humans
-   * type.
+   * At most 2 entries with an id that starts with the hex prefix (8 to 64 digits), for ids that
+   * humans type.
    */
   find(prefix: string): Promise<EntryRow[]>;
   /**
@@ -183,8 +183,8 @@ export interface LedgerStore {
    * connections go when those reads end. Does nothing if no scrub is due. An interrupted scrub
    * continues when the store is opened for writing.
    *
-   * @throws an error that states that the erasure is committed, that bytes may be left, and what to
-   * do
+   * @throws an error that states that the erasure is committed, that bytes may be left, and the
+   * next step
    */
   scrub?(): Promise<void>;
   /** Optional: faults of the database and unreachable rows, for `fsck`. */

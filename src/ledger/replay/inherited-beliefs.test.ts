@@ -6,7 +6,7 @@ import { ChainWriter, commitMembers, rootMembers } from '../../../tests/support/
 describe('the initial memory of a branch', () => {
   test.each(inheritedCases())('$name: $verdict', async ({ ledger, verdict }) => {
     const faults = await faultsOf(ledger);
-    // What branches off behind it does not begin with what that says either.
+    // A branch behind the faulty branch does not start with the recorded memory either.
     const own = faults.filter((fault) => !fault.startsWith('third ') || verdict.startsWith('third '));
     expect(own).toEqual(verdict === 'valid' ? [] : [verdict]);
   });
@@ -20,7 +20,7 @@ describe('the initial memory of a branch', () => {
       const rows = [...apart.rows.slice(0, 1), { ...apart.head, payload: `${payload} ` }, ...ledger.rows];
       const faults = await faultsOfRows({ ...ledger, rows });
       const own = faults.filter((fault) => !fault.startsWith('third ') || verdict.startsWith('third '));
-      // What has no names any more may have been changed by that one.
+      // The trajectory that does not verify may have changed the partition with erased names.
       const isTold = verdict !== 'valid' && !name.endsWith('no names any more');
       expect(own).toEqual(['apart 1 tampered', ...(isTold ? [verdict] : [])]);
     },

@@ -55,7 +55,7 @@ describe('a ledger of all kinds', () => {
     const missed: string[] = [];
     let flips = 0;
     const stored = [...rows];
-    // One for each: what a branch begins with is then folded once.
+    // One replayer for each trajectory: it folds the initial state of a branch only once.
     const replayers = new Map(names.map((name) => [name, new Replayer(new RowsReader(stored, blobs))]));
     for (const [index, row] of rows.entries()) {
       const replayer = replayers.get(row.trajectory_id) as Replayer;

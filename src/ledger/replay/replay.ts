@@ -74,9 +74,9 @@ export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed |
 
 /**
  * Replays trajectories. Replay recomputes ids, parents and seqs, checks every chain rule, and folds
- * the state. It follows branches to their source and delegations to their other end (`cross-chain.ts`).
- * It calls no domain code. The states at branch points are cached and shared, so a hundred branches
- * of a large state cost only their changes.
+ * the state. It follows branches to their source and delegations to their other end
+ * (`cross-chain.ts`). It calls no domain code. The states at branch points are cached and shared,
+ * so a hundred branches of a large state cost only their changes.
  */
 export class Replayer {
   readonly values: ValueReader;
@@ -100,7 +100,7 @@ export class Replayer {
     return this.#replay(trajectoryId, options, [trajectoryId]);
   }
 
-  /** `path`: this trajectory, and the trajectories whose branches led to it. */
+  /** `path`: this trajectory, and the trajectories that led to it by their branches. */
   async #replay(trajectoryId: string, options: ReplayOptions, path: readonly string[]): Promise<Replayed> {
     const chain = options.from?.chain ?? new Chain(trajectoryId);
     const links = new CrossChainRules(this.#reader, chain);

@@ -203,7 +203,7 @@ interface Broken {
   readonly rule: string;
   readonly code: FaultCode;
   readonly detail: RegExp;
-  /** Writes a chain whose last entry breaks the rule. */
+  /** Writes a chain with a last entry that breaks the rule. */
   readonly write: () => ChainWriter;
 }
 
@@ -691,7 +691,7 @@ describe('after a refusal the chain is as before', () => {
     const { rows } = write();
     const chain = new Chain('t');
     for (const row of rows.slice(0, -1)) chain.accept(checkRow(row));
-    // What is open is of a class, which a clone is not.
+    // The field `open` is an instance of a class, but its structured clone is not.
     const seen = () => ({ ...chain, open: new Map(chain.open), frozenBy: chain.frozenBy() });
     const before = structuredClone(seen());
     expect(() => chain.accept(checkRow(rows.at(-1) as (typeof rows)[0]))).toThrow(LedgerFault);

@@ -57,8 +57,8 @@ export interface ChainState {
  * The rules of one chain, entry by entry: position, parent, time, first entry and `parent_commit`.
  * A pending proposal is resolved at most once, by an entry that may resolve it. A delegation is
  * concluded at most once. Each check names its rule (`RULES`). The class is pure and knows no
- * state. Replay feeds it stored entries, and the runtime reads the open entries. `cross-chain.ts` checks
- * the rules between two chains.
+ * state. Replay feeds it stored entries, and the runtime reads the open entries. `cross-chain.ts`
+ * checks the rules between two chains.
  */
 export class Chain {
   readonly trajectoryId: string;

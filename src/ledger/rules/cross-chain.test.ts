@@ -247,7 +247,8 @@ describe('a delegation back to where it comes from', () => {
     const writers = line(4);
     const last = writers.at(-1) as ChainWriter;
     last.add('delegation', delegationMembers({ child_trajectory_id: 't0', at: second(50) }));
-    // Without t1 nobody knows that t0 stands above; t1 itself is then missed by who verifies t2.
+    // Without t1 no entry shows that t0 is an ancestor. A verification of t2 then reports that t1
+    // is missing.
     const partly = writers.filter((_, i) => i !== 1);
     expect(await verify('t3', ...partly)).toMatchObject({ valid: true });
     await expectFault(verify('t2', ...partly), 0, 'source_missing', /t1 has no entry/);

@@ -232,8 +232,9 @@ test('carriers are images of one another: multidegree, multilinear, Boolean', ()
   );
 });
 
-// A log of rows, each so many times in it, and a query: a sum of products of rows. What the answer is worth in a carrier is had by
-// putting a value for each row. That is what Theorem 11 is about, and what deletion has to agree with.
+// A log of rows, each with its number of occurrences, and a query: a sum of products of rows. A
+// value for each row gives the value of the answer in a carrier. Theorem 11 is about these values,
+// and deletion must agree with it.
 
 type Query = readonly (readonly number[])[];
 
@@ -285,7 +286,8 @@ describe('Theorem 11', () => {
         const at = (k: (i: number) => number): Polynomial => answer(query, (i) => power(X(i), k(i)));
         const whole = at((i) => counts[i]!);
         const less = at((i) => counts[i]! - (i === r ? 1 : 0));
-        // What does not mention the row is its own answer, and the theorem speaks of none.
+        // An answer that does not mention the row stays the same, and the theorem does not cover
+        // it.
         if (whole.degree(X(r)) === 0) return;
         shown += 1;
         expect(shift(whole, X(r)).equals(less)).toBe(whole.degree(X(r)) >= 2);
@@ -316,7 +318,8 @@ describe('Theorem 11', () => {
     const once = answer([[0, 0]], (i) => power(X(i), 1));
     const twice = answer([[0]], (i) => power(X(i), 2));
     expect(once.equals(twice)).toBe(true);
-    // One occurrence less leaves nothing of the first and X of the second, from one and the same answer.
+    // One occurrence less leaves nothing of the first query and X of the second, although their
+    // answers are equal.
     expect(String(recoverByShift(once, X(0)))).toBe('w:@0');
   });
 

@@ -187,7 +187,7 @@ test('the text after many elisions is inspected only as far as it counts', () =>
   // Of all that follows each it was 8 million.
   expect(length).toBeLessThan(100_000);
   expect([words.length, words[0], ...words.slice(-2)]).toEqual([2_000, 'la'.repeat(32), 'alala', 'ala']);
-  // What counts of a letter may be half of it.
+  // The counted part of a text may end with half a letter.
   expect(wordsOf(`l'a${'𐐨'.repeat(70)}`)).toEqual([`la${'𐐨'.repeat(62)}`, `a${'𐐨'.repeat(63)}`]);
 });
 

@@ -51,8 +51,8 @@ export class Writs {
   /** Ids of revoked writs; each revocation includes all descendants. */
   readonly revoked: Set<Hash> = new Set();
   /**
-   * The writ whose delegation created the trajectory. Only this writ may have a parent for another
-   * trajectory.
+   * The writ of the delegation that created the trajectory. Only this writ may have a parent for
+   * another trajectory.
    */
   #delegated: Hash | undefined;
 
@@ -201,7 +201,7 @@ export class Writs {
     return lineageOf(this.get(id)).includes(above);
   }
 
-  /** Remembers a writ whose chain was verified. */
+  /** Remembers a writ with a verified chain. */
   admit(chain: WritChain): void {
     this.#add(chain);
   }

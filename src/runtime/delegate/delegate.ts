@@ -260,7 +260,9 @@ export class Delegations {
     });
   }
 
-  /** Creates a child whose root was lost or never reached this store. Its start must be durable. */
+  /**
+   * Creates a child if its root was lost or never reached this store. Its start must be durable.
+   */
   async #begin(startId: Hash, start: DelegationPayload): Promise<void> {
     const { parts, context } = this.#writer;
     const { begins, child_trajectory_id: child } = start;

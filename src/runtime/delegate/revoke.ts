@@ -273,8 +273,7 @@ export class Revocations {
   }
 
   /**
-   * Propagates the revocation to each open delegation whose writ is the revoked one or its
-   * descendant.
+   * Propagates the revocation to each open delegation of the revoked writ or of its descendants.
    */
   async #propagate(id: Hash, entryId: Hash): Promise<PropagatedRevocation[]> {
     const carried: PropagatedRevocation[] = [];

@@ -49,7 +49,7 @@ export interface Conclusion {
   readonly finalAnswer?: unknown;
 }
 
-/** A delegation whose parts were all read and checked, except those that depend on the head. */
+/** A delegation with all parts read and checked, except the parts that depend on the head. */
 export interface DelegationTerms {
   readonly child: string;
   readonly task: string;
@@ -83,9 +83,9 @@ const DELEGATION = arg.options<DelegatedTask & SignedGrant & GrantToSign>({
 export const CONCLUSION: ArgumentSchema = arg.options<Conclusion>({ finalAnswer: arg.any });
 
 /**
- * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`, `invalid_initial_state`;
- * AuthorityError `bad_writ`, `not_attenuated`, `wrong_key`, `bad_resource`; KernelError
- * `invalid_state`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `domain_mismatch`,
+ * `invalid_initial_state`; AuthorityError `bad_writ`, `not_attenuated`, `wrong_key`,
+ * `bad_resource`; KernelError `invalid_state`; ArgumentError `bad_argument`
  */
 export function delegationTerms(input: DelegationInput, { parts, context }: Writer): DelegationTerms {
   if (typeof input !== 'object' || input === null) throw badIntent('it must be an object');

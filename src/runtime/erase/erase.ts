@@ -23,13 +23,13 @@ const REASON_MAX = 4_096;
 const PLACES_MAX = 1_000;
 const NAME_MAX = 512;
 /**
- * Maximum number of values, answers and effect-log texts that one entry erases; the next entry
+ * Maximum number of values, answers and effect-log texts that a single entry erases; the next entry
  * continues.
  */
 const VALUES_MAX = 2_000;
 
 /**
- * Erases sensitive data: a proposal of the built-in action, whose arguments name the data that the
+ * Erases sensitive data: a proposal of the built-in action. Its arguments name the data that the
  * trajectory has.
  */
 export class Erasures {
@@ -174,8 +174,8 @@ export class Erasures {
 type Part = Pick<FoundValues, 'answers' | 'logged' | 'values'>;
 
 /**
- * The part that one entry erases, and the rest for the next entries. The order lets each entry find
- * the rest.
+ * The part that a single entry erases, and the rest for the next entries. The order lets each entry
+ * find the rest.
  */
 function divided(found: FoundValues): { readonly part: Part; readonly after?: FoundValues } {
   let room = VALUES_MAX;

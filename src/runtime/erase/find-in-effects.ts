@@ -28,11 +28,11 @@ export interface FoundEffectValues {
   readonly values: readonly ErasedValue[];
   /** Only in the effect log. */
   readonly logged: readonly ErasedLogged[];
-  /** Epochs of unfinished transactions, part of whose data stays until they end. */
+  /** Epochs of unfinished transactions. Part of their data stays until they end. */
   readonly open: readonly number[];
 }
 
-/** An entry whose values are erased, all or some of them. */
+/** An entry with erased values, all or some of them. */
 export interface TargetEntry {
   readonly id: Hash;
   readonly payload: Payload;

@@ -85,7 +85,7 @@ export class MemorySearch {
    * about the facts.
    */
   readonly answers: Set<Hash> = new Set();
-  /** The branch whose memory is searched, if the trajectory is a branch. */
+  /** The branch with the searched memory, if the trajectory is a branch. */
   #branch: string | undefined;
   /**
    * Rows of the facts, of all trajectories and branches. Rows of this trajectory are selected here
@@ -186,7 +186,7 @@ export class MemorySearch {
     this.#changeable = changeable;
   }
 
-  /** The selected facts whose claim does not exist. */
+  /** The selected facts without an existing claim. */
   get unknown(): readonly BelievedPlace[] {
     return this.#places.filter(({ hasClaim }) => !hasClaim);
   }
@@ -233,7 +233,7 @@ export class MemorySearch {
   }
 
   /**
-   * Selects oracle-log answers about the facts, whoever asked: judge votes in their spaces, and
+   * Selects oracle-log answers about the facts, for any requester: judge votes in their spaces, and
    * answers given in the trajectory. The question of an answer is unknown, so an answer is selected
    * if it has a name or text of the facts. A vote names claims but not their objects, and neither
    * does the time of a statement.
@@ -268,7 +268,7 @@ export class MemorySearch {
     return new Map([...written, ...this.#chosen, ...named]);
   }
 
-  /** Entries whose state changes quote the facts in places that cannot be erased. */
+  /** Entries with state changes that quote the facts in places that cannot be erased. */
   get unmarked(): readonly Hash[] {
     return [...this.#written.unmarked];
   }
@@ -300,7 +300,7 @@ export class MemorySearch {
   }
 
   /**
-   * Branches whose partition of the facts has only its names left; an erasure there removes the
+   * Branches that have only the names of the facts' partition left; an erasure there removes the
    * names.
    */
   get #branchesNaming(): readonly string[] {

@@ -43,7 +43,7 @@ export interface FoundValues {
   /** Effect-log texts that no entry names. */
   readonly logged: readonly ErasedLogged[];
   /**
-   * Epochs of unfinished tool transactions, part of whose data can be erased only after they end.
+   * Epochs of unfinished tool transactions. Part of their data can be erased only after they end.
    */
   readonly open: readonly number[];
   /** Ids of the requested entries that are in this trajectory. */
@@ -52,7 +52,7 @@ export interface FoundValues {
   readonly transactions: ReadonlySet<number>;
   /** The requested facts, as the entry has them. */
   readonly beliefs: readonly ErasedBeliefs[];
-  /** The requested facts whose claim does not exist. */
+  /** The requested facts without an existing claim. */
   readonly unknown: readonly BelievedPlace[];
   /** Partitions that lose facts, as the store had them before `left` was read. */
   readonly erasedPartitions: readonly ErasedPartition[];
@@ -234,7 +234,7 @@ class StateSearch {
     return true;
   }
 
-  /** Whether a proposal was to write at or below these paths, whatever it wrote. */
+  /** Whether a proposal was to write at or below these paths, regardless of the written values. */
   #isFor(payload: Payload): boolean {
     const asked = askedIn(payload);
     const action =

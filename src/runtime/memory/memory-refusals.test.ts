@@ -349,7 +349,7 @@ onClinics((begun) => {
         detail: expect.stringMatching(/^too_much_at_once: /),
       });
     }
-    // Nor for one statement whose period has that many facts.
+    // Nor for one statement with that many facts in its period.
     const second = (n: number): Instant => addMicros(START, n * 1_000_000);
     for (const first of [0, 300, 600])
       await committed(

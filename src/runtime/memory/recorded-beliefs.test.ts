@@ -1,4 +1,4 @@
-/** Ledgers whose commits change facts, as the runtime reads them. */
+/** Ledgers with commits that change facts, as the runtime reads them. */
 import { expect, test } from 'vitest';
 import { type BlobRow, checkRow, entryRow, exportLines, factWrites, integrateLog, ValueReader } from '#ledger';
 import { MemoryStore } from '#stores';

@@ -130,7 +130,7 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
       const first = await resolve();
       const second = await resolve();
       const answered = way === 'approve' ? 'committed 2' : 'rejected 2';
-      // Exactly one of the two attempts resolved it, whatever the first returned.
+      // Exactly one of the two attempts resolved it, regardless of the first result.
       if (fault.endsWith('written') || fault === 'conflict') expect(second).toBe('not_pending');
       else expect(second).toBe(answered);
       if (fault === 'conflict' || fault === 'unknown, written') expect(first).toBe(answered);

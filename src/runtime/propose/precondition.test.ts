@@ -279,7 +279,7 @@ describe('a change since the given entry', () => {
     const asked = addIf(trajectory, { since, paths: ['/data'] });
     await expect(lost).rejects.toThrow();
     expect(await asked).toMatchObject({ ruling: 'committed' });
-    // Nor is a head whose first entry was lost.
+    // Nor does a head count if its first entry was lost.
     store.plan = new Map([[store.commits + 1, 'thrown, lost']]);
     const again = keep(trajectory, 1);
     const ahead = trajectory.head;

@@ -77,7 +77,7 @@ export class Proposals implements Proposer {
   }
 
   /**
-   * `acting`: the effects of tools. The key then belongs to a transaction, whose body may have made
+   * `acting`: the effects of tools. The key then belongs to a transaction. Its body may have made
    * another proposal before.
    */
   async propose(input: ProposalInput, acting?: CommitPlan): Promise<Ruling> {

@@ -16,7 +16,7 @@ export interface ErasureInput {
    */
   readonly at?: readonly string[];
   /**
-   * Entries whose sensitive data is erased; refused proposals have no path in the state. The writ
+   * Entries with sensitive data to erase; refused proposals have no path in the state. The writ
    * must cover `erase:entry:ID`.
    */
   readonly entries?: readonly Hash[];
@@ -45,8 +45,8 @@ export interface ErasureInput {
  *
  * - `left`: trajectories that still have such data, which must be erased there. This trajectory is
  *   included if `unmarked` names an entry.
- * - `unmarked`: entries of this trajectory, in order, whose state changes quote the facts in field
- *   names or at paths that are not sensitive. No erasure reaches those.
+ * - `unmarked`: entries of this trajectory, in order, with state changes that quote the facts in
+ *   field names or at paths that are not sensitive. No erasure reaches those.
  * - `open`: epochs of tool transactions that have not ended. Their inputs and answers stay until
  *   they end, unless an entry names them, because they may still be needed. Erase again then.
  *

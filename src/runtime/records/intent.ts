@@ -83,7 +83,7 @@ export interface GatheredObservation {
   readonly isSalted: boolean;
 }
 
-/** An intent whose parts are all canonical and not shared with the caller. */
+/** An intent with all parts canonical and not shared with the caller. */
 export interface GatheredProposal {
   readonly proposalId: Hash;
   /**

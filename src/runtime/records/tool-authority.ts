@@ -140,7 +140,7 @@ export function withTools(authority: Authority, acting: CommitPlan | undefined, 
 }
 
 /**
- * A pivot always requires approval, whatever writ and policy allow
+ * A pivot always requires approval, regardless of writ and policy
  * (docs/decisions/016-effect-outcomes.md#pivot).
  */
 function irreversibleDemand({ pivot }: CommitPlan, asked: ApprovalDemand | undefined): ApprovalDemand | undefined {

@@ -3,7 +3,9 @@ import type { BlobRow, Entry, EntryRow, FactWrite, Hash, Payload } from '#ledger
 import type { TrajectoryState } from './ports.ts';
 import type { SliceUpdates } from './subscriptions.ts';
 
-/** What memory moves with an entry, besides what follows from its payload. */
+/**
+ * The in-memory changes that accompany an entry, besides the changes that follow from its payload.
+ */
 export interface Moves {
   /** The adjudicated change of the state, which memory has already. */
   readonly change?: AdjudicatedChange | undefined;

@@ -15,7 +15,7 @@ const pause = async (from: number, to: number): Promise<void> => {
 
 /** A store that grants each write lock, or none. */
 const turns = (given = true) => {
-  // A write lock that one test leaves has ended in the next.
+  // A write lock that a test leaves has ended in the next test.
   const own = log;
   return {
     acquireWriteLock: async (trajectoryId: string) => {

@@ -16,11 +16,11 @@ const NOTHING = (): void => undefined;
 /**
  * How a writer behaves under write contention. Of several writers that append at the same position,
  * one wins, and the others adjudicated without success. So a writer that met another writer
- * acquires the store's write lock before it reads new entries, and writes for as long as it holds
+ * acquires the store's write lock before it reads new entries. It writes for as long as it holds
  * the lock. A lone writer never acquires the lock, nor does a writer that met no other for a few
  * locks. If the store has no write locks, the losing writer pauses, longer each time.
  *
- * The write lock is advisory: the store decides each append, whoever holds the lock.
+ * The write lock is advisory: the store decides each append, regardless of the lock's holder.
  */
 export class WriteContention {
   readonly #pause: Pause;

@@ -158,8 +158,8 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
 }
 
 /**
- * Same, by the reads of the rules, which are known after adjudication. `checkedAgainst` is called only if
- * a proposal is pending.
+ * Same, by the reads of the rules, which are known after adjudication. `checkedAgainst` is called
+ * only if a proposal is pending.
  */
 export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {
   if (chain.open.size === 0) return undefined;

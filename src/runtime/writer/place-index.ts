@@ -10,8 +10,8 @@ interface Node<T> {
 }
 
 /**
- * Finds the values whose pattern overlaps a given pattern (`overlaps`). The cost follows the depth
- * of the pattern and the number of matches, never the number of values. The trie of scopes
+ * Finds the values with a pattern that overlaps a given pattern (`overlaps`). The cost follows the
+ * depth of the pattern and the number of matches, never the number of values. The trie of scopes
  * (`effects/scope-trie.ts`) cannot store these patterns, because a field of a state may be named
  * `*`.
  */
@@ -50,7 +50,7 @@ export class PlaceIndex<T> {
     }
   }
 
-  /** Passes every value whose pattern overlaps to `found`, at least once. */
+  /** Passes every value with an overlapping pattern to `found`, at least once. */
   match({ segments }: Pattern, found: (value: T) => void): void {
     walk(this.#root, segments, 0, found);
   }

@@ -29,8 +29,8 @@ export class Subscriptions {
   }
 
   /**
-   * For subscribers whose footprint a commit overlaps. Call this as soon as memory has the commit,
-   * because later commits change the slices.
+   * For subscribers with a footprint that a commit overlaps. Call this as soon as memory has the
+   * commit, because later commits change the slices.
    */
   updatesOf(paths: readonly (readonly string[])[]): SliceUpdates {
     if (this.#all.size === 0) return NO_UPDATES;

@@ -113,7 +113,7 @@ export class Writer {
     return withinEntrySize('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.context.signer));
   }
 
-  /** `committing`: the epoch of the tool transaction whose commit asks. */
+  /** `committing`: the epoch of the tool transaction, if its commit calls this method. */
   authority(
     writ: WritChain,
     principal: string,

@@ -156,7 +156,7 @@ export class Members {
     queueMicrotask(listener);
   }
 
-  /** Adopts the transactions of ended members, and of members whose lease has expired. */
+  /** Adopts the transactions of ended members, and of members with an expired lease. */
   #takeOver(fence: number): void {
     const now = performance.now();
     for (const [other, { until }] of this.#members) if (other !== fence && until < now) this.#lose(other);
@@ -174,9 +174,7 @@ export class Members {
     for (const epoch of left) this.#add({ is: 'own', fence, epoch });
   }
 
-  /**
-   * The epochs that one of these members marked as unresolved last, and that no member has resumed.
-   */
+  /** The epochs last marked as unresolved by one of these members, and resumed by no member. */
   #leftBy(fences: ReadonlySet<number>): readonly number[] {
     const left = new Map<number, boolean>();
     for (const each of this.#happened) {

@@ -90,7 +90,10 @@ export function sqlState(error: unknown): string | undefined {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E') ? code : undefined;
 }
 
-/** Another transaction was in the way of this one, which the server has undone; or the trigger `keep_apart` has rejected a fact. */
+/**
+ * The server rolled this transaction back because of another transaction, or the trigger
+ * `keep_apart` rejected a fact.
+ */
 export function isSerializationFailure(error: unknown): boolean {
   const state = sqlState(error);
   return state === '40001' || state === '40P01' || state === '23P01';
@@ -168,7 +171,8 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-// Of the several addresses of one host, each with its error, the first stands for all: the sum has no text of its own.
+// A host may have several addresses, each with its own error. The first error stands for all,
+// because the sum has no text of its own.
 function reason(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return reason(error.errors[0]);
   return (error instanceof Error ? error.message : String(error)).replace(/\.$/, '');

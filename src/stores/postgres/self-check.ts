@@ -78,7 +78,7 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
   };
 }
 
-/** The single-valued partitions whose current facts overlap, as JSON. */
+/** The single-valued partitions with overlapping current facts, as JSON. */
 function overlapping(schema: string): Statement {
   return named(
     schema,

@@ -99,7 +99,7 @@ test.each(['nothing', 'others indexed it', 'a rollback', 'an erasure'])(
 test('the index queue caches the data that indexing needs, up to a limit', async () => {
   const store = await openSqlite({ path: join(folder, 'room.db'), durability: 'off' });
   let n = 0;
-  /** The number of partitions whose queued changes had to be read again. */
+  /** The number of partitions with queued changes that had to be read again. */
   const readFor = async (changes: number, rows: number, characters: number): Promise<number> => {
     for (let i = 0; i < changes; i += 1) {
       n += 1;

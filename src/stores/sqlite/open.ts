@@ -36,8 +36,8 @@ export const LOCK_TIMEOUT_MS = 5_000;
  * With `vectors: 'sqlite-vec'` the function loads the extension from the package before it opens
  * the file. It never loads another extension.
  *
- * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (the file is left as
- *   it was, with nothing new next to it); `store_newer_schema`, `store_older_schema`,
+ * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (the file is
+ *   left as it was, with nothing new next to it); `store_newer_schema`, `store_older_schema`,
  *   `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`; `store_invalid_input` for
  *   invalid options; ArgumentError `bad_argument`
  */
@@ -95,7 +95,7 @@ function initialise(path: string): void {
  * close would drop SQLite's POSIX locks (https://sqlite.org/howtocorrupt.html, 2.2).
  *
  * `immutable` takes no lock and creates no file. `writable_schema` prevents the error "malformed"
- * for a file whose first page a checkpoint wrote before the last. The checkpoint can be running or
+ * for a file if a checkpoint wrote its first page before the last. The checkpoint can be running or
  * cut off by a crash.
  */
 function probe(path: string): Mark {

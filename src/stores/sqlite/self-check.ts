@@ -163,7 +163,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   ];
 }
 
-/** The single-valued partitions whose current facts overlap, as JSON. */
+/** The single-valued partitions with overlapping current facts, as JSON. */
 function prepareOverlapping(db: DatabaseSync): () => readonly Record<string, unknown>[] {
   const overlapping = db.prepare(`SELECT DISTINCT json_array(p.space, p.subject, p.predicate) AS name FROM
     (SELECT e.key, f.valid_to, lead(f.valid_from) OVER (PARTITION BY e.key ORDER BY f.valid_from) AS next

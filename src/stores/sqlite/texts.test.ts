@@ -55,7 +55,7 @@ async function commit(facts: readonly FactWrite[]): Promise<void> {
   expect(await store.commit({ ...batchOf([]), facts })).toEqual({ status: 'committed' });
 }
 
-/** The number of texts whose rows were read while `work` ran. */
+/** The number of texts with rows that were read while `work` ran. */
 async function looked(work: () => Promise<void>): Promise<number> {
   let count = 0;
   interceptSql((sql, proceed) => {

@@ -36,7 +36,7 @@ export interface Case {
   readonly args: Json;
 }
 
-/** A problem that one case or state shows. */
+/** A problem that a case or state shows. */
 export interface FoundProblem {
   readonly kind: ProblemKind;
   readonly where: string;

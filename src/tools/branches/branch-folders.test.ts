@@ -35,7 +35,7 @@ beforeEach(() => {
   mkdirSync(root);
 });
 
-/** What is left of copies, and nothing where all is well. */
+/** The remaining copies. A correct run leaves no copies. */
 const copies = (): string[] => {
   const home = join(dirname(root), '.assize-branches/root');
   return existsSync(home) ? readdirSync(home) : [];
@@ -314,7 +314,7 @@ describe('content that could not be written into a copy', () => {
     let error: unknown;
     const outcome = await transact((tx) => {
       const tried = async (_: unknown, folder: any): Promise<void> => {
-        // What an agent does that is told that it did not go: it goes on without.
+        // Acts like an agent after a refused write: it continues without the write.
         error = await write(folder);
         expect(String(await folder.read('a'))).toBe('old');
       };
@@ -402,7 +402,7 @@ describe('a copy', () => {
         ),
       ),
     );
-    // What is asked for absolutely is taken as below.
+    // An absolute path is read as relative to the folder.
     if (path === '/etc/passwd') expect(said).toEqual(['done', 'done', 'done']);
     else if (path === '') expect(said).not.toContain('done');
     else expect(said).toEqual(['bad_input', 'bad_input', 'bad_input']);
@@ -488,7 +488,7 @@ describe('a copy', () => {
 /** A name that is no text, in a folder. */
 const oddName = (folder: string): Buffer => Buffer.concat([Buffer.from(`${folder}/odd`), Buffer.from([0xff])]);
 
-/** What one branch writes. */
+/** The body of a branch that writes one file. */
 const writes = (path: string, text: string) => async (_: unknown, folder: any) => {
   await folder.write(path, text);
   return text;
@@ -582,7 +582,7 @@ test('a folder with a name that is not UTF-8 is not copied; the error has it', a
 });
 
 describe('copies are taken away', () => {
-  /** Root may write where nobody else may. */
+  /** Root may write where no other user may. */
   function asNobody(): void {
     if (process.getuid!() !== 0) return;
     for (const folder of [dirname(root), root]) chownSync(folder, 65_534, 65_534);
@@ -590,7 +590,7 @@ describe('copies are taken away', () => {
     onTestFinished(() => process.seteuid!(0));
   }
 
-  /** A process group that can't be ended; nobody else is there. */
+  /** A process group that can't be ended; no other process exists. */
   function withGroup(pid: number): void {
     const kill = vi.spyOn(process, 'kill').mockImplementation((asked) => {
       throw Object.assign(new Error('it is not so'), { code: asked === -pid ? 'EPERM' : 'ESRCH' });

@@ -343,7 +343,7 @@ type Within = <Tx extends BranchingTransaction, T>(
   choose: ChooseBranch<T>,
 ) => Promise<T>;
 
-/** The copy of a folder that one branch uses. Paths are relative to it. */
+/** The copy of a folder for one branch. Paths are relative to it. */
 export class BranchFolder {
   readonly #within: Within;
   readonly #tx: BranchingTransaction;

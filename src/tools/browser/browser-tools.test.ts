@@ -326,7 +326,7 @@ withChromium('a browser', (browser) => {
   });
 });
 
-/** What is sent by other ways may come after the page was closed. */
+/** Requests sent by other means may arrive after the page was closed. */
 const LATE_MS = 700;
 
 withChromium('a page that looks for a way out', (browser) => {
@@ -418,7 +418,7 @@ withChromium('a page that looks for a way out', (browser) => {
     );
     expect(answer[0]).not.toContain('1000');
     expect(headers).toEqual([]);
-    // Who goes there, and does not only load it, is led on.
+    // A navigation to the address follows the redirect, unlike a mere load.
     const gone = await looked('browser.goto', { url: `${site.origin}/r` }, allow);
     expect(gone.answer).toMatchObject({ url: `${bank.alias}/account`, text: 'sid=s3cret has 1000' });
   });

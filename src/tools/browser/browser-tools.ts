@@ -16,7 +16,7 @@ export interface BrowserToolsOptions extends SiteOptions {
   /** Maximum number of characters of page text in one result. Default 20,000. */
   readonly textMax?: number;
   /**
-   * The kind of counselor who approves a `submit`. Default: the kind that the domain's action and
+   * The kind of counselor that approves a `submit`. Default: the kind that the domain's action and
    * rules name.
    */
   readonly channel?: string;

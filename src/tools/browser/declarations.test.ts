@@ -5,7 +5,7 @@ import { errorOf } from '../../../tests/support/error-of.ts';
 import { transact } from '../../../tests/support/tool-stage.ts';
 import { type BrowserContext, browserTools, launchBrowser, submitTool, webScope } from './index.ts';
 
-// What needs no browser.
+// Tests without a browser.
 
 const gone = async (): Promise<BrowserContext> => {
   throw new Error('the browser has gone');

@@ -157,7 +157,7 @@ describe('a gate', () => {
 });
 
 describe('a context', () => {
-  /** Pages that it opens, and what it was told to hold back. */
+  /** A context that opens pages and records the handlers that intercept requests. */
   function fakeContext() {
     const routes: ((route: BrowserRoute) => Promise<void>)[] = [];
     const sockets: ((socket: { close(): unknown }) => unknown)[] = [];

@@ -208,7 +208,7 @@ export class Gates {
     return gates;
   }
 
-  /** Opens a page whose requests pass the given gate. */
+  /** Opens a page with requests that pass the given gate. */
   open(context: BrowserContext, gate: Gate): Promise<BrowserPage> {
     const made = context.newPage().then((page) => {
       this.#gates.set(page, gate);

@@ -8,9 +8,9 @@ export interface LaunchOptions {
   /** Path of the browser's executable. Default: `chromiumPath()`. */
   readonly executablePath?: string;
   /**
-   * Origins whose hosts the browser itself may connect to, as the tools' `allow`. Default: any
-   * origin. The tools send the requests of a page and refuse other origins. This option also covers
-   * requests that the browser sends on its own, such as prefetches.
+   * The browser itself may connect only to the hosts of these origins, as the tools' `allow`.
+   * Default: any origin. The tools send the requests of a page and refuse other origins. This
+   * option also covers requests that the browser sends on its own, such as prefetches.
    */
   readonly allow?: readonly string[];
 }

@@ -90,7 +90,7 @@ withChromium('a form in a browser', (browser) => {
   });
 
   describe('the orders of the shop, by sink and fault', () => {
-    // Fault, orders and what is left for a person: a blind sink, and one that can be asked.
+    // The fault, the orders and the unresolved effects: for a blind sink, and for a queryable one.
     test.each<[OrderFault, [number, string[]], [number, string[]]]>([
       ['none', [1, []], [1, []]],
       [422, [0, ['unresolved']], [0, ['unresolved']]],

@@ -84,8 +84,8 @@ async function opened(
 }
 
 /**
- * A browser releases the held requests of a page when the page closes. The page, whose gate is
- * closed, therefore gets a query first, which flushes its sent requests to the gate. Then the page
+ * A browser releases the held requests of a page when the page closes. The page's gate is closed,
+ * so the page gets a query first, which flushes its sent requests to the gate. Then the page
  * navigates away, which cancels its pending requests, and is closed. A page that does not respond
  * may never close. No code waits for that page, and it sends nothing without a gate.
  */

@@ -46,8 +46,8 @@ export class CounselDesk {
 
   /**
    * Answers a question, once.
-   * @throws EffectError `nothing_to_resolve` if no open question has that id, `bad_resolution` for an index
-   * of no branch or of a failed branch; ArgumentError `bad_argument`
+   * @throws EffectError `nothing_to_resolve` if no open question has that id, `bad_resolution` for
+   * an index of no branch or of a failed branch; ArgumentError `bad_argument`
    */
   decide(id: string, answer: CounselAnswer): void {
     checkArgument(arg.text, id, 'id');

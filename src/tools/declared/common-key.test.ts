@@ -22,8 +22,8 @@ const template = fc
   .filter((text) => keyProblem(text, MEMBERS, { isUndone: false }) === undefined);
 
 /**
- * By expressions and `decodeURIComponent`: what fills a template so that it becomes the text;
- * undefined where nothing does.
+ * Uses regular expressions and `decodeURIComponent`: the values that fill a template to become the
+ * text. Undefined if no values do.
  */
 function fillingOf(template: string, text: string): Filling | undefined {
   const pattern = template.replaceAll(/\{(\w+)\}|[^{]/g, (part, name?: string) => {

@@ -286,7 +286,8 @@ describe('of two tools that call one function', () => {
     ['pay/{what}', 'pay{what}', false],
     ['{what}:{shop}', '{what}:x', true],
     ['{what}:{shop}', '{what}:x:{shop}', false],
-    // Escapes are of two digits in lower case, of what needs one, and of whole characters.
+    // An escape has two digits in lower case. It stands for a character that needs an escape, and
+    // only for whole characters.
     ['%{what}', '{what}', true],
     ['%2f{what}', '{what}', true],
     ['%2F{what}', '{what}', false],
@@ -295,8 +296,7 @@ describe('of two tools that call one function', () => {
     ['%c3%{what}', '{what}', true],
     ['%ed%80%{what}', '{what}', true],
     ['%ed%a0%{what}', '{what}', false],
-    // No two effects have one key of their own, but whoever makes an input may know the key of an
-    // effect.
+    // No two effects share an effect key, but the author of an input may know the key of an effect.
     ['{key}', '{key}', false],
     ['{shop}/{key}', '{what}/{key}', false],
     ['{key}', 'x{key}', false],
@@ -326,7 +326,7 @@ describe('of two tools that call one function', () => {
     expect(errorOf(() => beside(sold, over('b', '{shop}')))).toMatchObject(refusal);
     expect(errorOf(() => beside(over('b', '{shop}'), sold))).toMatchObject(refusal);
     expect(() => beside(sold, over('a', '{key}'), over('b', 'b/{shop}'))).not.toThrow();
-    // Around a tool, as somebody does who counts its calls.
+    // A wrapper around a tool, such as a counter of its calls.
     const { spec } = over('a', '{what}');
     const counted = declareTool({ ...spec, execute: (input, call, planned) => spec.execute(input, call, planned) });
     expect(errorOf(() => beside(counted, over('b', '{shop}')))).toMatchObject(refusal);
@@ -338,7 +338,7 @@ describe('of two tools that call one function', () => {
     const through = (name: string, key: string) => declaredTool(of(name, key, calls), { inner });
     expect(errorOf(() => beside(through('a', '{what}'), through('b', 'b{shop}')))).toMatchObject(refusal);
     expect(() => beside(through('a', 'a/{what}'), through('b', 'b/{shop}'))).not.toThrow();
-    // What fills a place is escaped once more there.
+    // The value of a placeholder is escaped once more there.
     expect(() => beside(through('a', '{what}'), declaredTool(of('b', 'x/%2f{shop}'), { take }))).not.toThrow();
     expect(
       errorOf(() => beside(through('a', '{what}'), declaredTool(of('b', 'x/%252f{shop}'), { take }))),
@@ -383,7 +383,7 @@ describe('a compensation answers', () => {
   const answered = (said: unknown, declaration: object = {}, callables: object = {}) =>
     declaredTool({ ...ORDER, ...declaration } as never, { ...shop().callables, cancel: () => said, ...callables });
 
-  /** What is left in the log of an effect that was undone, and what waits for a person. */
+  /** The residue in the log of a compensated effect, and the unresolved effects. */
   async function leftBy(tool: Tool) {
     const store = new MemoryStore();
     const assize = runtimeOver(store, [attended], { tools: [tool] });
@@ -460,7 +460,7 @@ describe('a compensation answers', () => {
         }),
       });
       const partly = { undone: 'partly', residue: { fee: 5 } };
-      // What is mitigated by a blind one is blind itself: then a person looks.
+      // A mitigation by a blind call is blind itself: it needs a human decision.
       const sort = sink === 'blind' ? { ...(ORDER.class as object), sink } : ORDER.class;
       const tool = answered(partly, { class: sort, mitigate: { call: 'letter' } }, { letter });
       const mitigated = { keyed: 'written before', queryable: 'it was written' };

@@ -61,7 +61,9 @@ export interface ToolDeclaration {
    */
   readonly cost?: Amounts;
   readonly undoCost?: Amounts;
-  /** The kind of counselor who approves an effect that can be neither compensated nor buffered. */
+  /**
+   * The kind of counselor that approves an effect which can be neither compensated nor buffered.
+   */
   readonly channel?: string;
   /**
    * Same as in `ToolSpec`: results are stored by salted hash; branches of one transaction may use

@@ -66,7 +66,7 @@ export function keyForm(template: string): KeyForm {
   });
 }
 
-/** The form of keys whose effect key is replaced by a key of another form. */
+/** The form of keys after a key of another form replaces the effect key. */
 export function formWithin(form: KeyForm, given: KeyForm): KeyForm {
   return form.flatMap((part) => (typeof part !== 'string' && part.of === 'effect' ? given.map(escapedPart) : [part]));
 }

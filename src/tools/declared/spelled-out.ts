@@ -3,8 +3,8 @@ import { BY_NAME, COMPOSED, type Schema, WITHIN } from './unchecked.ts';
 
 /**
  * A schema of the same values that states otherwise unchecked parts in full. Alternatives that only
- * require sibling fields are each merged with those fields. A map whose names come from a list gets
- * those names as its fields.
+ * require sibling fields are each merged with those fields. A map with names from a list gets those
+ * names as its fields.
  */
 export function spelledOut(schema: Json): Json {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return schema;
@@ -42,9 +42,7 @@ function withAlternatives(schema: Schema): Schema {
   return { ...(Object.fromEntries(around) as Schema), [composed]: all };
 }
 
-/**
- * Spells out a map whose names are listed and whose schema states nothing else about its fields.
- */
+/** Spells out a map with listed names, if its schema states nothing else about its fields. */
 function withMembers(schema: Schema): Schema {
   const { propertyNames, additionalProperties = true, ...beside } = schema;
   if (beside['type'] !== 'object' || !isNamed(propertyNames)) return schema;

@@ -24,7 +24,7 @@ const a = (said: Json, more: Input = {}): Input => ({ properties: { a: said }, .
 const NUMBER = { type: 'number' };
 const A_B = { a: 1, b: 1 };
 const ONE_A = { a: 1 };
-/** Beside members, that one of them has to be there. */
+/** Next to the fields, the requirement that at least one of them exists. */
 const EITHER = { properties: { a: NUMBER, b: NUMBER }, anyOf: [{ required: ['a'] }, { required: ['b'] }] };
 
 // Each has an input that its schema refuses, and that would be taken.

@@ -77,9 +77,9 @@ function passedOverIn(schema: Json, at: string): string | undefined {
 }
 
 /**
- * A field that one of several schemas refuses is accepted if all must match and another schema
- * accepts it. A schema that does not restrict its fields accepts any field. If schemas combine, as
- * in `allOf` or a choice with siblings, no schema may therefore restrict the fields.
+ * A field that a single schema refuses is accepted if all of several schemas must match and another
+ * schema accepts it. A schema that does not restrict its fields accepts any field. If schemas
+ * combine, as in `allOf` or a choice with siblings, no schema may therefore restrict the fields.
  */
 function forgivenIn(root: Schema): string | undefined {
   const [apart, met] = [new Set<Json>(), new Set<Json>()];

@@ -44,8 +44,8 @@ export interface Disk {
   idOf(path: string): Promise<string | undefined>;
   names(folder: string): Promise<readonly FolderItem[] | undefined>;
   /**
-   * Writes a new file, durable except for its name. `owner`: the owner to set, as in `FileContents`, if
-   * the system permits this.
+   * Writes a new file, durable except for its name. `owner`: the owner to set, as in
+   * `FileContents`, if the system permits this.
    */
   write(path: string, bytes: Uint8Array, mode: number, owner?: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;

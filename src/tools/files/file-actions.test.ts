@@ -29,7 +29,10 @@ function dyingAt(step: string, path: string): (disk: Disk) => Disk {
   return dying((each, at) => each === step && at === path, 'after');
 }
 
-/** Whom this process may give a file to: root to anybody, others to a group that they are in. */
+/**
+ * An owner that this process may give a file to: any user for root, otherwise a group of the
+ * process.
+ */
 function somebodyElse(): [uid: number, gid: number] {
   const [uid, gid] = [process.getuid!(), process.getgid!()];
   return uid === 0 ? [12_345, 12_345] : [uid, process.getgroups!().find((each) => each !== gid) ?? gid];
@@ -346,7 +349,7 @@ describe('an effect that was executed immediately', () => {
     put(root, 'a', 'old', 0o4755);
     const theirs = (disk: Disk): Disk => ({
       ...disk,
-      // Nobody but root may give a file away.
+      // Only root may give a file to another owner.
       write: (path, bytes, mode) => disk.write(path, bytes, mode),
       look: async (path) => {
         const seen = await disk.look(path);
@@ -366,7 +369,8 @@ describe('an effect that was executed immediately', () => {
     ['move', { from: 'c', to: 'sub/c' }],
   ])('%s has a certain outcome, at any step of a call that another adopted: %j', async (name, input) => {
     /**
-     * What is done once the lease of the one that stands still is over; what the last of it says.
+     * The work of the adopting process after the lease of the stalled process has ended. Returns
+     * the outcome that a last query must report.
      */
     const takenOver = {
       async done({ ask, run }: ReturnType<typeof calling>) {
@@ -535,7 +539,7 @@ function amend(root: string, name: string, change: (entry: any) => unknown): voi
   writeFileSync(join(root, '.assize', path), JSON.stringify(change(entry)));
 }
 
-/** What the journal has. */
+/** The entries of the journal. */
 function kept(root: string): string[] {
   const all = listing(join(root, '.assize/files'));
   return Object.keys(all)

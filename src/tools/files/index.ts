@@ -13,9 +13,9 @@
  * their groups.
  * Never: follows a symbolic link that was created after the call was claimed. Never changes a path
  * outside of its root, a file with a second name (a hard link), or a folder that it did not create.
- * Never keeps times or extended attributes of replaced files, and never runs on systems whose paths
- * have no `/`. A write by another program between the last check and the rename is not detected:
- * file systems have no conditional rename.
+ * Never keeps times or extended attributes of replaced files, and never runs on systems with paths
+ * that have no `/`. A write by another program between the last check and the rename is not
+ * detected: file systems have no conditional rename.
  * The tools store their data below `.assize` in the root: the last operation at each path, until a
  * later transaction works there.
  */

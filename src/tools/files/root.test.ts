@@ -32,7 +32,7 @@ test('a pipe in a root that was given so is not opened', () => {
   mkdirSync(join(root, '.assize'));
   const pipe = join(root, '.assize', 'probe-\u00e9');
   execFileSync('mkfifo', [pipe]);
-  // Whoever opened it would wait for this one, and not for ever.
+  // A process that opens the pipe waits for this reader, and not forever.
   const reader = spawn('cat', [pipe], { stdio: 'ignore' });
   try {
     rootAt(root);

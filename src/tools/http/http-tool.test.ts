@@ -49,7 +49,7 @@ const held = (sink: HttpSink, callTimeoutMs = 2_000) =>
   });
 
 describe('the requests that arrive, by class and fault', () => {
-  // Fault, times done and what is left for a person: keyed, queryable, blind.
+  // The fault, the executions and the unresolved effects: keyed, queryable, blind.
   test.each<[RequestFault, [number, number], [number, number], [number, number]]>([
     ['none', [1, 0], [1, 0], [1, 0]],
     [429, [1, 0], [1, 0], [1, 0]],
@@ -118,7 +118,8 @@ describe('the requests that arrive, by class and fault', () => {
       const error = errorOf(refused) as DidNothing;
       expect([error instanceof DidNothing, error.isFinal, error.afterMs]).toEqual([true, false, afterMs]);
     }
-    // Nobody knows then whether it was done, but when to send it again, or to ask.
+    // The outcome of the effect is then unknown, but the time of the next attempt or query is
+    // known.
     for (const [status, isConflictOpen] of [
       [503, false],
       [409, true],
@@ -264,7 +265,9 @@ describe('the compensation of a request', () => {
   const typed = z.strictObject({ shop: z.string(), id: z.string(), note: z.string() });
   const post = { input: typed, method: 'POST', url: '/shops/{shop}/orders' } as const;
 
-  /** Where it is undone, by what the server answers to the deed. */
+  /**
+   * The URLs of the compensation and the unresolved effects, by the server's answer to the effect.
+   */
   async function undoneAt(options: object, compensate: string, answer: string): Promise<[string[], string[]]> {
     const asked: string[] = [];
     const server = createHttpServer((request, response) => {
@@ -337,8 +340,8 @@ describe('the compensation of a request', () => {
 });
 
 /**
- * A document that anybody may write to, who may say what it is to be before; and a tool that sets
- * it.
+ * A document that any client may write, with an expected version of its choice; and a tool that
+ * sets the document.
  */
 async function openDocument(
   rest: Partial<HttpToolOptions> = {},

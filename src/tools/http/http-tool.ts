@@ -81,8 +81,8 @@ export interface HttpToolOptions<Schema extends z.ZodType = z.ZodType>
   readonly result?: (answer: HttpResponse) => unknown;
   /**
    * Queries with a GET whether the effect happened. Required for a queryable sink, and refused for
-   * other sinks. A server may still process a request whose connection has ended. It must answer
-   * with an error until the outcome is certain.
+   * other sinks. A server may still process a request after its connection has ended. It must
+   * answer with an error until the outcome is certain.
    */
   readonly reconcile?: {
     /**

@@ -32,7 +32,8 @@ const sent = (tool: ReturnType<typeof mailTool>, given: object = letter, callTim
   transact([tool], (tx) => tx.call('mail.send', given), { callTimeoutMs });
 
 describe('the messages that arrive, by sink and fault', () => {
-  // Fault, times taken and what is left for a person: a blind sink, and one that can be asked.
+  // The fault, the accepted messages and the unresolved effects: for a blind sink, and for a
+  // queryable one.
   test.each<[MailFault, [number, string[]], [number, string[]]]>([
     ['none', [1, []], [1, []]],
     ['refuse', [1, []], [1, []]],
@@ -151,7 +152,9 @@ describe('a message', () => {
   });
 });
 
-/** Whatever a client says, by how it begins, is answered so. `.`: the end of a message. */
+/**
+ * The server's answer to a line of the client, by the start of the line. `.`: the end of a message.
+ */
 type Script = Readonly<Record<string, string | ((socket: Socket) => void)>>;
 const polite: Script = { EHLO: '250 sink', MAIL: '250 ok', RCPT: '250 ok', DATA: '354 go on', '.': '250 taken' };
 
@@ -308,7 +311,7 @@ test.each<[string, object, string]>([
   const sound = { name: 'mail.send', from: 'shop@shop.example', transport: 'smtp://h' };
   const error = errorOf(() => mailTool({ ...sound, ...change } as never)) as Error;
   expect(error).toMatchObject({ code: 'invalid_tool', message: expect.stringContaining(why) });
-  // What stands there may be a password.
+  // The wrong value may be a password.
   expect(`${error.message} ${JSON.stringify(error)}`).not.toContain('sesame');
 });
 

@@ -217,7 +217,7 @@ describe('a command', () => {
 });
 
 describe('a command that leaves something running', () => {
-  // What has a session of its own is in no group of the command, and holds its outputs.
+  // A process with its own session is in no group of the command, and holds the command's outputs.
   const LEFT = 'setsid sh -c "echo \\$\\$ > left; exec sleep 1000" & while ! [ -s left ]; do :; done; ';
   const leftIn = (root: string): number => Number(readFileSync(join(root, 'left'), 'utf8'));
 
@@ -306,7 +306,7 @@ describe('a command with a copy of its folder', () => {
       return take.apply(this, given);
     });
     const tool = changing(root, CHANGE);
-    // Whoever waits is told at once, and not when what is under way has ended.
+    // The caller gets the error immediately, and not after the copy in flight has ended.
     await expect(run(tool, {}, callOf('k', 1, stop.signal))).rejects.toMatchObject({
       name: 'DidNothing',
       isFinal: false,
@@ -314,8 +314,7 @@ describe('a command with a copy of its folder', () => {
     });
     goOn();
     taking.mockRestore();
-    // What it had of a copy goes, and nothing is put back: somebody else may be at work there by
-    // now.
+    // The partial copy is removed, and nothing is restored: another process may work there by now.
     writeFileSync(join(root, 'theirs'), '');
     expect(await tool.spec.reconcile!({}, callOf())).toEqual({ happened: false });
     expect(snapshotsOf(root)).toEqual([]);
@@ -642,7 +641,7 @@ function fromPipe(path: string): Promise<string> {
   });
 }
 
-/** What was killed may be on its way out for a moment. */
+/** A killed process may still exist for a moment. */
 function expectEnded(group: number): Promise<void> {
   return vi.waitFor(() => expect(groupOf(group)).toEqual([]), { timeout: 60_000 });
 }

@@ -42,7 +42,7 @@ function stage(): { readonly root: string; readonly snapshots: Snapshots; readon
   return { root, snapshots: new Snapshots(root), place };
 }
 
-/** What is in it, and the modes of its folders. */
+/** The contents of the folder, and the modes of its folders. */
 function standing(root: string): object {
   const modes = ['.', 'shut', 'shut/inner', 'open'].map((at) => statSync(join(root, at)).mode & 0o7777);
   return { found: listing(root), modes };
@@ -95,7 +95,7 @@ test.each(['emptied', 'removed', 'given away'])(
   'a folder that the command has %s regains its owner and its contents',
   async (how) => {
     const { root, snapshots } = stage();
-    // Root gives a file to anybody, others to the groups that they are in.
+    // Root may give a file to any user, others to their own groups.
     const isRoot = process.geteuid!() === 0;
     const theirs = process.getgroups!().find((gid) => gid !== process.getgid!()) ?? process.getgid!();
     symlinkSync('a.txt', join(root, 'link'));
@@ -124,7 +124,7 @@ test.runIf(process.geteuid?.() === 0)(
     const { root, snapshots } = stage();
     for (const [name, gid] of [
       ['theirs', 12_345],
-      // Whoever acts as nobody is in the groups of this process still.
+      // After a change of the user id, the process still has its groups.
       ['mine', process.getegid!()],
     ] as const) {
       writeFileSync(join(root, name), name);
@@ -152,7 +152,7 @@ test.runIf(process.geteuid?.() === 0)(
   },
 );
 
-/** What is read of a file or folder that may have gone. */
+/** The result of a read of a file or folder that may be gone. */
 function orNone<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -229,7 +229,7 @@ test('a run is written down as put back before anything of its copy goes', async
   while (answer === undefined) {
     await new Promise((resolve) => setImmediate(resolve));
     const isWhole = orNone(() => readdirSync(copyIn(place)))?.length === whole;
-    // In this order: what is found now was written down before.
+    // Keep this order: the entry was recorded before the state of the copy that is found now.
     const entry = orNone(() => readFileSync(`${copyIn(place)}.json`, 'utf8'));
     if (!isWhole && entry !== undefined) expect(JSON.parse(entry)).toMatchObject({ state: 'undone' });
   }
@@ -276,8 +276,8 @@ test('an entry that vanishes during the search does not hide other entries', asy
   const { root, snapshots, place } = stage();
   expect(Snapshots.keptOf(root)).toBe(false);
   await snapshots.take('k', 1);
-  // As entries that others let go between the list and the look, in whatever order: of so many one
-  // comes before it.
+  // Like entries that other processes remove between the listing and the read, in any order. Among
+  // this many, one precedes the real entry.
   for (let n = 0; n < 100; n++) symlinkSync('gone', join(copyIn(place), `../${n}.json`));
   expect(Snapshots.keptOf(root)).toBe(true);
   await snapshots.settle('k');

@@ -21,7 +21,10 @@ import {
   statOf,
 } from './tree.ts';
 
-/** The lock's name differs from the copies and their entries, whose names are keys of 64 digits. */
+/**
+ * The lock's name differs from the copies and their entries, because their names are keys of 64
+ * digits.
+ */
 const LOCK = '.lock';
 
 /** The record of one run. */
@@ -38,7 +41,7 @@ interface Entry {
    */
   readonly process: { readonly pid: number; readonly began: string } | null;
   /**
-   * Mode of the folder itself. Missing in entries of earlier versions, whose `before` and `after`
+   * Mode of the folder itself. Missing in entries of earlier versions; their `before` and `after`
    * omit it too.
    */
   readonly mode?: number;
@@ -84,8 +87,8 @@ export class Snapshots {
   }
 
   /**
-   * Runs a step while no other process works on the folder. Without the lock, a late process whose
-   * lease has expired and the new owner would each restore a copy that the other removes.
+   * Runs a step while no other process works on the folder. Without the lock, a late process with
+   * an expired lease and the new owner would each restore a copy that the other removes.
    *
    * @throws NoAnswer if another process holds the lock until the signal aborts; Error if the
    * copies' folder is unavailable

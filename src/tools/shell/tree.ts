@@ -110,7 +110,7 @@ export async function ownerOf(folder: string): Promise<Owner> {
 
 /**
  * Sets the owner of an item: root may set any owner, and other users the groups that they are in.
- * An item whose owner can't be set, or that no longer exists, is unchanged.
+ * An item is unchanged if its owner can't be set, or if it no longer exists.
  */
 export async function give(to: string, { uid, gid }: Owner): Promise<void> {
   const now = await statOf(to);

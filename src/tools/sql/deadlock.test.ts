@@ -19,7 +19,7 @@ const NAMES = ['first', 'second'] as const;
 const ROWS = { first: ['p', 'q'], second: ['q', 'p'] } as const;
 const AMOUNTS = { first: 1, second: 10 } as const;
 
-/** What it touches is said by a name that nobody else has. */
+/** The tool's scope contains a name that no other tool has. */
 function add(name: string, database: SqlDatabase): Tool {
   return sqlTool({
     name: `${name}.add`,
@@ -58,8 +58,8 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
       connect: async () => {
         const connection = await connect();
         await connection.query(`SET deadlock_timeout = ${lookMs}`, []);
-        // Else a server that waits for a lock does not see that a connection was closed, and keeps
-        // what that has locked.
+        // Otherwise a server that waits for a lock does not notice a closed connection, and keeps
+        // the locks of that connection.
         await connection.query('SET client_connection_check_interval = 20', []);
         return connection;
       },
@@ -93,7 +93,8 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
             const call = (): Promise<unknown> =>
               tx.call(`${name}.add`, { row, by: AMOUNTS[name] }).catch((error: { code: string }) => {
                 refused.push({ name, error });
-                // Since both wait for each other: from then on nobody is in its way for long.
+                // Both transactions wait for each other. From then on no other transaction blocks
+                // this one for long.
                 if (met >= 2) limits[name].ms = LONG;
                 // Asked once more, it is done again from the beginning; where that answers
                 // otherwise, it begins anew.
@@ -111,7 +112,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
     expect(await assize.recoverEffects()).toEqual([]);
     await assize.close();
     await expectEffectLogMatches(store, 't', []);
-    // Nothing is locked by what is left of them.
+    // No remains of the transactions hold a lock.
     await stage.run('DO $$ BEGIN LOCK TABLE cell IN ACCESS EXCLUSIVE MODE NOWAIT; END $$');
     return { ended, refused, tries, seen, keys: (await stage.look()).keys };
   }
@@ -124,7 +125,7 @@ withPostgres('a deadlock that a server finds, or a limit', (postgres) => {
         name: 'first',
         error: { code: expect.stringMatching(/tool_failed|stale/), retryable: true },
       });
-    // What it was told before is not so any more.
+    // The earlier answers to the body are no longer valid.
     expect([tries.slice(0, 3), refused.at(-1)!.error.code]).toEqual([['first', 'second', 'first'], 'stale']);
     expect([...seen]).toEqual(['0 0', '10 10', '11 11']);
     expect(keys).toBe(4);

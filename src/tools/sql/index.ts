@@ -3,9 +3,9 @@
  * Guarantees: all buffered calls of a tool transaction on a database run in one database
  * transaction, with the keys of their effects in the table `assize_effects`. Therefore no reader
  * sees a part of them, and they have one effect for any number of attempts and failures. They are
- * compensated once. With staging (`stagedTimeoutMs`), that database transaction is open while the body runs,
- * and it is never committed if a repeated write returns another answer. Values are never part of a
- * statement's text.
+ * compensated once. With staging (`stagedTimeoutMs`), that database transaction is open while the
+ * body runs, and it is never committed if a repeated write returns another answer. Values are never
+ * part of a statement's text.
  * Never: starts or ends a transaction other than its own; reuses a connection that could not be
  * rolled back.
  */

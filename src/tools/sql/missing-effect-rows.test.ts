@@ -3,8 +3,8 @@ import type { Transaction } from '#runtime';
 import { SqliteStage } from '../../../tests/support/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../../tests/support/sql-world.ts';
 
-// Rows of `assize_effects` are taken away by whoever runs the database, as the guide says: when
-// nothing is open in the store any more.
+// The operator of the database deletes rows of `assize_effects`, as the guide says: when nothing is
+// open in the store any more.
 
 let databases: Readonly<Record<Name, SqliteStage>>;
 beforeAll(() => {
@@ -38,7 +38,7 @@ test('effect rows are not needed if nothing is open, at any crash point', async 
     expect(await isOpen(world)).toBe(false);
     await takeRowsAway();
     ends.add(await world.isCommitted());
-    // Once more, under its name, and whatever else may be left is gone on with.
+    // The transaction runs once more under its name, and the runtime resumes all abandoned work.
     expect((await world.transact(both)).value).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
     expect(await world.recovered()).toEqual([]);
     for (const name of NAMES) expect(await logOf(name)).toBe(DONE[name]);

@@ -65,7 +65,7 @@ test('later calls see no rolled back rows, foreign rows on the connection stay',
     const thrown = trajectory.transaction(own, async (tx) => {
       await tx.call('a.put', { what: 'first' });
       tx.call('a.put', { what: 'second' }).catch(() => undefined);
-      // Its end comes at whatever moment of the call.
+      // The transaction ends at any moment of the call.
       for (let i = 0; i < ticks; i++) await null;
       throw new Error('no');
     });
@@ -181,6 +181,6 @@ test('an error that rolls back the whole transaction is reported unchanged', asy
     error = await tx.call('a.put', { what: '1' }).catch((thrown) => thrown);
   });
   expect([error.message, error.retryable]).toEqual([expect.stringMatching(/UNIQUE/), false]);
-  // What had gone before it is done again.
+  // The write before the error is executed again.
   expect([left, log.lines]).toEqual([[], ['1']]);
 });

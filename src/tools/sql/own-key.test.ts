@@ -16,8 +16,8 @@ import {
   sqlTool,
 } from './index.ts';
 
-// What the keys of effects are found by is the database's own: its schemas, its rights, and a table
-// that others may change.
+// The lookup of effect keys depends on the database: its schemas, its rights, and a table that
+// other users may change.
 
 const input = z.strictObject({ what: z.string() });
 const insert = (what: string) => ({ text: 'INSERT INTO log (what) VALUES ($1)', values: [what] });

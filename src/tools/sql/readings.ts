@@ -2,26 +2,26 @@ import type { SqlDatabase } from './port.ts';
 
 /** How a database tells where strings, comments and statements end. */
 interface Reading {
-  /** What may enclose a string or a name; it stands for itself within where it is doubled. */
+  /** The quotes of strings and names. A doubled quote inside stands for itself. */
   readonly quotes: string;
   /** In which of these a backslash takes away what the next character means. */
   readonly escapedIn: string;
   /** A comment may stand in a comment. */
   readonly nests: boolean;
-  /** What a comment of one line begins with, and what ends it. */
+  /** The start of a comment of one line, and its end. */
   readonly line: RegExp;
   readonly lineEnd: RegExp;
-  /** What stands between words; all else that is no sign is of a word. */
+  /** The space between words. Any other character that is not a sign belongs to a word. */
   readonly space: RegExp;
   /** `E'…'` has backslashes, and `$tag$ … $tag$` is a string. */
   readonly isPostgres: boolean;
-  /** What stands for a value, where that may have signs of its own. */
+  /** A placeholder for a value, if its name may contain signs. */
   readonly variable?: RegExp;
   /** A comment of this form is run. */
   readonly runs?: RegExp;
 }
 
-/** Of databases that take no harm from what looks like a space and is none. */
+/** For databases in which a character that only looks like a space does no harm. */
 const ANY_SPACE = /[\s\p{Cc}\ufeff]+/uy;
 
 /**
@@ -33,7 +33,8 @@ const POSTGRES: Reading = {
   nests: true,
   line: /--/y,
   lineEnd: /[\n\r]/g,
-  // Every other one is of a word, and what follows it then is as well: `$$` begins no string there.
+  // Any other space-like character belongs to a word, and so does the text after it: `$$` starts no
+  // string there.
   space: /[ \t\n\r\f\v]+/y,
   isPostgres: true,
 };
@@ -50,7 +51,7 @@ const SQLITE: Reading = {
   lineEnd: /\n/g,
   space: ANY_SPACE,
   isPostgres: false,
-  // As variables of Tcl: what is in the brackets is of the name, whatever it is.
+  // Same as variables of Tcl: the text in the parentheses belongs to the name, for any characters.
   variable: /[$@:#](?:[\w$\u0080-\uffff]|::)+\([^\s)]*\)/y,
 };
 
@@ -76,9 +77,9 @@ const CONTINUED = /(?:[ \t\f\v]|--[^\n\r]*)*[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*[\n
 const WORDS_MAX = 3;
 
 /**
- * The statements of a text, as what reads it will find them: the first words of each, in lower
- * case, without what is only comment. Where a database is not known by its placeholders, all that
- * may be: what one takes for a comment another one runs.
+ * The statements of a text, as its reader finds them: the first words of each, in lower case,
+ * without pure comments. If the placeholders do not identify the database, returns all possible
+ * readings. One database may run the comment of another.
  */
 export function readingsOf(text: string, placeholders: SqlDatabase['placeholders']): readonly (readonly string[])[] {
   const postgres = [POSTGRES, POSTGRES_OF_OLD];
@@ -148,7 +149,7 @@ class Reader {
     return mark.lastIndex;
   }
 
-  /** A string, a name, a word or a sign; what it is, of a word. */
+  /** Reads a string, a name, a word or a sign. Returns a word, and undefined for the rest. */
   #part(): string | undefined {
     const { quotes, escapedIn, isPostgres, variable } = this.#reading;
     if (variable !== undefined && this.#eats(variable) !== undefined) return undefined;

@@ -7,8 +7,8 @@ import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../../tests/support/sql-world.ts';
 
-// What one transaction of tools holds for a database is one transaction there. Somebody outside
-// looks at every step of the process.
+// The calls that a tool transaction buffers for a database run in one transaction there. An outside
+// reader inspects every step of the process.
 
 /** Beside each other in another order than the databases are. */
 async function mixed(tx: Transaction): Promise<void> {
@@ -112,7 +112,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         const wanted = isCommitted ? [STAGES[0], STAGES[2]] : [STAGES[0]];
         expect(wanted).toContain(said(await world.databases.a.look()));
       } else {
-        // A keyed sink that refuses after a crash: nobody can tell of the call before.
+        // A keyed sink that refuses after a crash: the outcome of the earlier call is unknown.
         expect(left.every(({ tool, phase }) => tool === 'b.note' && phase === 'in_doubt')).toBe(true);
       }
       if (!isDead) {
@@ -239,13 +239,14 @@ const transactions: fc.Arbitrary<Wanted> = fc.record({
   faults: fc.record({ a: faults, b: faults }),
 });
 
-/** What is seen of each database, in order, and what waits in the end. */
+/** The visible states of each database, in order, and the unresolved effects at the end. */
 function modelled({ effects, ends, action }: Wanted): { seen: Record<Name, string[]>; left: number[] } {
   const seen: Record<Name, string[]> = { a: [NOTHING], b: [NOTHING] };
   const left: number[] = [];
   if (ends === 'throw') return { seen, left };
   const of = (name: Name) => [...effects.entries()].filter(([, { on }]) => on === name);
-  // Where all can be undone first, and then the one whose last call comes first.
+  // Databases with only compensatable effects come first, each group in the order of the last
+  // calls.
   const steps = NAMES.map((name) => ({
     name,
     all: of(name),

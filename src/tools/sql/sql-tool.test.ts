@@ -12,9 +12,7 @@ import { refusal } from './refusal.ts';
  */
 type Fault = 'none' | 'fail' | 'lose' | 'torn';
 
-/**
- * The database of a bank, by the driver of the platform. What it did is read off its own tables.
- */
+/** The database of a bank, with the driver of the platform. Its own tables show the effects. */
 class Bank implements SqlDatabase, AsyncDisposable {
   readonly database = new DatabaseSync(':memory:');
   /** Of the next commits. */
@@ -207,7 +205,7 @@ describe('statements', () => {
       const { left, error, isCommitted } = await transact([tool], (tx) => tx.call(tool.name, GIVEN), { retries: 2 });
       const isTold = stagedTimeoutMs !== undefined || delivery === 'externalised';
       expect([error?.code, isCommitted]).toEqual(isTold ? ['outcome_unknown', false] : [undefined, true]);
-      // What is held has said so before there was anything to look at.
+      // A staged call reports the error before an effect can be unresolved.
       expect(left.map(({ phase }) => phase)).toEqual(stagedTimeoutMs === undefined ? ['in_doubt'] : []);
       expect(bank.bookings('pay')).toBe(1);
     }

@@ -12,15 +12,15 @@ import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
 import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
-// Any bodies on what is held, beside each other, are told what they would be one after the other,
-// by epoch, on a table that is plain: and that is what the database has in the end.
+// Any concurrent bodies with staged writes receive the answers of a serial run by epoch on a plain
+// table. The database ends with the contents of that table.
 
 const CELLS = ['x', 'y', 'z'] as const;
 type Cell = (typeof CELLS)[number];
 type Table = Record<Cell, number>;
 const BEGINNING: Table = { x: 3, y: 3, z: 3 };
 
-/** Of what is wanted of a body, one after the other. */
+/** One operation of a body. A body runs its operations in order. */
 type Op =
   | { readonly do: 'look'; readonly at: Cell }
   /** Refused for good below nothing. `isSeen`: the body goes on then; else it throws the same. */
@@ -36,18 +36,20 @@ interface Wanted {
   readonly ends: 'commit' | 'throw' | 'rejection';
 }
 
-/** What it was told, by its branches; `refused` for what it was refused. */
+/** The answers to the body, nested by branches; `refused` for a refused operation. */
 type Told = number | 'refused' | readonly Told[];
 
 class Stop extends Error {}
 
-/** What a body does, whatever it does it with. */
+/** The operations of a body, for any implementation. */
 interface Doing {
   look(at: Cell): number | Promise<number>;
   /** @throws where it is refused */
   add(at: Cell, by: number): number | Promise<number>;
   copy(from: Cell, at: Cell): number | Promise<number>;
-  /** What comes of each, and then of the one that is gone on with, which is undefined for none. */
+  /**
+   * Runs the branches, and continues with the chosen branch. Returns false if no branch is chosen.
+   */
   speculate(bodies: readonly ((doing: Doing) => Promise<void>)[], isWanted: boolean): Promise<boolean>;
 }
 
@@ -214,7 +216,7 @@ function toolsOn(database: SqlDatabase): Tool[] {
   ];
 }
 
-/** What it touches, and no more. */
+/** Exactly the scopes that the operations access. */
 function touched(ops: readonly Op[]): { readonly reads: string[]; readonly writes: string[] } {
   const [reads, writes] = [new Set<string>(), new Set<string>()];
   const look = (op: Op): void => {

@@ -8,9 +8,9 @@ import { sqlReader } from './sql-reader.ts';
 import { StagedSql } from './staged-sql.ts';
 import { type SqlWork, transact } from './transact.ts';
 
-// What is held is let go whatever the database does meanwhile: nobody else gets a connection that
-// has something of it, and nobody waits for one that does not answer. The database here is a list,
-// and answers when it is told to.
+// Staged writes are released regardless of the database's answers. No other transaction gets a
+// connection with such writes, and none waits for a silent connection. The database here is a list,
+// and answers on demand.
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -22,9 +22,9 @@ class Listed {
   readonly committed: string[] = [];
   readonly closed: boolean[] = [];
   rollbacks = 0;
-  /** What is done at that statement, before it is. */
+  /** Called with each statement, before the statement runs. */
   at: (text: string) => unknown = () => undefined;
-  /** Of what was written under a key; that it may be taken back is not what is looked at here. */
+  /** The keys of writes. A rollback keeps them, because the tests here do not inspect that. */
   readonly #keys = new Set<unknown>();
   readonly #isClosable: boolean;
   readonly database: SqlDatabase;
@@ -142,7 +142,7 @@ test('a call cut off by the staging timeout before its answer can be repeated', 
   const list = new Listed(true);
   const held = new StagedSql(list.database);
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-  // Of the mark of a statement, and not of what was done before.
+  // Only the savepoint of a statement, and not the work before it.
   list.at = (text) => (/^RELEASE SAVEPOINT assize_[0-9a-f]+$/.test(text) ? gate : undefined);
   const first = held.execute([], callOf('first')).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -265,7 +265,7 @@ test.each(['BEGIN', 'SELECT undone'])('a held transaction that never begins, at 
     await vi.advanceTimersByTimeAsync(1);
     list.at = () => undefined;
     if (isTold) stop.abort(new Error('it took too long'));
-    // Or nobody says so, and it would be held for too long.
+    // Without an abort, the staging timeout ends it.
     else await new Promise((resolve) => setImmediate(() => AbortSignal.timeout(80).addEventListener('abort', resolve)));
     await held.rollback();
     expect(list.closed).toEqual([true]);

@@ -5,8 +5,8 @@ import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
 import { NAMES, type Name, NOTHING, said, World } from '../../../tests/support/sql-world.ts';
 
-// What is buffered is done while the body runs, where nobody outside sees it; whoever looks does so
-// at every step of the process.
+// Buffered calls execute while the body runs, and no outside reader sees them. The reader inspects
+// every step of the process.
 
 const LONG = 300_000;
 const SHORT = 400;
@@ -24,7 +24,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     for (const name of NAMES) await databases[name][Symbol.asyncDispose]();
   });
   const opened = (stagedTimeoutMs = LONG) => World.over(databases, stagedTimeoutMs);
-  /** What somebody else writes, and commits. */
+  /** A committed write of another client. */
   const meanwhile = (name: Name, what: string) =>
     databases[name].run(`INSERT INTO log (what, size) VALUES ('${what}', 0)`);
 
@@ -65,7 +65,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     // Nor does it lock anything.
     await meanwhile('a', 'next');
     if (ends !== 'is put up for approval') return;
-    // What is approved is done anew, and may not answer otherwise than the body was told.
+    // An approved call is executed anew, and must give the same answer that the body received.
     const [left] = (await approved(world)).value ?? [];
     expect(left).toMatchObject({ tool: 'a.note', phase: 'unresolved' });
     expect(said(await databases.a.look())).toBe('next / 0');
@@ -102,8 +102,8 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
         ['x', 'y', 'z'].map((what) => async (branch: Transaction) => {
           await branch.call('b.note', { what: `b${what}` });
           saw.push(await branch.call('a.look', {}));
-          // What a server's sequence has given is not given again: there, who is begun again after
-          // another one answers otherwise.
+          // A server's sequence never returns a value twice. There, a branch that restarts after
+          // another branch gets a different answer.
           if (every === 1) saw.push(await branch.call('b.look', {}));
         }),
         () => 2,

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
 import { problemOf } from './statements.ts';
 
-// What of a text begins or ends a transaction is judged by the databases themselves, and by how a
-// text was made.
+// The databases themselves decide which part of a text starts or ends a transaction, and so does
+// the composition of the text.
 
 const CONTROLS = [
   ...['/* c */ COMMIT', '-- c\nCOMMIT', ';COMMIT', '/**/ ROLLBACK', ' ; ; -- x\n /* y */;\tEND', 'BEGIN IMMEDIATE'],
@@ -32,9 +32,9 @@ test.each(SEVERAL)('%j is more than one statement', (text) => {
 const POSTGRES_SEVERAL = [
   ...['SELECT $a$ b $a$; SELECT 2', "SELECT 1$$' $$; SELECT 2 --'", 'SELECT a$$; SELECT b$$', 'SELECT $1$$; x$$'],
   ...["SELECT E'a\\'' ; x --'", "SELECT 1E'\\'' ; x --'", "SELECT E'a'\n'\\' ' ; x --'", "SELECT E'a'  '\\' ; x --"],
-  // What looks like a space is of a name, and what comes after it as well.
+  // A character that looks like a space belongs to a name, and so does the text after it.
   ...['SELECT 1 AS \u00a0$$; x --$$', 'SELECT 1 AS \u2028$$; x --$$', "SELECT \u00a0E'\\'; x --'"],
-  // By what a statement before may have set.
+  // For a setting that an earlier statement may have changed.
   ...["SELECT 'a\\''; x --'", "SELECT 'C:\\', 'a; b'"],
 ];
 test.each(POSTGRES_SEVERAL)('%j is more than one statement of PostgreSQL', (text) => {
@@ -77,7 +77,7 @@ test('a text is read in a time that grows with its length', () => {
   expect(problemOf(`SELECT E'a'${'\n'.repeat(1_000_000)} || 'b'`, '$1')).toBe(undefined);
 });
 
-/** What texts are made of that one may read otherwise than another. */
+/** Parts of texts that databases may read differently. */
 const PIECES = [
   ...['$a(', '@a(', ')'],
   ...[
@@ -108,7 +108,7 @@ const PIECES = [
 const texts = (pieces: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(
     fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((all) => all.join('')),
-    // What ends in a statement of its own is more often one that ends the transaction.
+    // A text with a separate last statement ends the transaction more often.
     fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((all) => `${all.join('')};COMMIT`),
     fc
       .tuple(
@@ -128,7 +128,7 @@ test('no accepted text, however composed, lets SQLite end the transaction', () =
         // All statements of a text, and each as it comes: those before one that is none are run.
         database.exec(text);
       } catch {
-        // What it refuses may have ended it before.
+        // SQLite may have ended the transaction before it refused the text.
       }
       if (problemOf(text) === undefined) {
         expect(database.isTransaction, text).toBe(true);
@@ -173,7 +173,7 @@ withPostgres('postgres', (postgres) => {
   });
 });
 
-// Of texts whose statements are known, as they were made of them, in the words of each database.
+// Texts built from known statements, in the words of each database.
 interface Words {
   readonly placeholders: '$1' | '?';
   readonly blanks: readonly string[];

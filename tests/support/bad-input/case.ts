@@ -5,14 +5,17 @@ import { Hostile, mutantsOf } from './hostile.ts';
 export interface Call {
   readonly call: (...args: any[]) => unknown;
   readonly args: readonly unknown[];
-  /** What must be as before when it throws: a store, a head, a state; as text. */
+  /** The values that must stay unchanged after a throw: a store, a head, a state, as text. */
   readonly watch?: () => string | Promise<string>;
 }
 
 export interface Case {
   /** A call with valid arguments, and nothing of the one before in its hands. */
   readonly make: () => Call | Promise<Call>;
-  /** Arguments or members (`0`, `1.store`) that are the caller's code or the library's own, each with the reason. */
+  /**
+   * Arguments or fields (`0`, `1.store`) that are the caller's code or the library's own, each with
+   * the reason.
+   */
   readonly trusted: Readonly<Record<string, string>>;
 }
 
@@ -36,7 +39,8 @@ export async function wrongsOf(name: string, { make, trusted }: Case, documented
       const { what } = mutant;
       const call = await make();
       const before = await call.watch?.();
-      // Made from these arguments and not from those above: each call has its own store, and ids that are of it.
+      // The mutant uses these arguments and not those above: each call has its own store, with that
+      // store's ids.
       const refused = await outcome(call, call.args.with(i, mutant.make(call.args[i])));
       if (refused === undefined) continue;
       const { error } = refused;
@@ -48,7 +52,7 @@ export async function wrongsOf(name: string, { make, trusted }: Case, documented
   return wrongs;
 }
 
-/** What was thrown; undefined where it answered. */
+/** The thrown error, or undefined if the call returns. */
 async function outcome({ call }: Call, args: readonly unknown[]): Promise<{ error: unknown } | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, fail) => {
@@ -64,7 +68,7 @@ async function outcome({ call }: Call, args: readonly unknown[]): Promise<{ erro
   }
 }
 
-/** A promise is waited for, and what is generated is read. */
+/** Awaits a promise, and reads a generator to its end. */
 async function settled(answer: unknown): Promise<void> {
   const value = await answer;
   if (typeof value !== 'object' || value === null || !(Symbol.asyncIterator in value)) return;

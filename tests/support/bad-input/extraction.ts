@@ -7,7 +7,7 @@ import { PORT, takes } from './table.ts';
 
 const messages = () => [{ id: 'm', author: 'ida', text: 'No nuts for me.', at: START }];
 
-/** As `extractFacts` and whoever else asks a model about messages take them. */
+/** The terms that `extractFacts` and other functions that ask a model about messages accept. */
 export const extractionTerms = () => ({
   model: () => '{"facts":[]}',
   predicates: { allergy: { cardinality: 'multi-valued', strategy: 'lww', description: 'what must not be given' } },

@@ -1,6 +1,12 @@
-/** What somebody who means harm, or does not know, puts where something else is asked for. Each is made anew. */
+/**
+ * Values that a hostile or ignorant caller passes in place of the expected one. Each is created
+ * anew.
+ */
 
-/** What hostile code throws itself. It is the caller's own error, and may come back to him as it is. */
+/**
+ * The error that hostile code throws itself. It is the caller's own error, and may come back to the
+ * caller unchanged.
+ */
 export class Hostile extends Error {}
 
 function refuse(): never {
@@ -59,7 +65,9 @@ export const HOSTILE: readonly (readonly [string, () => unknown])[] = [
   ['a proxy that throws', () => new Proxy({}, throwing)],
 ];
 
-/** Deeper members stand for what is asked for there; each place is tried with fewer values. */
+/**
+ * The values for nested fields. Each nested path is tried with fewer values than a whole argument.
+ */
 const INSIDE = HOSTILE.filter(([name]) =>
   [
     'undefined',
@@ -88,8 +96,9 @@ export interface Mutant {
 }
 
 /**
- * The value as it should not be: another one instead, and where it is plain data, the same of each member, one missing, one too
- * many, and one that can't be read. What is code (a function, a class instance) is trusted and left alone.
+ * The wrong versions of a value: another value in its place. For plain data, each field is also
+ * replaced, missing, and unreadable, and one extra field is added. Code (a function, a class
+ * instance) is trusted and left alone.
  */
 export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string) => boolean, depth = 0): Mutant[] {
   if (isTrusted(path) || isCode(valid)) return [];
@@ -129,7 +138,7 @@ function isPlain(value: unknown): value is object {
   return proto === Object.prototype || proto === Array.prototype;
 }
 
-/** A domain is what `defineDomain` gave, frozen: only another thing can stand in its place. */
+/** A domain is the frozen result of `defineDomain`: only another value can be in its place. */
 function isDomain(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'rulesByPath' in value;
 }

@@ -43,7 +43,7 @@ const spec = (): object => ({
   counselors: { md: () => true },
 });
 
-/** A domain with another rule, which is what refuses a rule. */
+/** A domain with another rule: the domain is the part that refuses a rule. */
 const withRule =
   (make: (...args: any[]) => any) =>
   (...args: any[]) =>

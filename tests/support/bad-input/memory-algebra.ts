@@ -10,7 +10,7 @@ const one = Polynomial.read(TEXT);
 const other = Polynomial.of('w:@1');
 const level = isolation.level('RC', { cb: true, tablePins: ['policy'] });
 
-/** What the parts of memory export that know nothing of facts. */
+/** The exports of the parts of memory that know nothing of facts. */
 export const MEMORY_ALGEBRA: Readonly<Record<string, Case | Exempt>> = {
   'new Polynomial': exempt('its constructor is private'),
   'Polynomial.of': takes(Polynomial.of, ['w:@0']),

@@ -19,7 +19,7 @@ async function ward() {
   const memory = trajectory.memory({ space: 'ward', writ });
   await memory.assert({ ...about, object: 'ibuprofen' });
   const [fact] = (await memory.recall(about)).facts;
-  // A proposal may be recorded as refused; what is believed is not changed by that.
+  // A proposal may be recorded as rejected. The facts do not change by that.
   const watch = async (): Promise<string> => JSON.stringify(await store.facts({ space: 'ward', kind: 'all' }));
   return { store, assize, trajectory, memory, fact: fact as NonNullable<typeof fact>, watch };
 }

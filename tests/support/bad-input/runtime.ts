@@ -64,7 +64,7 @@ function on(
   };
 }
 
-/** A call on a runtime with tools, in whose store an effect is in doubt. */
+/** A call on a runtime with tools. An effect in its store is in doubt. */
 function withDoubt(
   call: (made: { assize: runtime.Assize; trajectory: runtime.Trajectory }, ...args: any[]) => unknown,
   given: readonly unknown[] | ((made: { readonly committed: string }) => readonly unknown[]),

@@ -13,7 +13,8 @@ type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore 
 
 const first = entryAfter(undefined, 't');
 const blob = blobOf('"x"');
-// Under no tenure that was given: what is valid is refused, and what is not is so by its form.
+// The fence belongs to no lease: a valid write is refused, and an invalid one is refused for its
+// form.
 const effects = {
   fence: 77,
   begun: [{ epoch: 1, trajectory_id: 't', body: '{}' }],
@@ -22,7 +23,8 @@ const effects = {
   ended: [1],
 };
 const node = new Uint8Array(32);
-// Of a partition that has never had a fact: what is valid is outdated, and what is not is refused by its form.
+// The partition has never had a fact: a valid change is outdated, and an invalid one is refused for
+// its form.
 const change: FactWrite = changeOf(ALICE, 9, 10, [{ fact_id: 'a' }], [{ fact_id: 'b', system_time_start: day(9) }]);
 const ranked = { ...ALICE, kind: 'all', valid: day(1), system: day(2), lineage: 'a', limit: 3 };
 const vector = new Float32Array([1, 2]);
@@ -149,7 +151,8 @@ let opened = 0;
 const fresh = (): string => join(folder, `${opened++}.db`);
 const closing = async (store: Promise<{ close(): Promise<void> }>): Promise<void> => (await store).close();
 
-// One file for all tries of SQLite: nothing of them may be written, and each table is looked at before and after.
+// One file for all SQLite attempts: they must write nothing to it, and each table is inspected
+// before and after.
 let lasting: Promise<stores.SqliteStore> | undefined;
 
 export const STORES: Readonly<Record<string, Case | Exempt>> = {

@@ -7,7 +7,10 @@ import manifest from '../../../package.json' with { type: 'json' };
 
 const root = join(import.meta.dirname, '../../..');
 
-/** The workspaces, by the floor that their tables have here. A command line is no function of a program, nor is a test's world. */
+/**
+ * The workspaces, by the layer of their tables here. A command line is not a function of a program,
+ * and neither is test support.
+ */
 const WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   domains: subpaths('assize-domains', domains.exports),
   ontology: subpaths('assize-ontology', ontology.exports),
@@ -20,7 +23,10 @@ function subpaths(name: string, exported: Readonly<Record<string, string>>): str
     .map((subpath) => name + subpath.slice(1));
 }
 
-/** What a floor is imported by: its `#` names, each folder of a pattern, and the subpaths of its workspace. */
+/**
+ * The specifiers that import a layer: its `#` names, each folder of a pattern, and the subpaths of
+ * its workspace.
+ */
 function specifiersOf(floor: string): string[] {
   const own = Object.entries(manifest.imports).filter(([name]) => name.slice(1).split('/')[0] === floor);
   const named = own.flatMap(([name, path]) => {
@@ -33,7 +39,10 @@ function specifiersOf(floor: string): string[] {
   return [...named, ...(WORKSPACES[floor] ?? [])];
 }
 
-/** What a floor exports and can be called: functions, classes as `new Name`, methods as `Name.method`. */
+/**
+ * The exports of a layer that can be called: functions, classes as `new Name`, methods as
+ * `Name.method`.
+ */
 export async function publicNames(floor: string): Promise<string[]> {
   const exported: [name: string, value: unknown][] = [];
   for (const specifier of specifiersOf(floor)) exported.push(...Object.entries(await import(specifier)));

@@ -22,7 +22,7 @@ export const TABLES: Readonly<Record<string, Case | Exempt>> = {
   tableTextWithin: takes(tables.tableTextWithin, () => [table(), 80]),
   differing: takes(tables.differing, () => [table()]),
   plotter: takes(tables.plotter, [['Tx-Full']]),
-  // What it answers with.
+  // The function that `plotter` returns.
   'plotter, drawing': takes(drawing, () => [table()]),
   yieldToEventLoop: takes(tables.yieldToEventLoop, () => [{ signal }], {
     '0.signal': 'it is the platform’s own, and nothing else is taken',

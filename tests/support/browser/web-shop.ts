@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /**
- * How an order goes. A number: refused with that status, and nothing is done; `page`: refused by what the page says; `lose`: it is
- * done, and the connection ends; `lose_before`: the same, and it is not done; `hang`: it is done, and nothing is answered; `after`: it is
- * done, and answered with 500; `silent`: it is done, and the page says nothing; `away`: it is done, and leads to another origin;
- * `repeat`: it is to be repeated elsewhere.
+ * The fault of an order. A number: refused with that status, and not executed. `page`: refused by
+ * the text of the page. `lose`: executed, and the connection ends. `lose_before`: not executed, and
+ * the connection ends. `hang`: executed, and not answered. `after`: executed, and answered with
+ * 500. `silent`: executed, and the page reports nothing. `away`: executed, and redirected to
+ * another origin. `repeat`: redirected, to be repeated there.
  */
 export type OrderFault =
   | 'none'
@@ -20,7 +21,7 @@ export type OrderFault =
   | 'repeat'
   | number;
 
-/** A shop in a browser, on this machine. What it has done it says itself. */
+/** A shop in a browser, on this machine. The shop itself reports its orders. */
 export class WebShop implements AsyncDisposable {
   readonly requests: { readonly method: string; readonly path: string }[] = [];
   /** Orders that stand, in their order. */
@@ -47,7 +48,7 @@ export class WebShop implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** What was asked of a path, and how. */
+  /** The methods of the requests for a path. */
   asked(path: string): string[] {
     return this.requests.filter((one) => one.path === path).map(({ method }) => method);
   }

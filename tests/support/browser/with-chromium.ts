@@ -6,7 +6,10 @@ export function chromiumHere(): string | undefined {
   return process.env['CHROMIUM_PATH'] ?? chromiumPath();
 }
 
-/** Tests with a Chromium that is started before the first and ended after the last; skipped, with the reason, without one. */
+/**
+ * Tests with a Chromium that starts before the first test and ends after the last. Without Chromium
+ * they are skipped, with the reason.
+ */
 export function withChromium(title: string, tests: (browser: { readonly context: Launched['context'] }) => void): void {
   const path = chromiumHere();
   const reason = path === undefined ? 'no Chromium here, and none named in CHROMIUM_PATH' : undefined;

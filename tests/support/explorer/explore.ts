@@ -1,6 +1,8 @@
 /**
- * A few transactions, resources and sinks, small enough to be walked through in every order, with a crash anywhere. Who may act is the real
- * coordinator's to say (`view.ts`), what is next the real protocol's (`src/effects/protocol.ts`); here is everything that they can meet.
+ * A few transactions, resources and sinks, small enough to explore every order of steps, with a
+ * crash at any point. The real coordinator decides which attempt may act (`view.ts`). The real
+ * protocol decides its next step (`src/effects/protocol.ts`). This file models everything that the
+ * two can meet.
  */
 import {
   batchesOf,
@@ -52,27 +54,27 @@ import {
 export interface Rules {
   readonly nextStep: typeof nextStep;
   readonly recorded: typeof recorded;
-  /** What a process knows of the live work of all. */
+  /** The live work of all processes, as one process knows it. */
   readonly shared: (fence: number, last: number) => SharedWork;
-  /** Whether an attempt may act, by what its process knows of it. */
+  /** Whether an attempt may act, by the view of its process. */
   readonly isClear: (isClear: boolean, view: View, epoch: number, claims: readonly ExplorerClaim[]) => boolean;
-  /** Whether it came too late for what it claims. */
+  /** Whether an attempt claimed too late, by the outcome. */
   readonly isLate: (outcome: Outcome) => boolean;
   /** Whether what was read once is another thing now. */
   readonly hasChanged: (then: readonly number[], now: readonly number[]) => boolean;
-  /** What is claimed of all that it asks for. */
+  /** The registered claims, out of all requested claims. */
   readonly claims: (claims: readonly ExplorerClaim[]) => readonly ExplorerClaim[];
-  /** What it keeps that waits for a person. */
+  /** The claims that an attempt keeps while it needs a human decision. */
   readonly kept: (claims: readonly ExplorerClaim[]) => readonly ExplorerClaim[];
   /** Whether its claims are free before it has ended. */
   readonly isFree: (state: TransactionState) => boolean;
-  /** What is called, or undone, in one step with an effect, of all that might be. */
+  /** The effects called or compensated in one step with effect `n`, out of the candidates `ns`. */
   readonly oneStep: (ns: readonly number[], n: number, how: 'call' | 'undo') => readonly number[];
-  /** What the log is told of one that did nothing since another one was refused. */
+  /** The record of an effect that did nothing because another effect of its step was refused. */
   readonly spared: (n: number) => EffectRecord;
   /** Whether a call that is under way may reach its sink when another process goes on with it. */
   readonly comesLate: (kind: EffectClass) => boolean;
-  /** Whether what is written by who has lost its membership is refused. */
+  /** Whether the writes of a process are refused after it loses its membership. */
   readonly isFenced: boolean;
 }
 
@@ -98,7 +100,11 @@ export interface Explored {
   readonly views: Views;
 }
 
-/** Walks through all that can happen to these, in so many processes, with one of these troubles. @throws Broken */
+/**
+ * Explores all executions of these plans in `processes` processes, each under one of these
+ * troubles.
+ * @throws Broken
+ */
 export function explore(
   plans: readonly Plan[],
   troubles: readonly Trouble[],
@@ -135,9 +141,9 @@ export function explore(
   return { states, views };
 }
 
-/** What most steps leave as it is. */
+/** The parts of a world. Most steps leave most parts unchanged. */
 function partsOf({ last, running, members, zombies, ghosts, done, wasSilent, left: _, ...others }: World): object[] {
-  // What a world has besides would be missing here.
+  // This line does not compile if a world has a field that the list omits.
   others satisfies Record<string, never>;
   return [small(wasSilent ? -1 - last : last), zombies, ghosts, done.x, done.y, ...members, ...running];
 }
@@ -150,7 +156,10 @@ function small(n: number): object {
   return object;
 }
 
-/** JSON, and for attempts, of which there are most, what is made faster: each member by its name, since to take the rest of an object is slow. */
+/**
+ * JSON. Attempts are the most frequent part and have a faster text, with each field by name: taking
+ * the rest of an object is slow.
+ */
 function textOf(part: object, numberOf: (part: object) => number): string {
   if (!('order' in part)) return JSON.stringify(part);
   const { state, body, flight, order, claims, answers, acts, decided, again } = part as Running;
@@ -164,7 +173,7 @@ function textOf(part: object, numberOf: (part: object) => number): string {
 type Read =
   | ('state' | 'body' | 'flight' | 'order' | 'claims' | 'answers' | 'acts' | 'decided' | 'again')
   | ('plan' | 'retries' | 'member' | 'epoch' | 'isLogged' | 'isCommitted' | 'isEnded' | 'isLeft' | 'wasLeft');
-/** What an attempt has besides would be missing in its text. */
+/** The fields of an attempt that its text omits. The list must be empty. */
 const UNREAD: readonly Exclude<keyof Running, Read>[] = [];
 UNREAD satisfies readonly never[];
 
@@ -181,7 +190,10 @@ const KINDS: readonly (keyof Trouble)[] = [
 
 type Next = Move<World>;
 
-/** The same, where what says the same is one object: most steps come to what others have come to. */
+/**
+ * Returns the same object for equal states: most steps lead to a state that another step has
+ * produced.
+ */
 function remembered(recorded: Rules['recorded']): Rules['recorded'] {
   const byText = new Map<string, TransactionState>();
   const made = new WeakMap<TransactionState, Map<string, TransactionState>>();
@@ -226,12 +238,15 @@ class Model {
       ...zombies.map((zombie) => this.#late(zombie)),
       ...ghosts.map((_, i) => this.#land(i)),
     ];
-    // Nobody waits for what people decide, for a crash, or for a clock.
+    // Progress never requires a human decision, a crash or a lapse of a lease.
     if (moves.length === 0) this.#holds.stopped(this.#world);
     return [...moves, ...this.#decisions(), ...this.#crashes(), ...this.#lapses()];
   }
 
-  /** What an attempt has to choose from is for the others to see: nobody takes one of it for all. */
+  /**
+   * If an attempt has several moves, they are not private: the walk explores the other attempts
+   * too.
+   */
   #nextOf(tx: number): Next[] {
     const moves = this.#movesOf(tx);
     return moves.length === 1 ? moves : moves.map(({ what, to }) => ({ what, to }));
@@ -349,7 +364,7 @@ class Model {
     return next;
   }
 
-  /** What this process knows beside the log. */
+  /** The knowledge of this process that is not in the log. */
   #knowing({ body, flight, plan, order }: Running): LocalKnowledge {
     const known: LocalKnowledge = {
       hasBody: body !== null,
@@ -361,7 +376,7 @@ class Model {
     return together === undefined ? known : { ...known, batchOf: together };
   }
 
-  /** What is done in one step with an effect, as the runtime calls it. */
+  /** The effects that the runtime calls or compensates in one step with effect `n`. */
   #oneStep(running: Running, n: number, how: 'call' | 'undo'): readonly number[] {
     const { batchOf } = this.#knowing(running);
     if (batchOf === undefined) return [n];
@@ -374,7 +389,7 @@ class Model {
     return this.#with(tx, { state, flight: { ns, how, stage: 'sent' } });
   }
 
-  /** Nobody is asked any more. */
+  /** The process stops asking for the outcome. */
   #silent(tx: number, ns: readonly number[]): Next[] {
     if (!this.#world.left.silences) return [];
     const { what, to } = this.#giveUp(tx, { ns, how: 'call', stage: 'given up' });
@@ -399,7 +414,10 @@ class Model {
     };
   }
 
-  /** What people may do about what waits for them: they see what there is, say so, or see to it. */
+  /**
+   * The possible human decisions on unresolved effects. An operator sees the state of the sink, and
+   * records it or changes it.
+   */
   #decisions(): Next[] {
     const { left, running, members } = this.#world;
     if (!left.decisions) return [];
@@ -513,7 +531,7 @@ class Model {
     return [{ what: `${tx} claims ${claims}`, to: this.#say(to, tx, { is: 'grown', epoch, claims }) }];
   }
 
-  /** By all that it claims; what was guessed is read again there. */
+  /** Acquires all claims of the transaction, and validates its optimistic reads there. */
   #gate(tx: number, body: Body, isGuessing: boolean): Next[] {
     const running = this.#world.running[tx]!;
     const { claims, epoch, member } = running;
@@ -587,7 +605,7 @@ class Model {
     return { what: others.length === 0 ? what : `${what} and ${others}`, to: this.#sent(tx, all, ns, how), isPrivate };
   }
 
-  /** Nothing takes what is in memory any more, and nobody but its own process has to do with an attempt. */
+  /** Whether no crash can lose memory any more and only its own process handles an attempt. */
   get #isCalm(): boolean {
     const { left, members } = this.#world;
     return left.crashes === 0 && members.length === 1;
@@ -610,7 +628,7 @@ class Model {
     return this.#rules.isFree(state) ? this.#say(world, tx, { is: 'over', epoch }) : world;
   }
 
-  /** What becomes of a call, and what its answer leads to. */
+  /** The possible results of a call, and the records that its answer leads to. */
   #fly(tx: number): Next[] {
     const { flight, state, order, body } = this.#world.running[tx]!;
     const { ns, how, stage } = flight!;
@@ -661,7 +679,7 @@ class Model {
     return { what: `${tx}.${order[n]}: the sink says ${is}`, to: this.#with(tx, to), isPrivate: this.#isCalm };
   }
 
-  /** What is one step is seen all at once. */
+  /** The effects of one step become visible together. */
   #actedAll(world: World, tx: number, steps: readonly number[], how: 'call' | 'undo'): World {
     const inOrder = how === 'call' ? steps : steps.toReversed();
     const to = inOrder.reduce((before, step) => this.#acted(before, tx, step, how), world);
@@ -706,7 +724,10 @@ class Model {
     return world.members.some(({ isIn }) => isIn) ? world : this.#reopened(world, m);
   }
 
-  /** All that is open is found in the log, and is of whoever opens it; of what was not logged nothing was done. */
+  /**
+   * The process that opens the log finds and owns all open attempts. An attempt that is not logged
+   * has had no effect.
+   */
   #reopened(world: World, m: number): World {
     const running = world.running.map((one) =>
       isLive(one) && !one.isLogged ? endedOf(one) : { ...one, member: m, isLeft: false },
@@ -722,7 +743,10 @@ class Model {
     return setMember({ ...world, running, last }, m, { view, isIn: true });
   }
 
-  /** Calls that are on their way reach sinks that know keys whenever it may be. Of all others it is seen to that they are over by then. */
+  /**
+   * Calls in flight to keyed sinks may arrive at any later time. The runtime ensures that calls to
+   * all other sinks have ended by then.
+   */
   #ghostsOf(m: number): World['ghosts'] {
     const { running, ghosts, members } = this.#world;
     if (members.length === 1) return ghosts;
@@ -739,12 +763,12 @@ class Model {
     const { ghosts } = this.#world;
     const { tx, steps, how } = ghosts[i]!;
     const rest = { ...this.#world, ghosts: ghosts.toSpliced(i, 1) };
-    // What it did is known and over: the sink has the key.
+    // The outcome is known and final: the sink has the key.
     const to = rest.running[tx]!.isEnded ? rest : this.#actedAll(rest, tx, steps, how);
     return { what: `${tx}.${steps} ${how}: comes late`, to };
   }
 
-  /** What is of a process that has ended is another one's. */
+  /** Another process adopts the attempts of a process that has ended. */
   #takeOver(m: number): Next[] {
     const { members, running } = this.#world;
     const isOrphan = running.some((one) => isLive(one) && one.member === m);
@@ -761,7 +785,10 @@ class Model {
     return { ...world, running, members: handedOver(world.members, gone, { fence, by: heir }, left) };
   }
 
-  /** A lease runs out of a process that goes on: another one takes over at once, and this one has not heard of it. */
+  /**
+   * The lease of a running process expires. Another process adopts its attempts immediately, and
+   * the running process has not learned of it.
+   */
   #lapses(): Next[] {
     const { left, members } = this.#world;
     if (!left.lapses) return [];
@@ -786,7 +813,7 @@ class Model {
     return lapsed.running.some((one) => isLive(one) && one.member === m) ? this.#taken(lapsed, m, heir) : lapsed;
   }
 
-  /** What a process writes that has lost its membership. */
+  /** The write of a process that has lost its membership. */
   #late(zombie: Zombie): Next {
     const { tx, flight, body, state } = zombie;
     const zombies = this.#world.zombies.filter((each) => each !== zombie);
@@ -824,13 +851,13 @@ const AT: Readonly<Record<Together | 'alone', { readonly batch?: any }>> = {
   alone: {},
 };
 
-/** Phases of what is called, or undone, with another one. */
+/** Phases of effects that are called or compensated together with another effect. */
 const WITH: { readonly [how in 'call' | 'undo']: ReadonlySet<EffectPhase> } = {
   call: new Set(['due', 'applying']),
   undo: new Set(['executed', 'undoing']),
 };
 
-/** What the log is told of an answer to each. */
+/** The log records for an answer, one for each effect of the call. */
 function answered(
   { ns, stage, of }: Flight,
   { effects }: TransactionState,

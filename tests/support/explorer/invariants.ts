@@ -1,4 +1,4 @@
-/** What must hold, whatever happens: looked at at each step that could break it. */
+/** The invariants of every execution. Each is checked at each step that could break it. */
 import { EFFECT_ATTEMPTS, type EffectPhase, isPivot, isUnresolved, type TransactionState, unfinished } from '#effects';
 import { type ExplorerClaim, meet, type Resource, resourcesOf } from './view.ts';
 import { Broken } from './walk.ts';
@@ -40,7 +40,10 @@ export class Invariants {
     for (const at of resourcesOf(on)) this.#actsAt(world, tx, at);
   }
 
-  /** Before calls are made, those in one step. Nothing is sent that was refused for good, or as often as is tried. */
+  /**
+   * Checks the calls of one step before they are sent. No call follows a permanent refusal or the
+   * maximum number of attempts.
+   */
   sends(world: World, tx: number, ns: readonly number[], how: 'call' | 'undo'): void {
     const running = world.running[tx]!;
     const { effects } = running.state;
@@ -53,7 +56,10 @@ export class Invariants {
     }
   }
 
-  /** Whoever looks sees all that is one step, or nothing; but for what people have seen to by themselves. */
+  /**
+   * A reader sees all effects of one step or no effect of it, except effects that a human has
+   * resolved separately.
+   */
   seen(world: World, tx: number): void {
     const { plan, acts, decided } = world.running[tx]!;
     const there = new Map<Together, boolean>();
@@ -74,13 +80,15 @@ export class Invariants {
     return order.flatMap((step, at) => (at !== n && this.#effect(running, step).with === place ? [at] : []));
   }
 
-  /** In the order of epochs, one after the other, and not where somebody younger has read. */
+  /**
+   * Effects act in the order of epochs, one at a time, and never after a read by a higher epoch.
+   */
   #actsAt(world: World, tx: number, at: Resource): void {
     const { epoch } = world.running[tx]!;
     const { latest, readBy } = world.done[at];
     for (const [n, other] of world.running.entries()) {
       if (n === tx || !isLive(other)) continue;
-      // What waits for a person keeps what is not finished, and nothing else.
+      // An attempt that needs a human decision keeps its unfinished effects, and nothing else.
       const counts = other.wasLeft ? unfinished(other.state) : other.order.map((_, n) => n);
       if (counts.some((each) => this.#hasActed(other, other.order[each]!, at)))
         this.#broken(`${tx} acts on ${at}, where ${n} is not done yet`);
@@ -93,7 +101,7 @@ export class Invariants {
     return running.acts[step]![0] > 0 && resourcesOf(this.#effect(running, step).on).includes(at);
   }
 
-  /** What it has read is what it would have read if all had been done one after the other, in the order of epochs. */
+  /** The transaction's reads equal the reads of a serial execution in the order of epochs. */
   committed({ done }: World, epoch: number, { seen }: Body): void {
     for (const [at, epochs] of seen) {
       const shall = done[at].stands.filter((each) => each < epoch);
@@ -105,7 +113,10 @@ export class Invariants {
     }
   }
 
-  /** Who waits waits for somebody who is older, is at work, and is to be met there. */
+  /**
+   * A waiting transaction waits for an active transaction with a lower epoch and an overlapping
+   * claim.
+   */
   waits(world: World, tx: number, claims: readonly ExplorerClaim[]): void {
     const { epoch, member } = world.running[tx]!;
     const { view } = world.members[member]!;
@@ -119,7 +130,7 @@ export class Invariants {
     if (!isHeldUp) this.#broken(`${tx} waits, and nobody who is older is there`);
   }
 
-  /** What must hold where nothing goes on. Refusals are fewer than the tries that there are. */
+  /** The invariants of a world without further moves. Refusals are fewer than attempts. */
   stopped(world: World): void {
     for (const [tx, running] of world.running.entries()) {
       if (running.isEnded) continue;
@@ -142,7 +153,10 @@ export class Invariants {
       if (isEffect(step)) this.#checkEffect(running, at, isStuck);
   }
 
-  /** What failed for good waits where nothing is said about that, or what can't be undone was done; or that was refused. */
+  /**
+   * After a permanent failure an attempt may need a human decision if it has no `onFailure`, or an
+   * irreversible effect was applied. The same holds if the failure proposal was rejected.
+   */
   #mayWait({ plan, state, answers }: Running): boolean {
     const hasFailed = state.effects.some(({ phase }) => phase === 'unresolved');
     const isBeyond = state.effects.some(
@@ -151,7 +165,10 @@ export class Invariants {
     return hasFailed && (this.#plans[plan]!.hasOnFailure !== true || isBeyond || answers.includes('rejected'));
   }
 
-  /** What a failure comes to: it is undone and answered for, or a person sees to it; and never after what can't be undone. */
+  /**
+   * After a failure, the transaction is compensated and `onFailure` handles it, or a human resolves
+   * it. A failure never follows an irreversible effect.
+   */
   #checkFailing({ plan, epoch, state, answers }: Running): void {
     const name = `${plan} of epoch ${epoch}`;
     const { failing, phase, effects } = state;
@@ -171,11 +188,11 @@ export class Invariants {
   #checkEffect(running: Running, step: number, isStuck: boolean): void {
     const n = running.order.indexOf(step);
     const phase = n === -1 ? undefined : running.state.effects[n]!.phase;
-    // Whoever decides sees what there is.
+    // The operator sees the real state of the sink and decides by it.
     if (phase !== undefined && (isUnresolved(phase) || phase === 'accepted')) return;
     const [calls, undos] = running.acts[step]!;
     const there = calls - undos;
-    // A pivot waits for what a person has to look at, and so does what is one step with that.
+    // A pivot waits for an unresolved effect, and so do the other effects of that effect's batch.
     const isHeldUp = phase === 'due' && isStuck;
     if (isStuck && !isHeldUp && n !== -1 && this.#waitsWith(running, n) !== undefined) return;
     const expected = this.isWanted(running, step) && phase !== 'undone' && !isHeldUp ? 1 : 0;
@@ -190,7 +207,7 @@ export class Invariants {
     );
   }
 
-  /** Whether a body is told that one of its calls came to nothing, or that nobody knows. */
+  /** Whether the body learns that a call was dropped or has an unknown outcome. */
   hasFailed({ effects }: TransactionState): boolean {
     return effects.some(
       ({ phase, isDiscarded }) => isDiscarded !== true && (phase === 'dropped' || isUnresolved(phase)),
@@ -202,7 +219,10 @@ export class Invariants {
     return state.effects.flatMap(({ phase }, n) => (isUnresolved(phase) ? [n] : []));
   }
 
-  /** Whether all that can be undone has been done, or is given up, or waits with what is. */
+  /**
+   * Whether every compensatable effect has been applied, was escalated to a human, or waits in a
+   * batch with an unresolved effect.
+   */
   #isLast(running: Running): boolean {
     return running.state.effects.every(
       ({ phase }, n) =>
@@ -213,7 +233,10 @@ export class Invariants {
     );
   }
 
-  /** What is one step with what can't be undone can't be either, once it is done. */
+  /**
+   * An effect in one batch with an irreversible effect is irreversible too, once the batch is
+   * executed.
+   */
   #isForGood(running: Running, n: number): boolean {
     const all = [n, ...this.#mates(running, n)];
     return all.some((each) => running.state.effects[each]!.class.reversibility === 'irreversible');

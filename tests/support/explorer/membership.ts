@@ -1,21 +1,23 @@
 /**
- * Those who share the effects of a store, as the store has them: what is said goes to all, in one order; who is gone hears nothing, and
- * what it writes is refused. `tests/properties/members.test.ts` compares this with the members of a real store.
+ * The group members that share the effects of a store, as the store records them. All members
+ * receive the published events, in one order. A removed member receives no events, and its writes
+ * are refused. `tests/properties/members.test.ts` compares this model with the members of a real
+ * store.
  */
 import type { ExplorerEvent } from './view.ts';
 
 /** Something that was said to all. */
 export interface Message {
   readonly said: ExplorerEvent;
-  /** Who said it, and about which attempt: what it is told. */
+  /** The member that published the event, and the attempt that receives the answer. */
   readonly by: number;
   readonly tx: number;
 }
 
 export interface Post {
-  /** What it has yet to hear. */
+  /** The events that the member has yet to apply. */
   readonly inbox: readonly Message[];
-  /** Whether it goes on, and what it writes is not fenced. */
+  /** Whether the member is running and its writes are not fenced. */
   readonly isIn: boolean;
 }
 
@@ -24,8 +26,8 @@ export function broadcast<P extends Post>(all: readonly P[], ...messages: readon
 }
 
 /**
- * What was of a member that is gone is another one's, and what it had left (`left`) is tried again. Who has not heard of it yet hears of it
- * as if it had been the new one's from the beginning.
+ * Another member adopts the work of a removed member and retries its unresolved work (`left`). A
+ * member that applies this later sees the work as the new owner's from the start.
  */
 export function handedOver<P extends Post>(
   all: readonly P[],

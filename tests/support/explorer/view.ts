@@ -1,7 +1,8 @@
 /**
- * What one process knows of the live work of all: the real `SharedWork`, with the real `Coordinator` in it, as a value that never
- * changes. What was said up to there is said to a new one each time, in the order of the first way that led there; and what comes of it
- * is compared with a naive look at everything. Where two ways come to the same by that look they are one view.
+ * One process's knowledge of all live work: the real `SharedWork`, with the real `Coordinator` in
+ * it, as an immutable value. Each time, a new `SharedWork` applies the earlier events, in the order
+ * of the first path that led there. A naive computation verifies the result. Two paths with the
+ * same naive result lead to one view.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -30,14 +31,17 @@ export type ExplorerEvent =
       readonly isHere: boolean;
     }
   | { readonly is: 'grown' | 'given' | 'enter'; readonly epoch: number; readonly claims: readonly ExplorerClaim[] }
-  /** `kept`: what it keeps of its claims. */
+  /** `kept`: the claims that it keeps. */
   | { readonly is: 'left'; readonly epoch: number; readonly kept: readonly ExplorerClaim[] }
   | { readonly is: 'own'; readonly epoch: number; readonly fence: number }
   /** `over`: nothing of it is left to do, which only this one knows yet. */
   | { readonly is: 'ended' | 'over'; readonly epoch: number }
   | { readonly is: 'taken'; readonly gone: number; readonly fence: number };
 
-/** What came of it: who came too late for what, whether it may act or was taken over; nothing else answers. */
+/**
+ * The result of an event: the late claim and the epoch that overtook it, or whether the work may
+ * act or was adopted. Other events have no result.
+ */
 export type Outcome = { readonly by: number; readonly claim: ExplorerClaim } | boolean | undefined;
 
 /** Work as the naive look has it. */
@@ -48,7 +52,7 @@ interface Known {
   readonly claims: readonly ExplorerClaim[];
   readonly late: readonly ExplorerClaim[];
   readonly isLeft: boolean;
-  /** Holds nobody up any more. */
+  /** The work blocks no other work any more. */
   readonly isOver: boolean;
   readonly doubts: readonly ExplorerClaim[];
 }
@@ -58,11 +62,11 @@ interface Naive {
   readonly last: number;
   /** By epoch. */
   readonly works: readonly Known[];
-  /** Where somebody has acted who is younger than somebody who is live, by epoch. */
+  /** The accesses by an epoch that is higher than the epoch of some live work. */
   readonly acted: readonly { readonly epoch: number; readonly claim: ExplorerClaim }[];
 }
 
-/** What was said, and what it came to. */
+/** An event and its result. */
 interface Stage {
   readonly said: ExplorerEvent | undefined;
   readonly naive: Naive;
@@ -74,7 +78,9 @@ export class Views {
   readonly make: (fence: number, last: number) => SharedWork;
   readonly differs: (what: string) => never;
 
-  /** `make`: what is looked at. `differs`: told where it does not say what the naive look says. */
+  /**
+   * `make`: creates the object under test. `differs`: called if its answer is not the naive result.
+   */
   constructor(make: (fence: number, last: number) => SharedWork, differs: (what: string) => never) {
     this.make = make;
     this.differs = differs;
@@ -89,8 +95,9 @@ export class Views {
   }
 
   /**
-   * That who waits is woken when it may act, and not before, on the way to each view and one step on. Answers with how many were.
-   * @throws what `differs` throws
+   * Checks that each waiting attempt is woken when it may act, and not before, on the path to each
+   * view and one step further. Returns the number of woken attempts.
+   * @throws the errors of `differs`
    */
   async checkWaking(make: Views['make'] = this.make): Promise<number> {
     let woken = 0;
@@ -149,7 +156,7 @@ export class View {
     this.#before = before;
   }
 
-  /** As part of a state: views that say the same are one, and its text is what it says. */
+  /** The view as part of a state: its text is the naive result, and equal results are one view. */
   toJSON(): unknown {
     return this.#naive;
   }
@@ -158,7 +165,7 @@ export class View {
     return this.#naive.fence;
   }
 
-  /** Undefined where it has ended, or nobody has heard of it. */
+  /** Undefined if the attempt has ended or its start is unknown here. */
   claimsOf(epoch: number): readonly ExplorerClaim[] | undefined {
     return this.#of(epoch)?.claims;
   }
@@ -278,7 +285,7 @@ function sayTo(shared: SharedWork, said: ExplorerEvent): Outcome {
   }
 }
 
-/** All that can be asked, of everybody and everywhere. */
+/** The answers to all queries, for every attempt and every claim. */
 function seen(shared: SharedWork, naive: Naive): unknown {
   const { works } = naive;
   const { coordinator } = shared;
@@ -293,7 +300,8 @@ function seen(shared: SharedWork, naive: Naive): unknown {
     mine: [...shared.ownEpochs()].sort(),
     left: shared.parked().sort(),
     last: coordinator.last,
-    // Nobody who is live is older; it need not be the oldest itself, where epochs before it were never heard of.
+    // No live attempt has a lower epoch. The bound may be lower than every live attempt, if earlier
+    // epochs are unknown here.
     oldest: coordinator.oldest <= oldest && (oldest <= coordinator.last || coordinator.oldest === oldest),
   };
 }
@@ -313,7 +321,7 @@ function seenNaively(naive: Naive): unknown {
   };
 }
 
-/** Who is older, live, and would be met there. */
+/** The live attempts with a lower epoch and an overlapping claim. */
 function blockersOf({ works }: Naive, epoch: number, held: ExplorerClaim): number[] {
   return works
     .filter((known) => known.epoch < epoch && !known.isOver && known.claims.some((claim) => meet(claim, held)))
@@ -344,7 +352,7 @@ function least(epochs: readonly number[]): number | undefined {
   return epochs.length === 0 ? undefined : Math.min(...epochs);
 }
 
-/** What something makes of the naive look. */
+/** The naive result of an event. */
 function after(naive: Naive, said: ExplorerEvent): { readonly naive: Naive; readonly outcome: Outcome } {
   const { works } = naive;
   const is = (change: Partial<Naive>, outcome?: Outcome) => ({ naive: pruned({ ...naive, ...change }), outcome });
@@ -403,7 +411,7 @@ function takeOut(claims: ExplorerClaim[], claim: ExplorerClaim): boolean {
   return at !== -1;
 }
 
-/** An act counts for who is older and live, once, and in whatever order they were. */
+/** An access counts once, for live work with a lower epoch, in any order. */
 function pruned(naive: Naive): Naive {
   const oldest = oldestOf(naive);
   const texts = new Set(

@@ -5,25 +5,29 @@ export interface Move<World> {
   readonly what: string;
   readonly to: World;
   /**
-   * That nothing else can change, hinder or see it, and it nothing else: whatever is done before it may be done after it just as well. So
-   * where there is such a step no other one is looked at (a persistent set of one step).
+   * Whether the step is independent: no other step can change, hinder or see it, and it can do the
+   * same to no other step. Steps before it can then run after it with the same result. If such a
+   * step exists, the walk explores no other step (a persistent set of one step).
    */
   readonly isPrivate?: boolean;
 }
 
 export interface Walked<World> {
   readonly starts: readonly World[];
-  /** What a state is made of, without its budget: two states are one where all these say the same. */
+  /**
+   * The parts of a state, without its budget. Two states are one if all their parts have equal
+   * texts.
+   */
   readonly partsOf: (world: World) => readonly object[];
-  /** `numberOf`: of what a part is made of in turn, the same number where that says the same. */
+  /** `numberOf`: the number of a nested part. Parts with equal texts have the same number. */
   readonly textOf: (part: object, numberOf: (part: object) => number) => string;
   /** How much of each kind may go wrong yet. No step makes it more. */
   readonly budgetOf: (world: World) => readonly number[];
-  /** `way`: how it came there, for who finds a fault. @throws Broken */
+  /** `way`: the path to the world, for the report of a fault. @throws Broken */
   readonly next: (world: World, way: () => readonly string[]) => readonly Move<World>[];
 }
 
-/** A rule was broken: what, and the way there. */
+/** A broken rule, with the path to it. */
 export class Broken extends Error {
   readonly way: readonly string[];
 
@@ -33,7 +37,11 @@ export class Broken extends Error {
   }
 }
 
-/** How many states there are. A state that was seen with at least as much that may go wrong is not looked at again. @throws Broken */
+/**
+ * The number of states. A state that was visited with at least the same budget is not visited
+ * again.
+ * @throws Broken
+ */
 export function walk<World>(walked: Walked<World>): number {
   const { starts, budgetOf, next } = walked;
   const keyOf = keys(walked);
@@ -52,7 +60,7 @@ export function walk<World>(walked: Walked<World>): number {
   };
   for (const start of starts) add(start, undefined);
   let states = 0;
-  // Those with most that may go wrong first: what they have seen need not be seen again with less.
+  // Largest budgets first: a state that they have reached is not visited again with less.
   for (let level = levels.length - 1; level >= 0; level--) {
     for (let at = levels[level]?.pop(); at !== undefined; at = levels[level]?.pop()) {
       const { world, way } = at;
@@ -73,7 +81,10 @@ function sum(amounts: readonly number[]): number {
   return amounts.reduce((all, amount) => all + amount, 0);
 }
 
-/** Each part by a number: the same where they say the same. A step leaves most of a state as it is, and that has its number already. */
+/**
+ * Numbers each part: parts with equal texts have the same number. A step leaves most parts
+ * unchanged, and those parts already have a number.
+ */
 function keys<World>({ partsOf, textOf }: Walked<World>): (world: World) => string {
   const byText = new Map<string, number>();
   const byPart = new WeakMap<object, number>();

@@ -1,4 +1,7 @@
-/** What there is at a moment: what is durable, what processes have in memory, and what the sinks have seen. */
+/**
+ * The world at one moment: durable data, the memory of the processes, and the calls that the sinks
+ * have received.
+ */
 import { BEGUN, type EffectClass, type TransactionState } from '#effects';
 import type { Post } from './membership.ts';
 import type { ExplorerClaim, Place, Resource, View } from './view.ts';
@@ -26,7 +29,7 @@ export interface Plan {
   readonly ends: 'commit' | 'throw';
   /** Its action says what is to be committed where one of its effects fails for good. */
   readonly hasOnFailure?: true;
-  /** What it claims when it begins; by default all that its steps touch. */
+  /** The claims at the start. Default: all resources that the steps access. */
   readonly claims?: readonly ExplorerClaim[];
   /** Its reads do not wait, and are read again at the gate. */
   readonly reading?: 'optimistic';
@@ -48,11 +51,17 @@ export interface Trouble {
   readonly refusals: number;
   /** Calls that the sink refuses for good. */
   readonly finals?: number;
-  /** Proposals of what is to be committed for a failure that are refused. */
+  /** Rejections of a failure proposal. */
   readonly rejections?: number;
-  /** Calls of which the answer is not asked for any more: a sink that could tell does not answer. */
+  /**
+   * Calls without an answer that the process stops asking for: a sink that knows the outcome does
+   * not respond.
+   */
   readonly silences?: number;
-  /** What people decide of what waits for them, who look at the sink first, and may do there what is to be done. */
+  /**
+   * Human decisions on unresolved effects. The operator inspects the sink first, and may do the
+   * missing work there.
+   */
   readonly decisions?: number;
   /** Leases that run out of a process that goes on. */
   readonly lapses?: number;
@@ -62,23 +71,26 @@ export interface Trouble {
 export interface Flight {
   readonly ns: readonly number[];
   readonly how: 'call' | 'undo';
-  /** `given up`: nobody waits for it any more, which is yet to be said of these. */
+  /**
+   * `given up`: the process waits no longer for the call. The log must still record this for these
+   * effects.
+   */
   readonly stage: 'sent' | 'done' | 'refused' | 'refused for good' | 'given up';
   /** Of several that are refused: the one for which they are; without it, that is so for all. */
   readonly of?: number;
 }
 
-/** What a body has in memory. */
+/** The memory of a body. */
 export interface Body {
   /** Its next step. */
   readonly at: number;
   /** Steps that it has planned. */
   readonly planned: readonly number[];
-  /** What it has read where: epochs of what stood there. */
+  /** The resources that the body has read, each with the epochs of the values there. */
   readonly seen: readonly (readonly [at: Resource, epochs: readonly number[]])[];
   /** It has asked for more claims, or to give some up, and has not heard. */
   readonly isAsking: boolean;
-  /** It may not go on where it is: what it claims waits for a person, or it came too late. */
+  /** The body may not continue: its claims overlap an unresolved effect, or it is stale. */
   readonly refused?: 'resource_in_doubt' | 'stale';
   readonly isAtGate: boolean;
 }
@@ -88,7 +100,7 @@ export interface Running {
   readonly plan: number;
   /** How often it may begin anew yet. */
   readonly retries: number;
-  /** Whose it is by the store. */
+  /** The member that owns the attempt, by the store. */
   readonly member: number;
   /** 0 before it has one. */
   readonly epoch: number;
@@ -97,25 +109,27 @@ export interface Running {
   readonly isLogged: boolean;
   /** Effects in the order of the log, by their place in the plan. */
   readonly order: readonly number[];
-  /** What it has claimed, as the log has it. */
+  /** The claims of the attempt, as the log has them. */
   readonly claims: readonly ExplorerClaim[];
   readonly isCommitted: boolean;
-  /** What the ledger has for its failure, by the key of the proposal: how often it was refused before. */
+  /** The ledger's answers to the failure proposal. The key is the number of earlier refusals. */
   readonly answers: readonly ('made' | 'rejected')[];
-  /** It waits for a person, and nobody has said that it is gone on with. */
+  /**
+   * The attempt needs a human decision, and no process has published that it resumes the attempt.
+   */
   readonly isLeft: boolean;
-  /** It has waited for a person, and since then keeps no more than what is not finished. */
+  /** The attempt has needed a human decision, and since then keeps only its unfinished effects. */
   readonly wasLeft: boolean;
   /** How often each step was called and undone, by the sinks. */
   readonly acts: readonly (readonly [call: number, undo: number])[];
   /** Steps of which a person has decided what they are, of those that are one with others. */
   readonly decided: readonly number[];
-  /** In memory, of whose it is. */
+  /** In the memory of the owner. */
   readonly body: Body | null;
   readonly flight: Flight | null;
   /** It is to begin anew, with these claims. */
   readonly again: readonly ExplorerClaim[] | null;
-  /** Nothing of it is left to be done, and what it came to was looked at. */
+  /** The attempt has no work left, and its result has been checked. */
   readonly isEnded: boolean;
 }
 
@@ -124,7 +138,7 @@ export interface Member extends Post {
   readonly view: View;
 }
 
-/** What a process has in memory of an attempt that another one goes on with. */
+/** A process's memory of an attempt that another process has resumed. */
 export interface Zombie {
   readonly tx: number;
   readonly state: TransactionState;
@@ -140,13 +154,13 @@ export interface Ghost {
   readonly how: 'call' | 'undo';
 }
 
-/** What was done at a resource. */
+/** The accesses to a resource. */
 export interface Done {
   /** The greatest epoch that has acted. */
   readonly latest: number;
-  /** The greatest epoch that has committed with what it read there. */
+  /** The greatest epoch that has committed after a read there. */
   readonly readBy: number;
-  /** Epochs of what stands there, in the order in which it came. Nothing where nobody reads. */
+  /** The epochs of the values there, in the order of the writes. Empty if no plan reads. */
   readonly stands: readonly number[];
 }
 
@@ -168,7 +182,7 @@ export function isEffect(step: PlannedStep | undefined): step is PlannedEffect {
 
 const NONE: readonly number[] = [];
 
-/** What an attempt is before it has begun. */
+/** An attempt before its start. */
 export function unbegun(plan: number, { steps }: Plan, claims: readonly ExplorerClaim[], retries: number): Running {
   return {
     plan,
@@ -192,7 +206,7 @@ export function unbegun(plan: number, { steps }: Plan, claims: readonly Explorer
   };
 }
 
-/** What is left of an attempt that has ended. */
+/** The remainder of an attempt that has ended. */
 export function endedOf({ plan, epoch, isLogged }: Running): Running {
   return { ...unbegun(plan, { steps: [], ends: 'commit' }, [], 0), epoch, isLogged, isEnded: true };
 }

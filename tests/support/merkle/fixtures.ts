@@ -33,7 +33,10 @@ export function readerOf(nodes: readonly TreeNode[]): NodeReader {
   return (level, index) => kept.get(`${level}/${index}`);
 }
 
-/** The text of a checkpoint, signed by the log and cosigned by witnesses, the n-th at 1,700,000,000 + n. */
+/**
+ * The text of a checkpoint, signed by the log and cosigned by witnesses, the n-th at 1,700,000,000
+ * + n.
+ */
 export function signedNote(text: string, witnesses: readonly SignerKey[] = []): string {
   const cosignatures = witnesses.map((key, n) => cosign(text, key, 1_700_000_000 + n));
   return formatNote({ text, signatures: [signNote(text, LOG), ...cosignatures] });
@@ -47,7 +50,10 @@ export function hex(bytes: Uint8Array | undefined): string | undefined {
   return bytes === undefined ? undefined : Buffer.from(bytes).toString('hex');
 }
 
-/** The code of the MerkleError that the call throws; undefined when it throws nothing. Any other error passes. */
+/**
+ * The code of the MerkleError that the call throws. Undefined if it throws nothing. Other errors
+ * propagate.
+ */
 export function codeOf(call: () => unknown): MerkleErrorCode | undefined {
   try {
     call();
@@ -64,7 +70,10 @@ export function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   return copy;
 }
 
-/** What an enemy makes of a text: characters removed, replaced, put in; lines dropped, doubled, swapped. */
+/**
+ * An attacker's changes to a text: characters removed, replaced, inserted; lines dropped, doubled,
+ * swapped.
+ */
 export function damaged(text: string): fc.Arbitrary<string> {
   const place = fc.nat({ max: text.length });
   const piece = fc.oneof(
@@ -112,7 +121,7 @@ export function damaged(text: string): fc.Arbitrary<string> {
     .map((steps) => steps.reduce((old, step) => step(old), text));
 }
 
-/** Anything that is no use: text, bytes, and what is neither. */
+/** Invalid input: text, bytes, and values of other types. */
 export const RUBBISH: fc.Arbitrary<unknown> = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.uint8Array(),

@@ -1,6 +1,4 @@
-/**
- * RFC 6962 section 2.1 word for word, over lists of leaves, without anything of the code under test.
- */
+/** RFC 6962 section 2.1, literally, over lists of leaves, without the code under test. */
 import { createHash } from 'node:crypto';
 
 export function sha256(...parts: readonly (Uint8Array | string)[]): Buffer {
@@ -65,7 +63,10 @@ export class NaiveTree {
   }
 }
 
-/** The tree of so many equal leaves, whose subtrees differ by size alone: for sizes that no memory holds. */
+/**
+ * The tree of n equal leaves. Its subtrees differ by size alone, so it allows sizes that exceed any
+ * memory.
+ */
 export class UniformTree {
   readonly #known = new Map<bigint, Buffer>([[0n, sha256()]]);
 

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 /** The server refuses to run as root, so root hands it to this user. */
 const NOBODY = 65_534;
 
-/** A folder of a server's own, and programs that whoever runs it may execute. */
+/** A server's own folder, and programs that the server's user may execute. */
 export interface Workshop {
   readonly folder: string;
   readonly initdb: string;
   readonly postgres: string;
-  /** For `spawn`: whom to run them as. */
+  /** For `spawn`: the user and group of the programs. */
   readonly as: { readonly uid?: number; readonly gid?: number };
 }
 
@@ -26,7 +26,10 @@ export function whyNoServer(): string | undefined {
   }
 }
 
-/** Makes the folder; a root that runs the tests in a home of its own copies the programs there, where nobody can go. */
+/**
+ * Creates the folder. If root runs the tests in a private home, it copies the programs there, since
+ * no other user can read the home.
+ */
 export function makeWorkshop(): Workshop {
   const isRoot = process.geteuid?.() === 0;
   const folder = mkdtempSync(join(temporaryFolder(isRoot), 'assize-pg-'));

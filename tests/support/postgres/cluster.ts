@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Workshop } from './binaries.ts';
 
-/** Where the first server of a run of tests leaves a copy of its data, as `initdb` has made it: to copy that takes a fraction of the time. */
+/**
+ * The path at which the first server of a test run leaves a copy of its data, as `initdb` made it.
+ * Copying that takes a fraction of the time.
+ */
 const KEPT = 'ASSIZE_KEPT_CLUSTER';
 
 /** Once for all processes of a run. */

@@ -2,12 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { TestPostgres } from './with-postgres.ts';
 
-/** Where bytes of the server are looked for: in its WAL, or in all else that it keeps, of whichever database and catalogue. */
+/**
+ * The searched files of the server: its WAL, or all its other files, of any database and catalogue.
+ */
 export type Where = 'wal' | 'elsewhere';
 
 /**
- * Which of these the server's files have. What it has in memory alone is written out before, and files that it has done with are removed:
- * that is what a checkpoint does.
+ * The sought values that the server's files contain. A checkpoint first writes out the server's
+ * memory and removes obsolete files.
  */
 export async function inFiles<T extends string | Buffer>(
   postgres: TestPostgres,
@@ -26,7 +28,7 @@ export async function inFiles<T extends string | Buffer>(
   return sought.filter((each) => found.has(each));
 }
 
-/** What the guide tells an operator to do, so that nothing is left in the WAL of what was erased. */
+/** The guide's instructions to an operator, which leave no erased value in the WAL. */
 export async function overwriteWal(postgres: TestPostgres): Promise<void> {
   const [row] = await postgres.query('SELECT count(*)::int AS files FROM pg_ls_waldir()');
   for (let file = 0; file < row!['files'] + 2; file += 1) {

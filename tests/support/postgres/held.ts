@@ -2,8 +2,8 @@ import { Client } from 'pg';
 import type { TestPostgres } from './with-postgres.ts';
 
 /**
- * Somebody else's transaction, which has a table of the store at that URL locked until it is called off by what this returns, or the server
- * ends. `EXCLUSIVE` is in the way of writers only.
+ * Another session's transaction. It locks a table of the store at that URL until the returned
+ * function ends it, or the server ends. `EXCLUSIVE` blocks writers only.
  */
 export async function holdTable(
   url: string,

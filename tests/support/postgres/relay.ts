@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What is done with the next commit that a store sends:
+ * The fate of the next commit that a store sends:
  * - `before`: the server never sees it.
  * - `torn`: the server sees half of it.
- * - `under way`: the server has it, and the store loses the connection at once, of which the server hears nothing.
+ * - `under way`: the server has it. The store loses the connection immediately, and the server does
+ *   not notice.
  * - `answered`: the server has answered, and the answer is lost.
- * - `silence`: the server has it, and the store hears nothing more over a connection that stays.
+ * - `silence`: the server has it. The store receives nothing more over a connection that stays.
  */
 export type Loss = 'before' | 'torn' | 'under way' | 'answered' | 'silence';
 

@@ -1,10 +1,11 @@
 /**
- * How often a program waits for PostgreSQL, counted where it is said: each message that asks for an answer (Sync at the end of an extended
- * query, Query for a simple one) that the driver sends over any connection.
+ * Counts how often a program waits for PostgreSQL, at the sender. It counts each message of the
+ * driver that asks for an answer, over any connection: Sync at the end of an extended query, Query
+ * for a simple query.
  */
 import { Connection } from 'pg';
 
-/** What the driver's connections have and its types do not say. */
+/** The methods of the driver's connections that its types omit. */
 interface Asking {
   sync(): void;
   query(text: string): void;
@@ -20,7 +21,7 @@ for (const name of ['sync', 'query'] as const) {
   };
 }
 
-/** Round trips while the step runs, of everybody in this process. */
+/** Round trips of all code in this process while the step runs. */
 export async function roundTripsOf(step: () => Promise<unknown>): Promise<number> {
   const before = asked;
   await step();

@@ -14,10 +14,15 @@ const START_TIMEOUT_MS = 60_000;
 /** Ports are looked up first and taken later, so another process can be faster. */
 const PORTS_TRIED_MAX = 5;
 
-/** Needs a password, once the role is made; everybody else is let in as they come. */
+/**
+ * The user that needs a password, once the role exists. All other users connect without a password.
+ */
 export const GUARDED_USER = 'guarded';
 
-/** After a crash the server syncs all its files before it starts; file by file that takes seconds. */
+/**
+ * After a crash the server syncs all its files before it starts. Syncing file by file takes
+ * seconds.
+ */
 const QUICK: Readonly<Record<string, string>> = platform() === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {};
 
 const HBA = `
@@ -34,9 +39,9 @@ export interface ServerOptions {
 }
 
 /**
- * A PostgreSQL server for the tests of one file, on loopback and with its data in a folder of its own. Commits reach the
- * disk, as they would elsewhere. When the process that started it dies, however it dies, the server ends and its folder
- * goes.
+ * A PostgreSQL server for the tests of one file, on loopback, with its data in a separate folder.
+ * Commits reach the disk, as on any other server. When the process that started it dies, in any
+ * way, the server ends and its folder is removed.
  */
 export class PostgresServer {
   readonly #workshop: Workshop;
@@ -89,7 +94,7 @@ export class PostgresServer {
   /** Where it was stopped, on the same port. */
   async start(): Promise<void> {
     const { postgres, folder, as } = this.#workshop;
-    // Or the file that one left behind that was killed would say that this one is ready.
+    // Otherwise the file of a killed server would declare this server ready.
     this.#pid = 0;
     const keeper = spawn('sh', ['-c', KEEPER, postgres, this.#data, String(this.#port), folder, this.#logPath], {
       stdio: ['pipe', 'pipe', 'ignore'],
@@ -111,8 +116,9 @@ export class PostgresServer {
   }
 
   /**
-   * `fast` lets no transaction finish; `immediate` is as good as a crash; `killed` is kill -9 of its first process, which tells nobody, and
-   * the others go as each of them notices. Settles when none of them is left.
+   * `fast` lets no transaction finish. `immediate` is equivalent to a crash. `killed` is kill -9 of
+   * the first process without a notice, and the other processes end as each of them notices.
+   * Resolves when no process is left.
    */
   async stop(how: 'fast' | 'immediate' | 'killed' = 'fast'): Promise<void> {
     const keeper = this.#keeper;
@@ -144,7 +150,10 @@ export class PostgresServer {
     }
   }
 
-  /** The eighth line of the file says so; the first one whose it is, because one that was killed leaves its file behind. */
+  /**
+   * The eighth line of the file declares readiness. The first line names the process, because a
+   * killed server leaves its file behind.
+   */
   #isReady(): boolean {
     const path = join(this.#data, 'postmaster.pid');
     try {
@@ -156,8 +165,9 @@ export class PostgresServer {
   }
 }
 
-// Keeps the server and waits for a word on its standard input: how to stop, or nothing, when whoever started it is gone.
-// It says the server's process id; then its standard output is left to the server alone, so that it ends with the server's last process.
+// Keeps the server and waits for a word on its standard input: how to stop, or nothing if the
+// parent process is gone. It prints the server's process id. Then only the server holds the
+// standard output, which ends with the server's last process.
 const KEEPER = `
 trap '' INT TERM HUP
 exec 3<&0 4>&1 1>/dev/null

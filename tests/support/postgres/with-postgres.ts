@@ -6,7 +6,10 @@ import { PostgresServer, type ServerOptions } from './server.ts';
 
 /** A database that tests may fill with schemas. */
 export interface TestPostgres {
-  /** Of the store of that place, which has a schema of its own; without a place, of one that no test has had. */
+  /**
+   * The URL of that place's store, which has its own schema. Without a place, the URL of a store
+   * that no test has used.
+   */
   url(place?: string): string;
   /** The schema in a URL. */
   schemaOf(url: string): string;
@@ -17,13 +20,16 @@ export interface TestPostgres {
 }
 
 export interface WithPostgresOptions extends ServerOptions {
-  /** For tests that stop the server or change it: the one that ASSIZE_TEST_PG names is not theirs. */
+  /**
+   * For tests that stop or change the server: they may not use the server that ASSIZE_TEST_PG
+   * names.
+   */
   readonly own?: boolean;
 }
 
 /**
- * Tests with a server that is started before the first and removed after the last; skipped, with the reason, without one. They fail where
- * the driver is used in a way that it will not bear any more.
+ * Tests with a server that starts before the first test and is removed after the last test. Without
+ * a server they are skipped, with the reason. They fail on a deprecated use of the driver.
  */
 export function withPostgres(
   title: string,

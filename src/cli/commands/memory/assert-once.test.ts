@@ -5,11 +5,11 @@ import { clinic } from '../../../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 import { type AssertOnce, assertingOnce } from './assert-once.ts';
 
-// Who says the same at the same time, in another process, puts nothing up twice.
+// A process that asserts the same claims at the same time as another process submits nothing twice.
 
 const WARD = 'ward';
 
-/** Two processes, of which neither has heard of what the other one says. */
+/** Two processes. Neither has read the other's statements yet. */
 async function two(nonces: readonly [string, string], storeKey = new Uint8Array(32)) {
   const store: Store = new MemoryStore();
   await store.claimKey(storeKey);

@@ -4,8 +4,8 @@ import { clinic } from '../../../../tests/support/clinic.ts';
 import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
 import { type AssertedClaim, pendingByName } from './pending-claims.ts';
 
-// What waits is looked at before each batch of an import: each look costs what is new, not what
-// waits.
+// An import inspects the pending claims before each batch. Each inspection costs the new entries,
+// not all pending ones.
 
 const nameOf = ({ subject, object }: AssertedClaim): string => `${subject} ${object}`;
 

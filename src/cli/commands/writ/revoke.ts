@@ -64,7 +64,7 @@ async function targetOf(store: Store, trajectoryId: string, given: string): Prom
 }
 
 /**
- * The given writ, whose holder has the key, or a root writ for this revocation only.
+ * The given writ, with the owner of the key as its holder, or a root writ for this revocation only.
  * @throws CliError
  */
 async function authorityOf(

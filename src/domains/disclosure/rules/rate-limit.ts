@@ -3,9 +3,10 @@ import type { DisclosureState } from '../schema.ts';
 import { addHours } from '../time.ts';
 
 /**
- * A window of the configured length holds at most N reports to a maintainer exactly if every report
- * is at least that length after the N-th before it. So each new report is checked against that one
- * only, and no clock is needed. Two reports exactly that length apart share no window.
+ * A window of the configured length holds at most N reports to a maintainer under one condition.
+ * Every report is at least that length after the N-th report before it. So each new report is
+ * checked against that earlier report only, and no clock is needed. Two reports exactly that length
+ * apart share no window.
  */
 export function rateLimit({ each }: Rules<DisclosureState>): Invariant<DisclosureState>[] {
   return [

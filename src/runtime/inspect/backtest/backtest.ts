@@ -15,13 +15,13 @@ export interface BacktestOptions {
   /** Asked instead of the original policy. Default: the recorded decisions stand. */
   readonly policy?: Policy;
   /**
-   * The available domains. The domain whose hash is recorded adjudicates, unless `instead` replaces
+   * The available domains. The domain with the recorded hash adjudicates, unless `instead` replaces
    * it.
    */
   readonly domains: readonly Domain[];
   /**
-   * Domains that adjudicate instead of the recorded domain of the same name, whatever its version
-   * and hash; the last one of a name counts. Default: no replacement.
+   * Domains that adjudicate instead of the recorded domain of the same name, regardless of its
+   * version and hash; the last one of a name counts. Default: no replacement.
    */
   readonly instead?: readonly Domain[];
   /**

@@ -74,7 +74,7 @@ function isThere({ stands }: LogComparison): boolean {
   return stands === 'at' || stands === 'ahead';
 }
 
-/** Whether the entries hash to a checkpoint whose root matches the log's hashes. */
+/** Whether the entries hash to a checkpoint with a root that matches the log's hashes. */
 async function areLogged(store: LogStore, { size, root }: Checkpoint): Promise<boolean> {
   const ours = await rootOfEntries(store, Number(size));
   return ours !== undefined && Buffer.compare(ours, root) === 0;

@@ -71,8 +71,8 @@ const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
  * Gives all entries their positions, signs the log, and sends the checkpoint to witnesses and
  * sinks. Signs only a log that extends the last checkpoint.
  *
- * @throws RuntimeError `log_truncated`, `log_diverged`, `bad_checkpoint`, `witness_failed`; the errors of
- * a sink; ArgumentError `bad_argument`
+ * @throws RuntimeError `log_truncated`, `log_diverged`, `bad_checkpoint`, `witness_failed`; the
+ * errors of a sink; ArgumentError `bad_argument`
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
   checkArgument(CHECKPOINT_OPTIONS, options, 'options');

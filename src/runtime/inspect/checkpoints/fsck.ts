@@ -23,7 +23,7 @@ export type FsckFault =
   | { readonly code: 'damaged'; readonly detail: string }
   /** An entry differs from the entry that got its position in the log. */
   | { readonly code: 'leaf_differs'; readonly index: number; readonly id: string; readonly detail: string }
-  /** A position of the log whose entry is missing, or entries in another order than their chain. */
+  /** A position of the log with a missing entry, or entries in another order than their chain. */
   | { readonly code: 'log_broken'; readonly index: number; readonly detail: string }
   /** A hash above the leaves is missing or wrong, so proofs would fail. */
   | { readonly code: 'node_differs'; readonly level: number; readonly index: number; readonly detail: string }
@@ -83,7 +83,7 @@ const FSCK_OPTIONS = arg.options<FsckOptions>({
 export const FAULTS_MAX = 100;
 const PAGE = 1_000;
 
-/** Number of erasures whose answers are cached. */
+/** Number of erasures with cached answers. */
 const ERASURES_KEPT = 100;
 
 /**
@@ -201,7 +201,7 @@ interface LogRead {
   readonly rootThen: Uint8Array | undefined;
 }
 
-/** Builds the tree again from the entries, and compares it with what is kept. */
+/** Rebuilds the tree from the entries, and compares it with the stored tree. */
 async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | undefined): Promise<LogRead> {
   const size = await store.logSize();
   const frontier = new Frontier();
@@ -226,7 +226,10 @@ async function checkLog(store: LogStore, faults: FsckFault[], then: bigint | und
   return { size, read: frontier.size, rootThen };
 }
 
-/** How many rows of a page stand before the first place without an entry; undefined when none is missing. */
+/**
+ * The number of rows of a page before the first position without an entry. Undefined if no entry is
+ * missing.
+ */
 async function gapIn(store: LogStore, rows: readonly EntryRow[], from: number): Promise<number | undefined> {
   const last = rows.at(-1);
   if (last === undefined) return 0;
@@ -275,7 +278,7 @@ function checkLeaf(kept: KeptNodes, row: EntryRow, frontier: Frontier, faults: F
     const detail = `${trajectory_id} seq ${seq} was changed after it was logged at position ${index}`;
     faults.push({ code: 'leaf_differs', index, id, detail });
   }
-  // Goes on with what was logged: the nodes above are not at fault for the entry.
+  // Continues with the logged hash: the nodes above are not at fault for the entry.
   for (const node of frontier.append([leaf ?? leafHash(payload)]).slice(1)) checkNode(kept, node, faults);
 }
 

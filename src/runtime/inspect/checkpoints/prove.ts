@@ -9,8 +9,8 @@ import { readCheckpoint, requireContinuation } from './checkpoint.ts';
  * it. A verifier needs only the proof, the entry's payload and the log's public key. The proof is
  * for the entry as stored now; an entry rewritten since it was logged has no proof.
  *
- * @throws RuntimeError `not_logged`, `log_truncated`, `log_diverged`, `bad_checkpoint`; ArgumentError
- * `bad_argument`
+ * @throws RuntimeError `not_logged`, `log_truncated`, `log_diverged`, `bad_checkpoint`;
+ * ArgumentError `bad_argument`
  */
 export async function proveEntry(store: LogStore, entryId: Hash, signed: string, log: KnownLog): Promise<string> {
   const { checkpoint } = readCheckpoint(signed, log);

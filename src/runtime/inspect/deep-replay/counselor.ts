@@ -4,7 +4,9 @@ import type { CounselorRecord, Entry, PendingPayload } from '#ledger';
 import { holdersOf } from './holders.ts';
 import { placeOf, type RerunContext } from './rerun-context.ts';
 
-/** Checks that the deciding counselor is allowed by the current domain, whatever the decision. */
+/**
+ * Checks that the deciding counselor is allowed by the current domain, regardless of the decision.
+ */
 export async function compareCounselor(
   { world, findings, authority }: RerunContext,
   entry: Entry,

@@ -10,11 +10,11 @@ import { DOMAIN, DOMAINS, requireOwnDomains } from '../../option-names.ts';
 export type DeepReplaySource = LedgerReader & Pick<LedgerStore, 'head'>;
 
 export interface DeepReplayOptions {
-  /** The available domains. The domain whose hash is recorded runs. */
+  /** The available domains. The domain with the recorded hash runs. */
   readonly domains: readonly Domain[];
   /**
-   * Runs the last of the domains with the recorded name, whatever its version and hash, to see the
-   * effect of a changed domain. Default: only the recorded domain may run.
+   * Runs the last of the domains with the recorded name, regardless of its version and hash, to see
+   * the effect of a changed domain. Default: only the recorded domain may run.
    */
   readonly changedDomains?: boolean;
   /** Supplies observations by oracle key; without it they are missing. */

@@ -133,8 +133,8 @@ export class RecordedWorld {
   }
 
   /**
-   * Applies the recorded changes, whatever the domain's result; their values become part of the
-   * state. Returns the new violations.
+   * Applies the recorded changes, regardless of the domain's result; their values become part of
+   * the state. Returns the new violations.
    *
    * @throws Error for patches that cannot be applied
    */

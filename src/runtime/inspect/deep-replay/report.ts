@@ -85,7 +85,9 @@ export interface DeepReplayReport {
   readonly recorded_domain: DomainRef;
   /** Number of replayed entries, including those of sources. */
   readonly entries: number;
-  /** Entries whose ruling was run again, in whole or up to a part taken as recorded. */
+  /**
+   * Number of entries with a ruling that was run again, in whole or up to a part taken as recorded.
+   */
   readonly compared: number;
   /** Number of parts taken as recorded, by reason. */
   readonly taken_as_recorded: { readonly [Why in TakenAsRecorded]?: number };

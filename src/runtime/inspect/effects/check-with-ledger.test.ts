@@ -36,7 +36,8 @@ async function toldOf(trajectoryId: string): Promise<LedgerEffects> {
 }
 
 /**
- * The store, whose log lacks some transactions, and the number of reads of the log from its start.
+ * The store, with a log that lacks some transactions, and the number of reads of the log from its
+ * start.
  */
 function lacking(lost: ReadonlySet<number>) {
   const reads = { count: 0 };

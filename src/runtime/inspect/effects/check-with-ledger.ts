@@ -29,8 +29,8 @@ const EFFECTS_AT_ONCE = 100_000;
  * Finds the first position in each trajectory at which the store's effect log and the ledger
  * differ. Trajectories are added one by one, with their entries about effects. The log is read once
  * per batch of trajectories, so memory grows with the largest trajectory and not with all. A
- * difference is read again before it is reported. A process may be writing, so that one half of a
- * batch was read before the write and the other half after it.
+ * difference is read again before it is reported. A process may be writing: then half of a batch
+ * was read before the write, and the other half after it.
  */
 export class EffectLogCheck {
   readonly #store: Store;

@@ -15,7 +15,7 @@ import { RuntimeError } from '../../errors.ts';
 const ROWS_AT_ONCE = 20_000;
 const PAGE_MIN = 10;
 const PAGE_MAX = 1_000;
-/** Entries whose texts are read concurrently. */
+/** Number of entries with concurrent reads of their texts. */
 const READ_AT_ONCE = 32;
 
 /**

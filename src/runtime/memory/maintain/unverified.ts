@@ -35,7 +35,7 @@ const PAGE = 1_000;
  */
 export class UnverifiedChanges {
   readonly #changes: Map<Hash, UnverifiedChange[]> = new Map();
-  /** Entries whose changes are unknown. */
+  /** Number of entries with unknown changes. */
   #illegible = 0;
 
   /** `blocked`: changes of read entries that follow an unread change. */

@@ -49,7 +49,8 @@ export class ClaimCache {
   }
 
   /**
-   * The claims of a partition, whose state here includes all changes so far. @throws LedgerFault
+   * The claims of a partition. Its state here includes all changes so far.
+   * @throws LedgerFault
    */
   async load(
     name: PartitionName,
@@ -104,7 +105,7 @@ export class ClaimCache {
       const last = page.at(-1)!;
       // Without its object.
       made.last = { ...last, object: '' };
-      // Pages come in the order of versions, whose number each row has.
+      // Pages come in the order of versions. Each row has the number of its version.
       made.version = Math.max(made.version, last.seq - 1);
     }
     if (made.last !== undefined) made.version = Math.max(made.version, made.last.seq);

@@ -22,8 +22,8 @@ export interface ErasedPartition {
 }
 
 /**
- * The partitions whose names, objects or witnesses are among the erased values. A partition whose
- * names were erased before is excluded, because no statement can concern it any more.
+ * The partitions with names, objects or witnesses among the erased values. A partition with names
+ * erased before is excluded, because no statement can concern it any more.
  *
  * @throws LedgerFault
  */

@@ -16,7 +16,7 @@ import { type VisibilityChain, type VisibleMemory, visibleUntil } from '../visib
 import { ClaimCache } from './claim-cache.ts';
 import { OpenRows } from './open-rows.ts';
 
-/** Partitions whose open rows are cached. Further ones cost only a read each. */
+/** Number of partitions with cached open rows. Further ones cost only a read each. */
 const PARTITIONS_MAX = 8_192;
 
 /** Cached claims per partition once the store has them, besides the most recently looked up. */
@@ -113,9 +113,7 @@ export class PartitionCache {
     };
   }
 
-  /**
-   * `line`: the visibility chain of the changing trajectory, whose own memory has the partition.
-   */
+  /** `line`: the visibility chain of the changing trajectory. Its own memory has the partition. */
   async read(name: PartitionName, claims: readonly string[], line: VisibilityChain): Promise<void> {
     const key = keyOf(name);
     this.#readers.set(key, (this.#readers.get(key) ?? 0) + 1);

@@ -71,7 +71,7 @@ export type RefusedBeliefs = { readonly refusal: AssizeError } | OpenQuestions;
 
 /** The proposal with the statements. */
 export interface StatementContext {
-  /** The same object each time that one call plans the proposal. */
+  /** The same object each time that a call plans the proposal. */
   readonly call: object;
   /**
    * The generation of its trajectory's writer; changes when another writer commits there and the
@@ -492,7 +492,9 @@ function seqOf(rows: readonly FactVersion[]): number {
   return rows.reduce((last, { seq }) => Math.max(last, seq), 0);
 }
 
-/** The blobs whose texts the plan's witnesses repeat: those of all open rows of a contradiction. */
+/**
+ * The blobs with texts that the plan's witnesses repeat: those of all open rows of a contradiction.
+ */
 function repeatedBy({ insert }: Plan, touched: readonly FactVersion[]): Hash[] {
   const lost = insert.filter(({ row_kind }) => row_kind === 'audit');
   const isRepeated = (row: FactVersion): boolean =>

@@ -7,7 +7,7 @@ import type { AskedQuestion, OpenQuestions, PendingQuestions } from '../../recor
 import type { Writer } from '../../writer/writer.ts';
 
 /**
- * Submits an approved proposal to a counselor, who chooses between its statements and the current
+ * Submits an approved proposal to a counselor for a choice between its statements and the current
  * facts. Refused if the domain has no such counselor. The state is as before.
  */
 export function escalateForAnswers(

@@ -25,7 +25,7 @@ const PAGE = 1_000;
 /**
  * Every commit that derives from an entry, over any number of steps, oldest first: by the
  * provenance of its facts, and by the recalls that it observed. Reads the whole store. A commit
- * whose recall was erased cannot be found by it.
+ * cannot be found by a recall that was erased.
  *
  * @throws RuntimeError `not_found`; LedgerFault for a missing blob
  */

@@ -51,7 +51,7 @@ export interface RecallQuery {
    */
   readonly kind?: FactQuery['kind'];
   /**
-   * Facts whose valid time stands in one of these relations to the period; `valid` is then `any` by
+   * Facts with a valid time in one of these relations to the period; `valid` is then `any` by
    * default.
    */
   readonly relation?: { readonly to: Period; readonly is: readonly AllenRelation[] };
@@ -106,7 +106,7 @@ export interface Contradiction {
   readonly fact: FactRow;
   readonly witness: Witness | 'erased';
   /**
-   * For a human decision (`await`): the counselor who approved last, the kind of counselor, and the
+   * For a human decision (`await`): the last approving counselor, the kind of counselor, and the
    * commit.
    */
   readonly decided?: { readonly entry: Hash; readonly principal: string; readonly as: string };
@@ -494,7 +494,7 @@ function isClaim(claim: string) {
     member.claim === claim || member.rows.some(({ lineage }) => lineage === claim);
 }
 
-/** Entries whose writes a provenance names. */
+/** Entries with writes that a provenance names. */
 function writesIn(provenance: string): Hash[] {
   return [...provenance.matchAll(/w:([0-9a-f]{64})#/g)].map(([, id]) => id as Hash).filter(isHash);
 }

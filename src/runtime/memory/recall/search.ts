@@ -103,7 +103,7 @@ async function rankUntilEnough(
   }
 }
 
-/** By both lists; each with what it has in either. */
+/** Fuses both lists. Each fact has its scores from the two lists. */
 function fused(words: readonly FactHit[], near: readonly FactHit[]): RankedFact[] {
   const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
   const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
@@ -121,9 +121,10 @@ function fused(words: readonly FactHit[], near: readonly FactHit[]): RankedFact[
 }
 
 /**
- * Makes vectors of all texts of a space that have none of the embedder; how many. Erased texts are not among them.
+ * Creates vectors for all texts of a space that have no vector of the embedder. Returns their
+ * number. Erased texts are excluded.
  *
- * @throws MemoryError `bad_vector`; what the embedder throws, and the signal
+ * @throws MemoryError `bad_vector`; the errors of the embedder, and the signal's reason
  */
 export async function embedTexts(
   store: FactStore,
@@ -171,7 +172,7 @@ async function embedded(
     vector.length === dimensions &&
     vector.every(Number.isFinite) &&
     vector.some((number) => number !== 0);
-  // With what was never put into the list: `every` alone passes over it.
+  // `Array.from` includes the holes of the list: `every` alone skips them.
   const isWhole = Array.isArray(vectors) && vectors.length === texts.length && Array.from(vectors).every(isRight);
   if (isWhole) return vectors;
   throw new MemoryError(

@@ -26,7 +26,7 @@ export interface VisibleMemory {
   readonly until?: Instant;
   /**
    * Partitions that are visible up to a later time than `until`: the source had changed them by
-   * then, after a writer whose clock was far ahead.
+   * then, after a writer with a clock far ahead.
    */
   readonly lateChanges?: ReadonlyMap<string, LateChange>;
 }
@@ -109,7 +109,7 @@ export class VisibilityChains {
 
   /**
    * The time up to which a source is visible. Changes of the source's own trajectory count by
-   * position before the branch entry, whatever the clocks show; changes of others count by time.
+   * position before the branch entry, regardless of the clocks; changes of others count by time.
    * Reads all of the source's entries up to there, once for each branch. No memory is visible less
    * far than in the source's own chain.
    */

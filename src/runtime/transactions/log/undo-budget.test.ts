@@ -73,7 +73,7 @@ test('the total reservation equals the sum over all transactions', () => {
           const transaction = all.get(each.end) ?? new Told(each.end, 't0');
           reserved.ended(transaction);
           const { now, trajectoryId } = transaction;
-          // It is not asked again, whatever it would return.
+          // The transaction is not queried again, regardless of its possible result.
           const kept = Object.assign(new Told(each.end, trajectoryId), { now, committing: now, isOver: true });
           if (now.length === 0) all.delete(each.end);
           else if (all.has(each.end)) all.set(each.end, kept);

@@ -59,7 +59,7 @@ const RETRY_MS = 1_000;
 /** Number of transactions that are settled immediately, without waiting for more. */
 const BATCH_TRANSACTIONS = 64;
 /**
- * Maximum number of effects that one entry settles. The effects of one transaction stay in one
+ * Maximum number of effects that a single entry settles. The effects of one transaction stay in one
  * entry.
  */
 const EFFECTS_MAX = 1_024;

@@ -6,7 +6,7 @@ import type { Session, Statement } from './session.ts';
 /** The time after which an unused connection is closed. The next read opens another one. */
 const IDLE_MS = 30_000;
 
-/** The maximum number of times that one read is sent, if its connection is lost. */
+/** The maximum number of times that a read is sent, if its connection is lost. */
 const READ_TRIES_MAX = 3;
 
 export interface ReadersOptions {

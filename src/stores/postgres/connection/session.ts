@@ -54,8 +54,8 @@ export class Session {
     this.#client = client;
     this.#socket = socket;
     this.#patienceMs = patienceMs;
-    // A statement reaches the system in one write, whose last bytes make the server commit. Under
-    // TLS there are other writes.
+    // A statement reaches the system in one write. The last bytes of the write make the server
+    // commit. Under TLS there are other writes.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       this.#hasFailedToWrite = error.syscall === 'write' && !client.ssl;
     });

@@ -120,7 +120,7 @@ export class EffectPlan implements EffectView {
     }
   }
 
-  /** The keys whose places the server reports with a refusal. */
+  /** The keys with places that the server reports with a refusal. */
   get namedKeys(): readonly Hash[] {
     return [...this.#keys.keys(), ...this.#askedKeys];
   }

@@ -297,8 +297,7 @@ function stateOf(
 }
 
 /**
- * All partitions that a write is checked against, except the name of a partition whose names were
- * erased.
+ * All partitions that a write is checked against, except the name of a partition with erased names.
  */
 export function partitionsOf({ partition, reads = [] }: FactWrite): PartitionName[] {
   return [partition, ...reads.map((read) => read.partition)];

@@ -19,7 +19,7 @@ import type { WriteSession } from '../connection/write-session.ts';
 import { FactPlan, hashOf, prepareFactStates } from './fact-plan.ts';
 import type { PartitionCache } from './partition-cache.ts';
 
-/** The maximum number of rows of each table that one transaction deletes. */
+/** The maximum number of rows of each table that a transaction deletes. */
 const DELETED_MAX = 5_000;
 
 /**

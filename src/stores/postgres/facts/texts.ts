@@ -180,7 +180,7 @@ async function ranked(
     });
 }
 
-/** The key of an embedder, whose name can be too long for an index. */
+/** The key of an embedder. Its name can be too long for an index. */
 function hashOf(embedder: string): string {
   return createHash('sha256').update(embedder).digest('hex');
 }

@@ -4,7 +4,7 @@ import { bytea, ENTRY_COLUMNS, entryRow } from '../connection/row.ts';
 import type { Statement } from '../connection/session.ts';
 
 /**
- * At most two entries whose ids start with the prefix. A second entry shows that the prefix is
+ * At most two entries with ids that start with the prefix. A second entry shows that the prefix is
  * ambiguous.
  */
 export function prepareFind(readers: Readers, schema: string): (prefix: string) => Promise<EntryRow[]> {

@@ -1,6 +1,6 @@
 /**
- * The schema of a PostgreSQL store, as literal SQL without a value from the code: once released, the
- * statements never change. `schema.test.ts` checks the values that the code repeats.
+ * The schema of a PostgreSQL store, as literal SQL without a value from the code: once released,
+ * the statements never change. `schema.test.ts` checks the values that the code repeats.
  *
  * The statements run with the store's schema as the only one on the search path, and the functions
  * keep that search path. 1095981637 is `APPLICATION_ID`, the first key of every advisory lock; the

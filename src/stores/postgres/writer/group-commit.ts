@@ -177,7 +177,7 @@ export class GroupCommit {
     }
   }
 
-  /** Answers jobs whose statement failed, or queues them again. */
+  /** Answers jobs with a failed statement, or queues them again. */
   #settle(error: unknown, open: readonly Job[], sent: readonly Job[]): void {
     const { path, writer } = this.#options;
     if (!(error instanceof ConnectionLost)) {

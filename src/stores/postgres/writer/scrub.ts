@@ -21,7 +21,7 @@ export interface ScrubberOptions {
   readonly schema: string;
   readonly group: GroupCommit;
   readonly lockTimeoutMs: number;
-  /** Opens a connection whose statements may take `REWRITE_TIMEOUT_MS`. */
+  /** Opens a connection for statements that may take `REWRITE_TIMEOUT_MS`. */
   readonly open: () => Promise<Session>;
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readers } from '../connection/readers.ts';
 import type { Session, Statement } from '../connection/session.ts';
 
-/** The maximum number of trajectories whose write lock a process holds or waits for. */
+/** The maximum number of write locks of trajectories that a process holds or waits for. */
 export const WRITE_LOCKS_MAX = 4;
 
 const LOCK: Statement = { name: 'assize turn', text: 'SELECT pg_advisory_lock($1)' };

@@ -30,8 +30,7 @@ export class Writer {
   #backend: Backend;
   #opening: Promise<Session> | undefined;
   /**
-   * The server processes whose connection was lost during a statement, and which may still execute
-   * it.
+   * The server processes that lost their connection during a statement, and may still execute it.
    */
   #orphans: readonly Backend[] = [];
 

@@ -31,9 +31,9 @@ export function fileUrl(path: string, params: Readonly<Record<string, string>>):
 /**
  * Whether the file exists.
  *
- * @throws {StoreError} `store_not_recognised` for a folder, a device or an empty file. A store never
- *   leaves an empty file, but a truncated copy does. A new ledger in such a file would hide the
- *   loss.
+ * @throws {StoreError} `store_not_recognised` for a folder, a device or an empty file. A store
+ *   never leaves an empty file, but a truncated copy does. A new ledger in such a file would hide
+ *   the loss.
  */
 export function isPresent(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isBusy, lockedError } from '../errors.ts';
 
 /**
- * The longest time that one call to SQLite blocks the event loop while another connection holds the
+ * The longest time that a call to SQLite blocks the event loop while another connection holds the
  * lock. After it the wait continues asynchronously until the store's own limit.
  */
 export const BLOCKING_WAIT_MS = 20;

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /**
- * Prepares statements whose texts depend on the query, each text once. Rows are lists of their
+ * Prepares statements with texts that depend on the query, each text once. Rows are lists of their
  * columns.
  */
 export function prepareByText(db: DatabaseSync): (text: string) => StatementSync {

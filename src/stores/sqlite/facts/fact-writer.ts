@@ -28,7 +28,7 @@ const KNOWN_MAX = 10_000;
 const KNOWN_ROWS_MAX = 100_000;
 
 /**
- * The maximum number of rows of each table that one transaction deletes, except for a larger
+ * The maximum number of rows of each table that a transaction deletes, except for a larger
  * partition.
  */
 const DELETED_MAX = 2_000;

@@ -1,5 +1,5 @@
 /**
- * The number of changes that one transaction indexes. A part is indexed when this number of changes
+ * The number of changes that a transaction indexes. A part is indexed when this number of changes
  * was written, so no caller waits long.
  *
  * Indexing keeps up with two concurrent writers, and finds its data in memory. With more writers it

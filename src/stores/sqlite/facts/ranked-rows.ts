@@ -6,8 +6,8 @@ import { prepareByText } from '../connection/statements.ts';
 import { ROW, ROWS, type RowColumns, restrictions, versionOf } from './fact-rows.ts';
 
 /**
- * The number of texts of one partition whose rows the first read covers. Each later read covers
- * twice as many, because every read scans the whole partition.
+ * The number of texts of one partition that the first read covers with their rows. Each later read
+ * covers twice as many, because every read scans the whole partition.
  */
 const TOGETHER = 32;
 

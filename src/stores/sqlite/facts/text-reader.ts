@@ -8,7 +8,7 @@ import { type Candidate, nameOf, type RankedRows } from './ranked-rows.ts';
 import { wantedTexts } from './wanted-texts.ts';
 
 /**
- * The maximum number of texts that one search ranks. For words in more texts, the search ranks only
+ * The maximum number of texts that a search ranks. For words in more texts, the search ranks only
  * the newest. If these are not enough and the query wants at most this many texts, it ranks all
  * wanted texts.
  */

@@ -26,7 +26,7 @@ function timesOf(rows: readonly FactVersion[]): number {
 }
 
 /**
- * The maximum number of words that one transaction indexes, except for a larger change. Long texts
+ * The maximum number of words that a transaction indexes, except for a larger change. Long texts
  * take longer than many texts.
  */
 const WORDS_MAX = 100_000;

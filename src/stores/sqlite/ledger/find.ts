@@ -4,7 +4,7 @@ import { prepareEntryRows } from '../connection/row.ts';
 import type { HashIndex } from './hash-index.ts';
 
 /**
- * At most two entries whose ids start with the prefix. A second entry shows that the prefix is
+ * At most two entries with ids that start with the prefix. A second entry shows that the prefix is
  * ambiguous.
  */
 export function prepareFind(db: DatabaseSync, ids: HashIndex): (prefix: string) => EntryRow[] {

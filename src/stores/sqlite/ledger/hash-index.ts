@@ -5,7 +5,7 @@ import type { Hash } from '#ledger';
 interface Sizes {
   /** The number of rows in memory at which moving starts. */
   readonly run: number;
-  /** The minimum number of rows that one transaction moves. */
+  /** The minimum number of rows that a transaction moves. */
   readonly moved: number;
   /** The number of rows moved for each new one, so a run is moved before the next one is due. */
   readonly perRow: number;
@@ -19,7 +19,7 @@ const SIZES: Sizes = { run: 16_384, moved: 64, perRow: 4 };
  */
 const RUN_MAX: number = 2 ** 20;
 
-/** The tables whose rows an index finds by hash. */
+/** The tables with rows that an index finds by hash. */
 export type HashedTable = 'blob' | 'entry';
 
 const COLUMN: { readonly [table in HashedTable]: string } = { blob: 'hash', entry: 'id' };
@@ -113,7 +113,10 @@ export class HashIndex {
     return this.#known(prefixOf(hash), hash);
   }
 
-  /** The rows whose hash starts with the hexadecimal prefix, in order of hash, at most `limit`. */
+  /**
+   * The rows with a hash that starts with the hexadecimal prefix, in order of hash, at most
+   * `limit`.
+   */
   findAll(start: string, limit: number): number[] {
     this.begin(this.#version());
     const from = prefixOf(start.padEnd(8, '0'));

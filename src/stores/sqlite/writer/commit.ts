@@ -11,9 +11,7 @@ import type { HashIndex } from '../ledger/hash-index.ts';
 import { prepareEraseAnswers } from '../ledger/oracle.ts';
 import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
 
-/**
- * The maximum number of trajectories whose heads are in memory. Each further one costs one lookup.
- */
+/** The maximum number of trajectories with heads in memory. Each further one costs one lookup. */
 const HEADS_MAX = 10_000;
 
 /** The indexes that find rows by hash. */

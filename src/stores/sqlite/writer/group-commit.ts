@@ -317,8 +317,8 @@ export class GroupCommit {
     return true;
   }
 
-  // Jobs in separate groups dirty many times the pages of the same jobs in one group, on which the
-  // estimate is based. A commit whose frames extend the WAL file also takes longer.
+  // The estimate is based on the jobs in one group. In separate groups, the same jobs dirty many
+  // times as many pages. A commit also takes longer if its frames extend the WAL file.
   #lookAtWal(): void {
     this.#pagesUnseen = 0;
     const bytes = this.#walSize();
