@@ -69,7 +69,7 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
     expect((await store.oracleGet(KEY))!.answer === large.answer).toBe(true);
   });
 
-  law('what a caller does later with a row that it gave or got changes nothing in the store', async () => {
+  law('a later mutation of a passed or returned row changes no stored row', async () => {
     const store = await openNew();
     const row = { key: KEY, answer: '1', at: 'now' };
     const given = { ...row };
@@ -80,7 +80,7 @@ function answerLaws({ law, openNew }: Bench<OracleStore & Closable>): void {
     expect(await store.oracleGet(KEY)).toEqual(given);
   });
 
-  law('what no row can hold is refused, and nothing is written', async () => {
+  law('a value that no row can hold is refused, and nothing is written', async () => {
     const store = await openNew();
     const row = { key: KEY, answer: '1', at: 'now' };
     const calls: readonly (() => Promise<unknown>)[] = [
@@ -105,7 +105,7 @@ function closingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Clo
     for (const row of await Promise.all(waiting)) expect(row).toMatchObject({ answer: '1' });
   });
 
-  law('what close still recorded is there when the store is opened again', async () => {
+  law('a store opened again has the answers that close still recorded', async () => {
     const place = newPlace();
     const store = await openAt(place);
     const rows = Array.from({ length: 20 }, (_, n) => ({ key: keyOf(n), answer: `${n}`, at: 'now' }));
@@ -142,7 +142,7 @@ function closingLaws({ law, newPlace, openAt, openNew }: Bench<OracleStore & Clo
     }
   });
 
-  law('of two handles that answer one question at once, both get the same answer', async () => {
+  law('two handles that answer one question concurrently get the same answer', async () => {
     const place = newPlace();
     const stores = [await openAt(place), await openAt(place)];
     for (let n = 0; n < 20; n += 1) {

@@ -59,7 +59,7 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     expect(await (await begun(store, 'u')).snapshot('u')).toBeUndefined();
   });
 
-  law('after all are dropped there are none, and entries and blobs are as they were', async () => {
+  law('dropping all snapshots leaves none, and changes no entry and no blob', async () => {
     const store = await openNew();
     const [chain, blob] = [chainOf('t', 3), blobOf('kept')];
     await store.commit(batchOf([...chain, ...chainOf('u', 1)], [blob]));
@@ -83,7 +83,7 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     expect(await store.snapshot('t')).toEqual(snapshotOf('t', 0, 'without it'));
   });
 
-  law('a snapshot whose fold began before an erasure is not kept', async () => {
+  law('a snapshot with a fold that started before an erasure is not stored', async () => {
     const store = await begun(await openNew(), 't');
     const before = await store.erasures();
     await store.commit(erasing('one'));
@@ -108,7 +108,7 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     }
   });
 
-  law('what a caller does later with a snapshot that it gave or got changes nothing in the store', async () => {
+  law('a later mutation of a passed or returned snapshot changes no stored one', async () => {
     const store = await begun(await openNew(), 't');
     const row = { ...snapshotOf('t', 0, 'text') };
     const kept = { ...row };
@@ -119,7 +119,7 @@ function snapshotLaws({ law, newPlace, openAt, openNew }: Bench<Store>): void {
     expect(await store.snapshot('t')).toEqual(kept);
   });
 
-  law('what no snapshot can hold is refused, and nothing is written', async () => {
+  law('a snapshot that no row can hold is refused, and nothing is written', async () => {
     const store = await begun(await openNew(), 't');
     const row = snapshotOf('t', 0, 'text');
     for (const wrong of [

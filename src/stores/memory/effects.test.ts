@@ -8,10 +8,10 @@ const reason = 'nothing survives the object';
 const skip = [
   'a store opened again has the effects, and those that close still took',
   'two handles on one place have the same effects',
-  'handles that take over from each other give what a plain model of effects gives',
+  'handles that alternate leases give the result of a plain effect model',
   'a tenure is one handle’s at a time, and ends with its handle',
   'a handle hears that it is fenced, though it knew of the effects',
-  'of many that ask for a tenure through two handles, no two have it at once, and all have it',
+  'of many lease requests over two handles each is granted, one at a time',
 ].map((test) => ({ test, reason }));
 effectStoreSuite({ name: 'memory', open: async () => new MemoryStore(), skip });
 effectStoreSuite({ name: 'memory, shared', open: async () => new MemoryStore({ shared: true }), skip });
@@ -20,7 +20,7 @@ sharedEffectStoreSuite({
   name: 'memory',
   open: async () => new MemoryStore({ shared: true }) as MemoryStore & SharedEffectLedger,
   skip: [
-    'members on two handles hear each other, and what one had whose handle is closed is taken over by exactly one',
+    'handles share events; exactly one member adopts a closed handle’s work',
     'a tenure on one handle waits for members on another, and they for it',
     'the same where each has a handle of its own, which it may lose',
   ].map((test) => ({ test, reason })),

@@ -11,7 +11,7 @@ factStoreSuite({
     'a store opened again has the facts, and those that close still took',
     'two handles on one place have the same facts, and outdate each other',
     'a store opened again knows that its facts are incomplete',
-    'two handles on one place find the same, whoever said it and whoever indexed it',
-    'handles that take turns give what a plain model of facts gives',
+    'handles on one place find the same texts, written or indexed by either',
+    'handles that alternate give the result of a plain model of facts',
   ].map((test) => ({ test, reason })),
 });

@@ -7,10 +7,10 @@ oracleStoreSuite({
   name: 'memory',
   open: async () => new MemoryStore(),
   skip: [
-    { test: 'what close still recorded is there when the store is opened again', reason },
+    { test: 'a store opened again has the answers that close still recorded', reason },
     { test: 'a store opened again has the first answers', reason },
     { test: 'a store opened again knows which answers were erased', reason },
-    { test: 'an answer that was erased is listed no more, also in a store opened again', reason },
-    { test: 'of two handles that answer one question at once, both get the same answer', reason },
+    { test: 'an erased answer is no longer listed, also in a store opened again', reason },
+    { test: 'two handles that answer one question concurrently get the same answer', reason },
   ],
 });

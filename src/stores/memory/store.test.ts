@@ -10,16 +10,16 @@ ledgerStoreSuite({
   open: async () => new MemoryStore(),
   skip: [
     'an unknown commit is settled by resolve on a store opened anew',
-    'a store that is closed and opened between batches gives what a plain model gives',
+    'a store reopened between batches gives the result of a plain model',
     'a store opened again has all that was committed',
-    'what close still answered is there when the store is opened again, and nothing else',
+    'a store opened again has exactly the queued batches that close committed',
     'two handles on one place see and stop each other',
     'two handles that race leave one chain',
-    'of 100 that append to one head through four handles, one is committed and 99 are conflicts',
-    'of 40 that bring one id through four handles to 40 trajectories, one is committed',
-    'a batch over two trajectories that races for both through two handles is there whole or not at all',
+    'of 100 appends to one head over four handles one commits, 99 conflict',
+    'an id appended to 40 trajectories over four handles is committed once',
+    'two handles’ racing batches over two trajectories are whole or absent',
     'a handle that is closed leaves the others as they are',
-    'a store opened again knows what was erased',
+    'a store opened again knows which blobs were erased',
   ].map((test) => ({ test, reason })),
 });
 

@@ -88,7 +88,7 @@ export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleS
     return rows.map(({ key }) => key);
   };
 
-  law('answers are listed by what they were put with, in pages', async () => {
+  law('answers are listed by the `within` key they were put with, in pages', async () => {
     const store = await filled(await openNew());
     expect(await keysOf(store, { limit: 100 })).toEqual(keys);
     expect(await keysOf(store, { limit: 3 })).toEqual(keys.slice(0, 3));
@@ -98,7 +98,7 @@ export function answerListLaws({ law, newPlace, openAt, openNew }: Bench<OracleS
     expect(await keysOf(store, { limit: 100 })).toEqual([...keys, THERE].sort());
   });
 
-  law('an answer that was erased is listed no more, also in a store opened again', async () => {
+  law('an erased answer is no longer listed, also in a store opened again', async () => {
     const place = newPlace();
     const store = requireLedger(await filled(await openAt(place)));
     const [gone, ...others] = keys as [string, ...string[]];

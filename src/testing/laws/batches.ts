@@ -54,7 +54,7 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
     expect(await store.entries('b')).toEqual(b);
   });
 
-  law('a batch over several trajectories is refused whole when one of them has moved', async () => {
+  law('a batch over several trajectories is refused whole if one head has moved', async () => {
     const store = await openNew();
     const names = ['a', 'b', 'c'];
     const roots = names.map((name) => entryAfter(undefined, name));
@@ -91,7 +91,7 @@ export function batchLaws({ law, openNew }: Bench<LedgerStore>): void {
     expect(await store.entries('t')).toEqual([root, winner, rows[4]]);
   });
 
-  law('when a waiting batch fails for its id, those that build on it are conflicts', async () => {
+  law('when a queued batch fails for its id, batches that build on it conflict', async () => {
     const store = await openNew();
     const taken = entryAfter(undefined, 'taken');
     await store.commit(batchOf(taken));

@@ -6,14 +6,14 @@ const key = (byte: number, length = 32): Uint8Array => new Uint8Array(length).fi
 
 /** The key of claims is the first one that was offered, for all callers. */
 export function claimKeyLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
-  law('the key of claims is the first that was offered, whoever asks', async () => {
+  law('the key of claims is the first key offered, for every caller', async () => {
     const store = await openNew();
     const [first, ...others] = await Promise.all([1, 2, 3].map((byte) => store.claimKey(key(byte))));
     expect([key(1), key(2), key(3)]).toContainEqual(first);
     for (const other of others) expect(other).toEqual(first);
   });
 
-  law('the key of claims is told without one to offer, where there is one', async () => {
+  law('an existing key of claims is returned to a caller that offers no key', async () => {
     const store = await openNew();
     expect(await store.claimKey()).toBeUndefined();
     const first = await store.claimKey(key(1));

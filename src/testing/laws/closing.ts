@@ -6,7 +6,7 @@ import { COMMITTED, conflictAt } from './answers.ts';
 
 /** `close` answers waiting calls and loses no answered data; a reopened place has all of it. */
 export function closingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>): void {
-  law('close waits for what is queued, and may be called twice', async () => {
+  law('close waits for queued batches, and may be called twice', async () => {
     const store = await openNew();
     const waiting = chainOf('t', 20).map((row) => store.commit(batchOf(row)));
     await Promise.all([store.close(), store.close()]);
@@ -50,7 +50,7 @@ export function closingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStor
     expect(await after.commit(batchOf(entryAfter(z[2], 'z')))).toEqual(COMMITTED);
   });
 
-  law('what close still answered is there when the store is opened again, and nothing else', async () => {
+  law('a store opened again has exactly the queued batches that close committed', async () => {
     const place = newPlace();
     let head: EntryRow | undefined;
     for (let round = 0; round < 5; round += 1) {

@@ -45,7 +45,7 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
     expect(await store.openEffects()).toEqual([loggedOf(1, ['later'])]);
   });
 
-  law('a batch whose effects are refused writes no entry and no blob', async () => {
+  law('a batch with refused effects writes no entry and no blob', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1));
@@ -64,7 +64,7 @@ export function effectBatchLaws({ law, openNew }: Bench<EffectLedger>): void {
     expect(await store.blob(blob.hash)).toBe(blob.text);
   });
 
-  law('a batch that waits may build on effects and entries of one that waits before it', async () => {
+  law('a queued batch may build on effects and entries queued before it', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     const [first, second] = chainOf('t', 2) as [EntryRow, EntryRow];

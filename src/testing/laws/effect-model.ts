@@ -11,7 +11,7 @@ const RUNS = 60;
 
 /** The store gives the same answers and holds the same rows as a plain model, for any writes. */
 export function effectModelLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
-  law('any interleaving of writes gives what a plain model of effects gives', async () => {
+  law('any interleaving of effect writes gives the result of a plain model', async () => {
     const run = async (writes: readonly GeneratedWrite[]): Promise<void> => {
       const store = await openNew();
       const model = new EffectModel();
@@ -22,7 +22,7 @@ export function effectModelLaws({ law, newPlace, openAt, openNew }: Bench<Effect
     await fc.assert(fc.asyncProperty(generatedWrites, run), { numRuns: RUNS });
   });
 
-  law('handles that take over from each other give what a plain model of effects gives', async () => {
+  law('handles that alternate leases give the result of a plain effect model', async () => {
     const run = async (parts: readonly GeneratedWrite[][]): Promise<void> => {
       const place = newPlace();
       const model = new EffectModel();

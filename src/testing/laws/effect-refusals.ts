@@ -75,7 +75,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
     expect(await store.blob(blob.hash)).toBe(blob.text);
   });
 
-  law('what does not fit into the log is refused as misuse', async () => {
+  law('a write that does not fit into the effect log is refused as misuse', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1, ['a', 'b']));
@@ -109,7 +109,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
     expect(await store.logEffects(writeOf(fence, 3))).toEqual(WRITTEN);
   });
 
-  law('what is refused disturbs no effects that wait beside it', async () => {
+  law('a refused write does not disturb effects that are queued with it', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     await store.logEffects(writeOf(fence, 1));
@@ -129,7 +129,7 @@ export function effectRefusalLaws({ law, openNew }: Bench<EffectLedger>): void {
     expect(await store.openEffects()).toEqual([loggedOf(1, ['begun', 'next']), loggedOf(2, ['begun', 'next'])]);
   });
 
-  law('what no row of effects can hold is refused, and nothing is written', async () => {
+  law('effects that no row can hold are refused, and nothing is written', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     const fine = writeOf(fence, 1);

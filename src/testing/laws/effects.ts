@@ -35,43 +35,40 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await store.effectsOf(5)).toBeUndefined();
   });
 
-  law(
-    'transactions are listed from the youngest on, those that have ended too, in pages and by trajectory',
-    async () => {
-      const store = await openNew();
-      const { fence } = await store.leaseEffects();
-      expect(await store.listEffects({ limit: 1 })).toEqual([]);
-      // Started in another order, with gaps, ended or not.
-      for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
-      await store.logEffects({ fence, begun: [transactionOf(2)] });
-      await store.logEffects({ fence, ended: [4, 7, 12, 2] });
-      const list = async (page: Parameters<typeof store.listEffects>[0]) => {
-        const listed = await store.listEffects(page);
-        for (const each of listed) expect(each).toEqual(await store.effectsOf(each.epoch));
-        return listed.map(({ epoch }) => epoch);
-      };
-      expect(await list({ limit: 100 })).toEqual([12, 9, 7, 6, 4, 2, 1]);
-      expect(await list({ limit: 3 })).toEqual([12, 9, 7]);
-      expect(await list({ limit: 3, before: 7 })).toEqual([6, 4, 2]);
-      expect(await list({ limit: 3, before: 2 })).toEqual([1]);
-      expect(await list({ limit: 3, before: 1 })).toEqual([]);
-      // `t1` has 1, 4 and 7.
-      expect(await list({ limit: 2, trajectoryId: 't1' })).toEqual([7, 4]);
-      expect(await list({ limit: 2, before: 4, trajectoryId: 't1' })).toEqual([1]);
-      for (const trajectoryId of ['t', 'T1', '']) expect(await list({ limit: 2, trajectoryId })).toEqual([]);
-      const wrong: unknown[] = [
-        undefined,
-        null,
-        {},
-        { limit: 0 },
-        { limit: 1.5 },
-        { limit: '1' },
-        { limit: 1, before: 0 },
-      ];
-      for (const page of [...wrong, { limit: 1, trajectoryId: 7 }])
-        await expect(store.listEffects(page as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
-    },
-  );
+  law('open or ended transactions are paged, highest epoch first, by trajectory', async () => {
+    const store = await openNew();
+    const { fence } = await store.leaseEffects();
+    expect(await store.listEffects({ limit: 1 })).toEqual([]);
+    // Started in another order, with gaps, ended or not.
+    for (const epoch of [4, 1, 9, 6, 7, 12]) await store.logEffects(writeOf(fence, epoch, ['begun', 'more']));
+    await store.logEffects({ fence, begun: [transactionOf(2)] });
+    await store.logEffects({ fence, ended: [4, 7, 12, 2] });
+    const list = async (page: Parameters<typeof store.listEffects>[0]) => {
+      const listed = await store.listEffects(page);
+      for (const each of listed) expect(each).toEqual(await store.effectsOf(each.epoch));
+      return listed.map(({ epoch }) => epoch);
+    };
+    expect(await list({ limit: 100 })).toEqual([12, 9, 7, 6, 4, 2, 1]);
+    expect(await list({ limit: 3 })).toEqual([12, 9, 7]);
+    expect(await list({ limit: 3, before: 7 })).toEqual([6, 4, 2]);
+    expect(await list({ limit: 3, before: 2 })).toEqual([1]);
+    expect(await list({ limit: 3, before: 1 })).toEqual([]);
+    // `t1` has 1, 4 and 7.
+    expect(await list({ limit: 2, trajectoryId: 't1' })).toEqual([7, 4]);
+    expect(await list({ limit: 2, before: 4, trajectoryId: 't1' })).toEqual([1]);
+    for (const trajectoryId of ['t', 'T1', '']) expect(await list({ limit: 2, trajectoryId })).toEqual([]);
+    const wrong: unknown[] = [
+      undefined,
+      null,
+      {},
+      { limit: 0 },
+      { limit: 1.5 },
+      { limit: '1' },
+      { limit: 1, before: 0 },
+    ];
+    for (const page of [...wrong, { limit: 1, trajectoryId: 7 }])
+      await expect(store.listEffects(page as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
+  });
 
   law('those that are open are given by epoch, in pages and by trajectory', async () => {
     const store = await openNew();
@@ -125,7 +122,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     expect(await store.openEffects()).toEqual([expected, loggedOf(10, ['other'])]);
   });
 
-  law('a write that comes again changes nothing, whatever came after it', async () => {
+  law('a repeated write changes nothing, also after later writes', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     const first = writeOf(fence, 1, ['a', 'b']);
@@ -158,7 +155,7 @@ export function effectLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedge
     }
   });
 
-  law('what a caller does later with effects that it gave or got changes nothing in the store', async () => {
+  law('a later mutation of passed or returned effects changes no stored effect', async () => {
     const store = await openNew();
     const { fence } = await store.leaseEffects();
     const [row, record, key] = [transactionOf(1), { epoch: 1, place: 0, record: 'begun' }, keyOf(1)];

@@ -11,7 +11,7 @@ export function erasingLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStor
     await expectErased(store, await eraseSome(store));
   });
 
-  law('a store opened again knows what was erased', async () => {
+  law('a store opened again knows which blobs were erased', async () => {
     const place = newPlace();
     const store = await openAt(place);
     const some = await eraseSome(store);

@@ -69,7 +69,7 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.commit({ ...batchOf([]), facts: [change] })).toEqual(COMMITTED);
   });
 
-  law('a batch whose facts are outdated writes nothing else', async () => {
+  law('a batch with outdated facts writes nothing', async () => {
     const store = await openNew();
     const [change] = replacing(1) as [FactWrite];
     const [root] = chainOf('t', 1) as [EntryRow];
@@ -103,7 +103,7 @@ export function factBatchLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(rows).toEqual(ended);
   });
 
-  law('when a waiting batch is refused, those that build on its facts are outdated', async () => {
+  law('batches that build on facts of a refused queued batch are outdated', async () => {
     const store = await openNew();
     const [first, second, third] = replacing(3) as [FactWrite, FactWrite, FactWrite];
     const misuse = { ...second, close: [...second.close, { fact_id: 'nobody', system_time_start: day(1) }] };

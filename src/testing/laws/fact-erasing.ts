@@ -40,29 +40,26 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect(await store.commit({ ...batchOf([]), facts: [next] })).toEqual(COMMITTED);
   });
 
-  law(
-    'a change that repeats a text that is erased is outdated, and what a branch takes over comes in as erased',
-    async () => {
-      const store = await openNew();
-      await believe(store);
-      const [open] = (await store.partition(ALICE))!.open;
-      await erase(store, SECRET);
-      const name = { ...ALICE, branch: 'try' };
-      const rows = [{ ...open!, branch: 'try', object: 'secret', content: contentOf('secret') }];
-      const first = { ...changeOf(name, open!.seq + 1, 30, []), inherit: { until: day(29), rows } };
-      const repeating = { ...first, repeats: [SECRET] };
-      expect(await store.commit({ ...batchOf([]), facts: [repeating] })).toMatchObject({ status: 'outdated' });
-      expect(await store.branches()).toEqual([]);
-      const other = { ...first, repeats: [contentOf('other').hash] };
-      expect(await store.commit({ ...batchOf([]), facts: [other] })).toEqual(COMMITTED);
-      expect(await store.facts({ space, branch: 'try' })).toEqual([{ ...rows[0]!, object: gone(SECRET) }]);
-      expect(await store.partition(name)).toMatchObject({ version: open!.seq + 1, since: day(29), latest: day(30) });
-      // The branch has started already: another start is outdated, for any version.
-      expect(await store.commit({ ...batchOf([]), facts: [other] })).toMatchObject({ status: 'outdated' });
-    },
-  );
+  law('changes that repeat erased text are outdated; branches inherit it erased', async () => {
+    const store = await openNew();
+    await believe(store);
+    const [open] = (await store.partition(ALICE))!.open;
+    await erase(store, SECRET);
+    const name = { ...ALICE, branch: 'try' };
+    const rows = [{ ...open!, branch: 'try', object: 'secret', content: contentOf('secret') }];
+    const first = { ...changeOf(name, open!.seq + 1, 30, []), inherit: { until: day(29), rows } };
+    const repeating = { ...first, repeats: [SECRET] };
+    expect(await store.commit({ ...batchOf([]), facts: [repeating] })).toMatchObject({ status: 'outdated' });
+    expect(await store.branches()).toEqual([]);
+    const other = { ...first, repeats: [contentOf('other').hash] };
+    expect(await store.commit({ ...batchOf([]), facts: [other] })).toEqual(COMMITTED);
+    expect(await store.facts({ space, branch: 'try' })).toEqual([{ ...rows[0]!, object: gone(SECRET) }]);
+    expect(await store.partition(name)).toMatchObject({ version: open!.seq + 1, since: day(29), latest: day(30) });
+    // The branch has started already: another start is outdated, for any version.
+    expect(await store.commit({ ...batchOf([]), facts: [other] })).toMatchObject({ status: 'outdated' });
+  });
 
-  law('a batch that repeats a text that is erased is outdated, and nothing of it is written', async () => {
+  law('a batch that repeats an erased text is outdated and writes nothing', async () => {
     const store = await openNew();
     await believe(store);
     const [first, second, third, last] = chainOf('asks', 4) as [EntryRow, EntryRow, EntryRow, EntryRow];
@@ -102,7 +99,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     expect(await store.entries('asks')).toEqual([first, second, third, last]);
   });
 
-  law('what comes later and was erased already comes in as erased', async () => {
+  law('a value that was erased before its write is stored as erased', async () => {
     const store = await openNew();
     await erase(store, SECRET);
     const change = (subject: string, id: string) =>
@@ -168,7 +165,7 @@ export function factErasingLaws({ law, newPlace, openAt, openNew }: Bench<FactLe
     for (const secret of ['secret"', 'alice', 'medication', 'clinic']) expect(text).not.toContain(secret);
   });
 
-  law('a partition whose names were erased before it came has none', async () => {
+  law('a partition with names erased before its first write has no names', async () => {
     const store = await openNew();
     await erase(store, NAMES);
     expect(await store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] })).toEqual(

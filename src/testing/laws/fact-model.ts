@@ -25,7 +25,7 @@ type Restriction = Exclude<keyof FactQuery, 'space'>;
 
 /** The store gives the same answers and holds the same facts as a plain model, for any changes. */
 export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
-  law('any history of changes gives what a plain model of facts gives', async () => {
+  law('any history of changes gives the result of a plain model of facts', async () => {
     const run = async (batches: readonly GeneratedBatch[], queries: readonly FactQuery[]): Promise<void> => {
       const store = await openNew();
       const model = new FactModel();
@@ -41,7 +41,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
     await fc.assert(fc.asyncProperty(generatedBatches, generatedQueries, run), { numRuns: RUNS });
   });
 
-  law('any restrictions together give what filters give', async () => {
+  law('any combination of restrictions returns the same rows as filters', async () => {
     const store = await openNew();
     const model = new FactModel();
     const [batches] = fc.sample(fc.array(generatedBatches, { minLength: 5, maxLength: 5 }), { numRuns: 1, seed: 1 });
@@ -65,7 +65,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
     }
   });
 
-  law('handles that take turns give what a plain model of facts gives', async () => {
+  law('handles that alternate give the result of a plain model of facts', async () => {
     const run = async (parts: readonly GeneratedBatch[][]): Promise<void> => {
       const place = newPlace();
       const model = new FactModel();

@@ -38,7 +38,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     expect(await store.commit({ ...batchOf([]), facts: [next] })).toEqual(COMMITTED);
   });
 
-  law('while facts are made anew they are neither read nor written, and all else is', async () => {
+  law('a rebuild blocks reads and writes of facts and nothing else', async () => {
     const store = await openNew();
     const changes = await believe(store);
     const before = await exportFacts(store);
@@ -58,7 +58,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     expect((await store.head('t'))?.seq).toBe(0);
   });
 
-  law('where making facts anew fails, they stay incomplete until it is done again', async () => {
+  law('after a failed rebuild facts stay incomplete until a rebuild succeeds', async () => {
     const store = await openNew();
     const changes = await believe(store);
     const before = await exportFacts(store);
@@ -85,7 +85,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     expect(await exportFacts(store)).toEqual(before);
   });
 
-  law('what is no list of pages is refused, and changes nothing', async () => {
+  law('a rebuild without a list of pages is refused and changes nothing', async () => {
     const store = await openNew();
     await believe(store);
     for (const wrong of [undefined, null, 7, {}, []])
@@ -132,7 +132,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     for (const each of [other, last]) expect(await exportFacts(each)).toEqual(before);
   });
 
-  law('facts are incomplete with entries that come without theirs, and are kept until they are made anew', async () => {
+  law('entries without facts leave old facts kept but incomplete until rebuilt', async () => {
     const store = await openNew();
     const changes = await believe(store);
     const before = await exportFacts(store);
@@ -157,7 +157,7 @@ export function factRebuildingLaws({ law, newPlace, openAt, openNew }: Bench<Fac
     expect(await exportFacts(store)).toEqual(before);
   });
 
-  law('those that come while facts are made anew leave them incomplete, and what was made is kept', async () => {
+  law('entries that arrive during a rebuild leave its facts incomplete but kept', async () => {
     const store = await openNew();
     const changes = await believe(store);
     const before = await exportFacts(store);

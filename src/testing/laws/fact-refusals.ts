@@ -27,7 +27,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     });
   });
 
-  law('a change goes only after the versions of what it was planned on', async () => {
+  law('a change goes only after the versions of the partitions that it read', async () => {
     const store = await openNew();
     const branch = { ...ALICE, branch: 'try' };
     const reading = (n: number, ...reads: (readonly [PartitionName, number])[]): FactWrite => ({
@@ -60,7 +60,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.facts({ ...BOB, subject: '3' })).toHaveLength(1);
   });
 
-  law('of 50 that change one partition at once, one is committed and 49 are outdated', async () => {
+  law('of 50 concurrent changes of a partition one commits, 49 are outdated', async () => {
     const store = await openNew();
     const changes = Array.from({ length: 50 }, (_, n) => commit(store, [during(1, 10 + n, `${n}`)]));
     const answers = await Promise.all(changes);
@@ -69,7 +69,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.facts({ space: ALICE.space })).toHaveLength(1);
   });
 
-  law('what does not fit is misuse, and nothing of its batch is written', async () => {
+  law('a change that does not fit is misuse, and its batch writes nothing', async () => {
     const store = await openNew();
     const first = changeOf(ALICE, 1, 10, [
       { fact_id: 'a', valid_to: day(5) },
@@ -133,7 +133,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await commit(store, [next({ insert: apart })])).toEqual(COMMITTED);
   });
 
-  law('who is outdated is told so, whatever else is wrong', async () => {
+  law('an outdated change is reported as outdated, even if it is also misuse', async () => {
     const store = await openNew();
     await commit(store, [during(1, 10, 'a')]);
     const wrong = { ...during(1, 9, 'a'), close: [{ fact_id: 'nobody', system_time_start: day(1) }] };
@@ -164,7 +164,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.facts({ ...at, system: day(10) })).toHaveLength(2);
   });
 
-  law('what a branch begins with is kept apart as well, where there is one value at a time', async () => {
+  law('a branch’s inherited rows of a single-valued predicate cannot overlap', async () => {
     const store = await openNew();
     const branch = { ...ALICE, branch: 'try' };
     const begun = (subject: string, other: Partial<FactVersion>, close: FactWrite['close'] = []): FactWrite => {
@@ -197,7 +197,7 @@ export function factRefusalLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await commit(store, [of('bob', ALICE.space, 11)])).toEqual(COMMITTED);
   });
 
-  law('what no row of facts can hold is refused', async () => {
+  law('a fact that no row can hold is refused', async () => {
     const store = await openNew();
     const right = during(1, 10, 'a');
     const rows: Partial<Record<keyof FactVersion, readonly unknown[]>> = {

@@ -51,7 +51,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     );
   });
 
-  law('the best is who has the rare word, has it more often, and says less besides', async () => {
+  law('a rare word, its repetition and fewer other words rank a text higher', async () => {
     const store = await openNew();
     const said = [
       'drug penicillin',
@@ -71,7 +71,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     expect(await store.factsByText({ space: 'nobody', text: 'drug' })).toEqual([]);
   });
 
-  law('what is said is found however it is spelt', async () => {
+  law('a text is found in any spelling of its words', async () => {
     const store = await openNew();
     const spelt: readonly (readonly [said: string, ...sought: string[]])[] = [
       ['in der Straße', 'STRASSE', 'strasse', 'Straße'],
@@ -109,7 +109,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     );
   });
 
-  law('what is called by words that stand everywhere is found by those, where nothing else is asked', async () => {
+  law('facts named by stop words are found by a query of only stop words', async () => {
     const store = await openNew();
     const said = [
       ['The Who', 'plays', 'rock'],
@@ -153,7 +153,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     );
   });
 
-  law('a text of many words is worth what its words are worth', async () => {
+  law('the score for a query of many words is the sum of its words’ scores', async () => {
     const store = await openNew();
     const words = Array.from({ length: 30 }, (_, n) => `word${n}`);
     await say(
@@ -188,7 +188,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
       expect((await store.factsByText({ space, text })).map(({ fact }) => fact.fact_id).join('')).toBe(ids);
   });
 
-  law('who is asked for is ranked, however many others would come before', async () => {
+  law('a restricted query ranks its facts, however many others rank higher', async () => {
     const store = await openNew();
     const count = 120;
     for (let n = 0; n < count; n += 1) {
@@ -249,7 +249,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     expect([await found('common'), await found('last')]).toEqual([MANY + 1, 1]);
   });
 
-  law('two handles on one place find the same, whoever said it and whoever indexed it', async () => {
+  law('handles on one place find the same texts, written or indexed by either', async () => {
     const place = newPlace();
     const stores = [await openAt(place), await openAt(place)];
     const found = (by: FactLedger, text: string) => by.factsByText({ space, text, limit: 1_000 });
@@ -265,7 +265,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     for (const store of [...stores, await openAt(place)]) expect(await found(store, 'n7')).toEqual([]);
   });
 
-  law('what others say in their space counts in no other', async () => {
+  law('facts of one space do not change the ranking in another space', async () => {
     const store = await openNew();
     await say(store, ['sought', 'sought filler', 'filler']);
     const before = await store.factsByText({ space, text: 'sought filler' });
@@ -276,7 +276,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     expect(await store.factsByText({ space: 'other', text: 'sought filler' })).toHaveLength(1);
   });
 
-  law('what was erased is found by nothing, and counts as if it had never been', async () => {
+  law('no query finds an erased text, and rankings are as if it never existed', async () => {
     for (const isIndexed of [true, false]) {
       const store = await openNew();
       await say(store, ['plain sought', 'plain', 'secretly sought']);
@@ -302,7 +302,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
     }
   });
 
-  law('a text that nobody can look for is refused', async () => {
+  law('an invalid text query is refused', async () => {
     const store = await openNew();
     for (const wrong of [undefined, 7, 'a\u0000', '\ud800'])
       await expect(store.factsByText({ space, text: wrong as string })).rejects.toMatchObject({

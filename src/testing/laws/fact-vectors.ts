@@ -17,7 +17,7 @@ const RUNS = 12;
 
 /** A vector search returns the nearest facts, restricted by the query. */
 export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
-  law('the nearest are found, of what is asked for', async () => {
+  law('a vector query returns the nearest facts within its restrictions', async () => {
     const store = await openNew();
     await say(store, 40);
     const texts = await embedAll(store);
@@ -76,7 +76,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
     );
   });
 
-  law('each text is embedded once, whatever becomes of its versions', async () => {
+  law('each text is embedded once, however its versions change', async () => {
     const store = await openNew();
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'a', object: 'one', valid_to: day(9) }]);
     await commit(store, first);
@@ -98,7 +98,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(hit!.score).toBeCloseTo(1, 5);
   });
 
-  law('what was erased has no vector, and is given to nobody', async () => {
+  law('an erased text has no vector and is given to no embedder', async () => {
     const store = await openNew();
     await say(store, 6);
     const before = await store.textsToEmbed('late', space, 10);
@@ -120,7 +120,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
     expect(await store.factsByVector({ space: gone, embedder: 'late', vector: vectorOf('x') })).toEqual([]);
   });
 
-  law('facts that are made anew have no vectors, and take those of what they still say', async () => {
+  law('rebuilt facts have no vectors, and accept those of texts that remain', async () => {
     const store = await openNew();
     const changes = await say(store, 4);
     const texts = await embedAll(store);

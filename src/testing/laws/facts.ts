@@ -20,7 +20,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     expect(await store.spaces()).toEqual([]);
   });
 
-  law('what is believed is read by both times, and what was believed stays', async () => {
+  law('facts are read by valid and system time, and past facts stay readable', async () => {
     const store = await openNew();
     const first = changeOf(ALICE, 1, 10, [{ fact_id: 'penicillin' }]);
     // Another value from the fifth day on; the rest of the first value stays.
@@ -118,7 +118,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     expect((await store.facts({ space }))[0]!.confidence).toBe(0);
   });
 
-  law('facts come by subject and predicate in code-point order, in pages, and so do spaces', async () => {
+  law('spaces, and facts paged by subject, predicate, sort in code-point order', async () => {
     const store = await openNew();
     // UTF-16 sorts U+1F600 before U+FFFF, and a language sorts é next to e.
     const texts = ['', 'Z', 'a', 'e', 'f', 'é', '\uffff', '\u{1f600}', '\u{1f601}'];
@@ -149,7 +149,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     expect(await store.facts({ space, predicate: 'a', after: expected.at(-1)! })).toEqual([]);
   });
 
-  law('what cannot be asked for is refused', async () => {
+  law('an invalid fact query or partition name is refused', async () => {
     const store = await openNew();
     const wrong: unknown[] = [undefined, null, 7, {}, { space: 7 }, { space: '\ud800' }, { space, subject: 7 }];
     for (const more of [
@@ -183,7 +183,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
       await expect(store.partition(name as never)).rejects.toMatchObject({ code: 'store_invalid_input' });
   });
 
-  law('what a caller does later with facts that it gave or got changes nothing in the store', async () => {
+  law('a later mutation of passed or returned facts changes no stored fact', async () => {
     const store = await openNew();
     const given = changeOf(ALICE, 1, 10, [{ fact_id: 'a' }]);
     const mine = structuredClone(given);
@@ -206,7 +206,7 @@ export function factLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>):
     expect((await store.partition(ALICE))!.version).toBe(1);
   });
 
-  law('reads see what is committed', async () => {
+  law('reads see all committed facts', async () => {
     const store = await openNew();
     const committing = store.commit({ ...batchOf([]), facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'a' }])] });
     expect(await store.facts({ space })).toSatisfy((rows: unknown[]) => rows.length <= 1);

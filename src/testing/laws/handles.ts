@@ -46,7 +46,7 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
     expect(new Set(entries.map((row) => row.id))).toEqual(new Set(committed));
   });
 
-  law('of 100 that append to one head through four handles, one is committed and 99 are conflicts', async () => {
+  law('of 100 appends to one head over four handles one commits, 99 conflict', async () => {
     const stores = await openMany(4);
     let head = await stores[0]!.head('t');
     for (let round = 0; round < 3; round += 1) {
@@ -60,7 +60,7 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
     expect((await stores[0]!.entries('t')).map((row) => row.seq)).toEqual([0, 1, 2]);
   });
 
-  law('of 40 that bring one id through four handles to 40 trajectories, one is committed', async () => {
+  law('an id appended to 40 trajectories over four handles is committed once', async () => {
     const stores = await openMany(4);
     const rows = Array.from({ length: 40 }, (_, n) => ({ ...entryAfter(undefined, `t${n}`), id: 'a'.repeat(64) }));
     const results = await Promise.all(rows.map((row, n) => stores[n % 4]!.commit(batchOf(row))));
@@ -69,31 +69,28 @@ export function handleLaws({ law, newPlace, openAt }: Bench<LedgerStore>): void 
     for (const store of stores) expect(await store.trajectories()).toHaveLength(1);
   });
 
-  law(
-    'a batch over two trajectories that races for both through two handles is there whole or not at all',
-    async () => {
-      const [left, right] = (await openMany(2)) as [LedgerStore, LedgerStore];
-      let heads = [entryAfter(undefined, 'a'), entryAfter(undefined, 'b')];
-      await left.commit(batchOf(heads));
-      for (let round = 0; round < 10; round += 1) {
-        // In opposite orders, in which row locks would deadlock.
-        const rivals = [left, right].map((_, who) =>
-          heads.map((row) => entryAfter(row, row.trajectory_id, [round, who])),
-        );
-        const results = await Promise.all([
-          left.commit(batchOf(rivals[0]!, [blobOf(`left ${round}`)])),
-          right.commit(batchOf(rivals[1]!.toReversed(), [blobOf(`right ${round}`)])),
-        ]);
-        expect(countOf(results, 'committed')).toBe(1);
-        expect(countOf(results, 'conflict')).toBe(1);
-        const winner = results[0]!.status === 'committed' ? 0 : 1;
-        heads = rivals[winner]!;
-        expect(await Promise.all(heads.map((row) => right.head(row.trajectory_id)))).toEqual(heads);
-        const blobs = await Promise.all(['left', 'right'].map((who) => left.blob(blobOf(`${who} ${round}`).hash)));
-        expect(blobs.map((text) => text !== undefined)).toEqual([winner === 0, winner === 1]);
-      }
-    },
-  );
+  law('two handles’ racing batches over two trajectories are whole or absent', async () => {
+    const [left, right] = (await openMany(2)) as [LedgerStore, LedgerStore];
+    let heads = [entryAfter(undefined, 'a'), entryAfter(undefined, 'b')];
+    await left.commit(batchOf(heads));
+    for (let round = 0; round < 10; round += 1) {
+      // In opposite orders, in which row locks would deadlock.
+      const rivals = [left, right].map((_, who) =>
+        heads.map((row) => entryAfter(row, row.trajectory_id, [round, who])),
+      );
+      const results = await Promise.all([
+        left.commit(batchOf(rivals[0]!, [blobOf(`left ${round}`)])),
+        right.commit(batchOf(rivals[1]!.toReversed(), [blobOf(`right ${round}`)])),
+      ]);
+      expect(countOf(results, 'committed')).toBe(1);
+      expect(countOf(results, 'conflict')).toBe(1);
+      const winner = results[0]!.status === 'committed' ? 0 : 1;
+      heads = rivals[winner]!;
+      expect(await Promise.all(heads.map((row) => right.head(row.trajectory_id)))).toEqual(heads);
+      const blobs = await Promise.all(['left', 'right'].map((who) => left.blob(blobOf(`${who} ${round}`).hash)));
+      expect(blobs.map((text) => text !== undefined)).toEqual([winner === 0, winner === 1]);
+    }
+  });
 
   law('a handle that is closed leaves the others as they are', async () => {
     const [left, right] = (await openMany(2)) as [LedgerStore, LedgerStore];

@@ -25,7 +25,7 @@ async function waitsUntilGivenUp(store: EffectLedger): Promise<void> {
 
 /** One lease at a time among all handles on one place; writes under an ended lease are refused. */
 export function leaseLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
-  law('a tenure is had until it is released, and then another is given, also on the same handle', async () => {
+  law('a lease lasts until its release; then the same handle may get the next', async () => {
     const store = await openNew();
     const first = await store.leaseEffects();
     const second = store.leaseEffects();
@@ -54,7 +54,7 @@ export function leaseLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger
     expect((await store.leaseEffects()).lastEpoch).toBe(12);
   });
 
-  law('what is written under a tenure is fenced once another was given', async () => {
+  law('writes under a lease are fenced once another lease was granted', async () => {
     const store = await openNew();
     const first = await store.leaseEffects();
     await store.logEffects(writeOf(first.fence, 1));
@@ -73,7 +73,7 @@ export function leaseLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger
     expect(await store.logEffects(writeOf(second.fence, 2))).toEqual(WRITTEN);
   });
 
-  law('who waits for a tenure can give up, and nobody else is disturbed', async () => {
+  law('a wait for a lease can be cancelled without disturbing other waiters', async () => {
     const store = await openNew();
     const first = await store.leaseEffects();
     const giving = new AbortController();
@@ -145,7 +145,7 @@ export function leaseLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger
     expect(await left.openEffects()).toEqual([]);
   });
 
-  law('of many that ask for a tenure through two handles, no two have it at once, and all have it', async () => {
+  law('of many lease requests over two handles each is granted, one at a time', async () => {
     const place = newPlace();
     const stores = [await openAt(place), await openAt(place)];
     let having = 0;

@@ -10,7 +10,7 @@ const RUNS = 60;
 
 /** The store gives the same answers and holds the same rows as a plain model, for any calls. */
 export function modelLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>): void {
-  law('any interleaving of batches gives what a plain model gives', async () => {
+  law('any interleaving of batches gives the result of a plain model', async () => {
     const run = async (calls: readonly GeneratedCall[]): Promise<void> => {
       const store = await openNew();
       const model = new StoreModel();
@@ -21,7 +21,7 @@ export function modelLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>
     await fc.assert(fc.asyncProperty(generatedCalls, run), { numRuns: RUNS });
   });
 
-  law('a store that is closed and opened between batches gives what a plain model gives', async () => {
+  law('a store reopened between batches gives the result of a plain model', async () => {
     const run = async (parts: readonly GeneratedCall[][]): Promise<void> => {
       const place = newPlace();
       const model = new StoreModel();

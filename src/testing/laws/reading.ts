@@ -82,7 +82,7 @@ export function readingLaws({ law, openNew }: Bench<LedgerStore>): void {
     for (const row of found) expect(rows).toContainEqual(row);
   });
 
-  law('reads see what is committed and nothing else', async () => {
+  law('reads see committed rows and nothing else', async () => {
     const store = await openNew();
     let head = entryAfter(undefined, 't');
     await store.commit(batchOf(head));

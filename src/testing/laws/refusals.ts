@@ -8,7 +8,7 @@ import { COMMITTED } from './answers.ts';
  * Arguments that no row can hold exactly are `store_invalid_input`, and the store writes no row.
  */
 export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
-  law('what no row can hold is refused, and nothing is written', async () => {
+  law('a value that no row can hold is refused, and nothing is written', async () => {
     const store = await openNew();
     const row = entryAfter(undefined, 't');
     const blob = blobOf('blob');
@@ -69,7 +69,7 @@ export function refusalLaws({ law, openNew }: Bench<LedgerStore>): void {
     expect(await store.blob(blob.hash)).toBeUndefined();
   });
 
-  law('what is refused disturbs no one who waits beside it', async () => {
+  law('a refused batch does not disturb batches that are queued with it', async () => {
     const store = await openNew();
     const root = entryAfter(undefined, 't');
     const next = entryAfter(root, 't');

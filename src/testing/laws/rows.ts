@@ -47,7 +47,7 @@ export function rowLaws({ law, openNew }: Bench<LedgerStore>): void {
     }
   });
 
-  law('what a caller does later with rows that it gave or got changes nothing in the store', async () => {
+  law('a later mutation of passed or returned rows changes no stored row', async () => {
     const store = await openNew();
     const row = { ...entryAfter(undefined, 't') };
     const blob = { ...blobOf('blob') };

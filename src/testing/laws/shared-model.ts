@@ -54,7 +54,7 @@ const steps = fc.array(step, { maxLength: 30, size: '+1' });
 
 /** For any actions of three members, all derive the live work that a plain model has. */
 export function sharedModelLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffectLedger>): void {
-  law('whatever members say and however they end, all come to what a plain model of their work says', async () => {
+  law('for any events and ends, all members derive a plain model’s live work', async () => {
     const run = async (each: readonly Step[]): Promise<void> => {
       const store = await openNew();
       try {

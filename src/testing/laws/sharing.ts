@@ -73,7 +73,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect((await store.effectsOf(1))?.records).toEqual(['begun', 'more']);
   });
 
-  law('who has parted is heard of no more, and is fenced when another has looked', async () => {
+  law('a member that left publishes no more, and is fenced by the next check', async () => {
     const store = await openNew();
     const [left, right] = [await joined(store), await joined(store)];
     await left.say(startedEvent('r:/a'));
@@ -89,7 +89,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await left.say()).toBeUndefined();
   });
 
-  law('who is not heard of for a lease is fenced when another has looked, and hears that it is over', async () => {
+  law('a member silent for a lease is fenced by the next check, and is notified', async () => {
     const store = await openNew();
     const right = await joined(store);
     const left = await joined(store, SHORT_MS);
@@ -106,7 +106,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await left.membership.release();
   });
 
-  law('who joins fences who was not heard of, too', async () => {
+  law('a joining member also fences a member with an expired lease', async () => {
     const store = await openNew();
     // Joins first: a member that joins after `left` may find its lease expired, however short the
     // time.
@@ -143,7 +143,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(performance.now() - renewed).toBeGreaterThan(SHORT_MS / 2);
   });
 
-  law('nothing is written under a fence that was not given, or is over since all have parted', async () => {
+  law('nothing is written under a fence never granted or after all members left', async () => {
     const store = await openNew();
     const tenure = await store.leaseEffects();
     await tenure.release();
@@ -180,45 +180,42 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await next.begin('r:/a')).toBeGreaterThan(epochs.at(-1)!);
   });
 
-  law(
-    'all hear the same in one order, and what they said themselves last and in the order in which they said it',
-    async () => {
-      const store = await openNew();
-      const members = await Promise.all([1, 2, 3].map(() => joined(store)));
-      const talk = async (member: Member, n: number): Promise<void> => {
-        const scope = (round: number): string => `r:/${n}/${round}`;
-        for (let round = 0; round < 5; round++) {
-          const news = await member.say(startedEvent(scope(round)), startedEvent(`${scope(round)}/more`));
-          const [one, two] = news!.slice(-2) as (OrderedEvent & { is: 'begun' })[];
-          expect([one, two]).toMatchObject([
-            { is: 'begun', fence: member.fence, claims: claimsAt(scope(round)) },
-            { is: 'begun', fence: member.fence, claims: claimsAt(`${scope(round)}/more`) },
-          ]);
-          const claims = claimsAt('r:/x');
-          const said = [
-            { is: 'grown', epoch: two!.epoch, claims },
-            { is: 'given', epoch: two!.epoch, claims },
-            { is: 'left', epoch: one!.epoch },
-            { is: 'own', epoch: one!.epoch },
-            { is: 'ended', epoch: two!.epoch },
-          ] as const;
-          const answer = (await member.say(...said))!;
-          expect(answer.slice(-5)).toMatchObject(said.map((each) => ({ ...each, fence: member.fence })));
-        }
-      };
-      await Promise.all(members.map(talk));
-      for (const member of members) await member.say();
-      const [first, ...others] = members.map(({ heard }) => heard);
-      for (const heard of others) expect(heard).toEqual(first);
-      expect(first).toHaveLength(3 * 5 * 7);
-      expect(first!.map(({ seq }) => seq)).toEqual(first!.map(({ seq }) => seq).toSorted((a, b) => a - b));
-      expect(new Set(first!.map(({ seq }) => seq)).size).toBe(first!.length);
-      // No event is delivered twice, nor to a member that has published none.
-      for (const member of members) expect(await member.say()).toEqual([]);
-    },
-  );
+  law('members receive the same events in one order, their own last, in order', async () => {
+    const store = await openNew();
+    const members = await Promise.all([1, 2, 3].map(() => joined(store)));
+    const talk = async (member: Member, n: number): Promise<void> => {
+      const scope = (round: number): string => `r:/${n}/${round}`;
+      for (let round = 0; round < 5; round++) {
+        const news = await member.say(startedEvent(scope(round)), startedEvent(`${scope(round)}/more`));
+        const [one, two] = news!.slice(-2) as (OrderedEvent & { is: 'begun' })[];
+        expect([one, two]).toMatchObject([
+          { is: 'begun', fence: member.fence, claims: claimsAt(scope(round)) },
+          { is: 'begun', fence: member.fence, claims: claimsAt(`${scope(round)}/more`) },
+        ]);
+        const claims = claimsAt('r:/x');
+        const said = [
+          { is: 'grown', epoch: two!.epoch, claims },
+          { is: 'given', epoch: two!.epoch, claims },
+          { is: 'left', epoch: one!.epoch },
+          { is: 'own', epoch: one!.epoch },
+          { is: 'ended', epoch: two!.epoch },
+        ] as const;
+        const answer = (await member.say(...said))!;
+        expect(answer.slice(-5)).toMatchObject(said.map((each) => ({ ...each, fence: member.fence })));
+      }
+    };
+    await Promise.all(members.map(talk));
+    for (const member of members) await member.say();
+    const [first, ...others] = members.map(({ heard }) => heard);
+    for (const heard of others) expect(heard).toEqual(first);
+    expect(first).toHaveLength(3 * 5 * 7);
+    expect(first!.map(({ seq }) => seq)).toEqual(first!.map(({ seq }) => seq).toSorted((a, b) => a - b));
+    expect(new Set(first!.map(({ seq }) => seq)).size).toBe(first!.length);
+    // No event is delivered twice, nor to a member that has published none.
+    for (const member of members) expect(await member.say()).toEqual([]);
+  });
 
-  law('claims are heard as they were said, whatever is in them', async () => {
+  law('claims are received exactly as published, for any text', async () => {
     const store = await openNew();
     const [one, two] = [await joined(store), await joined(store)];
     const texts = ['', '[]', '{}', 'null', 'a"b\\c,{d}', "'; --", 'ä€😀\u2028', 'NULL', 'x'.repeat(20_000)];
@@ -227,7 +224,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     for (const { heard } of [one, two]) expect(heard.map((each) => 'claims' in each && each.claims)).toEqual(texts);
   });
 
-  law('who joins later comes to the same live work as who was there all along', async () => {
+  law('a member that joins later derives the same live work as earlier members', async () => {
     const store = await openNew();
     const [one, two, three] = [await joined(store), await joined(store), await joined(store)];
     const epochs = [await one.begin('r:/a'), await two.begin('r:/b', 'r:/c'), await three.begin('r:/d')];
@@ -259,7 +256,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(liveWork(four.heard, [...fences, four.fence])).toEqual(expected);
   });
 
-  law('what has ended is forgotten when all have heard of it and one has looked, and nothing else is', async () => {
+  law('only ended work is dropped, once all members applied it and one checks', async () => {
     const store = await openNew();
     const [one, two] = [await joined(store), await joined(store)];
     const [kept, over] = [await one.begin('r:/a'), await one.begin('r:/b')];
@@ -284,7 +281,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       expect(liveWork(heard, fences)).toEqual([{ epoch: kept, fence: one.fence, claims: ['r:/a'], isInDoubt: false }]);
   });
 
-  law('what one had that has parted is taken over by exactly one, of all who look at once', async () => {
+  law('of concurrent checks exactly one adopts the work of a member that left', async () => {
     const store = await openNew();
     const [gone, ...others] = await Promise.all([1, 2, 3, 4].map(() => joined(store)));
     const epochs = [await gone!.begin('r:/a'), await gone!.begin('r:/b')];
@@ -293,7 +290,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await expectTakenOver(gone!, others, epochs);
   });
 
-  law('what one had whose lease is over is taken over by exactly one, of all who look at once', async () => {
+  law('of concurrent checks exactly one adopts the work of an expired member', async () => {
     const store = await openNew();
     const others = await Promise.all([1, 2, 3].map(() => joined(store)));
     const gone = await joined(store, SHORT_MS);
@@ -306,7 +303,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await expectTakenOver(gone, others, epochs);
   });
 
-  law('what one had that parts is another’s at once, and news of it reach all: nobody has to look', async () => {
+  law('a leaving member’s work is adopted without a check, and all are notified', async () => {
     const store = await openNew();
     const [gone, ...others] = await Promise.all([1, 2, 3].map(() => joined(store)));
     const epochs = [await gone!.begin('r:/a'), await gone!.begin('r:/b'), await gone!.begin('r:/c')];
@@ -334,7 +331,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(allOf('taken', ...others)).toHaveLength(1);
   });
 
-  law('what one had that has parted is taken over by who joins, where nobody else is left', async () => {
+  law('the last member’s work is adopted by the next member that joins', async () => {
     const store = await openNew();
     const gone = await joined(store);
     const epoch = await gone.begin('r:/a');
@@ -348,7 +345,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await store.logEffects({ fence: fences[0]!, ended: [epoch] });
   });
 
-  law('what is open in the log and nobody’s is resumed by who joins, once', async () => {
+  law('a joining member resumes open transactions without an owner, once', async () => {
     const store = await openNew();
     const tenure = await store.leaseEffects();
     for (const epoch of [7, 3, 5]) await store.logEffects(writeOf(tenure.fence, epoch));
@@ -366,7 +363,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await members[1]!.begin('r:/a')).toBeGreaterThan(7);
   });
 
-  law('what a live member has in the log is not resumed by who joins', async () => {
+  law('a joining member does not resume transactions of a live member', async () => {
     const store = await openNew();
     const one = await joined(store);
     const epochs = [await one.begin('r:/a'), await one.begin('r:/b')];
@@ -384,7 +381,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
       expect(liveWork(heard, [one.fence, two.fence])).toMatchObject([{ epoch: epochs[0], fence: one.fence }]);
   });
 
-  law('a tenure waits for all members and members for it, and each is fenced by the next', async () => {
+  law('a lease waits for all members and they for it; each fences the previous', async () => {
     const store = await openNew();
     const [one, two] = [await joined(store), await joined(store)];
     const epoch = await one.begin('r:/a');
@@ -416,7 +413,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await members[0]!.begin('r:/a')).toBeGreaterThan(epoch + 5);
   });
 
-  law('who is about to join when the last one parts is a member, and a tenure waits for it', async () => {
+  law('a join while the last member leaves succeeds, and a lease waits for it', async () => {
     const store = await openNew();
     const one = await joined(store);
     const joining = joined(store);
@@ -428,7 +425,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect((await holding).fence).toBeGreaterThan(two.fence);
   });
 
-  law('who waits to join can give up, and nobody else is disturbed', async () => {
+  law('a wait to join can be cancelled without disturbing other waiters', async () => {
     const store = await openNew();
     const tenure = await store.leaseEffects();
     const giving = [new AbortController(), new AbortController()];
@@ -456,7 +453,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect(await isFenced(store, fence)).toBe(false);
   });
 
-  law('where all who waited to join have given up, the next tenure waits for none of them', async () => {
+  law('if all waits to join were cancelled, the next lease does not wait', async () => {
     const store = await openNew();
     const tenure = await store.leaseEffects();
     const giving = new AbortController();
@@ -468,7 +465,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect((await store.leaseEffects()).fence).toBeGreaterThan(tenure.fence);
   });
 
-  law('what one says before it is answered is said in the order in which it was asked', async () => {
+  law('a member’s concurrent exchanges publish in the order of their calls', async () => {
     const store = await openNew();
     const [{ membership }, other] = [await joined(store), await joined(store)];
     const scopes = Array.from({ length: 8 }, (_, n) => `r:/${n}`);
@@ -478,7 +475,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect((await other.say())!.slice(-8)).toEqual(last);
   });
 
-  law('news of what was said reach all others', async () => {
+  law('all other members are notified of published events', async () => {
     const store = await openNew();
     const [one, ...others] = await Promise.all([1, 2, 3].map(() => joined(store)));
     // Resolves when the member may have applied it; the member makes an exchange for each
@@ -519,7 +516,7 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     await lost;
   });
 
-  law('what no member can ask for is refused', async () => {
+  law('a join with invalid options is refused', async () => {
     const store = await openNew();
     const refused = { code: 'store_invalid_input' };
     const wrong: unknown[] = [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31, '100', undefined, null];
@@ -560,31 +557,28 @@ export function sharingLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffe
     expect([undefined, 'store_closed']).toContain(await joining);
   });
 
-  law(
-    'members on two handles hear each other, and what one had whose handle is closed is taken over by exactly one',
-    async () => {
-      const place = newPlace();
-      const [left, right] = [await openAt(place), await openAt(place)];
-      const gone = [await joined(left), await joined(left)];
-      const others = [await joined(right), await joined(right)];
-      const epochs = [await gone[0]!.begin('r:/a'), await gone[0]!.begin('r:/b')];
-      await left.logEffects(writeOf(gone[0]!.fence, epochs[0]!));
-      const news = new Promise<void>((resolve) => others[0]!.membership.onEvents(resolve));
-      await gone[1]!.say({ is: 'ended', epoch: await gone[1]!.begin('r:/c') });
-      await news;
-      await others[0]!.say();
-      expect(others[0]!.heard).toEqual(gone[1]!.heard);
-      await left.close();
-      await Promise.all(others.map((member) => member.look()));
-      await expectTakenOver(gone[0]!, others, epochs);
-      for (const { fence } of gone) expect(await isFenced(right, fence)).toBe(true);
-      const again = await openAt(place);
-      const next = await joined(again);
-      await next.say();
-      const fences = [...others, next].map(({ fence }) => fence);
-      expect(liveWork(next.heard, fences)).toEqual(liveWork(others[1]!.heard, fences));
-    },
-  );
+  law('handles share events; exactly one member adopts a closed handle’s work', async () => {
+    const place = newPlace();
+    const [left, right] = [await openAt(place), await openAt(place)];
+    const gone = [await joined(left), await joined(left)];
+    const others = [await joined(right), await joined(right)];
+    const epochs = [await gone[0]!.begin('r:/a'), await gone[0]!.begin('r:/b')];
+    await left.logEffects(writeOf(gone[0]!.fence, epochs[0]!));
+    const news = new Promise<void>((resolve) => others[0]!.membership.onEvents(resolve));
+    await gone[1]!.say({ is: 'ended', epoch: await gone[1]!.begin('r:/c') });
+    await news;
+    await others[0]!.say();
+    expect(others[0]!.heard).toEqual(gone[1]!.heard);
+    await left.close();
+    await Promise.all(others.map((member) => member.look()));
+    await expectTakenOver(gone[0]!, others, epochs);
+    for (const { fence } of gone) expect(await isFenced(right, fence)).toBe(true);
+    const again = await openAt(place);
+    const next = await joined(again);
+    await next.say();
+    const fences = [...others, next].map(({ fence }) => fence);
+    expect(liveWork(next.heard, fences)).toEqual(liveWork(others[1]!.heard, fences));
+  });
 
   law('a tenure on one handle waits for members on another, and they for it', async () => {
     const place = newPlace();

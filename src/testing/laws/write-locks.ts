@@ -42,7 +42,7 @@ export function writeLockLaws({ law, newPlace, openAt }: Bench<LedgerStore>): vo
     again!();
   });
 
-  law('who waits for too long goes on without, and in the end it is given again', async () => {
+  law('a timed-out wait gets no write lock; a wait after the release gets it', async () => {
     const [left, right] = (await openTwo()) ?? [];
     if (left === undefined || right === undefined) return;
     const end = await take(left);
@@ -53,7 +53,7 @@ export function writeLockLaws({ law, newPlace, openAt }: Bench<LedgerStore>): vo
     next!();
   });
 
-  law('a turn ends with its handle, and close waits for nobody to end it', async () => {
+  law('a write lock ends with its handle, and close does not wait for a release', async () => {
     const [left, right] = (await openTwo()) ?? [];
     if (left === undefined || right === undefined) return;
     expect(await take(left)).toBeTypeOf('function');
@@ -65,7 +65,7 @@ export function writeLockLaws({ law, newPlace, openAt }: Bench<LedgerStore>): vo
     await expect(take(left)).rejects.toMatchObject({ code: 'store_closed' });
   });
 
-  law('of many that ask at once through two handles, no two have it at once, and all have it', async () => {
+  law('concurrent requests over two handles all get the write lock, one by one', async () => {
     const stores = await openTwo();
     if (stores === undefined) return;
     let having = 0;
@@ -84,7 +84,7 @@ export function writeLockLaws({ law, newPlace, openAt }: Bench<LedgerStore>): vo
     expect(had).toBe(12);
   });
 
-  law('whoever’s turn it is, appends are decided as ever, and an end that is called twice ends one turn', async () => {
+  law('appends ignore the write lock, and a repeated release ends no other lock', async () => {
     const [left, right] = (await openTwo()) ?? [];
     if (left === undefined || right === undefined) return;
     const end = await take(left);
