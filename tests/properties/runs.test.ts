@@ -163,7 +163,7 @@ describe('a run replays from ledger and oracle log, without network and clock', 
         const replay = await replayCutOff(stage, store);
         expect(replay.firstDifference).toBeUndefined();
         const head = await store.head('t');
-        expect(replay).toMatchObject({ same: true, headId: head?.id, taken: 1 });
+        expect(replay).toMatchObject({ same: true, headId: head?.id, takenAsRecorded: 1 });
       }),
       { numRuns: cases(600) },
     ));
@@ -263,7 +263,7 @@ describe('an interrupted run resumes', () => {
           expect(new Set(turns).size).toBe(turns.length);
           const replay = await stage.replay(store);
           expect(replay.firstDifference).toBeUndefined();
-          expect(replay).toMatchObject({ same: true, taken: 1 });
+          expect(replay).toMatchObject({ same: true, takenAsRecorded: 1 });
         }
       }),
       { numRuns: cases(25) },

@@ -120,10 +120,10 @@ function conflictOf({
 /** As for arguments: `apply` may write an observed value into a sensitive place. */
 function erasedObservation(
   { domain }: World,
-  { observations }: Inputs,
+  inputs: Inputs,
   { parsed }: { readonly parsed?: boolean },
 ): Omit<Rejected, 'verdict'> | undefined {
-  if (domain.sensitive === undefined || parsed === true || !hasErased(observations)) return undefined;
+  if (domain.sensitive === undefined || parsed === true || !hasErased(inputs.observations)) return undefined;
   const detail = 'an observation has a value that is marked as erased; only an erasure writes that mark';
   return { reason: 'type_mismatch', detail };
 }

@@ -525,7 +525,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       reason: 'asked',
       writ: officer,
     });
-    expect(erased).toMatchObject({ ruling: 'committed', left: ['b'] });
+    expect(erased).toMatchObject({ ruling: 'committed', remaining: ['b'] });
     clock.forward(1_000);
     for (const { memory: tried } of [one, two]) await committed(tried.assert(drug('none')));
     expect(trajectory.id).toBe('t');
@@ -559,7 +559,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
     const place = (beliefs: object) => ({ beliefs: [beliefs], reason: 'asked', writ: officer }) as never;
     const erased = await elsewhere.erase(place(isOwn ? all : { ...all, claim: row!.lineage }));
-    expect(erased).toMatchObject({ ruling: 'committed', left: ['b'] });
+    expect(erased).toMatchObject({ ruling: 'committed', remaining: ['b'] });
     const again = await tried.assert(diagnosis('cold'));
     if (again.ruling !== 'escalated') throw new Error(JSON.stringify(again));
     const quoted = (await b.questionsOf(again.pending)).flatMap(({ members }) => members.map(({ object }) => object));
@@ -634,9 +634,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const asked = await other.memory({ space: 'ward', writ }).assert(diagnosis('gout'));
     expect(asked.ruling).toBe('escalated');
     const place = { beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer };
-    expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', left: ['s'] });
+    expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', remaining: ['s'] });
     expect(await textOf(store)).toContain('flu of hers');
-    expect(await other.erase(place)).toMatchObject({ ruling: 'committed', left: [] });
+    expect(await other.erase(place)).toMatchObject({ ruling: 'committed', remaining: [] });
     expect(await textOf(store)).not.toMatch(/flu of hers|gout|p7/);
     await expectSound(store);
   });
@@ -649,15 +649,15 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     clock.forward(1_000);
     await committed(tried.change({ ...drug('salt of hers'), from: clock.now() }));
     const place = { beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer };
-    expect(await b.erase(place)).toMatchObject({ ruling: 'committed', left: ['t'] });
+    expect(await b.erase(place)).toMatchObject({ ruling: 'committed', remaining: ['t'] });
     expect(await of(memory)).toEqual(['aspirin of hers']);
     expect(await textOf(store)).not.toContain('salt of hers');
     expect((await of(tried))[0]).toBe('aspirin of hers');
     await expectSound(store);
     // Only the names of the inherited rows are left.
-    expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', left: ['b'] });
+    expect(await trajectory.erase(place)).toMatchObject({ ruling: 'committed', remaining: ['b'] });
     expect(await store.branches()).toEqual([{ space: 'ward', branch: 'b' }]);
-    expect(await b.erase(place)).toMatchObject({ ruling: 'committed', left: [] });
+    expect(await b.erase(place)).toMatchObject({ ruling: 'committed', remaining: [] });
     expect(await store.branches()).toEqual([]);
     expect(await textOf(store)).not.toContain('p7');
     await expectSound(store);

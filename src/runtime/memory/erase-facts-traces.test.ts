@@ -247,7 +247,7 @@ onEveryStore((stores) => {
         });
         const there = (await runtimeOver(watched, [clinic], { clock }).open('t', clinic)) as Trajectory;
         const ruling = await erasing(there, {});
-        expect(ruling).toMatchObject({ ruling: 'committed', left: isSaid ? ['other'] : [] });
+        expect(ruling).toMatchObject({ ruling: 'committed', remaining: isSaid ? ['other'] : [] });
         expect(erasures).toBe(2);
         const rows = await rowsOf(store);
         expect(rows.filter(({ subject, object }) => subject === WHO && object === 'said elsewhere')).toHaveLength(

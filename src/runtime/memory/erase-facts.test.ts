@@ -159,7 +159,7 @@ onEveryStore((stores) => {
       ruling: 'rejected',
     });
     const last = await named.erase({ subject: WHO, reason: 'request 20', writ: officer });
-    expect(last).toMatchObject({ ruling: 'committed', left: [] });
+    expect(last).toMatchObject({ ruling: 'committed', remaining: [] });
     expect(await believed()).toEqual(rest);
     expect(await rowsOf(store, 'icu')).toHaveLength(3);
     const believing = writFor('scribe', { scopes: ['memory:ward:**'] });

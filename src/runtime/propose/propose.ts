@@ -44,7 +44,7 @@ interface RulingOptions {
    * The start of valid time for statements without a time of their own. Default: the time of the
    * ruling.
    */
-  readonly saidAt?: Instant | undefined;
+  readonly assertedAt?: Instant | undefined;
   /** The randomness for all attempts. */
   readonly salts?: SaltSource;
 }
@@ -129,7 +129,7 @@ export class Proposals implements Proposer {
   ): Promise<Ruling> {
     const writer = this.#writer;
     const chance = new SaltSource(writer.context.random);
-    let saidAt: Instant | undefined;
+    let assertedAt: Instant | undefined;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
@@ -156,10 +156,10 @@ export class Proposals implements Proposer {
         tries--;
         continue;
       }
-      const ruling = await this.rule(gathered, { precondition: unchanged, saidAt, salts: chance });
+      const ruling = await this.rule(gathered, { precondition: unchanged, assertedAt, salts: chance });
       if (ruling !== undefined && 'needs' in ruling) {
         const said = await ruling.needs();
-        saidAt ??= said;
+        assertedAt ??= said;
         tries--;
         continue;
       }
@@ -231,7 +231,7 @@ export class Proposals implements Proposer {
       builtIn = false,
       erasedPartitions = [],
       precondition,
-      saidAt,
+      assertedAt,
       salts = new SaltSource(this.#writer.context.random),
     }: RulingOptions,
   ): Promise<Ruling | undefined> | Ruling | Needs {
@@ -260,7 +260,7 @@ export class Proposals implements Proposer {
       ...gathered.blobs,
       ...unstored,
     ]);
-    const planned = this.#planBeliefs(adjudicated, gathered, { at, saidAt }, kept, erasedPartitions);
+    const planned = this.#planBeliefs(adjudicated, gathered, { at, assertedAt }, kept, erasedPartitions);
     if ('needs' in planned) return planned;
     const { judged, believed } = planned;
     const waits =
@@ -306,7 +306,7 @@ export class Proposals implements Proposer {
   #planBeliefs(
     judged: Judgement,
     gathered: GatheredProposal,
-    when: { readonly at: Instant; readonly saidAt?: Instant | undefined },
+    when: { readonly at: Instant; readonly assertedAt?: Instant | undefined },
     kept: PayloadBlobs,
     losing: readonly ErasedPartition[],
   ): { readonly judged: Judgement; readonly believed?: PlannedBeliefs } | Needs {
@@ -344,7 +344,7 @@ export class Proposals implements Proposer {
       return planned;
     }
     if (planned === undefined || 'changes' in planned) return { judged, ...(planned && { believed: planned }) };
-    if ('questions' in planned) return { judged: escalateForAnswers(domain, judged, planned, when.saidAt) };
+    if ('questions' in planned) return { judged: escalateForAnswers(domain, judged, planned, when.assertedAt) };
     judged.undo();
     const { policy } = judged.compiled;
     const detail = `${planned.refusal.code}: ${planned.refusal.message}`;

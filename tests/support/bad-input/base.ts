@@ -4,11 +4,11 @@ import { exempt, PORT, takes } from './table.ts';
 
 export const BASE: Readonly<Record<string, Case | Exempt>> = {
   checkArgument: exempt('makes these errors'),
-  'new RecentMap': takes((size) => new base.GenerationalMap(size), [3]),
+  'new GenerationalMap': takes((size) => new base.GenerationalMap(size), [3]),
   'GenerationalMap.get': takes((key) => new base.GenerationalMap(3).get(key), ['a']),
   'GenerationalMap.set': takes((key, value) => new base.GenerationalMap(3).set(key, value), ['a', 1]),
   'GenerationalMap.clear': takes(() => new base.GenerationalMap(3).clear(), []),
-  'new ChurnMap': takes(() => new base.TransientMap(), []),
+  'new TransientMap': takes(() => new base.TransientMap(), []),
   'TransientMap.get': takes((key) => new base.TransientMap().get(key), ['a']),
   'TransientMap.has': takes((key) => new base.TransientMap().has(key), ['a']),
   'TransientMap.set': takes((key, value) => new base.TransientMap().set(key, value), ['a', 1]),
@@ -17,7 +17,7 @@ export const BASE: Readonly<Record<string, Case | Exempt>> = {
   'TransientMap.size': takes(() => new base.TransientMap().size, []),
   'TransientMap.keys': takes(() => new base.TransientMap().keys(), []),
   'TransientMap.values': takes(() => new base.TransientMap().values(), []),
-  'new BoundedCache': takes((size) => new base.LruCache(size), [3]),
+  'new LruCache': takes((size) => new base.LruCache(size), [3]),
   'LruCache.get': takes((key, make) => new base.LruCache(3).get(key, make), ['a', () => 1], { 1: PORT }),
   'LruCache.size': takes(() => new base.LruCache(3).size, []),
   isComputed: exempt('on the way of every item: its caller has looked at the array'),

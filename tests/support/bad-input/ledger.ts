@@ -61,7 +61,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   'Replayer.begin': exempt(MADE),
   'Replayer.keep': exempt(MADE),
   'Replayer.forget': none,
-  'new Values': exempt(PORT),
+  'new ValueReader': exempt(PORT),
   'ValueReader.read': exempt(MADE),
   'ValueReader.erasedIn': over((store, id) => new ledger.ValueReader(store).erasedIn(id), ['t']),
   'ValueReader.answersErased': over((store, id) => new ledger.ValueReader(store).answersErased(id), [root.id]),
@@ -128,7 +128,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   share: exempt(MADE),
   splitLines: takes((chunk, max) => ledger.splitLines(lines([chunk]), max), [new Uint8Array([65, 10]), 10]),
   comparisonFault: exempt(MADE),
-  standingOf: over((store, kept) => ledger.compareWithHead(store, kept), [{ size: 2, root: new Uint8Array(32) }]),
+  compareWithHead: over((store, kept) => ledger.compareWithHead(store, kept), [{ size: 2, root: new Uint8Array(32) }]),
   store: takes(ledger.store, () => [{ a: 1 }, [], 8], {
     0: 'JSON, which its callers have copied',
     1: 'the list that it fills',

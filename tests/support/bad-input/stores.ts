@@ -119,7 +119,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       after: { subject: 'alice', predicate: 'drug' },
       limit: 3,
     }),
-    atOneMoment: {
+    withReadSnapshot: {
       ...on(
         (store, read, options) => store.withReadSnapshot?.(read, options),
         async () => 1,
@@ -129,7 +129,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     },
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     keepFacts: none,
-    turn: on((store, id) => store.acquireWriteLock?.(id).then((end) => end?.()), 't'),
+    acquireWriteLock: on((store, id) => store.acquireWriteLock?.(id).then((end) => end?.()), 't'),
     erasures: none,
     dropSnapshots: none,
     selfCheck: none,

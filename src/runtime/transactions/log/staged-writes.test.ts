@@ -9,12 +9,12 @@ test('an ended transaction stages nothing, and its staged writes have ended', as
     at: {},
     part: 1,
     execute: async () => [],
-    hold: vi.fn(() => ({ end }) as unknown as StagedTransaction),
+    stage: vi.fn(() => ({ rollback: end }) as unknown as StagedTransaction),
   };
   expect(holdings.at(together)).toBe(holdings.at(together));
   await holdings.rollback();
-  expect([end.mock.calls.length, together.hold.mock.calls.length]).toEqual([1, 1]);
+  expect([end.mock.calls.length, together.stage.mock.calls.length]).toEqual([1, 1]);
   for (const at of [together.at, {}])
     expect(() => holdings.at({ ...together, at })).toThrow(expect.objectContaining({ code: 'transaction_over' }));
-  expect(together.hold).toHaveBeenCalledTimes(1);
+  expect(together.stage).toHaveBeenCalledTimes(1);
 });
