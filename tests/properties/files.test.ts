@@ -98,7 +98,7 @@ class FaultyDisk {
           const answer = await Reflect.apply(member, target, args);
           if (isNow) {
             // A lost answer of `hold` loses no handle.
-            if (name === 'hold') (answer as Disposable)[Symbol.dispose]();
+            if (name === 'lock') (answer as Disposable)[Symbol.dispose]();
             throw new Error('the disk failed when it was done');
           }
           return answer;

@@ -69,7 +69,7 @@ export function diskOf(disk: Disk, steps: Steps): Disk {
           await target.write(path, bytes, mode, owner);
           await steps.step();
         };
-      if (name === 'hold')
+      if (name === 'lock')
         return async (path: string, signal: AbortSignal) => {
           if (steps.isDead) await never;
           const held = await target.lock!(path, signal);
