@@ -183,7 +183,7 @@ describe('adjudicate', () => {
       [
         'a word on what escalates where nobody is asked',
         (args) => [...args.with(2, 'retail'), '--runs', file('r', good), '--escalations', 'approve'],
-        /adjudicate retail does not take --escalations; it takes --data, --limit, --runs, --tasks, --expected/,
+        /adjudicate retail does not accept --escalations\. Its options are --data, --limit, --runs, --tasks, --expected/,
       ],
       [
         'an unknown way',

@@ -230,7 +230,7 @@ test('text output names omitted experiments and draws those with a plot', async 
 });
 
 test.each<readonly [what: string, args: readonly string[], saying: RegExp]>([
-  ['a name that is none', ['isolate'], /There is no experiment isolate; there are verdicts, isolation, /],
+  ['a name that is none', ['isolate'], /There is no experiment isolate\. Choose from verdicts, isolation, /],
   ['a seed that is no number', ['weakening', '--seed', 'x'], /whole number/],
   ['no runs', ['weakening', '--runs', '0'], /whole number from 1/],
   ['a seed of what is left to no chance', ['weakening', '--seed', '7'], /--seed is for the experiments verdicts, /],
@@ -300,7 +300,7 @@ describe('a cell that differs from its expected value', () => {
     expect(out).toMatch(/^wrong +0\.5 ≠1 \[1\]$/m);
     expect(out).toMatch(/^sound +1 \[0\]$/m);
     expect(out).toMatch(/^1 cell marked with ≠/m);
-    expect(out).toMatch(/^served was not run: it needs a PostgreSQL server; name one with --postgres postgres:/m);
+    expect(out).toMatch(/^served was not run: it needs a PostgreSQL server. Name one with --postgres postgres:/m);
   });
 
   test('is counted in the document', async () => {

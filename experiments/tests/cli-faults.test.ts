@@ -107,7 +107,7 @@ test('plots are drawn into a folder, which is made', async () => {
 });
 
 test.each([
-  ['a name that is none', ['recoverey'], /There is no experiment recoverey; there are speculation, /],
+  ['a name that is none', ['recoverey'], /There is no experiment recoverey\. Choose from speculation, /],
   ['a seed that is no number', ['sanity', '--seed', 'x'], /whole number/],
   ['a scale of nothing', ['sanity', '--scale', '0'], /number above 0/],
   ['a scale that nobody waits for', ['sanity', '--scale', '1e300'], /--scale <n>.*at most 1000/],

@@ -124,7 +124,7 @@ describe('a proposal that needs two approvals', () => {
     const by = trajectory.head;
     const late = trajectory.approve(first, doctor('c'));
     await expect(late).rejects.toMatchObject({ code: 'not_pending', evidence: { id: first, by } });
-    await expect(late).rejects.toThrow(/any more: it was approved by \S*b,/);
+    await expect(late).rejects.toThrow(/no longer pending: it was approved by \S*b,/);
   });
 
   test('freezes as much between the two as before', async () => {
@@ -307,7 +307,7 @@ describe('an override of a proposal that needs two approvals', () => {
     await tip('v');
     const approve = () => trajectory.approve(second, doctor('b', over));
     expect(await codeOf(trajectory, approve)).toBe('changed_since');
-    await expect(approve()).rejects.toThrow('dr-a approved it with override when LEVEL says /scales/u: 9');
+    await expect(approve()).rejects.toThrow(/dr-a approved it with override when LEVEL.*\/scales\/u: 9/);
     await put('v', 0);
     await tip('u', 8);
     expect(await codeOf(trajectory, approve)).toBe('changed_since');

@@ -301,7 +301,7 @@ test('a folder without peers or with another version is misuse; nothing runs', a
   expect(await command()).toMatchObject({
     code: 2,
     out: '',
-    err: expect.stringContaining('. has no mem0ai 2.4.6; install'),
+    err: expect.stringContaining('. has no mem0ai 2.4.6. Install'),
   });
   const elsewhere = await runCommand(folder, undefined, 'assize-experiments', 'memory', 'schema', '--peers', '.');
   expect(elsewhere).toMatchObject({ code: 2, err: expect.stringContaining('--peers is for the experiment verdicts') });

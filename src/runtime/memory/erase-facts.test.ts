@@ -254,7 +254,7 @@ onEveryStore((stores) => {
       const erasure = Object.assign(Object.create(beside), beside, { beliefs, reason: 'r', writ: officer });
       expect(await refused(() => trajectory.erase(erasure))).toEqual({
         code: 'bad_intent',
-        message: expect.stringContaining(`"${member}", which must be left out`),
+        message: expect.stringContaining(`its "${member}" must be left out`),
       });
     }
     for (const missing of ['subject', 'reason'])

@@ -206,7 +206,7 @@ describe('a writ', () => {
     const { store, trajectory } = await begun();
     await trajectory.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, careful))), DOCTOR);
     const both = await trajectory.propose(intent('ask', { amount: 3 }, asking));
-    expect(both).toMatchObject({ reason: 'invariant_escalated', detail: expect.stringContaining('; the writ lets') });
+    expect(both).toMatchObject({ reason: 'invariant_escalated', detail: expect.stringContaining('; the writ requires') });
     await trajectory.approve(pendingOf(both), DOCTOR);
     expect(await replayed(store)).toMatchObject({ ...ALIKE, compared: 5, taken_as_recorded: {} });
   });
@@ -277,7 +277,7 @@ describe('a writ', () => {
     const blobs = [child, held].map((writ) => ({ hash: writId(writ), text: canonicalize(writ) }));
     await written.commit({ entries: rows, blobs });
     expect((await replayed(written)).differences).toMatchObject([
-      { seq: 2, what: 'counselor', recorded: { as: 'clerk' }, now: expect.stringMatching(/child asked for this/) },
+      { seq: 2, what: 'counselor', recorded: { as: 'clerk' }, now: expect.stringMatching(/child requested this/) },
     ]);
   });
 });
