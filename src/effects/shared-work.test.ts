@@ -11,7 +11,7 @@ const a = claimOf('r:/a');
 const b = claimOf('r:/b');
 
 describe('work that is shared', () => {
-  test('waits for older work of whomever, in the view of each', () => {
+  test('every member sees the wait for older work of any member', () => {
     const [one, two] = [new SharedWork(1), new SharedWork(2)];
     for (const shared of [one, two]) {
       shared.register(1, 1, [a]);

@@ -81,7 +81,7 @@ onEveryStore((stores) => {
   });
 
   near.each(['drug', 'allergy'])(
-    'a branch that has a %s in memory which is erased where it was said does not merge with it what it is told',
+    'a branch merges no assertion with a cached %s erased in its source',
     async (predicate) => {
       const ward = await begun(stores);
       const { store, clock, assize, trajectory, memory } = ward;
