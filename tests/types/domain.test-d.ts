@@ -1,6 +1,7 @@
 /**
- * What compiles and what does not, where a domain is written and where it is used. `tsc --noEmit` checks this file: a line
- * under `@ts-expect-error` that compiles is an error, and tests/types/wrong.test.ts sees that each of them is one by itself.
+ * Code that compiles and code that does not, in the declaration of a domain and in its use.
+ * `tsc --noEmit` checks this file: a line under `@ts-expect-error` that compiles is an error.
+ * tests/types/wrong.test.ts checks that each of these lines is an error by itself.
  */
 import { type Assize, type Domain, defineDomain, escalate, type ProposalInput, pass, type Trajectory } from 'assize';
 import fc from 'fast-check';
@@ -348,12 +349,12 @@ export async function uses(assize: Assize, trajectory: Trajectory<typeof desk>, 
   const lastBy: string | undefined = clerk.last?.by;
   // @ts-expect-error of a claim the clerk sees the amount only
   clerk.claims['c']?.by;
-  // @ts-expect-error who claimed last may be nobody
+  // @ts-expect-error the last claimant may be missing
   clerk.last.by;
   // @ts-expect-error a list that may only grow is not seen
   clerk.log;
 
-  // @ts-expect-error what is seen is a copy, which nobody reads
+  // @ts-expect-error a slice is a copy, so a write to it is lost
   seen.cap = 3;
   // @ts-expect-error at every depth
   trajectory.slice('reader').claims['c'] = { by: 'ada', amount: 1 };
