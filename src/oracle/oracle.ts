@@ -148,7 +148,7 @@ export function createOracle(options: OracleOptions): Oracle {
   return markOwnPackage({ mode, consult, ask: async (asking: OracleCall) => (await consult(asking)).value });
 }
 
-/** The parts of an `Asking` that do not belong to the question. */
+/** The parts of an `OracleCall` that do not belong to the question. */
 type CallOptions = Omit<OracleCall, keyof Question>;
 
 const ASKING = arg.members({

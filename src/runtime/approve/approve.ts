@@ -440,7 +440,7 @@ const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_
 /**
  * The proposal is not submitted anew with current facts. An entry exists only for an intent or for
  * a resolution (docs/decisions/003-what-writes-an-entry.md). A pending proposal is submitted again
- * only unchanged (`ledger/approvals.ts`).
+ * only unchanged (`ledger/rules/approvals.ts`).
  */
 function staleAnswer(pendingId: Hash, { evidence }: AssizeError): MemoryError {
   return new MemoryError(

@@ -158,7 +158,7 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
 }
 
 /**
- * Same, by the reads of the rules, which are known after adjudication. `checkedAgainst` is called
+ * Same, by the reads of the rules, which are known after adjudication. `judgedBy` is called
  * only if a proposal is pending.
  */
 export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {

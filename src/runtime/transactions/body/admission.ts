@@ -27,7 +27,7 @@ export function admit(branch: Branch, tool: Tool, input: Json, claims: readonly 
 }
 
 /**
- * Same as `allowed`, for a call that must wait or resolve names. @throws the errors of `allowed`;
+ * Same as `admit`, for a call that must wait or resolve names. @throws the errors of `admit`;
  * EffectError `bad_resolver`
  */
 export async function admitLater(

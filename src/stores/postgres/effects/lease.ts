@@ -23,7 +23,7 @@ export interface LeasesOptions {
   readonly schema: string;
   /** The number of attempts to reach the server before a request fails. */
   readonly attempts: number;
-  /** Opens a connection that waits for a lock for `TENURE_WAIT_MS`. */
+  /** Opens a connection that waits for a lock for `LEASE_WAIT_MS`. */
   readonly open: () => Promise<Session>;
 }
 
@@ -54,7 +54,7 @@ export class Leases {
     return { ...made, release: () => this.#part(session) };
   }
 
-  /** Joins in shared mode, on a dedicated connection. @throws the errors of `hold` */
+  /** Joins in shared mode, on a dedicated connection. @throws the errors of `acquire` */
   async share(join: (session: Session) => Promise<ConnectedMembership>, signal?: AbortSignal): Promise<Membership> {
     const { session, made } = await this.#locked(LOCK_SHARED, join, signal);
     const { leave, ...membership } = made;
