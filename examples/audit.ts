@@ -1,5 +1,4 @@
-// An auditor takes a ledger away, checks it alone, and finds one changed byte: in the export, and
-// in the database.
+// An auditor checks a ledger alone, and finds one changed byte in the export and the database.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,4 @@
-// Two agents share one budget. The ledger keeps them inside it, and any reader can replay the whole
-// run without a model.
+// Two agents share one budget. The ledger enforces it, and the run replays without a model.
 import { Assize, attenuate, createOracle, defineDomain, generateKeys, issueWrit, openStore, systemClock } from 'assize';
 import { type Agent, replayRun, runAgents } from 'assize/agents';
 import { z } from 'zod';
@@ -24,8 +23,7 @@ const research = defineDomain({
   invariants: [],
 });
 
-// The lead holds a writ of three calls, and signs a writ of two calls for each agent. A child writ
-// never grants more than its parent.
+// The lead holds a writ of three calls, and signs a writ of two calls for each agent.
 const root = generateKeys(new Uint8Array(32).fill(1));
 const lead = generateKeys(new Uint8Array(32).fill(2));
 const grant = { trajectory: 'run', actions: ['answer'], scopes: ['role:researcher'], budget: { calls: 3 } };
@@ -33,10 +31,7 @@ const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01
 const terms = { issuer: root.publicKey, subject: lead.publicKey, max_depth: 1, nonce: 'lead', ...grant, ...period };
 const parent = issueWrit(terms, root.privateKey);
 
-/**
- * An agent sees the slice of its role and asks everything else of the oracle, which records each
- * answer.
- */
+/** An agent sees the slice of its role. The oracle answers its questions and records them. */
 function agent(name: string, questions: readonly string[], model: (prompt: string) => string): Agent {
   const writ = attenuate(parent, { subject: `agent:${name}`, budget: { calls: 2 }, nonce: name }, lead.privateKey);
   return {

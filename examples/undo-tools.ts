@@ -1,12 +1,10 @@
-// One transaction books a hotel and a flight and sends a mail. Either all effects happen, or all
-// are reverted.
+// One transaction books a hotel and a flight and sends a mail: all of them, or none.
 import { Assize, defineDomain, generateKeys, issueWrit, openStore, pass, reject } from 'assize';
 import { DidNothing, declareTool } from 'assize/effects';
 import { z } from 'zod';
 
 const outside: string[] = []; // The effects outside, in order.
-// `externalised`: the body needs the answer, so the call executes immediately, and `compensate`
-// reverts it.
+// `externalised`: the body needs the answer. The call executes now, and `compensate` reverts it.
 // `keyed`: the sink knows each request by its key, so a repeated request books nothing twice.
 const booking = (name: string) =>
   declareTool({

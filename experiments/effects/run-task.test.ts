@@ -264,7 +264,9 @@ describe('the result that the caller receives', () => {
   test.each(MODES)('$name: an uncallable step is an error of the task, not a fault', async (mode) => {
     const task = mockTask('t', { steps: 1, checkpoint: 'all' });
     const run = (step: Task['steps'][number]) => runTask({ ...task, steps: [step] }, { mode, schedule: () => 'none' });
-    await expect(run({ tool: 'app.empty', input: {} })).rejects.toThrow(/There is no tool app\.empty\. The tools are app\.fill/);
+    await expect(run({ tool: 'app.empty', input: {} })).rejects.toThrow(
+      /There is no tool app\.empty\. The tools are app\.fill/,
+    );
     await expect(run({ tool: 'app.fill', input: {} })).rejects.toMatchObject({ code: 'bad_input' });
   });
 

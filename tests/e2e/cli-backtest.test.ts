@@ -149,7 +149,7 @@ test.each<[string[], RegExp]>([
     /broken\.cedar: .*line 1, column 18: .*unexpected end of input/,
   ],
   [['david-1', '--policy', 'latin.cedar', '--schema', 'lab.cedarschema'], /latin\.cedar is not UTF-8 text/],
-  [['david-1', '--policy', 'lab.cedar', '--schema', 'lab.cedar'], /lab\.cedar: The Cedar schema can’t be used/],
+  [['david-1', '--policy', 'lab.cedar', '--schema', 'lab.cedar'], /lab\.cedar: The Cedar schema cannot be used/],
   [['david-1', '--domain', 'budget'], /The trajectories have the domains udt, and --domain names budget/],
   [['david-1', '--domain', 'none.ts'], /The domain file .*none\.ts does not exist/],
   [['david-1', '--domain', 'nothing.ts'], /exports no domain/],

@@ -167,7 +167,7 @@ test('fsck reports bytes that may remain in the file until a writable open', asy
   const db = new DatabaseSync(join(folder, 'clinic.db'));
   db.exec('UPDATE scrub SET erasures = erasures + 1');
   db.close();
-  const told = /bytes of 1 erasures may still be in the file or its WAL; open the store for writing, with room/;
+  const told = /bytes of 1 erasures may still be in the file or its WAL; open the store for writing, with free space/;
   for (const _ of ['it is not done by looking', 'nor by looking again'])
     expect(await assize('fsck')).toMatchObject({ code: 1, out: expect.stringMatching(told) });
   expect((await json(1, 'fsck')).faults).toMatchObject([{ code: 'damaged', detail: expect.stringMatching(told) }]);

@@ -129,7 +129,7 @@ test('names pending and failing messages by line, and the lines read before', as
   for (const [messages, args, why] of [
     [[otto('fail')], ['--authors'], /The model of .*model\.ts failed: It is down\. No fact was asserted\./],
     [[{ ...otto('x'), at: 'today' }], ['--authors'], /line 1: The instant is not valid/],
-    [[otto('x'), { author: 'a', text: 'x' }], ['--authors'], /line 2: Message 2 can’t be read: it has no time/],
+    [[otto('x'), { author: 'a', text: 'x' }], ['--authors'], /line 2: Message 2 is not valid: it has no time/],
     [[{ ...otto('x'), more: 1 }], ['--authors'], /line 1: /],
     [[otto('x')], [], /The allowed subjects are missing or ambiguous/],
     [[otto('x')], ['--authors', '--any-subject'], /The allowed subjects are missing or ambiguous/],

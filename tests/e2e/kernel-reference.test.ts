@@ -136,7 +136,7 @@ test('called methods exist, and the numbers are those of the sources', () => {
   expect(page).toContain(`1 to ${kernel.APPROVALS_MAX} different people`);
   expect(page).toContain(`more than ${QUESTIONS_MAX.toLocaleString('en')} questions`);
   expect(page).toContain(`at ${numberIn('src/kernel/errors.ts', 'DETAIL_MAX')} characters`);
-  expect(page).toContain(`at most ${numberIn('src/runtime/writer/prepared.ts', 'TRIES_MAX')} times`);
+  expect(page).toContain(`at most ${numberIn('src/runtime/writer/prepared.ts', 'COMMIT_ATTEMPTS_MAX')} times`);
 });
 
 test('the links lead somewhere', () => {

@@ -35,7 +35,10 @@ onEveryDatabase((stores) => {
       await Promise.all(some.map((paper) => told.hear(paper, file(trajectory, paper, 5_000))));
     }
     expect(told.errors.length).toBeGreaterThan(20);
-    told.expectErrors(['commit_unknown', 'store_poisoned', 'store_failed'], /full.*(Free space|Open it again)/);
+    told.expectErrors(
+      ['commit_unknown', 'store_poisoned', 'store_failed'],
+      /full.*(Free space|[Oo]pen the store again)/,
+    );
     await disk.free();
     // The handle of a file is poisoned; a server goes on.
     const again = kind === 'sqlite' ? await processOver(await place.open()).open('t') : trajectory;

@@ -117,7 +117,7 @@ describe('SQLite', () => {
     await told.hear('paper', file(trajectory, 'paper'));
     vi.restoreAllMocks();
     expect(told.answered.size).toBe(0);
-    told.expectErrors(['commit_unknown', 'store_poisoned'], /ook up the id|open the store anew/);
+    told.expectErrors(['commit_unknown', 'store_poisoned'], /ook up the id|open the store again/);
     const store = await place.open();
     // It was there all the time.
     expect(await allEntries(store, 't')).toHaveLength(2);

@@ -43,7 +43,7 @@ test('without a server it says by name that it was not run', async () => {
   const named = await assize('crash-windows-postgres');
   expect(named).toMatchObject({ code: 2, out: '' });
   expect(named.err).toMatch(
-    /crash-windows-postgres cannot run: it needs a PostgreSQL server; name one with --postgres/,
+    /crash-windows-postgres cannot run: it needs a PostgreSQL server. Name one with --postgres/,
   );
 });
 

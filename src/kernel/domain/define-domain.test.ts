@@ -58,7 +58,7 @@ describe('an unusable domain reports its fault', () => {
     [
       'a footprint that is no pointer',
       { processes: { ...good.processes, count: { writes: ['n'] } } },
-      'not a JSON pointer',
+      'The JSON pointer is not valid',
     ],
     [
       'a footprint that appends to everything',

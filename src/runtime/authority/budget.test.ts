@@ -47,7 +47,7 @@ describe('a budget', () => {
     expect(await trajectory.propose(pay(41, granted))).toMatchObject({
       ruling: 'rejected',
       reason: 'budget_exhausted',
-      detail: expect.stringContaining('has 40 usd left, 41 are asked for'),
+      detail: expect.stringContaining('has 40 usd left, and 41 are needed'),
     });
     expect(nameOf(await trajectory.propose(pay(40, granted)))).toBe('committed');
     for (const open of [trajectory, await reopened(store)]) {

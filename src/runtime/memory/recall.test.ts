@@ -169,7 +169,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     for (const each of await Promise.allSettled([memory.diff(narrower, from), memory.diff(from, narrower)]))
       expect(each).toMatchObject({ status: 'rejected', reason: { code: 'bad_argument' } });
     await expect(memory.diff(from, { ...from, valid: 'any' })).rejects.toThrow(
-      /valid time must be an instant such as \S+Z\. instantFromMillis of/,
+      /valid time must be an instant such as \S+Z.*instantFromMillis/s,
     );
     expect(subjects(await memory.recall({ subject: 'ann', predicate: 'drug' }))).toBe('ann');
   });

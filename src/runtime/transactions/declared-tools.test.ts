@@ -42,14 +42,14 @@ test('a tool that is wrongly declared is refused by name', () => {
     [{ mitigate: () => null, compensate: undefined, uncompensated: 'it may stay' }, 'a mitigate needs a compensate'],
     [{ class: 'read', mitigate: () => null, compensate: undefined, writes: undefined }, 'cannot have mitigate'],
     [{ uncompensated: 'it may stay' }, 'leave one out'],
-    [{ compensate: undefined, uncompensated: ' ' }, 'why it may stay'],
+    [{ compensate: undefined, uncompensated: ' ' }, 'give the reason in uncompensated'],
     [{ compensate: undefined }, 'uncompensated'],
     [{ class: { ...good.class, reversibility: 'irreversible' } }, 'cannot have a compensate'],
     [{ class: { ...good.class, sink: 'queryable' } }, 'reconcile'],
     [{ reconcile: () => ({ happened: false }) }, 'queryable'],
   ];
   wrong.push(
-    [{ compensat: () => null }, 'no "compensat"'],
+    [{ compensat: () => null }, 'no field "compensat"'],
     [{ description: 7 }, 'description must be a string'],
     [{ plan: 'x' }, 'plan must be a function'],
     [{ sensitive: 'no' }, 'sensitive must be true or false'],

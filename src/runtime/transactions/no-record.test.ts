@@ -13,7 +13,7 @@ import { verifyStore } from '../inspect/verify.ts';
 
 const DAMAGED = {
   code: 'log_damaged',
-  message: expect.stringMatching(/^Transaction 1 has no record in the effect log.*backup/),
+  message: expect.stringMatching(/^The effect log is damaged: transaction 1 has no record.*backup/),
 };
 
 describe.each([
@@ -58,7 +58,7 @@ describe.each([
   test('verify names it, with its trajectory', async () => {
     const reports = await verifyStore(store);
     expect(reports.map(({ trajectory_id, fault }) => [trajectory_id, fault?.code, fault?.detail])).toEqual([
-      ['damaged', 'effects_differ', expect.stringContaining('has no record in the effect log')],
+      ['damaged', 'effects_differ', expect.stringContaining('transaction 1 has no record')],
       ['other', undefined, undefined],
     ]);
   });
@@ -85,6 +85,6 @@ test.each<[string, readonly string[]]>([
   for (const read of [() => readTransaction(logged), ...bodies])
     expect(errorOf(read)).toMatchObject({
       code: 'log_damaged',
-      message: expect.stringMatching(/^Transaction 1 has .* in the effect log.*backup/),
+      message: expect.stringMatching(/^The effect log is damaged: transaction 1 has .*backup/),
     });
 });

@@ -510,7 +510,7 @@ test('a stale transaction restarts with all claims that it had acquired', async 
 test('an unknown option is refused with the list of options', async () => {
   const { trajectory, all } = await stage();
   await expect(trajectory.transaction({ ...all, write: [] } as never, () => undefined)).rejects.toMatchObject({
-    message: expect.stringMatching(/no option write; there are .*\bwrites\b/),
+    message: expect.stringMatching(/no option write; the options are .*\bwrites\b/),
   });
 });
 

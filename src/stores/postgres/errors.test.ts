@@ -13,20 +13,20 @@ function coded(code: string, message = 'what went wrong'): Error {
 const STATES: readonly (readonly [string, StoreErrorCode, boolean, RegExp])[] = [
   ['28P01', 'store_denied', false, /password/],
   ['28000', 'store_denied', false, /user/],
-  ['42501', 'store_denied', false, /grant/],
-  ['3D000', 'store_not_found', false, /create/],
+  ['42501', 'store_denied', false, /Grant/],
+  ['3D000', 'store_not_found', false, /Create/],
   ['25006', 'store_readonly', false, /primary/],
   ['53300', 'store_unreachable', true, /max_connections/],
   ['53100', 'store_failed', true, /disk/],
   ['53200', 'store_failed', true, /memory/],
   ['55P03', 'store_locked', true, /locked/],
   ['57014', 'store_failed', true, /statementTimeoutMs/],
-  ['57P01', 'store_unreachable', true, /try again/],
+  ['57P01', 'store_unreachable', true, /Try again/],
   ['57P03', 'store_unreachable', true, /starting/],
-  ['08006', 'store_unreachable', true, /try again/],
-  ['40P01', 'store_locked', true, /try again/],
-  ['42P01', 'store_failed', false, /open it anew/],
-  ['42883', 'store_failed', false, /open it anew/],
+  ['08006', 'store_unreachable', true, /Try again/],
+  ['40P01', 'store_locked', true, /Try again/],
+  ['42P01', 'store_failed', false, /Open it again/],
+  ['42883', 'store_failed', false, /Open it again/],
   ['26000', 'store_failed', false, /pool/],
   ['XX001', 'store_corrupt', false, /backup/],
   ['22P02', 'store_failed', false, /Writing to .* failed/],
@@ -70,7 +70,7 @@ test('a missing type means a changed store; other internal errors stay as is', (
   const [taken, other] = ['cache lookup failed for type 17686', 'unexpected state'].map((message) =>
     storeError(coded('XX000', message), PATH, 'Writing to'),
   );
-  expect(taken).toMatchObject({ code: 'store_failed', message: expect.stringMatching(/open it anew/) });
+  expect(taken).toMatchObject({ code: 'store_failed', message: expect.stringMatching(/Open it again/) });
   expect(other!.message).toMatch(/failed: unexpected state/);
 });
 

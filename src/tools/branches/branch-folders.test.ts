@@ -124,7 +124,7 @@ describe('branches that work in copies', () => {
     await expect(large).rejects.toMatchObject({
       code: 'bad_input',
       message: expect.stringMatching(
-        /^sub\/large \(1048576 bytes\) cannot be copied from the branch: .* give less at a time/,
+        /^sub\/large \(1048576 bytes\) cannot be copied from the branch: .* pass less at a time/,
       ),
     });
     expect(listing(root)).toEqual({});

@@ -176,7 +176,7 @@ test('the costs of a call and of its compensation are declared as amounts', () =
 describe('a declaration is refused', () => {
   const keyed = { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' };
   test.each<[string, object, string]>([
-    ['of an unknown class', { class: 'harmless' }, 'its class is'],
+    ['of an unknown class', { class: 'harmless' }, 'its class must be'],
     ['of an unknown sink', { class: { ...keyed, sink: 'deaf' } }, 'sink'],
     ['with a compensation and no class', { class: undefined }, 'a compensation without a class'],
     ['without a class', { class: undefined, compensate: undefined }, 'no class'],
@@ -228,7 +228,7 @@ describe('a declaration is refused', () => {
     ['is keyed, and is undone by what is not', 'compensate', 'blind', {}, 'its compensate calls other.tool'],
     ['is asked for by what acts', 'reconcile', 'keyed', {}, 'its reconcile must only read'],
     ['is keyed, and mitigated by what is blind', 'mitigate', 'blind', {}, 'its mitigate calls other.tool'],
-    ['is of no class, and calls a tool', 'execute', 'keyed', { class: null }, 'its class is'],
+    ['is of no class, and calls a tool', 'execute', 'keyed', { class: null }, 'its class must be'],
   ])('that %s', (_, part, sink, change, why) => {
     const other = declareTool({
       name: 'other.tool',

@@ -86,7 +86,7 @@ describe('a declaration is refused', () => {
     url: 'https://h.example/orders',
   };
   test.each<[string, object, string]>([
-    ['whose class is unknown', { class: 'harmless' }, 'its class is'],
+    ['whose class is unknown', { class: 'harmless' }, 'its class must be'],
     ['whose host is a part of the input', { url: 'https://{what}.example/' }, 'must not determine the host'],
     ['whose URL is none', { url: '/orders' }, 'cannot be used: it must start with http:// or https:// and a host.'],
     ['whose URL has what its input has not', { url: 'https://h.example/{ident}' }, 'its url has {ident}'],

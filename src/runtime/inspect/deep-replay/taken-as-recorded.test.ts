@@ -206,7 +206,10 @@ describe('a writ', () => {
     const { store, trajectory } = await begun();
     await trajectory.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, careful))), DOCTOR);
     const both = await trajectory.propose(intent('ask', { amount: 3 }, asking));
-    expect(both).toMatchObject({ reason: 'invariant_escalated', detail: expect.stringContaining('; the writ requires') });
+    expect(both).toMatchObject({
+      reason: 'invariant_escalated',
+      detail: expect.stringContaining('; the writ requires'),
+    });
     await trajectory.approve(pendingOf(both), DOCTOR);
     expect(await replayed(store)).toMatchObject({ ...ALIKE, compared: 5, taken_as_recorded: {} });
   });

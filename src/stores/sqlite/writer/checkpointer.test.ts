@@ -70,9 +70,9 @@ test('a process stays alive for the end of its copier, despite later requests', 
   const { path, db } = opened();
   const program = `
     import { DatabaseSync } from 'node:sqlite';
-    import { WalCopier } from ${JSON.stringify(new URL('./checkpointer.ts', import.meta.url).href)};
+    import { Checkpointer } from ${JSON.stringify(new URL('./checkpointer.ts', import.meta.url).href)};
     const db = new DatabaseSync(${JSON.stringify(path)});
-    const copier = new WalCopier(db, ${JSON.stringify(path)});
+    const copier = new Checkpointer(db, ${JSON.stringify(path)});
     const copying = copier.copy();
     const ending = copier.end();
     const more = copier.copy();
