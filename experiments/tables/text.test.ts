@@ -104,7 +104,7 @@ test('columns that a width has no room for stand below, beside the same keys', (
     tableTextWithin({ ...table, notes: ['a note of some words'] }, 9)
       .split('\n')
       .slice(-7, -1),
-  ).toEqual(['paper', 'prints', 'it.', 'a note of', 'some', 'words']);
+  ).toEqual(['the', 'paper’s', 'value.', 'a note of', 'some', 'words']);
   expect(tableTextWithin({ ...table, columns: [], rows: [{ keys: ['x', 1], cells: [] }] }, 9)).toMatch(/^x {9}1$/m);
 });
 

@@ -29,7 +29,7 @@ test('an experiment without its packages is refused before it measures', () => {
   const url = ['--postgres', 'postgres://nobody@127.0.0.1:1/none'];
   const gate = run('effects', 'gate');
   expect([gate.status, gate.out]).toEqual([2, '']);
-  expect(gate.err).toMatch(/it needs the packages smtp-server and nodemailer; run npm install smtp-server n/);
+  expect(gate.err).toMatch(/it needs the packages smtp-server and nodemailer\. Run npm install smtp-server n/);
   for (const args of [
     ['effects', 'crash-windows-postgres'],
     ['memory', 'lattice'],

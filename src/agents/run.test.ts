@@ -48,7 +48,7 @@ describe('a run', () => {
       expect(kinds).toContain('commit');
       const again = await replay();
       expect(again.firstDifference).toBeUndefined();
-      expect(again).toMatchObject({ same: true, headId: trajectory.head, turns: report.turns, taken: 1 });
+      expect(again).toMatchObject({ same: true, headId: trajectory.head, turns: report.turns, takenAsRecorded: 1 });
       expect(model.calls).toBe(calls);
       const options = { domains: [newsroom], oracle: store };
       expect(await deepReplay(store, 'desk', options)).toMatchObject({ differences: [] });

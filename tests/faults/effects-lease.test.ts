@@ -262,9 +262,9 @@ test.each([
   [{ blockTimeoutMs: 1.5 }, /blockTimeoutMs/],
   [
     { blockTimeoutMs: 1_000, callTimeoutMs: 251 },
-    /callTimeoutMs .* at most a quarter of blockTimeoutMs, which is 1000/,
+    /callTimeoutMs .* at most a quarter of blockTimeoutMs \(1000\)/,
   ],
-  [{ callTimeoutMs: 30_001 }, /at most a quarter of blockTimeoutMs, which is 120000/],
+  [{ callTimeoutMs: 30_001 }, /at most a quarter of blockTimeoutMs \(120000\)/],
 ])('limits that do not go together are refused by name: %j', (options, message) => {
   expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], ...options })).toThrow(message);
 });

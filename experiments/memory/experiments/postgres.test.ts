@@ -160,7 +160,7 @@ describe('without a server', () => {
   test('a named experiment that needs one is refused; all lists the omitted ones', async () => {
     const { code, out, err } = await assize('lattice');
     expect({ code, out }).toEqual({ code: 2, out: '' });
-    expect(err).toMatch(/^assize: lattice can.t be run: it needs a PostgreSQL server; name one with --postgres/);
+    expect(err).toMatch(/^assize: lattice cannot run: it needs a PostgreSQL server. Name one with --postgres/);
   });
 
   test.each([
