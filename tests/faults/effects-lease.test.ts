@@ -260,10 +260,7 @@ describe('a transaction with signs of life is not treated as hung', () => {
 test.each([
   [{ blockTimeoutMs: 99 }, /blockTimeoutMs must be a whole number of milliseconds from 100/],
   [{ blockTimeoutMs: 1.5 }, /blockTimeoutMs/],
-  [
-    { blockTimeoutMs: 1_000, callTimeoutMs: 251 },
-    /callTimeoutMs .* at most a quarter of blockTimeoutMs \(1000\)/,
-  ],
+  [{ blockTimeoutMs: 1_000, callTimeoutMs: 251 }, /callTimeoutMs .* at most a quarter of blockTimeoutMs \(1000\)/],
   [{ callTimeoutMs: 30_001 }, /at most a quarter of blockTimeoutMs \(120000\)/],
 ])('limits that do not go together are refused by name: %j', (options, message) => {
   expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], ...options })).toThrow(message);
