@@ -78,16 +78,19 @@ export class Writer {
    * Makes an entry and moves everything in memory past it. The caller sends the batch with
    * `commit`.
    *
-   * @throws the errors of `payload` and `make`; LedgerFault. The change is undone then, and nothing
-   * has moved.
+   * @throws the errors of `payload` and `make`; LedgerFault; AuthorityError for amounts beyond a
+   * budget. The change is undone then, and memory is as in the store or is reloaded.
    */
   apply(payload: () => Payload, { change, facts, writs = [], others }: Moves = {}): AppliedEntry {
+    const { head } = this.parts.chain;
     let made: { readonly row: EntryRow; readonly payload: Payload; readonly rest: readonly EntryRow[] };
     try {
       made = this.#make(payload(), others);
       applyEntry(this.parts, { ...made.row, payload: made.payload });
     } catch (error) {
       change?.undo();
+      // The chain has the entry, and the store never gets it.
+      if (this.parts.chain.head !== head) this.#discard(this.#generation);
       throw error;
     }
     const { row, rest } = made;
