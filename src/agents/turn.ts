@@ -66,14 +66,14 @@ export type Counsel = CounselDecision & { readonly pending: Hash; readonly diges
 
 /** A turn in the log, or undefined. @throws AgentError `bad_turn`; OracleError `oracle_corrupt` */
 export async function readTurn(oracle: Oracle, trajectory: string, turn: number): Promise<RecordedTurn | undefined> {
-  const nobody = new Error('the turn is not recorded yet');
+  const notRecorded = new Error('the turn is not recorded yet');
   const call = (): never => {
-    throw nobody;
+    throw notRecorded;
   };
   try {
     return recordedTurn(turn, await oracle.consult({ ...turnQuestion(trajectory, turn), call }));
   } catch (error) {
-    if (error === nobody || isAssizeError(error, 'oracle_miss')) return undefined;
+    if (error === notRecorded || isAssizeError(error, 'oracle_miss')) return undefined;
     throw error;
   }
 }

@@ -255,13 +255,13 @@ export class Resolutions {
     if (!isAnswering(input)) return { call: input };
     const { context, parts } = this.#writer;
     const { principal, answers = [] } = input;
-    const putUp = await submittedRequests(pending, context.replayer);
+    const submitted = await submittedRequests(pending, context.replayer);
     return {
       call: input,
       answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId })),
       mayAnswer: (question) => {
         if (requireFactStore(this.#beliefs).isJudged(question)) throw changedVoteError(principal, question);
-        if (putUp?.has(question.request) === false) throw notSubmittedError(pendingId, question);
+        if (submitted?.has(question.request) === false) throw notSubmittedError(pendingId, question);
         const channel = parts.domain.memory?.predicates[question.predicate]?.channel ?? ANY_COUNSELOR;
         counselorKind(parts.domain, channel, principal, waiting.requesters);
       },

@@ -9,7 +9,7 @@ import { RuntimeError } from '../errors.ts';
 import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
 import type { Proposals } from '../propose/propose.ts';
-import type { BelievedPlace } from '../records/believed-place.ts';
+import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { GatheredProposal } from '../records/intent.ts';
 import { randomHex } from '../records/random-hex.ts';
@@ -229,11 +229,11 @@ function targetsOf(input: ErasureInput): ErasureTargets {
 const BELIEVED_PLACE = arg.only(['space', 'subject', 'predicate', 'claim']);
 
 /** Errors contain the names of fields, but no names of the selector. */
-function checkBeliefSelector(given: unknown): BelievedPlace {
+function checkBeliefSelector(given: unknown): BeliefSelector {
   const unfit = BELIEVED_PLACE(given);
   if (unfit?.at === '') throw badErasure('a fact selector must have a space and a subject');
   if (unfit !== undefined) throw badErasure(`${quoted(unfit.at.slice(1))} of a fact selector must be ${unfit.wanted}`);
-  const { space, subject, predicate, claim } = given as Partial<BelievedPlace>;
+  const { space, subject, predicate, claim } = given as Partial<BeliefSelector>;
   if (!isName(space) || !isName(subject) || !(predicate === undefined || isName(predicate)))
     throw badErasure(
       `space, subject and predicate of a fact selector must be text of 1 to ${NAME_MAX} characters in Unicode's composed form`,

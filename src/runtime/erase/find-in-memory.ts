@@ -28,7 +28,7 @@ import type { OracleStore } from '#oracle';
 import { isErasedRow } from '../memory/plan/erased-row.ts';
 import { factPages } from '../memory/visible/fact-pages.ts';
 import type { VisibilityChain } from '../memory/visible/visibility.ts';
-import type { BelievedPlace } from '../records/believed-place.ts';
+import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { AskedQuestion } from '../records/questions.ts';
 import { answersNamedBy, answersWithin } from './find-in-oracle.ts';
 import { leavesOf, PatchSearch, type StateWrites } from './find-in-patches.ts';
@@ -50,7 +50,7 @@ type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
 const PAGE = 1_000;
 
 /** The findings for one selected set of facts. */
-interface SelectorIndex extends BelievedPlace {
+interface SelectorIndex extends BeliefSelector {
   /** By the hash of their names. */
   readonly partitions: Map<Hash, PartitionName>;
   /** Versions of facts, as recalls name them. */
@@ -101,7 +101,7 @@ export class MemorySearch {
   #changeable: ReadonlySet<Hash> = new Set();
 
   constructor(
-    places: readonly BelievedPlace[],
+    places: readonly BeliefSelector[],
     domain: Domain,
     { store, replayer }: { readonly store: LedgerStore; readonly replayer: Replayer },
   ) {
@@ -187,7 +187,7 @@ export class MemorySearch {
   }
 
   /** The selected facts without an existing claim. */
-  get unknown(): readonly BelievedPlace[] {
+  get unknown(): readonly BeliefSelector[] {
     return this.#places.filter(({ hasClaim }) => !hasClaim);
   }
 
@@ -526,7 +526,7 @@ function partitionOf({ space, subject, predicate, branch = '' }: PartitionName):
   return JSON.stringify([branch, space, subject, predicate]);
 }
 
-function isOf({ space, subject, predicate }: BelievedPlace, name: NamedObject): boolean {
+function isOf({ space, subject, predicate }: BeliefSelector, name: NamedObject): boolean {
   return name.space === space && name.subject === subject && (predicate === undefined || name.predicate === predicate);
 }
 

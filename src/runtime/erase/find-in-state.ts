@@ -15,7 +15,7 @@ import {
 } from '#ledger';
 import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-erased.ts';
 import { VisibilityChains } from '../memory/visible/visibility.ts';
-import type { BelievedPlace } from '../records/believed-place.ts';
+import type { BeliefSelector } from '../records/belief-selector.ts';
 import { EffectLogSearch } from './find-in-effects.ts';
 import { MemorySearch, type TargetValue } from './find-in-memory.ts';
 import { answersNamedBy, answersThere, isOracleLog } from './find-in-oracle.ts';
@@ -27,7 +27,7 @@ import { answersNamedBy, answersThere, isOracleLog } from './find-in-oracle.ts';
 export interface ErasureTargets {
   readonly at: readonly string[];
   readonly entries: readonly Hash[];
-  readonly beliefs: readonly BelievedPlace[];
+  readonly beliefs: readonly BeliefSelector[];
   readonly transactions: readonly number[];
 }
 
@@ -53,7 +53,7 @@ export interface FoundValues {
   /** The requested facts, as the entry has them. */
   readonly beliefs: readonly ErasedBeliefs[];
   /** The requested facts without an existing claim. */
-  readonly unknown: readonly BelievedPlace[];
+  readonly unknown: readonly BeliefSelector[];
   /** Partitions that lose facts, as the store had them before `left` was read. */
   readonly erasedPartitions: readonly ErasedPartition[];
   /** Other trajectories that still have some of the facts, by their rows. */

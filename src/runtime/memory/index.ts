@@ -1,4 +1,4 @@
-export type { BelievedPlace } from '../records/believed-place.ts';
+export type { BeliefSelector } from '../records/belief-selector.ts';
 /**
  * Facts of open trajectories. The pure layer (`#memory`) plans the statements of proposals on the
  * facts of a store, and their commit writes the plan.

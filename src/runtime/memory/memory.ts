@@ -3,7 +3,7 @@ import { arg, checkArgument } from '#base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement } from '#kernel';
 import type { Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
-import type { BelievedPlace } from '../records/believed-place.ts';
+import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
@@ -42,7 +42,7 @@ export type CorrectInput = Without<MemoryStatement, 'correct'>;
 export type RetractInput = Without<MemoryStatement, 'retract'>;
 
 /** The facts to erase, the reason, and the authority. */
-export interface ForgetInput extends Omit<BelievedPlace, 'space'> {
+export interface ForgetInput extends Omit<BeliefSelector, 'space'> {
   /** The reason; it stays in the ledger permanently. */
   readonly reason: string;
   /**

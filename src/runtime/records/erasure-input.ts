@@ -1,7 +1,7 @@
 import type { Writ } from '#authority';
 import type { Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
-import type { BelievedPlace } from './believed-place.ts';
+import type { BeliefSelector } from './belief-selector.ts';
 import type { Ruling } from './ruling.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface ErasureInput {
    * must cover `erase:memory:SPACE` of each space. Unknown members and undefined members are
    * refused, because a narrower selection would become a wider one.
    */
-  readonly beliefs?: readonly BelievedPlace[];
+  readonly beliefs?: readonly BeliefSelector[];
   /**
    * Tool transactions of this trajectory, by epoch: data that only the effect log has, such as the
    * data of an aborted transaction. The writ must cover `erase:effects:EPOCH`. Inputs that a

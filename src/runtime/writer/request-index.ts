@@ -69,14 +69,14 @@ export class RequestIndex {
     if (revoked !== undefined) this.add(revoked, payload.seq);
     const keyHash = keyHashOf(payload);
     if ('resolves' in payload && payload.resolves !== undefined)
-      this.addResolved(payload.resolves, keyHash, payload.seq);
+      this.#addResolved(payload.resolves, keyHash, payload.seq);
     else if (keyHash !== undefined) this.add(keyHash, payload.seq);
   }
 
   /**
    * Adds the resolution of a pending proposal, which is also a new ruling for its idempotency key.
    */
-  addResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
+  #addResolved(pendingId: Hash, keyHash: Hash | undefined, seq: number): void {
     this.add(pendingId, seq);
     if (keyHash !== undefined) this.add(keyHash, seq);
   }

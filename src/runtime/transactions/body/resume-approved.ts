@@ -235,11 +235,11 @@ async function preparedFrom(held: TransactionEngine, key: Hash, payload: BlobRef
 }
 
 /** The error if a tool's class differs from the class that the approver saw. */
-function classChangedError({ name, class: now }: Tool, putUp: EffectClass): EffectError {
+function classChangedError({ name, class: now }: Tool, submitted: EffectClass): EffectError {
   const said = ({ reversibility, delivery, sink }: EffectClass): string => `${reversibility}, ${delivery} and ${sink}`;
   return new EffectError(
     'stale',
-    `${name} was submitted as ${said(putUp)}, and is declared here as ${said(now!)}. Approve it with the earlier declaration, or reject it.`,
+    `${name} was submitted as ${said(submitted)}, and is declared here as ${said(now!)}. Approve it with the earlier declaration, or reject it.`,
     { evidence: { tool: name } },
   );
 }

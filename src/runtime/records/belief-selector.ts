@@ -1,7 +1,7 @@
 /**
  * The facts to erase: all statements about a subject, or about one predicate of it, or one claim.
  */
-export interface BelievedPlace {
+export interface BeliefSelector {
   readonly space: string;
   readonly subject: string;
   readonly predicate?: string;
