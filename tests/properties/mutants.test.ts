@@ -356,8 +356,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'runtime/propose/propose.ts',
     changes: [
       [
-        'const ruling = await this.rule(gathered, {',
-        'await this.rule(gathered);\n      const ruling = await this.rule(gathered, {',
+        'const ruled = this.rule(gathered, {',
+        'void writer.commit(this.rule(gathered) as never);\n      const ruled = this.rule(gathered, {',
       ],
     ],
     by: 'theorems',

@@ -60,8 +60,9 @@ import { isCollision } from '../transactions/body/abort-reasons.ts';
 import { type ResumedTransaction, resumeApproved } from '../transactions/body/resume-approved.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import { checkOthers } from '../writer/freeze.ts';
-import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
+import type { PreparedCommit } from '../writer/prepared.ts';
 import { scrub } from '../writer/scrub.ts';
+import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** A pending proposal that has expired, with the time of the check. */
@@ -322,59 +323,31 @@ export class Resolutions {
     });
   }
 
-  async #resolve(
+  #resolve(
     pendingId: Hash,
     input: Resolution,
-    prepare: (pending: PendingPayload) => Promise<RulingStep>,
+    prepare: (pending: PendingPayload) => Promise<ResolutionStep>,
   ): Promise<Ruling> {
     const writer = this.#writer;
-    /**
-     * The prepared input and the position of the trajectory at that time. Since then the step has
-     * only waited for something.
-     */
-    let ready: { readonly step: RulingStep; readonly life: number; readonly seq: number } | undefined;
-    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-      if (writer.stale) await writer.ready();
-      if (!writer.parts.chain.open.has(pendingId)) {
-        if (await writer.isBehind()) continue;
+    const isOpen = (): boolean => writer.parts.chain.open.has(pendingId);
+    const plan = async (): Promise<RulingStep<Ruling> | undefined> => {
+      if (!isOpen()) {
+        if (await writer.isBehind()) return undefined;
         throw notPending(pendingId, await this.#endOf(pendingId), isAnswering(input));
       }
-      const { generation } = writer;
-      const { seq } = writer.parts.chain;
-      // Preparing again would let writers that never pause win again.
-      const step =
-        ready?.life === generation && ready.seq === seq ? ready.step : await prepare(this.#pendingOf(pendingId, input));
-      // The proposal may have been resolved while the step was being prepared.
-      if (writer.stale || !writer.parts.chain.open.has(pendingId)) continue;
-      const pending = this.#pendingOf(pendingId, input);
-      const at = writer.now();
-      const expired = pending.expires !== undefined && at >= pending.expires;
-      let prepared: PreparedCommit<Ruling>;
-      try {
-        const ruled = writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
-        if ('needs' in ruled) {
-          ready = { step, life: generation, seq };
-          await ruled.needs();
-          tries--;
-          continue;
-        }
-        prepared = ruled;
-      } catch (refusal) {
-        ready = { step, life: generation, seq };
-        // No append will show whether the reason of the refusal still holds.
-        if (!isAssizeError(refusal) || !(await writer.isBehind())) throw refusal;
-        continue;
-      }
-      try {
-        const done = await writer.commit(prepared);
-        if (done !== undefined) return done;
-      } catch (error) {
-        // Another process committed first with the same effect keys. The outcome of the proposal is
-        // the better answer.
-        if (!isCollision(error) || writer.parts.chain.open.has(pendingId)) throw error;
-      }
-    }
-    throw await writer.conflictError();
+      const step = await prepare(this.#pendingOf(pendingId, input));
+      return () => {
+        // The proposal may have been resolved while the step was being prepared.
+        if (!isOpen()) return undefined;
+        const pending = this.#pendingOf(pendingId, input);
+        const at = writer.now();
+        const expired = pending.expires !== undefined && at >= pending.expires;
+        return writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
+      };
+    };
+    // Another process committed first with the same effect keys. The outcome of the proposal is the
+    // better answer.
+    return untilCommitted(writer, plan, (error) => isCollision(error) && !isOpen());
   }
 
   #refuse(
@@ -433,7 +406,7 @@ export class Resolutions {
 }
 
 /** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
-type RulingStep = (at: Instant) => PreparedCommit<Ruling> | Needs;
+type ResolutionStep = (at: Instant) => PreparedCommit<Ruling> | Needs;
 
 const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
 

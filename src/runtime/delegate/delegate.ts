@@ -19,8 +19,9 @@ import { badWrit, unspent, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import { answerPayload, conclusionPayload, delegationStartPayload } from '../records/entry-payloads.ts';
 import { rootPayload, vectorOf } from '../records/root-payload.ts';
-import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
+import type { PreparedCommit } from '../writer/prepared.ts';
 import { resolveUnknownCommit } from '../writer/resolve-unknown-commit.ts';
+import { untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import {
@@ -127,25 +128,13 @@ export class Delegations {
 
   // ── starting ──
 
-  async #delegate(terms: DelegationTerms): Promise<void> {
-    const writer = this.#writer;
-    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-      if (writer.stale) await writer.ready();
-      if (await this.#wasDelegated(terms)) return;
-      if (writer.stale) continue;
+  #delegate(terms: DelegationTerms): Promise<true> {
+    return untilCommitted<true>(this.#writer, async () => {
+      if (await this.#wasDelegated(terms)) return { answer: true };
+      if (this.#writer.stale) return undefined;
       await this.#resolutions.recordExpired();
-      if (writer.stale) continue;
-      let prepared: PreparedCommit<true>;
-      try {
-        prepared = this.#start(terms);
-      } catch (error) {
-        // A refusal is not recorded, so no append would show that it was based on stale memory.
-        if (isAssizeError(error) && (await writer.isBehind())) continue;
-        throw error;
-      }
-      if (await writer.commit(prepared)) return;
-    }
-    throw await writer.conflictError();
+      return () => this.#start(terms);
+    });
   }
 
   /**
@@ -283,23 +272,19 @@ export class Delegations {
 
   // ── concluding ──
 
-  async #conclude(startId: Hash, input: Conclusion): Promise<EntryRow> {
-    const writer = this.#writer;
-    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-      if (writer.stale) await writer.ready();
-      const start = writer.parts.chain.delegated.get(startId);
+  #conclude(startId: Hash, input: Conclusion): Promise<EntryRow> {
+    return untilCommitted(this.#writer, async () => {
+      const start = this.#writer.parts.chain.delegated.get(startId);
       if (start === undefined) {
         const before = await this.#concludedBefore(startId);
-        if (before !== undefined) return sameOrConflict(before, input);
-        if (await writer.isBehind()) continue;
-        throw notDelegated(`${startId} is not a delegation of ${writer.id}`);
+        if (before !== undefined) return { answer: sameOrConflict(before, input) };
+        throw notDelegated(`${startId} is not a delegation of ${this.#writer.id}`);
       }
-      if (!(await this.hasBegun(startId, start))) continue;
+      if (!(await this.hasBegun(startId, start))) return undefined;
       const child = await this.#children.open(start.child_trajectory_id);
-      const done = await this.#adoptAnswer(startId, await child.answer(input));
-      if (done !== undefined) return done;
-    }
-    throw await writer.conflictError();
+      const answer = await child.answer(input);
+      return () => this.#adoptAnswer(startId, answer);
+    });
   }
 
   async #concludedBefore(startId: Hash): Promise<EntryRow | undefined> {
@@ -309,16 +294,16 @@ export class Delegations {
     return row !== undefined && conclusionOf(row)?.concludes === startId ? row : undefined;
   }
 
-  /** Undefined if memory turned out to be stale. */
-  async #adoptAnswer(startId: Hash, answer: EntryRow): Promise<EntryRow | undefined> {
+  /** Undefined if the delegation was concluded in the meantime. */
+  #adoptAnswer(startId: Hash, answer: EntryRow): PreparedCommit<EntryRow> | undefined {
     const writer = this.#writer;
     const start = writer.parts.chain.delegated.get(startId);
-    if (writer.stale || start === undefined) return undefined;
+    if (start === undefined) return undefined;
     const said = answerOf(answer) as DelegationPayload;
     unspent(parseWrit(start.writ), said.budget_cost ?? {});
     const at = maxInstant(writer.now(), said.at);
     const { row, batch } = writer.apply(() => conclusionPayload(writer.nextPosition(at), answer.id, said));
-    return writer.commit({ ...batch, blobs: [], answer: row });
+    return { ...batch, blobs: [], answer: row };
   }
 
   async #answer(input: Conclusion): Promise<EntryRow> {
@@ -328,18 +313,12 @@ export class Delegations {
     const start = await this.#entryOf(from.entry_id);
     // No entry follows the answer, so known outcomes of effects are recorded before it.
     await this.#children.effectsSettled();
-    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-      if (writer.stale) await writer.ready();
-      const { answered, delegated } = writer.parts.chain;
-      if (answered !== undefined) return sameOrConflict(await this.#entryOf(answered), input);
-      if (delegated.size > 0) {
-        if (await writer.isBehind()) continue;
-        throw stillDelegated([...delegated.keys()]);
-      }
-      const done = await writer.commit(this.#finish(start.id, readRow(start).payload as DelegationPayload, input));
-      if (done !== undefined) return done;
-    }
-    throw await writer.conflictError();
+    const finish = (): PreparedCommit<EntryRow> =>
+      this.#finish(start.id, readRow(start).payload as DelegationPayload, input);
+    return untilCommitted(writer, async () => {
+      const { answered } = writer.parts.chain;
+      return answered === undefined ? finish : { answer: sameOrConflict(await this.#entryOf(answered), input) };
+    });
   }
 
   /** An entry that the chain named when it was read. */
@@ -352,6 +331,8 @@ export class Delegations {
   /** From here to the append nothing awaits. */
   #finish(startId: Hash, start: DelegationPayload, input: Conclusion): PreparedCommit<EntryRow> {
     const writer = this.#writer;
+    const { delegated } = writer.parts.chain;
+    if (delegated.size > 0) throw stillDelegated([...delegated.keys()]);
     const blobs: BlobRow[] = [];
     const answer = finalAnswerOf(input, blobs);
     const said = {

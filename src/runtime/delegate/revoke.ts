@@ -23,7 +23,8 @@ import type { GatheredProposal } from '../records/intent.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
-import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
+import type { PreparedCommit } from '../writer/prepared.ts';
+import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
@@ -93,7 +94,7 @@ export class Revocations {
   async revoke(given: RevocationInput): Promise<Revocation> {
     const input = checkedInput(given);
     const nonce = randomHex(this.#writer.context.random, 16);
-    const { id, ruling } = await this.#revokeUntilCommitted(() => this.#attempt(input, nonce));
+    const { id, ruling } = await untilCommitted(this.#writer, () => this.#plan(input, nonce));
     if (ruling.ruling !== 'committed') return { ruling, propagated: [] };
     return { ruling, propagated: await this.#propagate(id, ruling.entry.id) };
   }
@@ -104,7 +105,7 @@ export class Revocations {
    */
   async adopt(entryId: Hash): Promise<EntryRow | undefined> {
     const there = await this.#revokedThere(entryId);
-    const entry = await this.#revokeUntilCommitted(() => this.#adoptNow(there));
+    const entry = await untilCommitted(this.#writer, () => this.#planAdoption(there));
     if (entry === 'answered') return undefined;
     await this.#propagate(there.payload.action.args.writ, entry.id);
     return entry;
@@ -120,24 +121,7 @@ export class Revocations {
     }
   }
 
-  /** Repeats an attempt while another writer appends first. */
-  async #revokeUntilCommitted<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-    const writer = this.#writer;
-    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-      while (writer.busy !== undefined) await writer.busy;
-      if (writer.stale) await writer.ready();
-      try {
-        const done = await attempt();
-        if (done !== undefined) return done;
-      } catch (error) {
-        // An error is not recorded, so no append would show that it was based on stale memory.
-        if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
-      }
-    }
-    throw await writer.conflictError();
-  }
-
-  async #attempt(input: RevocationInput, nonce: string): Promise<{ id: Hash; ruling: Ruling } | undefined> {
+  async #plan(input: RevocationInput, nonce: string): Promise<Planned<IdentifiedRuling>> {
     const { parts, context } = this.#writer;
     const by = parts.writs.present(input.by);
     verified(context.verifier, by, parts.writs.delegated);
@@ -146,10 +130,19 @@ export class Revocations {
     if (!held.ok) throw badWrit(held);
     const id = writId(revoked.writ);
     const before = await this.#entryOf(id);
-    if (before !== undefined) return { id, ruling: rulingOf(before) };
-    if (this.#mustWait(id)) return undefined;
-    const ruling = await this.#writer.commit(this.#writer.runRuling(() => this.#rule(input, by, revoked, nonce)));
-    return ruling && { id, ruling };
+    if (before !== undefined) return { answer: { id, ruling: rulingOf(before) } };
+    return this.#unlessRevoked(id, () => this.#rule(input, by, revoked, nonce));
+  }
+
+  /** The step, unless another step holds the writer, or a concurrent call has revoked the writ. */
+  #unlessRevoked<Answer>(id: Hash, rule: () => PreparedCommit<Answer>): RulingStep<Answer> {
+    const writer = this.#writer;
+    return () => {
+      const { busy, parts } = writer;
+      if (busy !== undefined) return { needs: () => busy };
+      const isRevoked = parts.writs.revoked.has(id) && parts.requests.seqOf(id) !== undefined;
+      return isRevoked ? undefined : writer.runRuling(rule);
+    };
   }
 
   /** A known writ or an ancestor of one, a writ that was delegated from here, or the given writ. */
@@ -174,15 +167,7 @@ export class Revocations {
 
   // ── from here to the append nothing awaits ──
 
-  /**
-   * Memory is stale, another step holds the writer, or a concurrent call has just revoked the writ.
-   */
-  #mustWait(id: Hash): boolean {
-    const { stale, busy, parts } = this.#writer;
-    return stale || busy !== undefined || (parts.writs.revoked.has(id) && parts.requests.seqOf(id) !== undefined);
-  }
-
-  #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): PreparedCommit<Ruling> {
+  #rule(input: RevocationInput, by: WritChain, revoked: WritChain, nonce: string): PreparedCommit<IdentifiedRuling> {
     const writer = this.#writer;
     const { chain, domain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
@@ -197,13 +182,14 @@ export class Revocations {
     if (judged.verdict === 'rejected') {
       const rejection = () => rejectionPayload(place, gathered, id, judged, domain, kept);
       const { row, payload, batch } = writer.apply(rejection, { writs: unstored });
-      return { ...batch, blobs: kept.blobs, answer: rulingFrom(row, payload) };
+      return { ...batch, blobs: kept.blobs, answer: { id: args.writ, ruling: rulingFrom(row, payload) } };
     }
     writs.admit(revoked);
     const revokedToo = writs.unstored(revoked).filter(({ hash }) => !unstored.some((blob) => blob.hash === hash));
     const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
     const { row, payload, batch } = writer.apply(revocation, { writs: [...unstored, ...revokedToo] });
-    return { ...batch, blobs: [...kept.blobs, ...revokedToo], answer: rulingFrom(row, payload) };
+    const answer = { id: args.writ, ruling: rulingFrom(row, payload) };
+    return { ...batch, blobs: [...kept.blobs, ...revokedToo], answer };
   }
 
   /**
@@ -251,14 +237,18 @@ export class Revocations {
     throw new RuntimeError('not_found', `${entryId} does not revoke a writ that was delegated to ${id}.`);
   }
 
-  async #adoptNow(there: Entry<RevocationPayload>): Promise<EntryRow | 'answered' | undefined> {
+  async #planAdoption(there: Entry<RevocationPayload>): Promise<Planned<EntryRow | 'answered'>> {
+    const { writ } = there.payload.action.args;
+    const before = await this.#entryOf(writ);
+    if (before !== undefined) return { answer: before };
+    if (this.#writer.parts.chain.answered !== undefined) return { answer: 'answered' };
+    return this.#unlessRevoked(writ, () => this.#adoptNow(there));
+  }
+
+  #adoptNow(there: Entry<RevocationPayload>): PreparedCommit<EntryRow> {
     const writer = this.#writer;
     const { writ, reason } = there.payload.action.args;
-    const before = await this.#entryOf(writ);
-    if (before !== undefined) return before;
-    if (this.#mustWait(writ)) return undefined;
     const { chain, domain, writs } = writer.parts;
-    if (chain.answered !== undefined) return 'answered';
     const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
     const args: RevocationArgs = { writ, reason, from };
     const delegated = writs.get(writs.delegated as Hash) as WritChain;
@@ -269,7 +259,7 @@ export class Revocations {
     const id = writId(delegated.writ);
     const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
     const { row, batch } = writer.apply(revocation);
-    return writer.commit({ ...batch, blobs: [], answer: row });
+    return { ...batch, blobs: [], answer: row };
   }
 
   /**
@@ -281,7 +271,7 @@ export class Revocations {
       if (!this.#isUnder(start, id)) continue;
       const trajectoryId = start.child_trajectory_id;
       try {
-        await this.#revokeUntilCommitted(() => this.#propagateTo(startId, start, entryId));
+        await untilCommitted(this.#writer, () => this.#propagateTo(startId, start, entryId));
         carried.push({ trajectoryId });
       } catch (error) {
         if (!isAssizeError(error)) throw error;
@@ -292,23 +282,29 @@ export class Revocations {
   }
 
   /**
-   * True if nothing more is done there under the revoked writ; undefined if memory turned out to be
-   * stale.
+   * Answers if nothing more is done there under the revoked writ. Undefined if memory turned out to
+   * be stale.
    */
-  async #propagateTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<true | undefined> {
+  async #propagateTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<{ answer: true } | undefined> {
     const { parts } = this.#writer;
     // Concluded in the meantime: nothing follows the final answer.
-    if (!parts.chain.delegated.has(startId)) return true;
+    if (!parts.chain.delegated.has(startId)) return { answer: true };
     if (!(await this.#delegations.hasBegun(startId, start))) return undefined;
     const child = await this.#children.open(start.child_trajectory_id);
     await child.adoptRevocation(entryId);
-    return true;
+    return { answer: true };
   }
 
   #isUnder(start: DelegationPayload, id: Hash): boolean {
     const writ = parseWrit(start.writ);
     return writId(writ) === id || this.#writer.parts.writs.isBelow(writ.parent as Hash, id);
   }
+}
+
+/** The ruling on a revocation, with the id of the writ. */
+interface IdentifiedRuling {
+  readonly id: Hash;
+  readonly ruling: Ruling;
 }
 
 /** Writ, policy and budget were checked in the trajectory that revoked. */

@@ -14,8 +14,8 @@ import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { GatheredProposal } from '../records/intent.ts';
 import { randomHex } from '../records/random-hex.ts';
 import type { Ruling } from '../records/ruling.ts';
-import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import { scrub } from '../writer/scrub.ts';
+import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import { type ErasureTargets, type FoundValues, findErasable } from './find-in-state.ts';
 
@@ -49,61 +49,68 @@ export class Erasures {
     const wanted = targetsOf(given);
     // A copy: the checked input stays the same while the ledger is searched.
     const input = { ...given };
-    const writer = this.#writer;
     // Proposals wait during the search. The search would miss them, and each would force a new
     // search.
-    const ruling = await writer.runExclusive(async () => {
-      let losing: readonly PartitionName[] = [];
-      let rest: FoundValues | undefined;
-      // After the first entry of several, the erased quotes can no longer be found, so they are
-      // collected here.
-      const unmarked = new Set<Hash>();
-      for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
-        // Writers of the same partitions in other trajectories would otherwise commit first each
-        // time.
-        const letGo = await this.#beliefs?.lock(losing);
-        try {
-          if (writer.stale) await writer.ready();
-          await this.#resolutions.recordExpired();
-          await writer.flushed();
-          if (writer.stale) continue;
-          const found: FoundValues = rest ?? (await this.#find(wanted));
-          rest = undefined;
-          losing = found.erasedPartitions.map(({ name }) => name);
-          for (const id of found.unmarked) unmarked.add(id);
-          if (writer.stale) continue;
-          if (found.length !== writer.parts.chain.seq) {
-            // Another writer committed first, or a non-proposal entry was written here.
-            await writer.isBehind();
-            continue;
-          }
-          await checkFound(wanted, found, writer.parts.domain);
-          const { part, after } = divided(found);
-          const gathered = this.#gather(input, wanted, { ...found, ...part });
-          const ruling = await this.#proposals.rule(gathered, {
-            builtIn: true,
-            erasedPartitions: found.erasedPartitions,
-          });
-          if (ruling !== undefined && 'needs' in ruling) {
-            await ruling.needs();
-            tries--;
-            continue;
-          }
-          if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
-          if (ruling?.ruling === 'committed' && after !== undefined) {
-            // Repeating the whole search for each of many entries would take quadratic time.
-            rest = await this.#remaining(after);
-            tries = -1;
-          } else if (ruling !== undefined) return await this.#propagate(ruling, wanted, found, [...unmarked]);
-        } finally {
-          letGo?.();
-        }
-      }
-      throw await writer.conflictError();
-    });
+    const ruling = await this.#writer.runExclusive(() => this.#eraseAll(input, wanted));
     // Once for all entries of the erasure, also if a later one was refused.
     await scrub(this.#writer.context.store);
     return ruling;
+  }
+
+  /** As many entries as the erasure needs. */
+  async #eraseAll(input: ErasureInput, wanted: ErasureTargets): Promise<ErasureRuling> {
+    // After the first entry of several, the erased quotes can no longer be found, so they are
+    // collected here.
+    const unmarked = new Set<Hash>();
+    let rest: FoundValues | undefined;
+    for (;;) {
+      const { ruling, found, after } = await this.#eraseOnce(input, wanted, rest);
+      for (const id of found.unmarked) unmarked.add(id);
+      if (ruling.ruling !== 'committed' || after === undefined)
+        return this.#propagate(ruling, wanted, found, [...unmarked]);
+      // Repeating the whole search for each of many entries would take quadratic time.
+      rest = await this.#remaining(after);
+    }
+  }
+
+  /** One entry. `rest`: the values that an earlier entry has left. */
+  async #eraseOnce(input: ErasureInput, wanted: ErasureTargets, rest: FoundValues | undefined): Promise<ErasedOnce> {
+    const writer = this.#writer;
+    let known = rest;
+    let losing: readonly PartitionName[] = known?.erasedPartitions.map(({ name }) => name) ?? [];
+    let letGo: (() => void) | undefined;
+    const plan = async (): Promise<RulingStep<ErasedOnce> | undefined> => {
+      letGo?.();
+      // Writers of the same partitions in other trajectories would otherwise commit first each time.
+      letGo = await this.#beliefs?.lock(losing);
+      await this.#resolutions.recordExpired();
+      await writer.flushed();
+      if (writer.stale) return undefined;
+      const found = known ?? (await this.#find(wanted));
+      known = undefined;
+      losing = found.erasedPartitions.map(({ name }) => name);
+      if (writer.stale) return undefined;
+      if (found.length !== writer.parts.chain.seq) {
+        // Another writer committed first, or a non-proposal entry was written here.
+        await writer.isBehind();
+        return undefined;
+      }
+      await checkFound(wanted, found, writer.parts.domain);
+      const { part, after } = divided(found);
+      const gathered = this.#gather(input, wanted, { ...found, ...part });
+      return () => {
+        const how = { builtIn: true, erasedPartitions: found.erasedPartitions };
+        const ruled = this.#proposals.rule(gathered, how);
+        if ('needs' in ruled) return ruled;
+        if ('unrecorded' in ruled) return { unrecorded: { ruling: ruled.unrecorded, found, after } };
+        return { ...ruled, answer: { ruling: ruled.answer, found, after } };
+      };
+    };
+    try {
+      return await untilCommitted(writer, plan);
+    } finally {
+      letGo?.();
+    }
   }
 
   /** After the commit no writer records the erased data again. Earlier records are found here. */
@@ -169,6 +176,13 @@ export class Erasures {
       principal: input.principal ?? writ.writ.subject,
     };
   }
+}
+
+/** One entry of an erasure, and the values for the next. */
+interface ErasedOnce {
+  readonly ruling: Ruling;
+  readonly found: FoundValues;
+  readonly after: FoundValues | undefined;
 }
 
 type Part = Pick<FoundValues, 'answers' | 'logged' | 'values'>;

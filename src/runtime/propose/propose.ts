@@ -13,12 +13,13 @@ import { batchErasureOf, commitPayload, pendingPayload, rejectionPayload } from 
 import {
   checkProposal,
   type GatheredProposal,
-  gather,
   isForFailure,
   keyHashOf,
   type ProposalInput,
+  readProposal,
+  underWrit,
 } from '../records/intent.ts';
-import type { Needs } from '../records/needs.ts';
+import type { NeedsFacts } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
@@ -28,9 +29,10 @@ import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-authority.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
-import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
+import type { PreparedCommit } from '../writer/prepared.ts';
 import { requestKeyOf } from '../writer/request-index.ts';
 import type { TurnScopedPorts } from '../writer/turn-ports.ts';
+import { type RulingStep, type Unrecorded, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import { Precondition } from './precondition.ts';
 
@@ -89,7 +91,7 @@ export class Proposals implements Proposer {
     const { unsalted, isTurn } = this.#turn;
     const isRead = acting !== undefined;
     const isOwn = isRead || isForFailure(key);
-    const gatheredUnder = gather(input, { trajectoryId, nonce, unsalted, isOwn, isRead, isTurn });
+    const read = readProposal(input, { trajectoryId, nonce, unsalted, isOwn, isRead, isTurn });
     if (this.#writer.isLikelyStale) await this.#writer.refresh();
     let presented: WritChain;
     try {
@@ -101,14 +103,14 @@ export class Proposals implements Proposer {
       await this.#writer.ready();
       presented = this.#present(writ);
     }
-    const gathered = gatheredUnder(presented, acting);
+    const gathered = underWrit(read, presented, acting);
     const byKey = gathered.observations
       .map(({ unsalted }) => unsalted)
       .filter(({ oracle_key }) => oracle_key !== undefined);
     if (byKey.length > 0) await checkObserved(byKey, context.oracle);
     const { proposalId, keyHash } = gathered;
     const insist = (): Promise<Ruling> => {
-      const ruling = this.#proposeUntilCommitted(gathered, key, unchanged);
+      const ruling = this.#untilRuled(gathered, key, unchanged);
       return unchanged === undefined ? ruling : ruling.finally(() => unchanged.dispose());
     };
     if (keyHash === undefined) return await insist();
@@ -122,52 +124,49 @@ export class Proposals implements Proposer {
     return ruling;
   }
 
-  async #proposeUntilCommitted(
+  #untilRuled(
     gathered: GatheredProposal,
     key: string | undefined,
-    unchanged: Precondition | undefined,
+    precondition: Precondition | undefined,
   ): Promise<Ruling> {
     const writer = this.#writer;
-    const chance = new SaltSource(writer.context.random);
+    const salts = new SaltSource(writer.context.random);
     let assertedAt: Instant | undefined;
-    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+    const rule: RulingStep<Ruling> = () => {
+      const { busy } = writer;
+      if (busy !== undefined) return { needs: () => busy };
+      if (precondition?.isOutdated) return undefined;
+      const ruled = this.rule(gathered, { precondition, assertedAt, salts });
+      if (!('needs' in ruled)) return ruled;
+      return {
+        needs: async () => {
+          const said = await ruled.needs();
+          assertedAt ??= said;
+        },
+      };
+    };
+    const readsNothing = gathered.keyHash === undefined && precondition === undefined;
+    const plan = async (): Promise<RulingStep<Ruling> | { readonly answer: Ruling } | undefined> => {
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
-      if (gathered.keyHash !== undefined) {
-        const before = await this.#previousRuling(gathered, key);
+      const before = await this.#previousRuling(gathered, key);
+      if (before !== undefined) {
         // The pending proposal may have been resolved in another process.
-        if (before?.ruling === 'escalated' && (await writer.isBehind())) continue;
-        if (before !== undefined) return before;
-        if (writer.stale) continue;
-        // An error is not recorded, so no append would show that another process has ruled on it.
-        if (gathered.invalidObservationName !== undefined && (await writer.isBehind())) continue;
-        if (gathered.invalidObservationName !== undefined) throw gathered.invalidObservationName;
+        const isStale = before.ruling === 'escalated' && (await writer.isBehind());
+        return isStale ? undefined : { answer: before };
       }
-      if (unchanged !== undefined) await unchanged.load();
-      for (
-        let due = this.#resolutions.expired();
-        due !== undefined && !writer.stale;
-        due = this.#resolutions.expired()
-      ) {
-        await writer.commit(this.#resolutions.expire(due));
-      }
-      if (writer.stale || unchanged?.isOutdated) continue;
-      if (writer.busy !== undefined) {
-        tries--;
-        continue;
-      }
-      const ruling = await this.rule(gathered, { precondition: unchanged, assertedAt, salts: chance });
-      if (ruling !== undefined && 'needs' in ruling) {
-        const said = await ruling.needs();
-        assertedAt ??= said;
-        tries--;
-        continue;
-      }
-      // No append has confirmed that the freezing approval is still open.
-      if (ruling?.ruling === 'frozen' && (await writer.isBehind())) continue;
-      if (ruling !== undefined) return ruling;
-    }
-    throw await writer.conflictError();
+      if (writer.stale) return undefined;
+      if (gathered.invalidObservationName !== undefined) throw gathered.invalidObservationName;
+      await precondition?.load();
+      await this.#resolutions.recordExpired();
+      return rule;
+    };
+    return untilCommitted(writer, () => (readsNothing && !this.#hasExpired() ? rule : plan()));
+  }
+
+  /** Whether a pending proposal must be recorded as expired first. */
+  #hasExpired(): boolean {
+    return this.#writer.busy === undefined && this.#resolutions.expired() !== undefined;
   }
 
   #present(given: ProposalInput['writ']): WritChain {
@@ -185,7 +184,7 @@ export class Proposals implements Proposer {
     key: string | undefined,
   ): Promise<Ruling | undefined> {
     const { id, parts, context } = this.#writer;
-    const seq = parts.requests.seqOf(keyHash as Hash);
+    const seq = keyHash === undefined ? undefined : parts.requests.seqOf(keyHash);
     if (seq === undefined) return undefined;
     // The entry that rules on it may still be in flight, or lost on its way to the store.
     await this.#writer.flushed();
@@ -220,8 +219,8 @@ export class Proposals implements Proposer {
 
   // ── from here to the append nothing awaits ──
 
-  /** Undefined if another writer appended first. `Needs`: nothing has moved. */
-  rule(gathered: GatheredProposal, how: RulingOptions = {}): Promise<Ruling | undefined> | Ruling | Needs {
+  /** An open approval blocks the proposal if the ruling is unrecorded. `Needs`: nothing has moved. */
+  rule(gathered: GatheredProposal, how: RulingOptions = {}): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
     return this.#writer.runRuling(() => this.#rule(gathered, how));
   }
 
@@ -234,12 +233,12 @@ export class Proposals implements Proposer {
       assertedAt,
       salts = new SaltSource(this.#writer.context.random),
     }: RulingOptions,
-  ): Promise<Ruling | undefined> | Ruling | Needs {
+  ): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
     const writer = this.#writer;
     const { chain, domain, world, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
-    if (frozen !== undefined) return frozen;
+    if (frozen !== undefined) return { unrecorded: frozen };
     const at = writer.now();
     const id = writId(gathered.writ.writ);
     const { commitPlan } = gathered;
@@ -254,7 +253,7 @@ export class Proposals implements Proposer {
         conflict: () => precondition?.conflict(gathered.intent),
       });
     const stopped = this.#stopped(adjudicated);
-    if (stopped !== undefined) return stopped;
+    if (stopped !== undefined) return { unrecorded: stopped };
     const unstored = writs.unstored(gathered.writ);
     const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)), [
       ...gathered.blobs,
@@ -282,7 +281,7 @@ export class Proposals implements Proposer {
         ? kept.blobs
         : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
     const asked = 'asked' in judged ? (judged as PendingQuestions).asked : undefined;
-    return writer.commit({ ...batch, blobs, erasure, effects: acts?.write, asked, answer: rulingFrom(row, payload) });
+    return { ...batch, blobs, erasure, effects: acts?.write, asked, answer: rulingFrom(row, payload) };
   }
 
   /**
@@ -309,7 +308,7 @@ export class Proposals implements Proposer {
     when: { readonly at: Instant; readonly assertedAt?: Instant | undefined },
     kept: PayloadBlobs,
     losing: readonly ErasedPartition[],
-  ): { readonly judged: Judgement; readonly believed?: PlannedBeliefs } | Needs {
+  ): { readonly judged: Judgement; readonly believed?: PlannedBeliefs } | NeedsFacts {
     if (judged.verdict !== 'approved') return { judged };
     const { id } = this.#writer;
     if (losing.length > 0)

@@ -197,34 +197,43 @@ export function parseIntent({ action, role, args }: Pick<ProposalInput, 'action'
   return { action, role: read, args: copied('The arguments', args, FOREIGN) };
 }
 
+/** How the parts of a proposal are read. */
+interface ReadingTerms {
+  readonly trajectoryId: string;
+  readonly nonce: string;
+  readonly unsalted: boolean;
+  /** Whether the runtime itself made the observations. */
+  readonly isOwn: boolean;
+  /**
+   * Whether the values were already read, as a transaction reads its inputs and the answers of its
+   * tools. They are not shared.
+   */
+  readonly isRead: boolean;
+  /**
+   * Whether the proposal belongs to a recorded turn. Observations of a turn keep the names that
+   * they have in it.
+   */
+  readonly isTurn: boolean;
+}
+
+/** The parts of a proposal that its caller gave, before its writ is looked up. */
+export interface ReadProposal
+  extends Pick<GatheredProposal, 'intent' | 'observed' | 'observations' | 'blobs' | 'invalidObservationName'> {
+  readonly trajectoryId: string;
+  readonly nonce: string;
+  readonly key: string | undefined;
+  /** The principal that the caller named. */
+  readonly principal: string | undefined;
+}
+
 /**
  * Reads all of a proposal before it is adjudicated (docs/decisions/001-order-of-a-proposal.md),
- * once and synchronously. Later changes by the caller, during awaits, have no effect. The writ is
- * looked up among the writs known at that time.
+ * once and synchronously. Later changes by the caller, during awaits, have no effect.
  *
  * @throws RuntimeError `bad_intent`; CanonError for a value that cannot be canonicalised. Both are
  * errors of the call, not entries
  */
-export function gather(
-  input: ProposalInput,
-  place: {
-    readonly trajectoryId: string;
-    readonly nonce: string;
-    readonly unsalted: boolean;
-    /** Whether the runtime itself made the observations. */
-    readonly isOwn: boolean;
-    /**
-     * Whether the values were already read, as a transaction reads its inputs and the answers of
-     * its tools. They are not shared.
-     */
-    readonly isRead: boolean;
-    /**
-     * Whether the proposal belongs to a recorded turn. Observations of a turn keep the names that
-     * they have in it.
-     */
-    readonly isTurn: boolean;
-  },
-): (writ: WritChain, acting?: CommitPlan) => GatheredProposal {
+export function readProposal(input: ProposalInput, place: ReadingTerms): ReadProposal {
   const { action, role, args } = place.isRead ? (input as ParsedIntent) : parseIntent(input);
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
@@ -254,28 +263,40 @@ export function gather(
     const seen = { hash: contentHash(value, ORACLE_LIMITS), ...named };
     observations.push({ unsalted: seen, isSalted: !isTurn && !place.unsalted });
   }
-  const { idempotencyKey: key, principal: named } = input;
+  const { idempotencyKey: key, principal } = input;
   if (misnamed !== undefined && key === undefined) throw misnamed;
-  const { trajectoryId: trajectory, nonce } = place;
-  const seen = observations.map((observation) => observation.unsalted) as unknown as Json;
-  return (writ, acting) => {
-    const principal = named ?? writ.writ.subject;
-    return {
-      proposalId: hashText(
-        withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, () =>
-          plainText({ action, args, nonce, observations: seen, role, trajectory, writ: writId(writ.writ) }),
-        ),
-      ),
-      keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectory),
-      intent: { action, role, args },
-      observed,
-      observations,
-      blobs,
-      writ,
-      principal,
-      commitPlan: acting,
-      invalidObservationName: misnamed,
-    };
+  const { trajectoryId, nonce } = place;
+  const intent = { action, role, args };
+  return {
+    trajectoryId,
+    nonce,
+    key,
+    principal,
+    intent,
+    observed,
+    observations,
+    blobs,
+    invalidObservationName: misnamed,
+  };
+}
+
+/** The proposal under its writ. @throws CanonError `too_large` */
+export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: CommitPlan | undefined): GatheredProposal {
+  const { trajectoryId: trajectory, nonce, key, intent, observed, observations, blobs, invalidObservationName } = read;
+  const principal = read.principal ?? writ.writ.subject;
+  const seen = observations.map(({ unsalted }) => unsalted) as unknown as Json;
+  const text = (): string => plainText({ ...intent, nonce, observations: seen, trajectory, writ: writId(writ.writ) });
+  return {
+    proposalId: hashText(withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, text)),
+    keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectory),
+    intent,
+    observed,
+    observations,
+    blobs,
+    writ,
+    principal,
+    commitPlan,
+    invalidObservationName,
   };
 }
 

@@ -1,13 +1,13 @@
 import type { Instant } from '#ledger';
 
 /** A read that a ruling needs first, usually of facts. The caller awaits it and rules again. */
-export interface Needs {
-  /**
-   * For a judge's vote: returns the time of the statements, so that the question stays the same.
-   */
-  readonly needs: () => Promise<Instant | undefined>;
+export interface Needs<Read = unknown> {
+  readonly needs: () => Promise<Read>;
 }
 
-export function needs(read: () => Promise<Instant> | Promise<void>): Needs {
+/** A judge's vote returns the time of the statements, so that the question stays the same. */
+export type NeedsFacts = Needs<Instant | undefined>;
+
+export function needs(read: () => Promise<Instant> | Promise<void>): NeedsFacts {
   return { needs: async () => (await read()) ?? undefined };
 }

@@ -41,7 +41,7 @@ import {
 } from '#memory';
 import type { Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
-import { type Needs, needs } from '../../records/needs.ts';
+import { type NeedsFacts, needs } from '../../records/needs.ts';
 import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { OpenQuestions } from '../../records/questions.ts';
 import { type VisibilityChain, VisibilityChains, type VisibleMemory } from '../visible/visibility.ts';
@@ -129,7 +129,7 @@ export class BeliefPlanner {
   /**
    * Undefined without statements. Synchronous: if a read is needed first, the result names it.
    */
-  plan(sayer: StatementContext): PlannedBeliefs | RefusedBeliefs | Needs | undefined {
+  plan(sayer: StatementContext): PlannedBeliefs | RefusedBeliefs | NeedsFacts | undefined {
     if (sayer.compiled.statements.length === 0) return undefined;
     const key = this.#key;
     if (key === undefined) return needs(() => this.#readKey());
@@ -143,7 +143,11 @@ export class BeliefPlanner {
     return comparison ?? outcome;
   }
 
-  #outcome(key: Uint8Array, sayer: StatementContext, line: VisibilityChain): PlannedBeliefs | RefusedBeliefs | Needs {
+  #outcome(
+    key: Uint8Array,
+    sayer: StatementContext,
+    line: VisibilityChain,
+  ): PlannedBeliefs | RefusedBeliefs | NeedsFacts {
     try {
       const names = namesIn(sayer, line);
       const awaited = names.flatMap((name) => this.#partitions.whenIdle(name, senderOf(sayer)) ?? []);
@@ -169,7 +173,7 @@ export class BeliefPlanner {
   }
 
   /** The comparison of the cache with the store. Undefined after it was made for this call. */
-  #comparison(sayer: StatementContext, line: VisibilityChain): Needs | undefined {
+  #comparison(sayer: StatementContext, line: VisibilityChain): NeedsFacts | undefined {
     if (this.#compared.get(sayer.call) === sayer.generation) return undefined;
     return needs(async () => {
       for (const name of namesIn(sayer, line)) await this.#partitions.compare(name, line);
@@ -242,7 +246,7 @@ export class BeliefPlanner {
     groups: readonly Group[],
     sayer: StatementContext,
     line: VisibilityChain,
-  ): PlannedBeliefs | RefusedBeliefs | Needs {
+  ): PlannedBeliefs | RefusedBeliefs | NeedsFacts {
     const begun: PartialPlan[] = [];
     let inherited = 0;
     for (const group of groups) {
@@ -313,7 +317,7 @@ export class BeliefPlanner {
       untimed,
       line,
     }: { readonly sayer: StatementContext; readonly untimed: readonly string[]; readonly line: VisibilityChain },
-  ): Plan | QuestionPlan | Needs {
+  ): Plan | QuestionPlan | NeedsFacts {
     if (plan.kind === 'plan') return plan;
     const votes = this.#votes;
     const voted = ({ request }: Question): Answer | undefined => votes?.get(sayer.call, request);

@@ -1,7 +1,7 @@
-import { type BlobRow, type Chain, type EffectWrite, type Payload, undoingCostsOf } from '#ledger';
+import { type BlobRow, type Chain, type EffectWrite, type Hash, type Payload, undoingCostsOf } from '#ledger';
 import { loadWrit } from '../../authority/writs.ts';
 import type { EntryPosition } from '../../records/entry-payloads.ts';
-import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
+import { type Ruled, untilCommitted } from '../../writer/until-committed.ts';
 import type { Writer } from '../../writer/writer.ts';
 
 /** The head of a trajectory, readable without a wait. */
@@ -40,33 +40,27 @@ export class OpenLedgerWriter implements LedgerWriter {
     this.#writer = writer;
   }
 
-  async write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean> {
+  write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean> {
+    return untilCommitted(this.#writer, () => () => this.#write(draft));
+  }
+
+  #write(draft: (page: LedgerHead) => EntryDraft | undefined): Ruled<boolean> {
     const writer = this.#writer;
-    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; ) {
-      if (writer.busy !== undefined) await writer.busy;
-      else if (writer.stale) await writer.ready();
-      else {
-        const drafted = draft({ chain: writer.parts.chain, place: writer.nextPosition(writer.now()) });
-        if (drafted === undefined) {
-          // Without a draft there is no append that would detect new entries of other writers.
-          if (!(await writer.isBehind())) return false;
-          tries++;
-          continue;
-        }
-        const { payload, blobs, effects } = drafted;
-        const costs = undoingCostsOf(payload);
-        const { writs } = writer.parts;
-        if (costs !== undefined && writs.get(costs.writId) === undefined) {
-          // For a transaction under a writ that no entry has loaded here; its intents had stored
-          // the writ.
-          writs.admit(await loadWrit(costs.writId, writs, (hash) => writer.context.store.blob(hash)));
-          continue;
-        }
-        const { batch } = writer.apply(() => payload);
-        if (await writer.commit({ ...batch, blobs, effects, answer: true })) return true;
-        tries++;
-      }
-    }
-    throw await writer.conflictError();
+    const { busy, parts } = writer;
+    if (busy !== undefined) return { needs: () => busy };
+    const drafted = draft({ chain: parts.chain, place: writer.nextPosition(writer.now()) });
+    if (drafted === undefined) return { unrecorded: false };
+    const { payload, blobs, effects } = drafted;
+    const costs = undoingCostsOf(payload);
+    // No entry has loaded the writ of the transaction here; its intents had stored the writ.
+    if (costs !== undefined && parts.writs.get(costs.writId) === undefined)
+      return { needs: () => this.#loadWrit(costs.writId) };
+    const { batch } = writer.apply(() => payload);
+    return { ...batch, blobs, effects, answer: true };
+  }
+
+  async #loadWrit(id: Hash): Promise<void> {
+    const { parts, context } = this.#writer;
+    parts.writs.admit(await loadWrit(id, parts.writs, (hash) => context.store.blob(hash)));
   }
 }

@@ -1,0 +1,84 @@
+import { isAssizeError } from '#base';
+import type { Needs } from '../records/needs.ts';
+import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
+import type { Writer } from './writer.ts';
+
+/**
+ * Reads what a ruling needs: returns the ruling step, or the answer of an entry that exists
+ * already. Undefined if memory turned out to be stale.
+ */
+export type Plan<Answer> = () => Planned<Answer> | Promise<Planned<Answer>>;
+
+export type Planned<Answer> = RulingStep<Answer> | { readonly answer: Answer } | undefined;
+
+/**
+ * Rules on the current state and moves memory, without a wait before the append. Undefined if the
+ * plan no longer fits.
+ */
+export type RulingStep<Answer> = () => Ruled<Answer>;
+
+export type Ruled<Answer> = PreparedCommit<Answer> | Unrecorded<Answer> | Needs | undefined;
+
+/**
+ * An answer without an entry. No append would show that it was based on stale memory, so the loop
+ * checks it.
+ */
+export interface Unrecorded<Answer> {
+  readonly unrecorded: Answer;
+}
+
+/**
+ * Plans, rules and appends until an entry is durable: the one loop of every entry that an open
+ * trajectory writes. It plans again after another writer appended first, at most
+ * `COMMIT_ATTEMPTS_MAX` times. A read that a ruling needs is not counted. The plan stays if nothing
+ * was appended during that read: a new plan would let writers that never pause win each time.
+ *
+ * `isOvertaken`: whether an error of the append shows that another writer appended first.
+ *
+ * @throws RuntimeError `conflict`, the errors of the plan, the ruling step and the store
+ */
+export async function untilCommitted<Answer>(
+  writer: Writer,
+  plan: Plan<Answer>,
+  isOvertaken: (error: unknown) => boolean = () => false,
+): Promise<Answer> {
+  let kept: { readonly step: RulingStep<Answer>; readonly generation: number; readonly seq: number } | undefined;
+  for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+    if (writer.stale) await writer.ready();
+    const { generation } = writer;
+    const { seq } = writer.parts.chain;
+    let ruled: Ruled<Answer>;
+    let step = kept?.generation === generation && kept.seq === seq ? kept.step : undefined;
+    kept = undefined;
+    try {
+      if (step === undefined) {
+        const planning = plan();
+        const planned = planning instanceof Promise ? await planning : planning;
+        if (planned !== undefined && typeof planned !== 'function') return planned.answer;
+        if (planned === undefined || writer.stale) continue;
+        step = planned;
+      }
+      ruled = step();
+    } catch (error) {
+      // An error is not recorded, so no append would show that it was based on stale memory.
+      if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
+      continue;
+    }
+    if (ruled === undefined) continue;
+    if ('needs' in ruled) {
+      kept = { step, generation, seq };
+      await ruled.needs();
+      tries--;
+    } else if ('unrecorded' in ruled) {
+      if (!(await writer.isBehind())) return ruled.unrecorded;
+    } else {
+      try {
+        const answer = await writer.commit(ruled);
+        if (answer !== undefined) return answer;
+      } catch (error) {
+        if (!isOvertaken(error)) throw error;
+      }
+    }
+  }
+  throw await writer.conflictError();
+}
