@@ -1,7 +1,8 @@
 /**
  * Verification compared with the minimum cost of reading a ledger: rows read, parsed and hashed.
  */
-import { type EntryRow, entryRow, openStore, type Store, verifyStore } from 'assize';
+import { type EntryRow, openStore, type Store, verifyStore } from 'assize';
+import { entryRow } from 'assize/internal/ledger';
 import { generateKeys, hashText, signText, verifyText } from '#canon';
 import { checkRow, type Payload } from '#ledger';
 import { type LedgerFile, writeLedger } from './ledger.ts';

@@ -2,7 +2,8 @@
  * The facts of the memory benchmarks: a ward that asserts its patients' medication, through
  * proposals of `assize.believe`.
  */
-import { Assize, type Domain, defineDomain, generateKeys, type Memory, openStore } from 'assize';
+import { Assize, type Domain, defineDomain, generateKeys, openStore } from 'assize';
+import type { Memory } from 'assize/memory';
 import { z } from 'zod';
 import type { Store } from '#stores';
 import { benchWrit } from './shop.ts';

@@ -136,7 +136,7 @@ function invariantSource({ id, definition, source, reads, onFailure, counselor }
 function testSource({ domain }: Ontology, invariants: readonly DerivedInvariant[]): string {
   const name = exportName(domain);
   return `${importSource(['type Domain'], 'assize')}
-${importSource(['detectionVector'], 'assize/internal/kernel')}
+${importSource(['detectionVector'], 'assize/testing')}
 ${importSource(['describe', 'expect', 'test'], 'vitest')}
 ${importSource([name], './index.ts')}
 

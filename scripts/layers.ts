@@ -127,8 +127,8 @@ function isTest(file: string): boolean {
 function judge(file: string, specifier: string): string | undefined {
   const workspace = WORKSPACES.find((folder) => file.startsWith(`${folder}/`));
   if (workspace !== undefined) return judgeWorkspace(file, workspace, specifier);
-  if (/^src\/[^/]+\.ts$/.test(file))
-    return specifier.startsWith('#') ? undefined : 'an entry of the package exports floors by their # names';
+  if (file.startsWith('src/public/'))
+    return specifier.startsWith('#') ? undefined : 'a subpath of the package exports floors by their # names';
   return judgeFloor(file, specifier);
 }
 

@@ -19,8 +19,8 @@ const WANTED = [
   'README.md',
   'CHANGELOG.md',
   'bin/assize.js',
-  'src/index.js',
-  'src/index.d.ts',
+  'src/public/index.js',
+  'src/public/index.d.ts',
 ];
 
 const { values } = parseArgs({

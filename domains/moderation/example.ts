@@ -2,7 +2,8 @@
  * A story of one account, on a real ledger in memory: `npx node domains/moderation/example.ts`
  * prints it.
  */
-import { Assize, generateKeys, issueWrit, openStore, Replayer, type Ruling, verifyTrajectory } from 'assize';
+import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
+import { Replayer, verifyTrajectory } from 'assize/audit';
 import { type ModerationState, moderation } from './index.ts';
 import { daysAfter } from './time.ts';
 

@@ -1,4 +1,4 @@
-import { Replayer, verifyTrajectory } from 'assize';
+import { Replayer, verifyTrajectory } from 'assize/audit';
 import { describe, expect, test } from 'vitest';
 import { watchedDomain } from '../../tests/support/watched-domain.ts';
 import { moderation, moderationInitial } from './index.ts';

@@ -2,7 +2,8 @@
  * A story of one finding, on a real ledger in memory: `npx node domains/verification/example.ts`
  * prints it.
  */
-import { Assize, generateKeys, issueWrit, openStore, Replayer, type Ruling, verifyTrajectory } from 'assize';
+import { Assize, generateKeys, issueWrit, openStore, type Ruling } from 'assize';
+import { Replayer, verifyTrajectory } from 'assize/audit';
 import { contentHash } from 'assize/internal/canon';
 import { verification, verificationInitial } from './index.ts';
 

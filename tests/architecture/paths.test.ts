@@ -33,8 +33,8 @@ function pathsIn(text: string): string[] {
 
 test('paths are found in prose, and not in programs or placeholders', () => {
   const text =
-    'See `src/index.ts`, `effects/tool.ts` and `src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
-  expect(pathsIn(text)).toEqual(['src/index.ts', 'src/effects/tool.ts']);
+    'See `src/public/index.ts`, `effects/tool.ts` and `src/stores/NAME/`.\n```sh\ncat `src/none.ts`\n```\n`npm test`, `domains/`';
+  expect(pathsIn(text)).toEqual(['src/public/index.ts', 'src/effects/tool.ts']);
 });
 
 test('ARCHITECTURE.md names more than a hundred paths', () => {

@@ -11,7 +11,7 @@ import { type Ended, runCommand } from '../support/command.ts';
 import { keysOf } from '../support/ledger-rows.ts';
 
 const root = join(import.meta.dirname, '../..');
-const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
+const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));
 const anchor = keysOf(31);
 
 /**

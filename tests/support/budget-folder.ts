@@ -15,7 +15,7 @@ const root = join(import.meta.dirname, '../..');
  * one of each ruling.
  */
 const TILL = `
-import { defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/index.ts'))}';
+import { defineDomain, escalate, pass, reject } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
 import { z } from '${pathToFileURL(join(root, 'node_modules/zod/index.js'))}';
 export const till = defineDomain({
   name: 'till',
@@ -44,7 +44,7 @@ export const till = defineDomain({
 `;
 
 const MAKE_LEDGER = `
-import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'src/index.ts'))}';
+import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
 import { writeAnchors } from '${pathToFileURL(join(root, 'src/cli/store/anchors.ts'))}';
 import { till } from './till.ts';
 const store = await openStore('sqlite:./till.db');

@@ -9,7 +9,7 @@ import { type Ended, runCommand } from './command.ts';
 import { keysOf } from './ledger-rows.ts';
 
 const root = join(import.meta.dirname, '../..');
-export const assizeModule = pathToFileURL(join(root, 'src/index.ts'));
+export const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));
 export const anchor = keysOf(41);
 
 /** A contradiction between two diagnoses is escalated to a doctor. */

@@ -1,8 +1,9 @@
-import { type Embedder, isAssizeError, type RecallQuery, type SearchMode } from 'assize';
+import { isAssizeError } from 'assize';
 import { contentHash } from 'assize/internal/canon';
 import { checkOpen, declarePredicate, type FactRow, type Question, readWitness } from 'assize/internal/memory';
 import { type Random, seededRandom } from 'assize/internal/oracle';
 import type { AssertInput, Judge, Memory, Recalled } from 'assize/internal/runtime';
+import type { Embedder, RecallQuery, SearchMode } from 'assize/memory';
 import type { Table } from '../../tables/index.ts';
 import { census } from '../census.ts';
 import type { Experiment, Running } from '../experiment.ts';

@@ -2,7 +2,6 @@ import {
   Assize,
   createOracle,
   defineDomain,
-  type Embedder,
   generateKeys,
   issueWrit,
   openStore,
@@ -10,6 +9,7 @@ import {
   systemClock,
 } from 'assize';
 import type { Judge, Memory, Ruling } from 'assize/internal/runtime';
+import type { Embedder } from 'assize/memory';
 import { z } from 'zod';
 
 /** A store with one memory space, in which runtimes say something as processes of their own do. */

@@ -1,5 +1,5 @@
-import type { Embedder } from 'assize';
 import { contentHash } from 'assize/internal/canon';
+import type { Embedder } from 'assize/memory';
 
 const DIMENSIONS = 32;
 

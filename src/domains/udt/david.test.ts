@@ -1,4 +1,4 @@
-import { Replayer, verifyTrajectory } from 'assize';
+import { Replayer, verifyTrajectory } from 'assize/audit';
 import { expect, test } from 'vitest';
 import { Clinic } from './testing/clinic.ts';
 

@@ -1,9 +1,9 @@
 /**
- * Assize: agents propose, a kernel decides, one hash-chained ledger records it all.
+ * `assize`: agents propose, a kernel decides, one hash-chained ledger records it all.
  *
- * The entry that most programs need. Tools, memory, agents, stores, audits and test suites have
- * entries of their own: `assize/effects`, `assize/memory`, `assize/agents`, `assize/stores`,
- * `assize/audit`, `assize/testing` and `assize/tools/…`.
+ * The entry that most programs need. Tools, memory, agents, stores, audits and tests have entries of
+ * their own: `assize/effects`, `assize/memory`, `assize/agents`, `assize/stores`, `assize/audit`,
+ * `assize/testing` and `assize/tools/…`. docs/reference/api.md lists all exported names.
  */
 export {
   attenuate,
@@ -19,6 +19,7 @@ export {
 export { AssizeError, isAssizeError, type Json } from '#base';
 export { canonicalize, contentHash, generateKeys, instantFromMillis, type KeyPair, parseStrict } from '#canon';
 export {
+  type ApplyContext,
   count,
   type Domain,
   defineDomain,
@@ -34,28 +35,15 @@ export {
   sum,
   unique,
 } from '#kernel';
-export {
-  checkRow,
-  type Entry,
-  type EntryRow,
-  entryRow,
-  LedgerFault,
-  type LedgerStore,
-  Replayer,
-  readRow,
-  type VerifyReport,
-  verifyTrajectory,
-} from '#ledger';
-export type { Embedder } from '#memory';
+export type { Entry, EntryRow, LedgerStore } from '#ledger';
 export {
   type Clock,
   createOracle,
   fixedClock,
-  type Pause,
+  type Oracle,
   type Random,
   seededRandom,
   systemClock,
-  systemPause,
   systemRandom,
 } from '#oracle';
 export {
@@ -63,30 +51,22 @@ export {
   Assize,
   type AssizeOptions,
   type BranchOptions,
-  type Conclusion,
   type CreateOptions,
   type DelegationInput,
   type ErasureInput,
   type ErasureRuling,
-  type Judge,
-  type Memory,
-  type MemoryOptions,
-  type MemoryView,
-  type OpenDelegation,
-  type Origin,
+  type FinalRuling,
+  type PendingStatus,
   type Proposal,
   type ProposalInput,
-  type Recalled,
-  type RecallQuery,
   type RejectionInput,
   type Revocation,
   type RevocationInput,
   type Ruling,
-  RuntimeError,
-  type Score,
-  type SearchMode,
   Trajectory,
-  type VerifyOptions,
+  type Transaction,
+  type TransactionOptions,
+  type TransactionOutcome,
   verifyStore,
 } from '#runtime';
-export { openStore, type Store, StoreError, type StoreOptions } from '#stores';
+export { openStore, type Store, type StoreOptions } from '#stores';

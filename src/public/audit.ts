@@ -1,5 +1,5 @@
 /**
- * assize/audit: for auditors and operators. Verifies ledgers, replays them, exports and imports
+ * `assize/audit`: for auditors and operators. Verifies ledgers, replays them, exports and imports
  * them, and proves the contents of a checkpoint.
  *
  * Guarantees: every function reads stored bytes and trusts no cache; a fault names the entry and
@@ -14,6 +14,7 @@ export {
   importLines,
   integrateLog,
   LedgerFault,
+  Replayer,
   readRow,
   splitLines,
   type VerifyReport,
@@ -22,31 +23,24 @@ export {
 export {
   type AuditReport,
   auditCheckpoints,
-  type BacktestOptions,
   type BacktestReport,
   backtest,
   backtestStore,
-  type CheckpointOptions,
   type CheckpointSink,
   checkMemory,
-  type DeepReplayOptions,
   type DeepReplayReport,
-  type DeepReplayStoreOptions,
   deepReplay,
   deepReplayStore,
-  type FsckOptions,
   type FsckReport,
   fileSink,
   fsck,
   httpWitness,
   listWrits,
-  type MadeCheckpoint,
   makeCheckpoint,
   proveEntry,
   readCheckpoint,
   rebuildMemory,
   streamSink,
-  type VerifyOptions,
   verifyStore,
   type Witness,
 } from '#runtime';
