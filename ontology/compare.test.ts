@@ -4,7 +4,7 @@ import { defineDomain } from 'assize/internal/kernel';
 import { budget } from 'assize/unstable/domains/budget';
 import { udt } from 'assize/unstable/domains/udt';
 import { expect, test } from 'vitest';
-import { domainFolder } from '../tests/support/domain-folder.ts';
+import { domainFolder } from '../tests/support/process/domain-folders.ts';
 import { compare } from './compare.ts';
 import { parse } from './parse.ts';
 

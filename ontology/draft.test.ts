@@ -1,8 +1,8 @@
 import { createOracle, fixedClock } from 'assize/internal/oracle';
 import { MemoryStore } from 'assize/internal/stores';
 import { expect, test } from 'vitest';
-import { LIBRARY } from '../tests/support/guide-files.ts';
-import { START } from '../tests/support/runtime.ts';
+import { START } from '../tests/support/ledger/runtime.ts';
+import { LIBRARY } from '../tests/support/process/guide-files.ts';
 import { type Draft, draftOntology } from './draft.ts';
 
 const WRONG = LIBRARY.replace('a:refersTo :Funds', 'a:refersTo :Fund');

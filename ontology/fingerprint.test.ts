@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { domainFolder } from '../tests/support/domain-folder.ts';
-import { LIBRARY } from '../tests/support/guide-files.ts';
+import { domainFolder } from '../tests/support/process/domain-folders.ts';
+import { LIBRARY } from '../tests/support/process/guide-files.ts';
 import { concluded, fingerprint } from './fingerprint.ts';
 import { parse } from './parse.ts';
 

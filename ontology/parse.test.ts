@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { errorOf } from '../tests/support/error-of.ts';
-import { LIBRARY } from '../tests/support/guide-files.ts';
+import { errorOf } from '../tests/support/process/errors.ts';
+import { LIBRARY } from '../tests/support/process/guide-files.ts';
 import { OntologyError } from './errors.ts';
 import { entitiesOf } from './ontology.ts';
 import { parse } from './parse.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LIBRARY } from '../tests/support/guide-files.ts';
+import { LIBRARY } from '../tests/support/process/guide-files.ts';
 import { deriveInvariants } from './invariants.ts';
 import { parse } from './parse.ts';
 import { deriveRoles } from './roles.ts';

@@ -1,8 +1,8 @@
 import { stripTypeScriptTypes } from 'node:module';
 import { compileFunction } from 'node:vm';
 import { expect, test } from 'vitest';
-import { errorOf } from '../tests/support/error-of.ts';
-import { LIBRARY } from '../tests/support/guide-files.ts';
+import { errorOf } from '../tests/support/process/errors.ts';
+import { LIBRARY } from '../tests/support/process/guide-files.ts';
 import { parse } from './parse.ts';
 import { exportName, scaffold } from './scaffold.ts';
 

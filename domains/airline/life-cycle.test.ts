@@ -4,7 +4,7 @@
  */
 import { canonicalize } from 'assize/internal/canon';
 import { describe, expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, walk, without } from '../../tests/support/life-cycle.ts';
+import { type LifeCycle, type Proposal, type Step, walk, without } from '../../tests/support/models/life-cycle.ts';
 import { airline } from './index.ts';
 import type { AirlineState, Cabin } from './schema.ts';
 import { bookingArgs, DAY, setStatus, smallWorld } from './testing/small-world.ts';

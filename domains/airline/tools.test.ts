@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changedRecords } from '../../tests/support/tau-data.ts';
+import { changedRecords } from '../../tests/support/models/tau-data.ts';
 import type { AirlineState } from './schema.ts';
 import { airlineWorld, hasAirline, isWrite, type Recorded, recordedRuns, recordedSolutions } from './testing/data.ts';
 import { copyOf, perform } from './testing/naive-world.ts';

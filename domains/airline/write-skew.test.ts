@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type SlicedAgent, skewOf } from '../../tests/support/write-skew.ts';
+import { type SlicedAgent, skewOf } from '../../tests/support/models/write-skew.ts';
 import { airline } from './index.ts';
 import { DAY, smallWorld } from './testing/small-world.ts';
 

@@ -2,7 +2,7 @@ import { MemoryStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';
-import { ChainWriter, commitMembers, rootMembers, withByte } from '../../tests/support/ledger-rows.ts';
+import { ChainWriter, commitMembers, rootMembers, withByte } from '../../tests/support/ledger/rows.ts';
 import { byCause, finished } from './index.ts';
 
 /** Three entries, of which the second may have been changed in the store. */

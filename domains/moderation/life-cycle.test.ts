@@ -4,7 +4,14 @@
  */
 import type { Json } from 'assize/internal/base';
 import { describe, expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, someFinds, walk, without } from '../../tests/support/life-cycle.ts';
+import {
+  type LifeCycle,
+  type Proposal,
+  type Step,
+  someFinds,
+  walk,
+  without,
+} from '../../tests/support/models/life-cycle.ts';
 import { moderation, moderationInitial } from './index.ts';
 import type { Account, ModerationState, Policy } from './schema.ts';
 import { dayAt, Platform, roleOf } from './testing/platform.ts';

@@ -1,6 +1,6 @@
 import { Replayer, verifyTrajectory } from 'assize/audit';
 import { describe, expect, test } from 'vitest';
-import { watchedDomain } from '../../tests/support/watched-domain.ts';
+import { watchedDomain } from '../../tests/support/models/watched-domain.ts';
 import { moderation, moderationInitial } from './index.ts';
 import { dayAt, Platform, type Whom } from './testing/platform.ts';
 

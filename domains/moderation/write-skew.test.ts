@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { skewOf } from '../../tests/support/write-skew.ts';
+import { skewOf } from '../../tests/support/models/write-skew.ts';
 import { moderation } from './index.ts';
 import { dayAt, Platform } from './testing/platform.ts';
 

@@ -5,7 +5,7 @@
 import { type Domain, defineDomain } from 'assize/internal/kernel';
 import { MemoryStore } from 'assize/internal/stores';
 import { describe, expect, test } from 'vitest';
-import { runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retail } from './index.ts';
 import { policy } from './policy.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { changedRecords } from '../../tests/support/tau-data.ts';
+import { changedRecords } from '../../tests/support/models/tau-data.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retailRecordsOf } from './initial.ts';
 import type { RetailRecords, RetailState } from './schema.ts';

@@ -3,7 +3,14 @@
  * of the policy, without the domain's code.
  */
 import { describe, expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, someFinds, walk, without } from '../../tests/support/life-cycle.ts';
+import {
+  type LifeCycle,
+  type Proposal,
+  type Step,
+  someFinds,
+  walk,
+  without,
+} from '../../tests/support/models/life-cycle.ts';
 import { verification } from './index.ts';
 import type { Finding, VerificationState } from './schema.ts';
 import { dayAt, hashOf, Lab, roleOf } from './testing/lab.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { skewOf } from '../../tests/support/write-skew.ts';
+import { skewOf } from '../../tests/support/models/write-skew.ts';
 import { verification } from './index.ts';
 import { dayAt, hashOf, Lab } from './testing/lab.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorOf } from '../../tests/support/error-of.ts';
+import { errorOf } from '../../tests/support/process/errors.ts';
 import { type AdjudicateCliOptions, requireTaken, type SpecialOption } from './adjudicate-options.ts';
 
 const PLAIN: AdjudicateCliOptions = { store: 'memory:', data: '.', limit: 3, invariants: true };

@@ -9,7 +9,7 @@ import { contentHash, WORLD_LIMITS } from 'assize/internal/canon';
 import type { AdjudicationReport } from 'assize-domains/airline/adjudicate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
-import { type Ended, runCommand } from '../../tests/support/command.ts';
+import { type Ended, runCommand } from '../../tests/support/process/command.ts';
 
 const data = (name: string): string => dataPath('tau-airline', name);
 

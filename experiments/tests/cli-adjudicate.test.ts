@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { inTillFolder } from '../../tests/support/budget-folder.ts';
-import { endOf, startCommand } from '../../tests/support/command.ts';
+import { inTillFolder } from '../../tests/support/process/budget-folder.ts';
+import { endOf, startCommand } from '../../tests/support/process/command.ts';
 
 const here = inTillFolder();
 const { assize, json, refused, file, till } = here;

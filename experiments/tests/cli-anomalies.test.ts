@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { EXPERIMENTS } from 'assize-experiments/memory';
 import type { Table } from 'assize-experiments/tables';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { runCommand } from '../../tests/support/command.ts';
-import { blocksOf } from '../../tests/support/guide-files.ts';
+import { runCommand } from '../../tests/support/process/command.ts';
+import { blocksOf } from '../../tests/support/process/guide-files.ts';
 
 /**
  * Fewer runs than in the paper. Values that follow from definitions are the same for any number.

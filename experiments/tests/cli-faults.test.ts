@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EXPERIMENTS } from 'assize-experiments/effects';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endOf, runCommand, startCommand } from '../../tests/support/command.ts';
-import { blocksOf } from '../../tests/support/guide-files.ts';
+import { endOf, runCommand, startCommand } from '../../tests/support/process/command.ts';
+import { blocksOf } from '../../tests/support/process/guide-files.ts';
 import { possible } from '../cli/experiments.ts';
 
 let folder: string;

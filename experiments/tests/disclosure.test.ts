@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
-import { runCommand, startCommand } from '../../tests/support/command.ts';
+import { runCommand, startCommand } from '../../tests/support/process/command.ts';
 
 let folder: string;
 

@@ -42,8 +42,8 @@ import { openStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';
-import { clinic } from '../../tests/support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { clinic } from '../../tests/support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { isoMatrix } from '../memory/schedules/index.ts';
 
 // Statements of the paper that no other test covers alone. docs/reference/memory.md lists the test

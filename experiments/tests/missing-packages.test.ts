@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { copyClone } from '../../tests/support/clone.ts';
+import { copyClone } from '../../tests/support/process/repository-copy.ts';
 
 let folder: string;
 

@@ -11,7 +11,7 @@ import { smallWorld } from 'assize-domains/retail/testing';
 import type { AdjudicationReport } from 'assize-domains/tau';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
-import { type Ended, runCommand } from '../../tests/support/command.ts';
+import { type Ended, runCommand } from '../../tests/support/process/command.ts';
 
 const data = (name: string): string => dataPath('tau-retail', name);
 

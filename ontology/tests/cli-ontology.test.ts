@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Ended, runCommand } from '../../tests/support/command.ts';
-import { LIBRARY } from '../../tests/support/guide-files.ts';
+import { type Ended, runCommand } from '../../tests/support/process/command.ts';
+import { LIBRARY } from '../../tests/support/process/guide-files.ts';
 
 let folder: string;
 const at = (name: string): string => join(folder, name);

@@ -4,7 +4,7 @@ import { type Pattern, patternText } from 'assize/internal/kernel';
 import { moderation } from 'assize-domains/moderation';
 import { verification } from 'assize-domains/verification';
 import { describe, expect, test } from 'vitest';
-import { OntologyTerms } from '../../tests/support/ontology-terms.ts';
+import { OntologyTerms } from '../testing/ontology-terms.ts';
 
 describe.each([moderation, verification] as unknown as Domain[])('$name', (domain) => {
   const terms = new OntologyTerms(domain.name);

@@ -6,7 +6,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { blockOf, blocksOf } from '../../tests/support/guide-files.ts';
+import { blockOf, blocksOf } from '../../tests/support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PAGES = ['ontology', 'derive', 'scaffold', 'build'].map((page) => `ontology/docs/${page}.md`);

@@ -5,8 +5,8 @@ import { check, deriveRoles, draw, type Ontology, parse, scaffold } from 'assize
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cases } from '../../tests/support/cases.ts';
-import { LIBRARY } from '../../tests/support/guide-files.ts';
-import { naiveDiff, rfc6902 } from '../../tests/support/naive-patch.ts';
+import { naiveDiff, rfc6902 } from '../../tests/support/models/naive-patch.ts';
+import { LIBRARY } from '../../tests/support/process/guide-files.ts';
 import { type Clustering, cluster, type Division, OVERLAP_MIN, type ProcessFootprint } from '../cluster.ts';
 import { mergeUnchecked } from '../merge-unchecked.ts';
 

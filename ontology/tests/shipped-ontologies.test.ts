@@ -15,7 +15,7 @@ import {
   scaffold,
 } from 'assize-ontology';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DOMAIN_FOLDERS, domainFolder } from '../../tests/support/domain-folder.ts';
+import { DOMAIN_FOLDERS, domainFolder } from '../../tests/support/process/domain-folders.ts';
 
 const root = join(import.meta.dirname, '../..');
 const NAMES = DOMAIN_FOLDERS.map((path) => basename(path));

@@ -4,8 +4,8 @@ import type { Json } from '#base';
 import { type CommitPayload, readRow } from '#ledger';
 import { createOracle, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
-import { clinic } from '../../tests/support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { clinic } from '../../tests/support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { type Agent, type AssertMessagesTerms, assertMessages, runAgents } from './index.ts';
 
 const MESSAGES: Message[] = [{ id: 'm1', author: 'ida', at: '2026-03-20T09:00:00.000000Z', text: 'No nuts for me.' }];

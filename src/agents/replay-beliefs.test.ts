@@ -6,8 +6,8 @@ import { exportLines, importLines, integrateLog, OPEN_END, OPEN_START, readRow }
 import { createOracle, seededRandom } from '#oracle';
 import type { Assize, Judge, Memory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { clinic } from '../../tests/support/clinic.ts';
-import { HandClock, operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
+import { clinic } from '../../tests/support/clinic/clinic.ts';
+import { HandClock, operator, runtimeOver, START, writFor } from '../../tests/support/ledger/runtime.ts';
 import { type Agent, replayRun, runAgents } from './index.ts';
 
 const MINUTE = 60_000_000;

@@ -5,9 +5,9 @@ import { defineDomain } from '#kernel';
 import { type CommitPayload, readRow } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
 import { MemoryStore } from '#stores';
-import { keysOf } from '../../tests/support/ledger-rows.ts';
-import { desk, newsroom, staff } from '../../tests/support/newsroom.ts';
-import { operator, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { desk, newsroom, staff } from '../../tests/support/ledger/newsroom.ts';
+import { keysOf } from '../../tests/support/ledger/rows.ts';
+import { operator, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { type Agent, type RunReplay, replayRun, type Turn, turnKey } from './index.ts';
 
 /** One recorded run, which every case alters. */

@@ -7,8 +7,8 @@ import type { CommitPayload, EntryRow, Observation } from '#ledger';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { deepReplay, type Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
-import { desk, newsroom } from '../../tests/support/newsroom.ts';
-import { operator, runtimeOver, START, writFor } from '../../tests/support/runtime.ts';
+import { desk, newsroom } from '../../tests/support/ledger/newsroom.ts';
+import { operator, runtimeOver, START, writFor } from '../../tests/support/ledger/runtime.ts';
 import { decide } from './decide.ts';
 import {
   type Agent,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { oddErrors } from '../../tests/support/odd-errors.ts';
+import { oddErrors } from '../../tests/support/process/errors.ts';
 import { toError } from './thrown.ts';
 
 test.each(oddErrors())('an unreadable thrown value becomes a readable error: %s', (_, odd) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { cases } from '../../tests/support/cases.ts';
-import { errorOf } from '../../tests/support/error-of.ts';
+import { errorOf } from '../../tests/support/process/errors.ts';
 import {
   BEGUN,
   batchesOf,

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { type Explored, explore, RULES, type Rules } from '../../tests/support/explorer/explore.ts';
-import { meet, PAIRS, type Place } from '../../tests/support/explorer/view.ts';
-import { Broken } from '../../tests/support/explorer/walk.ts';
-import type { Plan, PlannedEffect, Trouble } from '../../tests/support/explorer/world.ts';
+import { type Explored, explore, RULES, type Rules } from '../../tests/support/models/explorer/explore.ts';
+import { meet, PAIRS, type Place } from '../../tests/support/models/explorer/view.ts';
+import { Broken } from '../../tests/support/models/explorer/walk.ts';
+import type { Plan, PlannedEffect, Trouble } from '../../tests/support/models/explorer/world.ts';
 import { Coordinator } from './coordinator.ts';
 import type { EffectClass } from './protocol.ts';
 import { SharedWork } from './shared-work.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { explore, RULES, type Rules } from '../../tests/support/explorer/explore.ts';
-import { Broken } from '../../tests/support/explorer/walk.ts';
-import type { Plan, PlannedEffect, Trouble } from '../../tests/support/explorer/world.ts';
+import { explore, RULES, type Rules } from '../../tests/support/models/explorer/explore.ts';
+import { Broken } from '../../tests/support/models/explorer/walk.ts';
+import type { Plan, PlannedEffect, Trouble } from '../../tests/support/models/explorer/world.ts';
 import {
   type EffectClass,
   type EffectRecord,

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ANYONE } from '../../tests/support/authority.ts';
 import { cases } from '../../tests/support/cases.ts';
+import { ANYONE } from '../../tests/support/models/permissive-authority.ts';
 import { defineDomain } from './domain/define-domain.ts';
 import { ANY, type Pattern, type PatternSegment, patternFromText, patternText } from './domain/footprint.ts';
 import { each, invariant } from './domain/invariant.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ANYONE } from '../../tests/support/authority.ts';
+import { ANYONE } from '../../tests/support/models/permissive-authority.ts';
 import { defineDomain } from './domain/define-domain.ts';
 import type { Invariant } from './domain/invariant.ts';
 import { count, invariant, sum, unique } from './domain/invariant.ts';

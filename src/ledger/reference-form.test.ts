@@ -8,7 +8,7 @@ import {
   rejectionMembers,
   rootMembers,
   second,
-} from '../../tests/support/ledger-rows.ts';
+} from '../../tests/support/ledger/rows.ts';
 import { type BlobRow, payloadFault, Replayer, verifyTrajectory } from './index.ts';
 
 async function verified(writer: ChainWriter, values: readonly unknown[] = []) {

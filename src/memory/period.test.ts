@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorOf } from '../../tests/support/error-of.ts';
+import { errorOf } from '../../tests/support/process/errors.ts';
 import { ALLEN_RELATIONS, type AllenRelation, allenRelation } from './allen.ts';
 import {
   atomicSegments,

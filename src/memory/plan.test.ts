@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { errorOf } from '../../tests/support/error-of.ts';
+import { errorOf } from '../../tests/support/process/errors.ts';
 import { readWitness } from './audit.ts';
 import type { FactRow } from './fact.ts';
 import { OPEN_END } from './period.ts';

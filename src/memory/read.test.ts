@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { errorOf } from '../../tests/support/error-of.ts';
+import { errorOf } from '../../tests/support/process/errors.ts';
 import { readWitness } from './audit.ts';
 import { type Claim, claimId } from './claim.ts';
 import { checkedFacts, checkFact, checkFacts, contradicts, type FactRow } from './fact.ts';

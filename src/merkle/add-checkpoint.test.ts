@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, damaged, ORIGIN, RUBBISH, signedNote } from '../../tests/support/merkle/fixtures.ts';
+import { codeOf, damaged, ORIGIN, RUBBISH, signedNote } from '../../tests/support/ledger/merkle-fixtures.ts';
 import {
   formatAddCheckpoint,
   PROOF_HASHES_MAX,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, damaged, hex, ORIGIN, RUBBISH } from '../../tests/support/merkle/fixtures.ts';
+import { codeOf, damaged, hex, ORIGIN, RUBBISH } from '../../tests/support/ledger/merkle-fixtures.ts';
 import { formatCheckpoint, parseCheckpoint } from './checkpoint.ts';
 import { emptyRoot } from './hash.ts';
 

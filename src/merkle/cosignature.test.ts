@@ -1,7 +1,15 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { signBytes } from '#canon';
-import { codeOf, flipped, LOG, ORIGIN, seed, signedNote, WITNESSES } from '../../tests/support/merkle/fixtures.ts';
+import {
+  codeOf,
+  flipped,
+  LOG,
+  ORIGIN,
+  seed,
+  signedNote,
+  WITNESSES,
+} from '../../tests/support/ledger/merkle-fixtures.ts';
 import { formatCheckpoint } from './checkpoint.ts';
 import { cosign, cosignedAt } from './cosignature.ts';
 import { parseNote } from './note.ts';

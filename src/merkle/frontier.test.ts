@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, entries, hex } from '../../tests/support/merkle/fixtures.ts';
-import { NaiveTree, UniformTree } from '../../tests/support/merkle/naive-tree.ts';
+import { codeOf, entries, hex } from '../../tests/support/ledger/merkle-fixtures.ts';
+import { NaiveTree, UniformTree } from '../../tests/support/models/naive-tree.ts';
 import { Frontier, type FrontierState, type TreeNode } from './frontier.ts';
 import { leafHash } from './hash.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, hex } from '../../tests/support/merkle/fixtures.ts';
-import { sha256 } from '../../tests/support/merkle/naive-tree.ts';
+import { codeOf, hex } from '../../tests/support/ledger/merkle-fixtures.ts';
+import { sha256 } from '../../tests/support/models/naive-tree.ts';
 import { emptyRoot, joined, leafHash, nodeHash } from './hash.ts';
 
 describe('hashes of RFC 6962 section 2.1', () => {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
-import { codeOf, damaged, RUBBISH, seed } from '../../tests/support/merkle/fixtures.ts';
-import { sha256 } from '../../tests/support/merkle/naive-tree.ts';
+import { codeOf, damaged, RUBBISH, seed } from '../../tests/support/ledger/merkle-fixtures.ts';
+import { sha256 } from '../../tests/support/models/naive-tree.ts';
 import {
   formatSignerKey,
   formatVerifierKey,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, damaged, hex, RUBBISH } from '../../tests/support/merkle/fixtures.ts';
+import { codeOf, damaged, hex, RUBBISH } from '../../tests/support/ledger/merkle-fixtures.ts';
 import { formatNote, formatSignatures, NOTE_BYTES_MAX, parseNote, parseSignatures, SIGNATURES_MAX } from './note.ts';
 
 /** c2sp.org/signed-note. */

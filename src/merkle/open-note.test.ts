@@ -10,7 +10,7 @@ import {
   STRANGER,
   seed,
   WITNESSES,
-} from '../../tests/support/merkle/fixtures.ts';
+} from '../../tests/support/ledger/merkle-fixtures.ts';
 import { formatNote, parseNote } from './note.ts';
 import { parseVerifierKey, signerKey, type VerifierKey, verifierKey } from './note-key.ts';
 import { openNote, signNote } from './open-note.ts';

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOf, damaged, hex, ORIGIN, RUBBISH, signedNote, WITNESSES } from '../../tests/support/merkle/fixtures.ts';
+import {
+  codeOf,
+  damaged,
+  hex,
+  ORIGIN,
+  RUBBISH,
+  signedNote,
+  WITNESSES,
+} from '../../tests/support/ledger/merkle-fixtures.ts';
 import { formatCheckpoint } from './checkpoint.ts';
 import { formatProofFile, PROOF_FILE_BYTES_MAX, parseProofFile } from './proof-file.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { codeOf, entries, hex, logOf, readerOf } from '../../tests/support/merkle/fixtures.ts';
-import { NaiveTree, UniformTree } from '../../tests/support/merkle/naive-tree.ts';
+import { codeOf, entries, hex, logOf, readerOf } from '../../tests/support/ledger/merkle-fixtures.ts';
+import { NaiveTree, UniformTree } from '../../tests/support/models/naive-tree.ts';
 import { Frontier } from './frontier.ts';
 import { consistencyProof, frontierAt, inclusionProof, type NodeReader, rootAt } from './tree.ts';
 import { verifyConsistency, verifyInclusion } from './verify.ts';

@@ -13,7 +13,7 @@ import {
   seed,
   signedNote,
   WITNESSES,
-} from '../../tests/support/merkle/fixtures.ts';
+} from '../../tests/support/ledger/merkle-fixtures.ts';
 import { formatCheckpoint } from './checkpoint.ts';
 import { cosign } from './cosignature.ts';
 import { formatNote } from './note.ts';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
-import { entries, flipped } from '../../tests/support/merkle/fixtures.ts';
-import { NaiveTree, sha256, UniformTree } from '../../tests/support/merkle/naive-tree.ts';
+import { entries, flipped } from '../../tests/support/ledger/merkle-fixtures.ts';
+import { NaiveTree, sha256, UniformTree } from '../../tests/support/models/naive-tree.ts';
 import { leafHash } from './hash.ts';
 import { verifyConsistency, verifyInclusion } from './verify.ts';
 

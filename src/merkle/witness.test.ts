@@ -14,7 +14,7 @@ import {
   seed,
   signedNote,
   WITNESSES,
-} from '../../tests/support/merkle/fixtures.ts';
+} from '../../tests/support/ledger/merkle-fixtures.ts';
 import { formatAddCheckpoint } from './add-checkpoint.ts';
 import { formatCheckpoint } from './checkpoint.ts';
 import { cosign, cosignedAt } from './cosignature.ts';

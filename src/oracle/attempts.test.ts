@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, contentHash } from '#canon';
 import { openStore } from '#stores';
-import { expectFewAttempts } from '../../tests/support/many-attempts.ts';
+import { expectFewAttempts } from '../../tests/support/ledger/oracle-attempts.ts';
 import { ATTEMPTS_KEPT } from './attempts.ts';
 import {
   attemptsOf,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import { type ProposalInput, type Ruling, type Trajectory, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
-import { HandClock, runtimeOver, writFor } from '../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 
 // Domain code that is called during a ruling proposes. Its proposal is adjudicated after the
 // ruling, not during it.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Flaw, PlainStore } from '../../tests/support/plain-store.ts';
+import { type Flaw, PlainStore } from '../../tests/support/models/plain-store.ts';
 import { EFFECT_LAWS, effectStoreSuite } from './effect-store-suite.ts';
 import { LEDGER_LAWS, ledgerStoreSuite } from './ledger-store-suite.ts';
 import { ORACLE_LAWS, oracleStoreSuite } from './oracle-store-suite.ts';

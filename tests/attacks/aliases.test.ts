@@ -18,9 +18,9 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { MemoryStore } from '#stores';
 import { fileResolver } from '#tools/files';
-import { tally } from '../support/effect-sink.ts';
-import { newFolder } from '../support/files-stage.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
+import { newFolder } from '../support/tools/files-stage.ts';
 
 let root: string;
 

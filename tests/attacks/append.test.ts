@@ -4,9 +4,9 @@ import { type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Ruling, Trajectory } from '#runtime';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../src/testing/store-rows.ts';
-import { allEntries, type DeskState, desk, type Fault, FaultyStore, soundState } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryStore } from '../support/stores.ts';
+import { allEntries, type DeskState, desk, type Fault, FaultyStore, soundState } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryStore } from '../support/ledger/stores.ts';
 
 const worker = writFor('agent');
 const add = (idempotencyKey: string, by = 1) => intent('add', { by }, worker, { idempotencyKey });

@@ -10,10 +10,10 @@ import { type Domain, defineDomain, escalate, pass } from '#kernel';
 import type { PendingPayload } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, AssizeOptions, Ruling, Trajectory } from '#runtime';
-import { DOCTOR, granted, task } from '../support/delegations.ts';
-import { allEntries, deskOf, type Fault, FaultyStore, payloads, soundState } from '../support/ledger-runtime.ts';
-import { codeOf, doctor, pendingOf, severalOf } from '../support/multi-approval.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { DOCTOR, granted, task } from '../support/ledger/delegations.ts';
+import { allEntries, deskOf, type Fault, FaultyStore, payloads, soundState } from '../support/ledger/desk.ts';
+import { codeOf, doctor, pendingOf, severalOf } from '../support/ledger/multi-approval.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const MINUTE = 60_000;
 const worker = writFor('agent');

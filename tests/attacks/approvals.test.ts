@@ -13,12 +13,12 @@ import { type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Ruling, rulingOf, type Trajectory } from '#runtime';
 import { writeAnchors } from '../../src/cli/store/anchors.ts';
-import { runProcess } from '../support/command.ts';
-import { keysOf } from '../support/ledger-rows.ts';
-import { allEntries, deskOf, soundState } from '../support/ledger-runtime.ts';
-import { codeOf, doctor, pendingOf, severalOf } from '../support/multi-approval.ts';
-import { HandClock, intent, operator, runtimeOver, START, writFor } from '../support/runtime.ts';
-import { onEveryDatabase, onEveryStore } from '../support/stores.ts';
+import { allEntries, deskOf, soundState } from '../support/ledger/desk.ts';
+import { codeOf, doctor, pendingOf, severalOf } from '../support/ledger/multi-approval.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { HandClock, intent, operator, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
+import { onEveryDatabase, onEveryStore } from '../support/ledger/stores.ts';
+import { runProcess } from '../support/process/command.ts';
 
 const MINUTE = 60_000;
 const worker = writFor('agent');
@@ -182,7 +182,7 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
         const trajectory = await runtimeOver(store, [one]).create(one, { trajectoryId: 't', writs: [writ] });
         const id = await pendingOf(trajectory.propose(intent('ask', { amount: 5 }, writ)));
         writeAnchors(`sqlite:${join(folder, 'desk.db')}`, [operator.publicKey]);
-        const module = pathToFileURL(join(import.meta.dirname, '../support/ledger-runtime.ts')).href;
+        const module = pathToFileURL(join(import.meta.dirname, '../support/ledger/desk.ts')).href;
         writeFileSync(join(folder, 'desk.ts'), `export { desk } from '${module}';\n`);
         const rest = ['--domain', 'desk.ts', '--anchors', 'desk.db.anchors.json', '--json'];
         const said = await Promise.all(

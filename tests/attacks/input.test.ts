@@ -14,11 +14,11 @@ import type { Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { smallWorld } from '../../domains/airline/testing/small-world.ts';
 import { batchOf, blobOf, entryAfter } from '../../src/testing/store-rows.ts';
-import { allOf } from '../support/all-of.ts';
-import { runCommand } from '../support/command.ts';
-import { type DeskState, desk, soundState } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryStore, type Place } from '../support/stores.ts';
+import { type DeskState, desk, soundState } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryStore, type Place } from '../support/ledger/stores.ts';
+import { allOf } from '../support/process/async-items.ts';
+import { runCommand } from '../support/process/command.ts';
 
 const worker = writFor('agent');
 const counselor = { principal: 'dr-who', method: 'test' };

@@ -29,9 +29,9 @@ import {
 } from '#merkle';
 import { fileSink, makeCheckpoint } from '#runtime';
 import { openStore } from '#stores';
-import { type Ended, runCommand } from '../support/command.ts';
-import { allEntries, desk } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { allEntries, desk } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Ended, runCommand } from '../support/process/command.ts';
 
 const here = mkdtempSync(join(tmpdir(), 'assize-proofs-'));
 afterAll(() => rmSync(here, { recursive: true }));

@@ -15,10 +15,10 @@ import { auditCheckpoints, fileSink, httpWitness, makeCheckpoint, verifyStore } 
 import { openStore, type Store } from '#stores';
 import { WitnessFile, witnessServer } from '#witness';
 import { batchOf } from '../../src/testing/store-rows.ts';
-import { runCommand } from '../support/command.ts';
-import { allEntries, desk } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
-import { type Databases, onEveryDatabase, type Place } from '../support/stores.ts';
+import { allEntries, desk } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Databases, onEveryDatabase, type Place } from '../support/ledger/stores.ts';
+import { runCommand } from '../support/process/command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-tampering-'));
 afterAll(() => rmSync(folder, { recursive: true }));

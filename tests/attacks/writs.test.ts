@@ -10,11 +10,11 @@ import { type EntryRow, entryRow, type LedgerStore, readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type AssizeOptions, type ProposalInput, type Ruling, type Trajectory, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
-import { keysOf } from '../support/ledger-rows.ts';
-import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../support/ledger-runtime.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../support/runtime.ts';
-import { GRANT, lead, SHARE, SIBLINGS } from '../support/siblings.ts';
-import { onEveryStore } from '../support/stores.ts';
+import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../support/ledger/desk.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { GRANT, lead, SHARE, SIBLINGS } from '../support/ledger/sibling-writs.ts';
+import { onEveryStore } from '../support/ledger/stores.ts';
 
 const desk = deskOf();
 const granted = writFor(lead.publicKey, {

@@ -5,9 +5,9 @@
 import { describe, expect, test } from 'vitest';
 import type { FactStore, LedgerStore } from '#ledger';
 import { type FsckReport, fsck, type Memory } from '#runtime';
-import { clinic } from '../support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryDatabase, type Place } from '../support/stores.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';
 
 const writ = writFor('nurse');
 

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, type LedgerStore, type LogStore } from '#ledger';
 import { isForeignEntry, verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
-import { runCommand } from '../support/command.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../support/effect-sink.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { runCommand } from '../support/process/command.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
 const whole = join(folder, 'whole.db');

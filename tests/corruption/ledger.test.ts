@@ -14,7 +14,7 @@ import { leafHash, signerKey } from '#merkle';
 import { fileSink, fsck, makeCheckpoint, readCheckpoint } from '#runtime';
 import { openStore } from '#stores';
 import { ExportReader } from '../../src/ledger/export/read.ts';
-import { ChainWriter, commitMembers, rejectionMembers, rootMembers, second } from '../support/ledger-rows.ts';
+import { ChainWriter, commitMembers, rejectionMembers, rootMembers, second } from '../support/ledger/rows.ts';
 
 const LENGTH = 200;
 const folder = mkdtempSync(join(tmpdir(), 'assize-corruption-'));

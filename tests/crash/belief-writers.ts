@@ -8,8 +8,8 @@ import { createOracle, seededRandom } from '#oracle';
 import type { AssertInput, Memory } from '#runtime';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { clinic } from '../support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';
 
 const [url, writers, round] = process.argv.slice(2) as [string, string, string];

@@ -9,11 +9,11 @@ import { createOracle, seededRandom } from '#oracle';
 import { type AssertInput, type AssizeOptions, checkMemory, type Memory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { clinic } from '../support/clinic.ts';
-import { allEntries } from '../support/ledger-runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { allEntries } from '../support/ledger/desk.ts';
+import { HandClock, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
+import { closedAfterEach, onEveryDatabase, type Place, postgresPlace } from '../support/ledger/stores.ts';
 import { holdTable, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';
-import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
-import { closedAfterEach, onEveryDatabase, type Place, postgresPlace } from '../support/stores.ts';
 
 // Facts are written with their commit, at every kill. An elected fact stays elected, even if the
 // commit was lost.

@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { BranchFolders } from '#tools/branches';
 import { fileTools } from '#tools/files';
-import { tally } from '../support/effect-sink.ts';
-import { listing, put } from '../support/files-stage.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
+import { listing, put } from '../support/tools/files-stage.ts';
 
 test('the next process removes copies and commands of a killed process', async () => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'assize-branches-')));

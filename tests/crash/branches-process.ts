@@ -6,8 +6,8 @@
 import { openStore } from '#stores';
 import { BranchFolders } from '#tools/branches';
 import { fileTools } from '#tools/files';
-import { tally } from '../support/effect-sink.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 
 const [url = '', root = ''] = process.argv.slice(2);
 const store = await openStore(url);

@@ -5,8 +5,8 @@ import type { EntryRow, LedgerStore } from '#ledger';
 import { createOracle, seededRandom } from '#oracle';
 import { type Assize, type Ruling, rulingOf, type Trajectory } from '#runtime';
 import type { Store } from '#stores';
-import { desk } from '../support/ledger-runtime.ts';
-import { HandClock, runtimeOver } from '../support/runtime.ts';
+import { desk } from '../support/ledger/desk.ts';
+import { HandClock, runtimeOver } from '../support/ledger/runtime.ts';
 
 /** How often a caller tries before it gives up; faults are fewer. */
 const TRIES_MAX = 25;

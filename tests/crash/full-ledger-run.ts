@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Json } from '#base';
 import type { Ruling } from '#runtime';
-import { writFor } from '../support/runtime.ts';
+import { writFor } from '../support/ledger/runtime.ts';
 import type { Caller } from './caller.ts';
 
 /** The budget of the life of the ledger, and the amount that it spends. */

@@ -8,9 +8,9 @@ import { exportLines, type FactStore, importLines, integrateLog, type LedgerStor
 import { checkMemory, fsck, rebuildMemory, verifyStore } from '#runtime';
 import { openStore, type Store } from '#stores';
 import { faultyStore } from '../../src/testing/faulty-store.ts';
-import { clinic } from '../support/clinic.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryDatabase, type Place } from '../support/stores.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';
 
 // Imported facts are visible after the import has derived facts from all of its entries. If the
 // import ends at any point, a reader gets the error for incomplete facts, or the facts of the

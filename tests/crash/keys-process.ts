@@ -8,8 +8,8 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { tally } from '../support/effect-sink.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 
 const [url = '', path = '', seed = '', orders = '', effects = ''] = process.argv.slice(2);
 const AT_ONCE = 4;

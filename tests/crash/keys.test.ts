@@ -8,9 +8,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { EntryRow, LedgerStore } from '#ledger';
 import { openStore } from '#stores';
 import { bundled } from '../support/bundled.ts';
-import { tally } from '../support/effect-sink.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { runtimeOver } from '../support/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 
 // Processes that run the same orders, concurrently or in sequence, and some of them are killed.
 // Each effect has one key, and no effect is left out. The test reads the effects from the file that

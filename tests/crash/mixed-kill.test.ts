@@ -10,10 +10,10 @@ import { Assize, deepReplay, fsck, rebuildMemory } from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { payloads } from '../support/ledger-runtime.ts';
-import { operator } from '../support/runtime.ts';
-import { onEveryDatabase } from '../support/stores.ts';
+import { payloads } from '../support/ledger/desk.ts';
+import { operator } from '../support/ledger/runtime.ts';
+import { onEveryDatabase } from '../support/ledger/stores.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import {
   mixed,
   ON_PURPOSE,

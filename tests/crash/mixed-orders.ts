@@ -1,9 +1,9 @@
 import type { Delivery, Reversibility, Sink } from '#effects';
 import { type ActionSpec, defineDomain } from '#kernel';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { clinic } from '../support/clinic.ts';
-import { attended } from '../support/effects-ledger.ts';
-import { writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { writFor } from '../support/ledger/runtime.ts';
+import { attended } from '../support/tools/ledger-with-effects.ts';
 
 // Definitions that the mixed processes share with the test that kills them.
 

@@ -11,7 +11,7 @@ import { createOracle } from '#oracle';
 import { Assize, type Memory, type Ruling, type Trajectory, type Transaction, type UnresolvedEffect } from '#runtime';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { operator } from '../support/runtime.ts';
+import { operator } from '../support/ledger/runtime.ts';
 import {
   aboutOf,
   type Call as Called,

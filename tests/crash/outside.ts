@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sink } from '#effects';
-import { OutsideSink } from '../support/effect-sink.ts';
+import { OutsideSink } from '../support/tools/effect-sink.ts';
 
 /** How a request goes: it is refused before anything is done, or what it did is not answered. */
 export type Mishap = 'none' | 'refused' | 'unanswered';

@@ -9,7 +9,7 @@ import { type Batch, type CommitResult, type EntryRow, entryRow, type Payload } 
 import { openPostgres, type PostgresStore } from '../../src/stores/postgres/index.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { batchOf, blobOf } from '../../src/testing/store-rows.ts';
-import { rejectionMembers, rootMembers, second } from '../support/ledger-rows.ts';
+import { rejectionMembers, rootMembers, second } from '../support/ledger/rows.ts';
 import { now, say } from './process-output.ts';
 
 const [url, writers] = process.argv.slice(2) as [string, string];

@@ -13,11 +13,11 @@ import { readSalted } from '../../src/runtime/transactions/settle/quarantine.ts'
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
 import { bundled } from '../support/bundled.ts';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { orders } from '../support/effects-failing.ts';
-import { allEntries } from '../support/ledger-runtime.ts';
+import { allEntries } from '../support/ledger/desk.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { runtimeOver } from '../support/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { orders } from '../support/tools/orders.ts';
 import {
   ACCOUNTS,
   BEGINNING,

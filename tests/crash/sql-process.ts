@@ -23,8 +23,8 @@ import {
   sqlReader,
   sqlTool,
 } from '../../src/tools/sql/index.ts';
-import { orders } from '../support/effects-failing.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { orders } from '../support/tools/orders.ts';
 import { AT_ONCE, type Op, orderOf, type ProcessLine, type UnresolvedTransaction } from './sql-orders.ts';
 
 const [url = '', bank = '', seed = '', from = '', to = '', end = ''] = process.argv.slice(2);

@@ -8,8 +8,8 @@ import { verifyStore } from '#runtime';
 import { openSqlite, type SqliteStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { cases } from '../support/cases.ts';
-import { desk } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { desk } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-damage-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -9,11 +9,11 @@ import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { tally } from '../support/effect-sink.ts';
-import { allEntries } from '../support/ledger-runtime.ts';
+import { allEntries } from '../support/ledger/desk.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { runtimeOver } from '../support/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 import { amountOf, BANKER, KEYS, orderName, type ProcessLine } from './staged-sql-orders.ts';
 
 /**

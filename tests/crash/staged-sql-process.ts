@@ -10,8 +10,8 @@ import { Client } from 'pg';
 import { z } from 'zod';
 import { openStore } from '#stores';
 import { type SqlConnection, type SqlDatabase, type SqlRow, sqlReader, sqlTool } from '../../src/tools/sql/index.ts';
-import { tally } from '../support/effect-sink.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 import { ACCOUNTS, AT_ONCE, amountOf, BANKER, orderName, type ProcessLine } from './staged-sql-orders.ts';
 
 const [url = '', bank = '', from = '', to = '', end = ''] = process.argv.slice(2);

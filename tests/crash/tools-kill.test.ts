@@ -9,10 +9,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { tally } from '../support/effect-sink.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { runtimeOver } from '../support/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 import { Outside } from './outside.ts';
 import type { ProcessLine } from './tools-orders.ts';
 

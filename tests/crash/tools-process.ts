@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { type CallContext, declareTool, type Sink, type Tool } from '#effects';
 import { openStore } from '#stores';
-import { tally } from '../support/effect-sink.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 import { ORDERS_AT_ONCE, orderScope, type ProcessLine } from './tools-orders.ts';
 
 const [url = '', port = '', from = '', to = ''] = process.argv.slice(2);

@@ -6,8 +6,8 @@ import type { Question } from '#memory';
 import { createOracle, seededRandom } from '#oracle';
 import type { AssertInput } from '#runtime';
 import { openStore } from '#stores';
-import { clinic } from '../support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { say } from './process-output.ts';
 
 const [url, text] = process.argv.slice(2) as [string, string];

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Ended, endOf, runCommand, startCommand } from '../support/command.ts';
+import { type Ended, endOf, runCommand, startCommand } from '../support/process/command.ts';
 
 const STORE = 'sqlite:./d.db';
 let made: string;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { figuresOf, peerFigures } from '../../bench/peer.ts';
-import { runProcess } from '../support/command.ts';
+import { runProcess } from '../support/process/command.ts';
 
 const PRINTED = `============================================================
 Benchmark 1: Overhead (fp=0, 10 steps, 1000 runs)

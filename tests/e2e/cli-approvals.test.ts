@@ -7,9 +7,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import { openStore } from '#stores';
 import { writeAnchors } from '../../src/cli/store/anchors.ts';
-import { type Ended, runCommand } from '../support/command.ts';
-import { severalOf } from '../support/multi-approval.ts';
-import { intent, operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { severalOf } from '../support/ledger/multi-approval.ts';
+import { intent, operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Ended, runCommand } from '../support/process/command.ts';
 
 const domain = severalOf(2, 'footprint');
 // Commands go by the real clock.
@@ -20,7 +20,7 @@ let folder: string;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'assize-approvals-'));
-  const several = pathToFileURL(join(import.meta.dirname, '../support/multi-approval.ts')).href;
+  const several = pathToFileURL(join(import.meta.dirname, '../support/ledger/multi-approval.ts')).href;
   const text = `import { severalOf } from '${several}';\nexport const two = severalOf(2, 'footprint');\n`;
   writeFileSync(join(folder, 'two.ts'), text);
   const url = `sqlite:${join(folder, 'desk.db')}`;

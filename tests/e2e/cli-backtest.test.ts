@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Ended, runCommand } from '../support/command.ts';
+import { type Ended, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const store = 'sqlite:./assize-demo.db';

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { openStore } from '#stores';
-import { copyClone } from '../support/clone.ts';
-import { type Ended, endOf } from '../support/command.ts';
+import { type Ended, endOf } from '../support/process/command.ts';
+import { copyClone } from '../support/process/repository-copy.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;

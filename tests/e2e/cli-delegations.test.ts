@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import { openStore } from '#stores';
-import { runCommand } from '../support/command.ts';
-import { keysOf } from '../support/ledger-rows.ts';
-import { allEntries, deskOf } from '../support/ledger-runtime.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { allEntries, deskOf } from '../support/ledger/desk.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { runCommand } from '../support/process/command.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-cli-delegations-'));
 const url = `sqlite:${join(folder, 'a.db')}`;

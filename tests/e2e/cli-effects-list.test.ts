@@ -7,11 +7,11 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import { openSqlite } from '#stores';
 import { sqlTool } from '#tools/sql';
-import { runCommand } from '../support/command.ts';
-import { tally } from '../support/effect-sink.ts';
-import { inEffectsFolder, mail, wide } from '../support/effects-folder.ts';
-import { operator, runtimeOver, writFor } from '../support/runtime.ts';
-import { treated, ZOE } from '../support/treatment-trajectory.ts';
+import { treated, ZOE } from '../support/clinic/treatment-trajectory.ts';
+import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { runCommand } from '../support/process/command.ts';
+import { inEffectsFolder, mail, wide } from '../support/process/effects-folder.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 
 const here = inEffectsFolder();
 const { assize, json, send, written, inDoubt } = here;
@@ -172,7 +172,10 @@ describe('list', () => {
       await runtime.close();
       await store.close();
       const [domain, key] = [join(here.folder, 'treated.ts'), join(here.folder, 'operator.key')];
-      writeFileSync(domain, `export { treatments } from '${join(root, 'tests/support/treatment-trajectory.ts')}';`);
+      writeFileSync(
+        domain,
+        `export { treatments } from '${join(root, 'tests/support/clinic/treatment-trajectory.ts')}';`,
+      );
       writeFileSync(key, operator.privateKey, { mode: 0o600 });
       writeFileSync(join(here.folder, 'world.db.anchors.json'), JSON.stringify([operator.publicKey]));
       const erase = (...args: string[]) =>

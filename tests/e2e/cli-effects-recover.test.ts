@@ -6,12 +6,12 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
 import { DidNothing, declareTool, NoAnswer } from '#effects';
 import { openSqlite, openStore } from '#stores';
-import { endOf, runCommand, startCommand } from '../support/command.ts';
-import { tally } from '../support/effect-sink.ts';
-import { orders } from '../support/effects-failing.ts';
-import { inEffectsFolder, mail } from '../support/effects-folder.ts';
+import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { endOf, runCommand, startCommand } from '../support/process/command.ts';
+import { inEffectsFolder, mail } from '../support/process/effects-folder.ts';
+import { tally } from '../support/tools/effect-sink.ts';
+import { orders } from '../support/tools/orders.ts';
 
 const here = inEffectsFolder();
 const { assize, json, sent, toolsFile, written, inDoubt, crashed, failed } = here;
@@ -73,7 +73,7 @@ describe('recover', () => {
     expect(unfinished).toMatchObject([
       { phase: 'failing', failing: { n: 0, refusals: 0 }, effects: [{ phase: 'dropped' }] },
     ]);
-    const stage = join(root, 'tests/support/effects-failing.ts');
+    const stage = join(root, 'tests/support/tools/orders.ts');
     writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
     const domain = ['--domain', join(here.folder, 'domain.ts')];
     // Without them nothing is ruled on, as everything would be refused.
@@ -312,7 +312,7 @@ describe('Ctrl-C to an approval', () => {
     await worker.close();
     await store.close();
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
-    const stage = join(root, 'tests/support/effects-failing.ts');
+    const stage = join(root, 'tests/support/tools/orders.ts');
     writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];

@@ -8,11 +8,11 @@ import { DidNothing, declareTool } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize } from '#runtime';
 import { openSqlite } from '#stores';
-import { runCommand } from '../support/command.ts';
-import { tally } from '../support/effect-sink.ts';
-import { orders } from '../support/effects-failing.ts';
-import { inEffectsFolder, mail, wide } from '../support/effects-folder.ts';
-import { operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { runCommand } from '../support/process/command.ts';
+import { inEffectsFolder, mail, wide } from '../support/process/effects-folder.ts';
+import { tally } from '../support/tools/effect-sink.ts';
+import { orders } from '../support/tools/orders.ts';
 
 const here = inEffectsFolder();
 const { assize, json, sent, send, toolsFile } = here;
@@ -35,7 +35,7 @@ describe('a pending approval with tool calls', () => {
       tx.propose({ action: 'count', role: 'counter', args: 'asked' });
     });
     expect(ruling.ruling).toBe('escalated');
-    const stage = join(root, 'tests/support/effects-failing.ts');
+    const stage = join(root, 'tests/support/tools/orders.ts');
     writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];
@@ -66,7 +66,7 @@ describe('a pending approval with tool calls', () => {
     }
     await worker.close();
     await store.close();
-    const stage = join(root, 'tests/support/effects-failing.ts');
+    const stage = join(root, 'tests/support/tools/orders.ts');
     writeFileSync(join(here.folder, 'domain.ts'), `export { orders } from ${JSON.stringify(stage)};\n`);
     writeFileSync(join(here.folder, 'anchors.json'), JSON.stringify([operator.publicKey]));
     const files = ['--domain', join(here.folder, 'domain.ts'), '--anchors', join(here.folder, 'anchors.json')];
@@ -197,7 +197,7 @@ describe('a pending proposal shows its planned tool calls', () => {
 
   test('and it is not approved as something else than was shown', async () => {
     const id = await waiting('orders', async (_, pending) => {
-      const stage = join(root, 'tests/support/effects-failing.ts');
+      const stage = join(root, 'tests/support/tools/orders.ts');
       const made = `import { orders } from ${JSON.stringify(stage)};\nimport { defineDomain } from 'assize';\n`;
       writeFileSync(
         join(here.folder, 'wide.ts'),

@@ -9,11 +9,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { segment, writId } from '#authority';
 import { openStore } from '#stores';
-import { clinic } from '../support/clinic.ts';
-import { type Ended, runCommand } from '../support/command.ts';
-import { committed, SECRETS, told, WHO } from '../support/mentions-of-patient.ts';
-import { HandClock, operator, runtimeOver, writFor } from '../support/runtime.ts';
-import { scales } from '../support/scales.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { committed, SECRETS, told, WHO } from '../support/clinic/mentions-of-patient.ts';
+import { scales } from '../support/clinic/scales.ts';
+import { HandClock, operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Ended, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'assize-cli-erasure-beliefs-'));
@@ -33,7 +33,10 @@ beforeAll(async () => {
   await committed(other!.memory({ space: 'ward', writ }).assert(said));
   await committed(other!.memory({ space: 'a/b', writ }).assert({ ...said, subject: '~' }));
   await store.close();
-  writeFileSync(join(folder, 'clinic.ts'), `export { clinic } from '${join(root, 'tests/support/clinic.ts')}';\n`);
+  writeFileSync(
+    join(folder, 'clinic.ts'),
+    `export { clinic } from '${join(root, 'tests/support/clinic/clinic.ts')}';\n`,
+  );
   writeFileSync(join(folder, 'operator.key'), operator.privateKey);
   writeFileSync(join(folder, 'ward.db.anchors.json'), JSON.stringify([operator.publicKey]));
 });
@@ -168,7 +171,10 @@ test('values in the state not marked sensitive are reported by their entries', a
   for (const patient of ['p2', 'p3']) await post(patient === 'p2' ? 'd' : 'e', patient, 'zq77', 'weighed');
   await post('c', 'p4', 'zq75', 'of zq75');
   await store.close();
-  writeFileSync(join(folder, 'scales.ts'), `export { scales } from '${join(root, 'tests/support/scales.ts')}';\n`);
+  writeFileSync(
+    join(folder, 'scales.ts'),
+    `export { scales } from '${join(root, 'tests/support/clinic/scales.ts')}';\n`,
+  );
   writeFileSync(join(folder, 'scales.db.anchors.json'), JSON.stringify([operator.publicKey]));
   const forget = (subject: string, ...args: string[]): Promise<Ended> =>
     runCommand(

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Ended, runCommand } from '../support/command.ts';
-import { keysOf } from '../support/ledger-rows.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { type Ended, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Ended, runCommand } from '../support/command.ts';
-import { keysOf } from '../support/ledger-rows.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { type Ended, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));

@@ -6,9 +6,9 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '#stores';
-import { inTillFolder } from '../support/budget-folder.ts';
-import { clinic } from '../support/clinic.ts';
-import { runtimeOver } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
+import { inTillFolder } from '../support/process/budget-folder.ts';
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, change, entries } = here;

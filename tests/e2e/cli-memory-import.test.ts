@@ -6,10 +6,10 @@ import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, splitLines } from '#ledger';
 import { openStore } from '#stores';
-import { clinic } from '../support/clinic.ts';
-import { runProcess } from '../support/command.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
-import { AUTHORITY, inWardFolder, read } from '../support/ward-folder.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { runProcess } from '../support/process/command.ts';
+import { AUTHORITY, inWardFolder, read } from '../support/process/ward-folder.ts';
 
 const here = inWardFolder();
 const { assize, json, file } = here;

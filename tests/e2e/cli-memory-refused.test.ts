@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runProcess } from '../support/command.ts';
-import { AUTHORITY, inWardFolder, read, say, WARD } from '../support/ward-folder.ts';
+import { runProcess } from '../support/process/command.ts';
+import { AUTHORITY, inWardFolder, read, say, WARD } from '../support/process/ward-folder.ts';
 
 const here = inWardFolder();
 const { assize, json, file } = here;

@@ -6,10 +6,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createOracle, systemClock } from '#oracle';
 import { openStore } from '#stores';
-import { clinic } from '../support/clinic.ts';
-import { endOf, runProcess } from '../support/command.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
-import { anchor, assizeModule, inWardFolder, objects, read, say } from '../support/ward-folder.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { endOf, runProcess } from '../support/process/command.ts';
+import { anchor, assizeModule, inWardFolder, objects, read, say } from '../support/process/ward-folder.ts';
 
 const place = inWardFolder();
 const { assize, json, file } = place;

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { inTillFolder } from '../support/budget-folder.ts';
-import { type Ended, endOf } from '../support/command.ts';
+import { inTillFolder } from '../support/process/budget-folder.ts';
+import { type Ended, endOf } from '../support/process/command.ts';
 
 const main = join(import.meta.dirname, '../../src/cli/main.ts');
 const here = inTillFolder();

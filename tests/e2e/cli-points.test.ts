@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Ended, endOf, runCommand } from '../support/command.ts';
+import { type Ended, endOf, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'src/cli/main.ts');

@@ -10,9 +10,9 @@ import { budget } from '#domains/budget';
 import { systemClock } from '#oracle';
 import type { WritChain } from '#runtime';
 import { openStore } from '#stores';
-import { type Ended, endOf, runCommand } from '../support/command.ts';
-import { keysOf } from '../support/ledger-rows.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Ended, endOf, runCommand } from '../support/process/command.ts';
 
 const STORE = 'sqlite:./a.db';
 const main = join(import.meta.dirname, '../../src/cli/main.ts');

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { inTillFolder } from '../support/budget-folder.ts';
-import { EXPERIMENTS_COMMAND, endOf, runCommand, runProcess, startCommand } from '../support/command.ts';
+import { inTillFolder } from '../support/process/budget-folder.ts';
+import { EXPERIMENTS_COMMAND, endOf, runCommand, runProcess, startCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 

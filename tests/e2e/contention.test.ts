@@ -9,9 +9,9 @@ import { describe, expect, test } from 'vitest';
 import { canonicalize } from '#canon';
 import { budget } from '#domains/budget';
 import { openStore } from '#stores';
-import { payloads, soundState } from '../support/ledger-runtime.ts';
+import { payloads, soundState } from '../support/ledger/desk.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
 
 const PROPOSER = fileURLToPath(new URL('./proposer.ts', import.meta.url));
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { blockOf, writeFiles } from '../support/guide-files.ts';
+import { blockOf, writeFiles } from '../support/process/guide-files.ts';
 
 test('delegation.md: the program prints its output', () => {
   // Inside the repository, so that `assize` is this package.

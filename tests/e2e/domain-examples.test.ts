@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { domainFolder } from '../support/domain-folder.ts';
+import { domainFolder } from '../support/process/domain-folders.ts';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { runCommand } from '../support/command.ts';
-import { blockOf, writeFiles } from '../support/guide-files.ts';
+import { runCommand } from '../support/process/command.ts';
+import { blockOf, writeFiles } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const PAGES: Readonly<Record<string, string>> = {

@@ -10,9 +10,9 @@ import { type Delivery, declareTool, type Reversibility, readTransaction, type S
 import { defineDomain } from '#kernel';
 import { listWrits, type Ruling, type Trajectory, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, toolFor } from '../support/effect-sink.ts';
-import { attended } from '../support/effects-ledger.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { OutsideSink, Steps, toolFor } from '../support/tools/effect-sink.ts';
+import { attended } from '../support/tools/ledger-with-effects.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/design/effects.md'), 'utf8');
 const SINKS: readonly Sink[] = ['keyed', 'queryable', 'blind'];

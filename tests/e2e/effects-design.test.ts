@@ -6,8 +6,8 @@ import { type EffectPayload, readTransaction } from '#effects';
 import type { Hash, LoggedTransaction } from '#ledger';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../support/effect-sink.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/design/effects.md'), 'utf8');

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openStore } from '#stores';
-import { clinic } from '../support/clinic.ts';
-import { blockOf } from '../support/guide-files.ts';
-import { operator, runtimeOver, writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { blockOf } from '../support/process/guide-files.ts';
 
 test('erasure-facts.md: the program erases the facts of a subject', async () => {
   const folder = mkdtempSync(join(import.meta.dirname, '../../dist-guide-'));
@@ -46,7 +46,10 @@ test.each(blockOf('erasure-facts.md', 'sh believed').trimEnd().split('\n'))('%s'
       await memory.assert({ subject: 'patient 7', predicate, object });
     const [weight] = (await memory.recall({ predicate: 'weight' })).facts;
     await store.close();
-    writeFileSync(join(folder, 'ward.ts'), `export { clinic } from '${join(root, 'tests/support/clinic.ts')}';\n`);
+    writeFileSync(
+      join(folder, 'ward.ts'),
+      `export { clinic } from '${join(root, 'tests/support/clinic/clinic.ts')}';\n`,
+    );
     writeFileSync(join(folder, 'operator.key'), operator.privateKey);
     writeFileSync(join(folder, 'ward.db.anchors.json'), JSON.stringify([operator.publicKey]));
     const assize = `assize() { "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"; }`;

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeFiles } from '../support/guide-files.ts';
+import { writeFiles } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const python = spawnSync('python3', ['--version']).status === 0;

@@ -18,7 +18,7 @@ import {
   readFile,
   rowsOf as rowsOfPage,
   titlesOf,
-} from '../support/reference-page.ts';
+} from './reference-page.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = readFile;

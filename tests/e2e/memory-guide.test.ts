@@ -5,8 +5,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCommand } from '../support/command.ts';
-import { blocksOf, writeFiles } from '../support/guide-files.ts';
+import { runCommand } from '../support/process/command.ts';
+import { blocksOf, writeFiles } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'src/cli/main.ts');

@@ -5,16 +5,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  codesIn,
-  exportsName,
-  matches,
-  namedTests,
-  pathOf,
-  readFile,
-  rowsOf,
-  titlesOf,
-} from '../support/reference-page.ts';
+import { codesIn, exportsName, matches, namedTests, pathOf, readFile, rowsOf, titlesOf } from './reference-page.ts';
 
 const root = join(import.meta.dirname, '../..');
 const page = readFile('docs/reference/memory.md');

@@ -10,8 +10,8 @@ import { Replayer, verifyTrajectory } from 'assize/audit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cedarPolicy } from '#integrations/cedar';
 import { backtest, deepReplay } from '#runtime';
-import { deskOf, payloads } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { deskOf, payloads } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const desk = deskOf('footprint');
 const worker = writFor('agent:ada');

@@ -7,7 +7,7 @@ import { budget } from '#domains/budget';
 import { systemPause, systemRandom } from '#oracle';
 import type { Ruling } from '#runtime';
 import { openStore } from '#stores';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const [url, agent, proposals, lanes] = process.argv.slice(2) as [string, string, string, string];
 

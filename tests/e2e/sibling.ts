@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { isAssizeError } from '#base';
 import { systemPause, systemRandom } from '#oracle';
 import { openStore } from '#stores';
-import { deskOf } from '../support/ledger-runtime.ts';
-import { runtimeOver } from '../support/runtime.ts';
-import { granted, lead, SHARE, siblingOf } from '../support/siblings.ts';
+import { deskOf } from '../support/ledger/desk.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
+import { granted, lead, SHARE, siblingOf } from '../support/ledger/sibling-writs.ts';
 
 const [url, what, first, step, count] = process.argv.slice(2) as [string, 'spend' | 'delegate', string, string, string];
 

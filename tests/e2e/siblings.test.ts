@@ -12,10 +12,10 @@ import { describe, expect, test } from 'vitest';
 import type { DelegationPayload } from '#ledger';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
-import { deskOf, payloads } from '../support/ledger-runtime.ts';
+import { deskOf, payloads } from '../support/ledger/desk.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
+import { GRANT, granted, SHARE, SIBLINGS } from '../support/ledger/sibling-writs.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { runtimeOver } from '../support/runtime.ts';
-import { GRANT, granted, SHARE, SIBLINGS } from '../support/siblings.ts';
 
 const PROCESSES = 4;
 

@@ -14,10 +14,10 @@ import { checkMemory, type Memory, type MemoryView, verifyStore } from '#runtime
 import { openStore } from '#stores';
 import { dataPath, hasData } from '../data.ts';
 import { cases } from '../support/cases.ts';
-import { runCommand } from '../support/command.ts';
-import { blockOf, blocksOf } from '../support/guide-files.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryStore } from '../support/stores.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryStore } from '../support/ledger/stores.ts';
+import { runCommand } from '../support/process/command.ts';
+import { blockOf, blocksOf } from '../support/process/guide-files.ts';
 
 const FILE = ['timeqa', 'facts.jsonl'];
 const root = join(import.meta.dirname, '../..');

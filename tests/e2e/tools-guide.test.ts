@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromiumPath } from '#tools/browser';
-import { blocksOf } from '../support/guide-files.ts';
+import { blocksOf } from '../support/process/guide-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 const main = join(root, 'src/cli/main.ts');

@@ -3,8 +3,8 @@ import type { LedgerStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, AssizeOptions, Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
-import { allEntries, type DeskState, desk, soundState } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { allEntries, type DeskState, desk, soundState } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const worker = writFor('agent');
 let processes = 0;

@@ -3,9 +3,9 @@
  * stay expired.
  */
 import { expect, test } from 'vitest';
-import { deskOf, payloads, soundState } from '../support/ledger-runtime.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../support/runtime.ts';
-import { onEveryStore } from '../support/stores.ts';
+import { deskOf, payloads, soundState } from '../support/ledger/desk.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
+import { onEveryStore } from '../support/ledger/stores.ts';
 import { begun, CallerReport, expectOnce, file, processOver } from './callers.ts';
 
 const SECOND = 1_000;

@@ -11,10 +11,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
-import { asUnprivilegedUser } from '../support/as-unprivileged-user.ts';
-import type { DeskState } from '../support/ledger-runtime.ts';
+import type { DeskState } from '../support/ledger/desk.ts';
+import { type Databases, onEveryDatabase, type Place } from '../support/ledger/stores.ts';
 import { holdTable } from '../support/postgres/index.ts';
-import { type Databases, onEveryDatabase, type Place } from '../support/stores.ts';
+import { asUnprivilegedUser } from '../support/process/as-unprivileged-user.ts';
 import { begun, CallerReport, expectOnce, file, papersOf, processOver } from './callers.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -3,9 +3,9 @@ import type { Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Trajectory, Transaction, TransactionOptions, TransactionOutcome } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effect-sink.ts';
-import { codeOf, hanging, never } from '../support/hanging-tools.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
+import { codeOf, hanging, never } from './hanging-tools.ts';
 
 // A transaction has acted in a scope and does not end: it does not respond, is cancelled, or its
 // process is dead. Others in that scope are blocked until its deadline and no longer; others in

@@ -11,11 +11,11 @@ import {
 import type { Domain } from '#kernel';
 import { type Assize, type TransactionOutcome, type UnresolvedEffect, verifyStore } from '#runtime';
 import type { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { tally } from '../support/effect-sink.ts';
-import { orders } from '../support/effects-failing.ts';
-import { writFor } from '../support/runtime.ts';
-import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
+import { writFor } from '../support/ledger/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { tally } from '../support/tools/effect-sink.ts';
+import { orders } from '../support/tools/orders.ts';
+import { crashedTwice, OutlivingWorld } from '../support/tools/surviving-world.ts';
 
 // A crash at every step of a transaction with effects of every class except the pivot's
 // (effects-pivot.test.ts), and again at every step of its recovery. The test reads the outcomes

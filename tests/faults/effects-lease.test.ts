@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { declareTool, type Sink } from '#effects';
 import type { Assize, Trajectory, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../support/effect-sink.ts';
-import { codeOf, hanging, never } from '../support/hanging-tools.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { type Fault, type Outside, OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
+import { codeOf, hanging, never } from './hanging-tools.ts';
 
 // How long an unresponsive part blocks others if no timeout is declared: no longer than the lease
 // of a transaction. One or several parts of the transaction can be unresponsive. Two processes

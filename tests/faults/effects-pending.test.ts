@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { readTransaction, type Sink } from '#effects';
 import type { Assize, UnresolvedEffect } from '#runtime';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { asking } from '../support/effects-ledger.ts';
-import { writFor } from '../support/runtime.ts';
-import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
+import { writFor } from '../support/ledger/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { asking } from '../support/tools/ledger-with-effects.ts';
+import { crashedTwice, OutlivingWorld } from '../support/tools/surviving-world.ts';
 
 // A crash at every step of a transaction that has acted and becomes pending. It is during the
 // compensation, during the repeated calls after the approval, or during any resumption of these.

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
 import type { Assize, Ruling, UnresolvedEffect } from '#runtime';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { attended } from '../support/effects-ledger.ts';
-import { writFor } from '../support/runtime.ts';
-import { crashedTwice, OutlivingWorld } from '../support/surviving-world.ts';
+import { writFor } from '../support/ledger/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { attended } from '../support/tools/ledger-with-effects.ts';
+import { crashedTwice, OutlivingWorld } from '../support/tools/surviving-world.ts';
 
 // A crash at every step of a pivot, which can be neither compensated nor buffered: during
 // submission, between approval and settlement, and again during resumption. The test reads the

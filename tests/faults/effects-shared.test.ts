@@ -6,10 +6,10 @@ import type { EffectWrite, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effect-sink.ts';
-import { orders } from '../support/effects-failing.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
+import { orders } from '../support/tools/orders.ts';
 
 // Several processes run the effects of one store concurrently, and some of them end or stop
 // responding in the middle. The test reads the outcomes of effects from the sinks.

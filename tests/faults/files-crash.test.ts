@@ -4,16 +4,16 @@ import type { Delivery } from '#effects';
 import type { UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
 import { fileScope, fileTools } from '#tools/files';
-import { Steps, storeOf, tally } from '../support/effect-sink.ts';
-import { diskOf, type Listing, listing, newFolder, put } from '../support/files-stage.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { Steps, storeOf, tally } from '../support/tools/effect-sink.ts';
+import { diskOf, type Listing, listing, newFolder, put } from '../support/tools/files-stage.ts';
 
 // A crash at every step of a transaction that changes files, also in the middle of a write, and at
 // every step of its recovery. The test reads the outcome of the files from the disk.
 
 // The steps between crashes are calls of the tools' `Disk`, each awaited separately. Nothing
 // depends on how long a call takes.
-vi.mock('node:fs/promises', async () => (await import('../support/prompt-files.ts')).promptFiles);
+vi.mock('node:fs/promises', async () => (await import('./prompt-files.ts')).promptFiles);
 
 type Assize = ReturnType<typeof runtimeOver>;
 

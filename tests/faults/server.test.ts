@@ -4,9 +4,9 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { interceptSql, sqliteError } from '../../src/testing/intercept.ts';
-import { allEntries } from '../support/ledger-runtime.ts';
+import { allEntries } from '../support/ledger/desk.ts';
+import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../support/ledger/stores.ts';
 import { holdTable, type Loss, Relay, untilOneWaits, withPostgres } from '../support/postgres/index.ts';
-import { closedAfterEach, type Place, postgresPlace, sqlitePlaces } from '../support/stores.ts';
 import { begun, CallerReport, expectOnce, file, papersOf, processOver } from './callers.ts';
 
 afterEach(() => vi.restoreAllMocks());

@@ -15,7 +15,7 @@ import { openCheckpoint, parseVerifierKey } from '#merkle';
 import type { OracleRow } from '#oracle';
 import { checkMemory, deepReplay, verifyStore } from '#runtime';
 import { MemoryStore, openStore } from '#stores';
-import { operator } from '../support/runtime.ts';
+import { operator } from '../support/ledger/runtime.ts';
 import { changed, FACTS, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 import { clerk, filing } from './run.ts';
 

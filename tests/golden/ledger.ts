@@ -19,7 +19,7 @@ import {
 import { parseCheckpoint, parseNote } from '#merkle';
 import { verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
-import { RowsReader } from '../support/ledger-rows.ts';
+import { RowsReader } from '../support/ledger/rows.ts';
 
 export const V1: string = join(import.meta.dirname, 'v1');
 

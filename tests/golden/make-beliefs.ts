@@ -10,9 +10,9 @@ import { importLines, integrateLog } from '#ledger';
 import { signerKey } from '#merkle';
 import { makeCheckpoint } from '#runtime';
 import { MemoryStore } from '#stores';
-import { beliefCases } from '../support/belief-cases.ts';
-import { type Ledger, linesOf } from '../support/erasure-cases.ts';
-import { keysOf } from '../support/ledger-rows.ts';
+import { beliefCases } from '../support/ledger/belief-cases.ts';
+import { type Ledger, linesOf } from '../support/ledger/erasure-cases.ts';
+import { keysOf } from '../support/ledger/rows.ts';
 import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';
 
 const FILE = 'beliefs.jsonl';

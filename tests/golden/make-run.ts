@@ -9,7 +9,7 @@ import { replayRun, runAgents } from '#agents';
 import { exportLines, integrateLog } from '#ledger';
 import { createOracle, listingKeyOf, type OracleRow, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
-import { HandClock, operator, runtimeOver } from '../support/runtime.ts';
+import { HandClock, operator, runtimeOver } from '../support/ledger/runtime.ts';
 import { V1 } from './ledger.ts';
 import { clerk, filing } from './run.ts';
 

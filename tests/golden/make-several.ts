@@ -11,9 +11,9 @@ import { signerKey } from '#merkle';
 import { seededRandom } from '#oracle';
 import { Assize, makeCheckpoint, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { keysOf } from '../support/ledger-rows.ts';
-import { doctor, pendingOf, severalOf } from '../support/multi-approval.ts';
-import { HandClock, intent, operator, writFor } from '../support/runtime.ts';
+import { doctor, pendingOf, severalOf } from '../support/ledger/multi-approval.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { HandClock, intent, operator, writFor } from '../support/ledger/runtime.ts';
 import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';
 
 const FILE = 'several.jsonl';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { importLines, integrateLog } from '#ledger';
 import { seededRandom } from '#oracle';
 import { openStore, type Store } from '#stores';
-import { clinic } from '../support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { FACTS, linesOf, V1 } from './ledger.ts';
 
 const nurse = writFor('nurse');

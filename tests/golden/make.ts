@@ -11,10 +11,10 @@ import { Frontier, formatVerifierKey, leafHash, signerKey } from '#merkle';
 import { seededRandom } from '#oracle';
 import { Assize, makeCheckpoint, type Ruling, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { keysOf } from '../support/ledger-rows.ts';
-import { deskOf } from '../support/ledger-runtime.ts';
-import { HandClock, intent, operator, writFor } from '../support/runtime.ts';
-import { ward } from '../support/ward.ts';
+import { ward } from '../support/clinic/ward.ts';
+import { deskOf } from '../support/ledger/desk.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { HandClock, intent, operator, writFor } from '../support/ledger/runtime.ts';
 import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';
 
 const DOCTOR = { principal: 'dr-who', method: 'golden' } as const;

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import type { Agent } from '#agents';
 import { defineDomain, escalate, invariant, pass } from '#kernel';
-import { writFor } from '../support/runtime.ts';
+import { writFor } from '../support/ledger/runtime.ts';
 
 const STORIES = 5;
 

@@ -10,9 +10,9 @@ import type { CommitPayload, EntryRow, Payload, PendingPayload, RejectionPayload
 import { seededRandom } from '#oracle';
 import { deepReplay, type Ruling, type Trajectory } from '#runtime';
 import { cases } from '../support/cases.ts';
-import { allEntries, type Fault, FaultyStore, soundState } from '../support/ledger-runtime.ts';
-import { severalOf } from '../support/multi-approval.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { allEntries, type Fault, FaultyStore, soundState } from '../support/ledger/desk.ts';
+import { severalOf } from '../support/ledger/multi-approval.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 /**
  * Two spellings of one name. The requester is also a counselor, and a clerk belongs to another

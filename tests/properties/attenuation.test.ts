@@ -20,7 +20,7 @@ import {
 } from '#authority';
 import { addMicros } from '#canon';
 import { cases } from '../support/cases.ts';
-import { keysOf } from '../support/ledger-rows.ts';
+import { keysOf } from '../support/ledger/rows.ts';
 
 type Body = Omit<Writ, 'signature'>;
 

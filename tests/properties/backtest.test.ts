@@ -14,9 +14,9 @@ import {
 } from '#ledger';
 import { type BacktestReport, backtest } from '#runtime';
 import { cases } from '../support/cases.ts';
-import { generatedDomain, type RuleSpec, type ShopState } from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { writFor } from '../support/runtime.ts';
+import { writFor } from '../support/ledger/runtime.ts';
+import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
 import {
   AGENTS,
   askingRules,
@@ -28,7 +28,7 @@ import {
   type Step,
   schedule,
   shopState,
-} from '../support/schedule.ts';
+} from '../support/models/schedule.ts';
 
 // Backtest over generated domains, policies, agents and schedules, compared with a naive backtest
 // without folding. The naive backtest builds a new `World` for every proposal, from a state that it

@@ -7,26 +7,26 @@
  * gives its reason in its line.
  */
 import { describe, expect, test } from 'vitest';
-import { AUTHORITY } from '../support/bad-input/authority.ts';
-import { BASE } from '../support/bad-input/base.ts';
-import { CANON } from '../support/bad-input/canon.ts';
-import { type Case, type Exempt, wrongsOf } from '../support/bad-input/case.ts';
-import { documented } from '../support/bad-input/documented.ts';
-import { EXTRACTION } from '../support/bad-input/extraction.ts';
-import { KERNEL } from '../support/bad-input/kernel.ts';
-import { LEDGER } from '../support/bad-input/ledger.ts';
-import { MEMORY } from '../support/bad-input/memory.ts';
-import { MEMORY_ALGEBRA } from '../support/bad-input/memory-algebra.ts';
-import { MERKLE } from '../support/bad-input/merkle.ts';
-import { ONTOLOGY } from '../support/bad-input/ontology.ts';
-import { ORACLE } from '../support/bad-input/oracle.ts';
-import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from '../support/bad-input/outer.ts';
-import { RUNTIME } from '../support/bad-input/runtime.ts';
-import { SCHEDULES } from '../support/bad-input/schedules.ts';
-import { STORES } from '../support/bad-input/stores.ts';
-import { publicNames } from '../support/bad-input/surface.ts';
-import { TABLES as EXPERIMENT_TABLES } from '../support/bad-input/tables.ts';
-import { TOOLS } from '../support/bad-input/tools.ts';
+import { AUTHORITY } from './bad-input/authority.ts';
+import { BASE } from './bad-input/base.ts';
+import { CANON } from './bad-input/canon.ts';
+import { type Case, type Exempt, wrongsOf } from './bad-input/case.ts';
+import { documented } from './bad-input/documented.ts';
+import { EXTRACTION } from './bad-input/extraction.ts';
+import { KERNEL } from './bad-input/kernel.ts';
+import { LEDGER } from './bad-input/ledger.ts';
+import { MEMORY } from './bad-input/memory.ts';
+import { MEMORY_ALGEBRA } from './bad-input/memory-algebra.ts';
+import { MERKLE } from './bad-input/merkle.ts';
+import { ONTOLOGY } from './bad-input/ontology.ts';
+import { ORACLE } from './bad-input/oracle.ts';
+import { AGENTS, CEDAR, DOMAINS, TESTING, WITNESS } from './bad-input/outer.ts';
+import { RUNTIME } from './bad-input/runtime.ts';
+import { SCHEDULES } from './bad-input/schedules.ts';
+import { STORES } from './bad-input/stores.ts';
+import { publicNames } from './bad-input/surface.ts';
+import { TABLES as EXPERIMENT_TABLES } from './bad-input/tables.ts';
+import { TOOLS } from './bad-input/tools.ts';
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, Case | Exempt>>>> = {
   base: BASE,

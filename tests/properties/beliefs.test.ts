@@ -35,7 +35,7 @@ import {
 } from '#memory';
 import { mergeProvenance, Polynomial, trustToken, writeToken } from '../../src/memory/provenance/index.ts';
 import { cases } from '../support/cases.ts';
-import { ChainWriter, commitMembers, RowsReader, rootMembers, salted, second } from '../support/ledger-rows.ts';
+import { ChainWriter, commitMembers, RowsReader, rootMembers, salted, second } from '../support/ledger/rows.ts';
 
 const partition = { space: 's', subject: 'alice', predicate: 'medication' };
 const PLACES = 6;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { PolicyDecision, PolicyQuery } from '#authority';
 import { cedarPolicy } from '#integrations/cedar';
 import { cases } from '../support/cases.ts';
-import { clone, jsonValue, oddKey, setMember } from '../support/json.ts';
+import { clone, jsonValue, oddKey, setMember } from '../support/models/json.ts';
 
 // Cedar compared with a small evaluator of this project, over generated policies and any input that
 // an agent may send.

@@ -7,9 +7,9 @@ import { EVERYTHING } from '../../src/kernel/domain/footprint.ts';
 import { changesOf } from '../../src/kernel/state/changes.ts';
 import { Draft } from '../../src/kernel/state/draft.ts';
 import { cases } from '../support/cases.ts';
-import { type Container, clone, deepFreeze, jsonState } from '../support/json.ts';
-import { type Mutation, program, runOnDraft, runOnModel } from '../support/mutations.ts';
-import { naiveDiff, rfc6902 } from '../support/naive-patch.ts';
+import { type Container, clone, deepFreeze, jsonState } from '../support/models/json.ts';
+import { type Mutation, program, runOnDraft, runOnModel } from '../support/models/mutations.ts';
+import { naiveDiff, rfc6902 } from '../support/models/naive-patch.ts';
 
 /** Beyond this a program has met the limits of a value, which are another test's matter. */
 const TEXT_MAX = 100_000;

@@ -9,10 +9,10 @@ import { seededRandom } from '#oracle';
 import { type ProposalInput, type Ruling, RuntimeError, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { COMMIT_ATTEMPTS_MAX } from '../../src/runtime/writer/prepared.ts';
-import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
-import { payloads, soundState } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { payloads, soundState } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { ANYONE } from '../support/models/permissive-authority.ts';
 
 // Writers that know nothing of each other: each proposal is adjudicated against the state that it
 // commits on. After a conflict, a writer adjudicates its proposal again on the new state. A writer

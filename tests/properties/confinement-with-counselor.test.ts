@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, test } from 'vitest';
 import { cases } from '../support/cases.ts';
-import { confined } from '../support/confinement.ts';
-import { population } from '../support/population.ts';
-import { askingRules, shopState } from '../support/schedule.ts';
+import { population } from '../support/models/generated-agents.ts';
+import { askingRules, shopState } from '../support/models/schedule.ts';
+import { confined } from './confinement.ts';
 
 // Seed 000, A.3, Proposition 1+. Proposition 1 is in confinement.test.ts.
 

@@ -6,12 +6,12 @@ import { canonicalize, contentHash } from '#canon';
 import { createOracle, fixedClock, seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { confined } from '../support/confinement.ts';
-import { generatedDomain, type ShopState } from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { type AgentSpec, agentOf, agentSpec, population } from '../support/population.ts';
-import { runtimeOver, START } from '../support/runtime.ts';
-import { askingRules, shopState } from '../support/schedule.ts';
+import { runtimeOver, START } from '../support/ledger/runtime.ts';
+import { type AgentSpec, agentOf, agentSpec, population } from '../support/models/generated-agents.ts';
+import { generatedDomain, type ShopState } from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
+import { askingRules, shopState } from '../support/models/schedule.ts';
+import { confined } from './confinement.ts';
 
 // Seed 000, A.2.2, Proposition 1 (Agent Confinement). Its + form is in
 // confinement-with-counselor.test.ts.

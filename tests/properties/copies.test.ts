@@ -4,13 +4,13 @@
  */
 import { expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import * as ours from '../support/copy.ts';
-import { START, writFor } from '../support/runtime.ts';
+import { START, writFor } from '../support/ledger/runtime.ts';
+import * as ours from './package-copy.ts';
 
 type Copy = typeof ours;
 
 vi.resetModules();
-const theirs: Copy = await import('../support/copy.ts');
+const theirs: Copy = await import('./package-copy.ts');
 
 /** A till that each rule keeps below ten, each in its own words. */
 function tillOf({ kernel }: Copy, kind: 'each' | 'sum' | 'count' | 'unique' | 'plain') {

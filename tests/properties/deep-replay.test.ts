@@ -17,6 +17,7 @@ import {
 import { type DeepReplayReport, deepReplay, deepReplayStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import {
   detailOf,
   generatedDomain,
@@ -26,9 +27,8 @@ import {
   naiveAll,
   type RuleSpec,
   type ShopState,
-} from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+} from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
 import {
   askingRules,
   type Execution,
@@ -38,7 +38,7 @@ import {
   rules,
   schedule,
   shopState,
-} from '../support/schedule.ts';
+} from '../support/models/schedule.ts';
 
 // Deep replay over generated domains, agents and schedules. The schedules have overrides,
 // counselors' own states, refusals of every kind, harmful domain code, and both freeze modes.

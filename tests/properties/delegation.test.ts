@@ -11,9 +11,9 @@ import type { LedgerStore, Payload } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, type Ruling, type Trajectory, verifyStore } from '#runtime';
 import { cases } from '../support/cases.ts';
-import { keysOf } from '../support/ledger-rows.ts';
-import { allEntries, deskOf, type Fault, FaultyStore, payloads } from '../support/ledger-runtime.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { allEntries, deskOf, type Fault, FaultyStore, payloads } from '../support/ledger/desk.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const desk = deskOf();
 const GRANT = 100;

@@ -12,10 +12,10 @@ import type { EffectStore, LedgerStore } from '#ledger';
 import { type Assize, verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
 import { cases } from '../support/cases.ts';
-import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/effect-sink.ts';
-import { orders } from '../support/effects-failing.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/tools/effect-sink.ts';
+import { orders } from '../support/tools/orders.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-told-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -6,10 +6,10 @@ import { seededRandom } from '#oracle';
 import type { Assize, Transaction, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/effect-sink.ts';
-import { orders } from '../support/effects-failing.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/tools/effect-sink.ts';
+import { orders } from '../support/tools/orders.ts';
 
 // Random tool transactions, with tools of every class and random failures, with or without a crash.
 // All effects of a transaction stand, or none, except those that need a human decision. The test

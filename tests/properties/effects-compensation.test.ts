@@ -5,9 +5,9 @@ import { type CallContext, DidNothing, declareTool, readTransaction, type Sink }
 import type { EffectTransaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { orders } from '../support/effects-failing.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { orders } from '../support/tools/orders.ts';
 
 // Transactions that abort after executed effects, or fail permanently after their commit. Sinks
 // cause faults during the compensation, and take a fee for it. The unresolved effects in the effect

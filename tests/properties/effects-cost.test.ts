@@ -7,10 +7,10 @@ import { seededRandom } from '#oracle';
 import { listWrits, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { expectEffectLogMatches } from '../support/check-effect-log.ts';
-import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/effect-sink.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
+import { type Fault, type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 
 // Transactions with a cost of compensation and with branches, through sink faults, crashes of the
 // process and of its successors, and operators' decisions. In the end the ledger's spending equals

@@ -6,9 +6,9 @@ import { seededRandom } from '#oracle';
 import type { Assize, Trajectory, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { tally } from '../support/effect-sink.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 
 // Work that starts in one order and reaches its gate in another random order. The test judges the
 // log of the places that the work accesses: arrivals and departures, by epoch.

@@ -12,7 +12,6 @@ import {
   type Ruling,
   World,
 } from '#kernel';
-import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
 import {
   detailOf,
@@ -27,9 +26,10 @@ import {
   ruleSpec,
   type ShopState,
   shopState,
-} from '../support/generated-domain.ts';
-import { type Container, clone } from '../support/json.ts';
-import { naiveDiff } from '../support/naive-patch.ts';
+} from '../support/models/generated-domain.ts';
+import { type Container, clone } from '../support/models/json.ts';
+import { naiveDiff } from '../support/models/naive-patch.ts';
+import { ANYONE } from '../support/models/permissive-authority.ts';
 
 const AT = '2026-03-23T09:00:00.000000Z';
 const INPUTS = { at: AT, observations: [] };

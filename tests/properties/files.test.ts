@@ -5,9 +5,9 @@ import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
 import { type Disk, fileScope, fileTools } from '#tools/files';
 import { cases } from '../support/cases.ts';
-import { tally } from '../support/effect-sink.ts';
-import { type Listing, listing, newFolder } from '../support/files-stage.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { tally } from '../support/tools/effect-sink.ts';
+import { type Listing, listing, newFolder } from '../support/tools/files-stage.ts';
 
 // Random operations in transactions, some of them refused, compared with files in a map. In each
 // transaction a disk step may fail, or succeed with a lost answer. The test reads the disk without

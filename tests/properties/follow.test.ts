@@ -4,10 +4,10 @@ import { parsePointer } from '#canon';
 import { World, detailOf as wordsOf } from '#kernel';
 import { applyPatches, fresh } from '#ledger';
 import { cases } from '../support/cases.ts';
-import { detailOf, generatedDomain, naiveAll, type ShopState } from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { naiveDiff } from '../support/naive-patch.ts';
-import { rules, shopState } from '../support/schedule.ts';
+import { detailOf, generatedDomain, naiveAll, type ShopState } from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
+import { naiveDiff } from '../support/models/naive-patch.ts';
+import { rules, shopState } from '../support/models/schedule.ts';
 
 // A replay continues with any committed state. Its knowledge of the rules must then match a check
 // of the whole state.

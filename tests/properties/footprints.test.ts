@@ -6,11 +6,11 @@ import { adjudicate, defineDomain, type Pattern, pass, World } from '#kernel';
 import { ANY, changeOutside, compileScope, contains, overlaps, scopeAt } from '../../src/kernel/domain/footprint.ts';
 import { PatternIndex } from '../../src/kernel/domain/pattern-index.ts';
 import { FootprintFault } from '../../src/kernel/errors.ts';
-import { ANYONE } from '../support/authority.ts';
 import { cases } from '../support/cases.ts';
-import { type Container, clone, isContainer, jsonState, setMember, type Value } from '../support/json.ts';
-import { type Mutation, program, runOnDraft, runOnModel } from '../support/mutations.ts';
-import { naiveDiff } from '../support/naive-patch.ts';
+import { type Container, clone, isContainer, jsonState, setMember, type Value } from '../support/models/json.ts';
+import { type Mutation, program, runOnDraft, runOnModel } from '../support/models/mutations.ts';
+import { naiveDiff } from '../support/models/naive-patch.ts';
+import { ANYONE } from '../support/models/permissive-authority.ts';
 
 // Few keys, so that patterns and paths meet often.
 const key = fc.constantFrom('a', 'b', 'c', '*', '0');

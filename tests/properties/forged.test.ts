@@ -5,12 +5,12 @@ import { canonicalize, hashText } from '#canon';
 import { type BlobRow, type EntryRow, type Payload, Replayer, verifyTrajectory } from '#ledger';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { tally } from '../support/effect-sink.ts';
-import { generatedDomain, type RuleSpec } from '../support/generated-domain.ts';
-import { clone, isContainer, jsonValue, oddKey, setMember, type Value } from '../support/json.ts';
-import { runtimeOver } from '../support/runtime.ts';
-import { askingRules, fitted, payloadOf, play, schedule, shopState } from '../support/schedule.ts';
-import { honestSettlements } from '../support/settlement-cases.ts';
+import { runtimeOver } from '../support/ledger/runtime.ts';
+import { honestSettlements } from '../support/ledger/settlement-cases.ts';
+import { generatedDomain, type RuleSpec } from '../support/models/generated-domain.ts';
+import { clone, isContainer, jsonValue, oddKey, setMember, type Value } from '../support/models/json.ts';
+import { askingRules, fitted, payloadOf, play, schedule, shopState } from '../support/models/schedule.ts';
+import { tally } from '../support/tools/effect-sink.ts';
 
 // A ledger that another program wrote, hashes included. For any content, verification ends with a
 // report. Opening ends with a typed error or a trajectory that works. (Checkpoints detect that a

@@ -5,6 +5,7 @@ import { applyPatches, fresh, type Patch, type PendingPayload } from '#ledger';
 import type { Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import {
   generatedDomain,
   intentOf,
@@ -20,11 +21,10 @@ import {
   readBy,
   type ShopState,
   touchedBy,
-} from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { naiveDiff } from '../support/naive-patch.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { askingRules, fitted, payloadOf, shopState } from '../support/schedule.ts';
+} from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
+import { naiveDiff } from '../support/models/naive-patch.ts';
+import { askingRules, fitted, payloadOf, shopState } from '../support/models/schedule.ts';
 
 // `freeze: 'footprint'`: an open approval blocks changes that touch its closure, and nothing else
 // (decisions §2.5).

@@ -7,9 +7,9 @@ import type { PendingPayload } from '#ledger';
 import { deepReplay, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { at } from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { at } from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
 
 // Until an approval is committed, its frozen footprint stays unchanged. Proposals, the marks of
 // other approvals and counselors' own states cannot change it. So its approver sees the state of

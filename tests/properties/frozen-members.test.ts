@@ -5,8 +5,8 @@ import { isAssizeError } from '#base';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { clone } from '../support/json.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { clone } from '../support/models/json.ts';
 
 // A pending proposal under `freeze: 'footprint'` has the same outcome whenever it is approved
 // (decisions §2.5). The rule checks each cell by its own number and that of the cell it refers to.

@@ -3,13 +3,13 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Membership, OrderedEvent, MembershipEvent as SaidToStore } from '#ledger';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { broadcast, handedOver, type Message, NOBODY, type Post } from '../support/explorer/membership.ts';
-import type { ExplorerEvent } from '../support/explorer/view.ts';
+import { broadcast, handedOver, type Message, NOBODY, type Post } from '../support/models/explorer/membership.ts';
+import type { ExplorerEvent } from '../support/models/explorer/view.ts';
 
 // The explorer of the frontier models the group members of a store in
-// `tests/support/explorer/membership.ts`. The test compares them with the members of a real store.
-// Each member receives all events in one order, and its own event last. A member that is gone
-// receives nothing, and its writes are fenced. Its transactions belong to another member.
+// `tests/support/models/explorer/membership.ts`. The test compares them with the members of a real
+// store. Each member receives all events in one order, and its own event last. A member that is
+// gone receives nothing, and its writes are fenced. Its transactions belong to another member.
 
 const LEASE_MS = 1_000;
 const which = fc.nat(9);

@@ -8,8 +8,8 @@ import { claimId, type FactRow, OPEN_END, type Question, readWitness, type Witne
 import { createOracle, type Oracle, type OracleStore, seededRandom } from '#oracle';
 import { checkMemory, type Memory, type Trajectory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryDatabase, type Place } from '../support/stores.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';
 
 // The three anomalies of the paper that no isolation level of a store excludes alone. N1: a
 // question has two answers. N2: a fact holds beside greater evidence. N3: a losing assertion cannot

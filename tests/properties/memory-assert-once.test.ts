@@ -4,8 +4,8 @@ import { type EntryRow, OPEN_END } from '#ledger';
 import { checkMemory, type Memory } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { clinic } from '../support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 // Three runtimes over one store assert the same letters concurrently. Two of them have the same
 // trajectory open, and the store answers in a random order. In any order, a letter is one claim.

@@ -8,9 +8,9 @@ import { claimId, OPEN_END, OPEN_START, readWitness } from '#memory';
 import { type AssertInput, checkMemory, type Memory, type Ruling, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
-import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation } from '../support/memory-model.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryStore } from '../support/stores.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryStore } from '../support/ledger/stores.ts';
+import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation } from '../support/models/memory-model.ts';
 
 // Trajectories and branches of a tree assert facts about two subjects, and branch from one another
 // anywhere. A model of cells gives the facts that each sees. It uses the assertions of the sources

@@ -6,8 +6,8 @@ import { OPEN_END } from '#memory';
 import { type Assize, checkMemory, type Memory, verifyStore } from '#runtime';
 import { openStore, type Store } from '#stores';
 import { cases } from '../support/cases.ts';
-import { clinic } from '../support/clinic.ts';
-import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { HandClock, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
 
 // Processes with different clocks assert facts in trajectories and in branches of branches. The
 // visible facts match a model that knows only times and positions. The ledger is valid for any

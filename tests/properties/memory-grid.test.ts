@@ -17,6 +17,8 @@ import { createOracle, seededRandom } from '#oracle';
 import { type AssertInput, checkMemory, type Memory, type Ruling, type Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
+import { HandClock, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
+import { onEveryStore } from '../support/ledger/stores.ts';
 import {
   type AssertedCells,
   CELLS,
@@ -24,10 +26,8 @@ import {
   MemoryModel,
   type MemoryOperation,
   type Rules,
-} from '../support/memory-model.ts';
+} from '../support/models/memory-model.ts';
 import { expect } from '../support/quick-expect.ts';
-import { HandClock, runtimeOver, START, writFor } from '../support/runtime.ts';
-import { onEveryStore } from '../support/stores.ts';
 
 // Up to twelve commits on one partition, over twelve cells of valid time. For any instant of both
 // times, the answer matches a naive model of cells. Two trajectories alternate, in runtimes with

@@ -7,9 +7,15 @@ import { claimId, type FactRow, OPEN_END, OPEN_START, readWitness } from '#memor
 import { type AssertInput, checkMemory, type Memory, type Ruling, rebuildMemory } from '#runtime';
 import type { Store } from '#stores';
 import { cases } from '../support/cases.ts';
-import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation, type Rules } from '../support/memory-model.ts';
-import { HandClock, runtimeOver, writFor } from '../support/runtime.ts';
-import { onEveryStore } from '../support/stores.ts';
+import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { onEveryStore } from '../support/ledger/stores.ts';
+import {
+  type AssertedCells,
+  CELLS,
+  MemoryModel,
+  type MemoryOperation,
+  type Rules,
+} from '../support/models/memory-model.ts';
 
 // Several writers, in two runtimes, make concurrent statements about two subjects. The result
 // matches a model of cells that applies the same statements one after the other, in ledger order.

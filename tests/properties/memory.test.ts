@@ -26,7 +26,13 @@ import { mergedProvenance } from '../../src/memory/audit.ts';
 import { atomicSegments, coalesce, intersection, leftovers, overlaps, type Period } from '../../src/memory/period.ts';
 import { type Contest, settle } from '../../src/memory/settle.ts';
 import { cases } from '../support/cases.ts';
-import { type AssertedCells, CELLS, MemoryModel, type MemoryOperation, type Rules } from '../support/memory-model.ts';
+import {
+  type AssertedCells,
+  CELLS,
+  MemoryModel,
+  type MemoryOperation,
+  type Rules,
+} from '../support/models/memory-model.ts';
 import { expect } from '../support/quick-expect.ts';
 
 // Valid time of twelve cells: the first has no beginning, the last no end. System time of twelve

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { readRow } from '#ledger';
 import type { Assize, Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { clinic } from '../support/clinic.ts';
-import { runtimeOver, writFor } from '../support/runtime.ts';
+import { clinic } from '../support/clinic/clinic.ts';
+import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 // For any change to a handed-out pending proposal, the next one handed out matches the ledger.
 

@@ -5,10 +5,10 @@ import type { EntryRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import type { Assize, ProposalInput, Ruling, Trajectory } from '#runtime';
 import { cases } from '../support/cases.ts';
-import { isContainer, type Value } from '../support/json.ts';
-import { allEntries, deskOf, type Fault, FaultyStore, soundState } from '../support/ledger-runtime.ts';
-import { type Operation, rfc6902 } from '../support/naive-patch.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { allEntries, deskOf, type Fault, FaultyStore, soundState } from '../support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { isContainer, type Value } from '../support/models/json.ts';
+import { type Operation, rfc6902 } from '../support/models/naive-patch.ts';
 
 // A proposal with a precondition is refused for it exactly if a conflicting commit exists. The
 // ledger has that commit after the named entry and before the proposal's own entry. The commit

@@ -12,9 +12,9 @@ import { seededRandom } from '#oracle';
 import { type Assize, backtestStore, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { keysOf } from '../support/ledger-rows.ts';
-import { deskOf } from '../support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../support/runtime.ts';
+import { deskOf } from '../support/ledger/desk.ts';
+import { keysOf } from '../support/ledger/rows.ts';
+import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
 const desk = deskOf();
 const KEYS = Array.from({ length: 10 }, (_, n) => keysOf(60 + n));

@@ -18,11 +18,11 @@ import {
 import type { Assize } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
-import { generatedDomain, type RuleSpec, type ShopState } from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { type AgentSpec, agentOf, population } from '../support/population.ts';
-import { intent, operator, runtimeOver, START, writFor } from '../support/runtime.ts';
-import { askingRules, fitted, shopState } from '../support/schedule.ts';
+import { intent, operator, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
+import { type AgentSpec, agentOf, population } from '../support/models/generated-agents.ts';
+import { generatedDomain, type RuleSpec, type ShopState } from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
+import { askingRules, fitted, shopState } from '../support/models/schedule.ts';
 
 // Seed 000, Definitions A.20, A.31, A.34, A.42: an execution is a function of its beginning and of
 // the oracle trace. So for any agents, rules and interleavings, the ledger and the oracle log alone

@@ -7,9 +7,9 @@ import { changesFault, stateFault, strictSchema } from '../../src/kernel/domain/
 import { changesOf } from '../../src/kernel/state/changes.ts';
 import { Draft } from '../../src/kernel/state/draft.ts';
 import { cases } from '../support/cases.ts';
-import { type Container, clone, isContainer, jsonValue, type Value } from '../support/json.ts';
-import { program, runOnDraft } from '../support/mutations.ts';
-import { naiveDiff, type Operation, rfc6902 } from '../support/naive-patch.ts';
+import { type Container, clone, isContainer, jsonValue, type Value } from '../support/models/json.ts';
+import { program, runOnDraft } from '../support/models/mutations.ts';
+import { naiveDiff, type Operation, rfc6902 } from '../support/models/naive-patch.ts';
 
 /** A schema, and values that fit it. */
 interface Typed {

@@ -29,9 +29,8 @@ import {
   type RuleSpec,
   readBy,
   type ShopState,
-} from '../support/generated-domain.ts';
-import { clone } from '../support/json.ts';
-import { expect } from '../support/quick-expect.ts';
+} from '../support/models/generated-domain.ts';
+import { clone } from '../support/models/json.ts';
 import {
   askingRules,
   type Execution,
@@ -45,8 +44,9 @@ import {
   type Step,
   schedule,
   shopState,
-} from '../support/schedule.ts';
-import { theorems } from '../support/theorem.ts';
+} from '../support/models/schedule.ts';
+import { theorems } from '../support/models/shared-executions.ts';
+import { expect } from '../support/quick-expect.ts';
 
 // Seed 000, A.2 and A.3, over generated domains, agents and schedules, through the runtime.
 // Propositions 1 and 1+, which are about agents, are in confinement.test.ts and

@@ -5,9 +5,9 @@
  */
 import { AssizeError } from 'assize';
 import { describe, expect, test } from 'vitest';
-import type { Case, Exempt } from '../support/bad-input/case.ts';
-import { RUNTIME } from '../support/bad-input/runtime.ts';
-import { STORES } from '../support/bad-input/stores.ts';
+import type { Case, Exempt } from './bad-input/case.ts';
+import { RUNTIME } from './bad-input/runtime.ts';
+import { STORES } from './bad-input/stores.ts';
 
 const DATA: Readonly<Record<string, string>> = {
   'Assize.create 0': 'a domain, which was checked when it was made',

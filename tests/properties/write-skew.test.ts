@@ -8,7 +8,7 @@ import { udt } from '#domains/udt';
 import { type Domain, defineDomain, detectionVector, pass, reject } from '#kernel';
 import { passengers, smallWorld } from '../../domains/airline/testing/small-world.ts';
 import { mergeUnchecked } from '../../ontology/merge-unchecked.ts';
-import { errorOf } from '../support/error-of.ts';
+import { errorOf } from '../support/process/errors.ts';
 
 /**
  * Checks the claim of a witness without the search: each change alone passes every rule, both

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cases } from './cases.ts';
-import { clone, isContainer, jsonValue, type Value } from './json.ts';
+import { clone, isContainer, jsonValue, type Value } from './models/json.ts';
 import { expect as quick } from './quick-expect.ts';
 
 function holds(said: () => void): boolean {

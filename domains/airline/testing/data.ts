@@ -1,4 +1,4 @@
-import { type Call, type Recorded, TauData } from '../../../tests/support/tau-data.ts';
+import { type Call, type Recorded, TauData } from '../../../tests/support/models/tau-data.ts';
 import { airlineInitial } from '../initial.ts';
 import type { AirlineRecords, AirlineState } from '../schema.ts';
 import { airlineTools } from '../tools.ts';

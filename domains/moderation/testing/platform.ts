@@ -1,9 +1,9 @@
 import type { Domain } from 'assize';
-import { Cast, Stage, type Whose, whose } from '../../../tests/support/stage.ts';
+import { Cast, Stage, type Whose, whose } from '../../../tests/support/ledger/domain-stage.ts';
 import { type Kind, type ModerationActions, type ModerationState, moderation, moderationInitial } from '../index.ts';
 import type { Account } from '../schema.ts';
 
-export { dayAt } from '../../../tests/support/stage.ts';
+export { dayAt } from '../../../tests/support/ledger/domain-stage.ts';
 
 export interface Whom {
   readonly account?: string;

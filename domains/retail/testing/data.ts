@@ -1,4 +1,4 @@
-import { type Call, type Recorded as OfAnybody, TauData } from '../../../tests/support/tau-data.ts';
+import { type Call, type Recorded as OfAnybody, TauData } from '../../../tests/support/models/tau-data.ts';
 import { authenticatedUser } from '../authentication.ts';
 import { retailInitial } from '../initial.ts';
 import type { RetailRecords, RetailState } from '../schema.ts';

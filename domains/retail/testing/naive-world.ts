@@ -1,4 +1,4 @@
-import { type Judgement, NaiveDomain, type Outcome as OutcomeOf } from '../../../tests/support/naive-domain.ts';
+import { type Judgement, NaiveDomain, type Outcome as OutcomeOf } from '../../../tests/support/models/naive-domain.ts';
 import { policy } from '../policy.ts';
 import type { RetailState } from '../schema.ts';
 import { actions } from '../tools.ts';

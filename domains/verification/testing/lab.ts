@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Domain } from 'assize';
-import { Cast, Stage, type Whose, whose } from '../../../tests/support/stage.ts';
+import { Cast, Stage, type Whose, whose } from '../../../tests/support/ledger/domain-stage.ts';
 import { type VerificationActions, type VerificationState, verification, verificationInitial } from '../index.ts';
 import type { Finding } from '../schema.ts';
 
-export { dayAt } from '../../../tests/support/stage.ts';
+export { dayAt } from '../../../tests/support/ledger/domain-stage.ts';
 
 export interface Whom {
   readonly finding?: string;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { expectDrawn, expectSources, SOURCES } from '../../../tests/support/fault-sources.ts';
 import type { Cell, Table } from '../../tables/index.ts';
 import type { Experiment } from '../experiment.ts';
 import { SIX_COLUMNS } from '../metrics.ts';
@@ -14,6 +13,7 @@ import { recovery } from './recovery.ts';
 import { retryBudget } from './retry-budget.ts';
 import { sanity } from './sanity.ts';
 import { scaledMock } from './scaled-mock.ts';
+import { expectDrawn, expectSources, SOURCES } from './testing/table-sources.ts';
 
 const OF_THE_CORE = [mock, scaledMock, branches, recovery, ablation, sanity, multiRate, retryBudget, overhead];
 /** Their figures are of this machine. */

@@ -1,6 +1,5 @@
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { expectSources } from '../../../tests/support/fault-sources.ts';
 import { type Cell, plotter, type Table } from '../../tables/index.ts';
 import type { Experiment, Running } from '../experiment.ts';
 import { SIX_COLUMNS } from '../metrics.ts';
@@ -10,6 +9,7 @@ import { openScratch } from '../scratch.ts';
 import { AGENTS, contention, measuredIn, READ_MODES, SCENARIOS } from './contention.ts';
 import { gate } from './gate.ts';
 import { speculation } from './speculation.ts';
+import { expectSources } from './testing/table-sources.ts';
 
 // Concurrent work, branches, and irreversible effects. The promised properties hold in every cell.
 // A property that is not promised fails, or else the test tried nothing.

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { declareTool } from 'assize/internal/effects';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { expectDrawn, expectSources } from '../../../tests/support/fault-sources.ts';
 import type { Cell, Table } from '../../tables/index.ts';
 import { CASES } from '../aliases/cases.ts';
 import { Worlds } from '../aliases/worlds.ts';
@@ -19,6 +18,7 @@ import { compensation } from './compensation.ts';
 import { correlated } from './correlated.ts';
 import { crashWindows, killedIn } from './crash-windows.ts';
 import { EXPERIMENTS } from './index.ts';
+import { expectDrawn, expectSources } from './testing/table-sources.ts';
 
 const running = (scale: number, seed = 1): Running => ({
   seed,

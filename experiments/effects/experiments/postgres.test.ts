@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { runCommand } from '../../../tests/support/command.ts';
-import { expectSources } from '../../../tests/support/fault-sources.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import { runCommand } from '../../../tests/support/process/command.ts';
 import type { Table } from '../../tables/index.ts';
+import { expectSources } from './testing/table-sources.ts';
 
 /** A sample of all windows. The result of a window does not depend on their number. */
 const SCALE = '0.1';

@@ -2,8 +2,7 @@ import { declareTool, type Tool } from 'assize/internal/effects';
 import { describe, expect, test } from 'vitest';
 import { dataPath } from '../../../tests/data.ts';
 import { cases } from '../../../tests/support/cases.ts';
-import { expectSources } from '../../../tests/support/fault-sources.ts';
-import { blockOf } from '../../../tests/support/guide-files.ts';
+import { blockOf } from '../../../tests/support/process/guide-files.ts';
 import { tableText } from '../../tables/index.ts';
 import { claimsOf, toolNamed } from '../callers.ts';
 import { type ModeName, modeOf } from '../modes.ts';
@@ -13,6 +12,7 @@ import { openStage } from '../stage.ts';
 import type { Environment, Task } from '../task.ts';
 import { readTauSet, TAU_SETS } from '../tau/data.ts';
 import { drawn, realTasks, tablesOf } from './tasks.ts';
+import { expectSources } from './testing/table-sources.ts';
 
 const sets = TAU_SETS.flatMap((name) => readTauSet(name, dataPath()) ?? []);
 

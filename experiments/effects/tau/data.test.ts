@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../../tests/data.ts';
-import { errorOf } from '../../../tests/support/error-of.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
 import { outputOf, readTauSet } from './data.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-tau-'));

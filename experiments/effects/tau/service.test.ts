@@ -1,7 +1,7 @@
 import type { Json } from 'assize/internal/base';
 import { describe, expect, test } from 'vitest';
 import { dataPath } from '../../../tests/data.ts';
-import { TauData } from '../../../tests/support/tau-data.ts';
+import { TauData } from '../../../tests/support/models/tau-data.ts';
 import { airlineDesk } from './airline.ts';
 import { outputOf, readTauSet, TAU_SETS } from './data.ts';
 import { retailDesk } from './retail.ts';

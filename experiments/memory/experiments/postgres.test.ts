@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { endOf, runCommand, startCommand } from '../../../tests/support/command.ts';
-import { blockOf } from '../../../tests/support/guide-files.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
+import { endOf, runCommand, startCommand } from '../../../tests/support/process/command.ts';
+import { blockOf } from '../../../tests/support/process/guide-files.ts';
 import { type Table, tableText } from '../../tables/index.ts';
 import { EXPERIMENTS } from '../index.ts';
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { runCommand } from '../../../tests/support/command.ts';
-import { blockOf } from '../../../tests/support/guide-files.ts';
+import { runCommand } from '../../../tests/support/process/command.ts';
+import { blockOf } from '../../../tests/support/process/guide-files.ts';
 import type { Table } from '../../tables/index.ts';
 import { startMem0Writer } from './mem0-writer.ts';
 import { PEERS, type PeerFinding } from './peer.ts';

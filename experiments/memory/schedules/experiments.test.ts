@@ -8,7 +8,7 @@ import {
 } from 'assize/internal/memory/isolation';
 import { seededRandom } from 'assize/internal/oracle';
 import { describe, expect, test } from 'vitest';
-import { errorOf } from '../../../tests/support/error-of.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
 import { checkBridge, drawn } from './bridge.ts';
 import { pipelines } from './composition.ts';
 import {

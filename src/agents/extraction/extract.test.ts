@@ -6,8 +6,8 @@ import { type CommitPayload, readRow } from '#ledger';
 import { createOracle, fixedClock, type Oracle } from '#oracle';
 import type { Memory, Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { ExtractionError, type ExtractionOptions, extractFacts, type Message, type Model } from './index.ts';
 
 const WRITTEN: Instant = '2026-03-23T09:00:00.000000Z';

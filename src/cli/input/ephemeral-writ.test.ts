@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { addMicros } from '#canon';
-import { ChainWriter, keysOf, rootMembers } from '../../../tests/support/ledger-rows.ts';
+import { ChainWriter, keysOf, rootMembers } from '../../../tests/support/ledger/rows.ts';
 import { ephemeralWrit, ephemeralWrits } from './ephemeral-writ.ts';
 
 const key = keysOf(51);

@@ -3,7 +3,7 @@
  * it.
  */
 import { expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, walk, without } from '../../../tests/support/life-cycle.ts';
+import { type LifeCycle, type Proposal, walk, without } from '../../../tests/support/models/life-cycle.ts';
 import { type BudgetState, budget } from './index.ts';
 
 const spend = (agent: string, amount: number): Proposal => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { skewOf } from '../../../tests/support/write-skew.ts';
+import { skewOf } from '../../../tests/support/models/write-skew.ts';
 import { budget } from './index.ts';
 
 /** Sees its own spending and the cap. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SlicedAgent, skewOf } from '../../../tests/support/write-skew.ts';
+import { type SlicedAgent, skewOf } from '../../../tests/support/models/write-skew.ts';
 import { disclosure } from './index.ts';
 import { committed, DIGEST, Office, RECORD, START } from './testing/office.ts';
 

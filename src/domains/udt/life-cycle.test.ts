@@ -3,7 +3,7 @@
  * implementation of the policy.
  */
 import { expect, test } from 'vitest';
-import { type LifeCycle, type Proposal, type Step, walk, without } from '../../../tests/support/life-cycle.ts';
+import { type LifeCycle, type Proposal, type Step, walk, without } from '../../../tests/support/models/life-cycle.ts';
 import { udt, udtInitial } from './index.ts';
 import type { Tier, UdtState } from './schema.ts';
 

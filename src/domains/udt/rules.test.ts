@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { watchedDomain } from '../../../tests/support/watched-domain.ts';
+import { watchedDomain } from '../../../tests/support/models/watched-domain.ts';
 import { udt } from './index.ts';
 import { udtInitial } from './initial.ts';
 import { Clinic } from './testing/clinic.ts';

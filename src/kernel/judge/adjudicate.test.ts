@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#base';
 import { canonicalize } from '#canon';
-import { ANYONE } from '../../../tests/support/authority.ts';
+import { ANYONE } from '../../../tests/support/models/permissive-authority.ts';
 import { defineDomain } from '../domain/define-domain.ts';
 import type { Domain } from '../domain/domain.ts';
 import { type Invariant, invariant } from '../domain/invariant.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#base';
-import { ANYONE } from '../../../tests/support/authority.ts';
+import { ANYONE } from '../../../tests/support/models/permissive-authority.ts';
 import { BUILT_IN_ROLE } from '../domain/built-in-role.ts';
 import { defineDomain } from '../domain/define-domain.ts';
 import type { Domain } from '../domain/domain.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { segment } from '#authority';
 import type { Json } from '#base';
-import { ANYONE } from '../../../tests/support/authority.ts';
+import { ANYONE } from '../../../tests/support/models/permissive-authority.ts';
 import { defineDomain } from '../domain/define-domain.ts';
 import type { Domain } from '../domain/domain.ts';
 import { compile, roleScope } from './compile.ts';

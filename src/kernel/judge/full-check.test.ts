@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { ANYONE } from '../../../tests/support/authority.ts';
+import { ANYONE } from '../../../tests/support/models/permissive-authority.ts';
 import { defineDomain } from '../domain/define-domain.ts';
 import { EVERYTHING } from '../domain/footprint.ts';
 import { each, type Invariant, invariant } from '../domain/invariant.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, hashText, WORLD_LIMITS } from '#canon';
 import { cases } from '../../../tests/support/cases.ts';
-import { jsonValue } from '../../../tests/support/json.ts';
-import { branchMembers, ChainWriter, RowsReader, rootMembers } from '../../../tests/support/ledger-rows.ts';
+import { branchMembers, ChainWriter, RowsReader, rootMembers } from '../../../tests/support/ledger/rows.ts';
+import { jsonValue } from '../../../tests/support/models/json.ts';
 import {
   type BlobRef,
   type BlobRow,

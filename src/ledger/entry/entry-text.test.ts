@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, hashText, signText } from '#canon';
-import { ChainWriter, commitMembers, keysOf, rootMembers } from '../../../tests/support/ledger-rows.ts';
+import { ChainWriter, commitMembers, keysOf, rootMembers } from '../../../tests/support/ledger/rows.ts';
 import { checkRow, type EntryRow, entryRow, type FaultCode, LedgerFault, type Payload, readRow } from '../index.ts';
 
 const signer = keysOf(1);

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { hashText } from '#canon';
 import { MemoryStore } from '#stores';
-import { erasureCases, type Ledger, linesOf, readable, verdictsOf } from '../../../tests/support/erasure-cases.ts';
+import {
+  erasureCases,
+  type Ledger,
+  linesOf,
+  readable,
+  verdictsOf,
+} from '../../../tests/support/ledger/erasure-cases.ts';
 import {
   ChainWriter,
   commitMembers,
@@ -10,7 +16,7 @@ import {
   RowsReader,
   rootMembers,
   salted,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import {
   type BlobRow,
   exportLines,

@@ -11,7 +11,7 @@ import {
   rejectionMembers,
   rootMembers,
   VECTOR,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import { type EntryKind, type EntryRow, isPayload, payloadFault, Replayer, verifyTrajectory } from '../index.ts';
 
 const HASH = 'a'.repeat(64);

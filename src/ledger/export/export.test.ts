@@ -11,7 +11,7 @@ import {
   rejectionMembers,
   rootMembers,
   second,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import { faultyStore } from '../../testing/faulty-store.ts';
 import {
   type Batch,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
-import { ALLERGY, Beliefs, beliefCases, MEDICATION } from '../../../tests/support/belief-cases.ts';
-import { type Ledger, linesOf, readable, verdictsOf } from '../../../tests/support/erasure-cases.ts';
-import { type Members, RowsReader, second } from '../../../tests/support/ledger-rows.ts';
+import { ALLERGY, Beliefs, beliefCases, MEDICATION } from '../../../tests/support/ledger/belief-cases.ts';
+import { type Ledger, linesOf, readable, verdictsOf } from '../../../tests/support/ledger/erasure-cases.ts';
+import { type Members, RowsReader, second } from '../../../tests/support/ledger/rows.ts';
 import { positionsOf } from '../entry/references.ts';
 import {
   type BeliefChange,

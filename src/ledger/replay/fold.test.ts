@@ -11,7 +11,7 @@ import {
   oddKey,
   setMember,
   type Value,
-} from '../../../tests/support/json.ts';
+} from '../../../tests/support/models/json.ts';
 import { applyPatches, type Folded, fresh, type Patch, share } from '../index.ts';
 
 type Choice = { readonly turns: readonly number[]; readonly key: string; readonly value: Value; readonly op: number };

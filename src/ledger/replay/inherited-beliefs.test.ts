@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ErasureCase } from '../../../tests/support/erasure-cases.ts';
-import { faultsOf, faultsOfRows, inheritedCases } from '../../../tests/support/inherited-cases.ts';
-import { ChainWriter, commitMembers, rootMembers } from '../../../tests/support/ledger-rows.ts';
+import type { ErasureCase } from '../../../tests/support/ledger/erasure-cases.ts';
+import { faultsOf, faultsOfRows, inheritedCases } from '../../../tests/support/ledger/inherited-cases.ts';
+import { ChainWriter, commitMembers, rootMembers } from '../../../tests/support/ledger/rows.ts';
 
 describe('the initial memory of a branch', () => {
   test.each(inheritedCases())('$name: $verdict', async ({ ledger, verdict }) => {

@@ -12,7 +12,7 @@ import {
   rootMembers,
   second,
   withByte,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import type { BlobRow, EntryRow } from '../index.ts';
 import { LedgerFault, Replayer, type VerifyReport, verifyTrajectory } from '../index.ts';
 

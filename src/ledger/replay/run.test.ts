@@ -6,7 +6,7 @@ import {
   rejectionMembers,
   rootMembers,
   second,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import { applyPatches, Chain, checkRow, type Entry, fresh, type Patch, type Payload, runsOf } from '../index.ts';
 import { patchesOfRun } from './run.ts';
 

@@ -8,7 +8,7 @@ import {
   RowsReader,
   rootMembers,
   salted,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import { type BlobRef, type BlobRow, type ErasedRow, type Patch, ValueReader } from '../index.ts';
 import { refersTo } from './values.ts';
 

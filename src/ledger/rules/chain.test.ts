@@ -17,7 +17,7 @@ import {
   rootMembers,
   second,
   VECTOR,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import type { EntryRow } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import type { VerifiedRun } from '../entry/run.ts';

@@ -15,7 +15,7 @@ import {
   rootMembers,
   second,
   withByte,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import type { EntryRow } from '../entry/entry.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import { Replayer, type VerifyReport, verifyTrajectory } from '../replay/replay.ts';

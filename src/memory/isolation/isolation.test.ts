@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { STRATEGIES, type Strategy } from '#memory';
-import { errorOf } from '../../../tests/support/error-of.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
 import { expect as quickly } from '../../../tests/support/quick-expect.ts';
 import {
   ANOMALIES,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Assertion, declarePredicate, OPEN_END, type Plan, period, planAssert } from '#memory';
 import { cases } from '../../../tests/support/cases.ts';
-import { errorOf } from '../../../tests/support/error-of.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
 import { expect as quickly } from '../../../tests/support/quick-expect.ts';
 import {
   BOOLEAN,

@@ -229,7 +229,7 @@ test.each([
   ['erased', 'false'],
   ['closed', 'false'],
 ])('a word is in the memory of its process where it was %s: %s', (how, isThere) => {
-  const program = join(import.meta.dirname, '../../../tests/support/heap-after-erasure.ts');
+  const program = join(import.meta.dirname, '../../../tests/support/clinic/heap-after-erasure.ts');
   const printed = execFileSync(process.execPath, ['--expose-gc', program, how], { encoding: 'utf8' });
   expect(printed).toBe(`${isThere}\n`);
 });

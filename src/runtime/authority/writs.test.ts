@@ -4,7 +4,7 @@ import { attenuate, type Writ, writId } from '#authority';
 import { generateKeys } from '#canon';
 import { defineDomain } from '#kernel';
 import { MemoryStore } from '#stores';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { Writs } from './writs.ts';
 
 const planner = generateKeys(new Uint8Array(32).fill(21));

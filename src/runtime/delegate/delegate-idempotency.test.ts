@@ -21,9 +21,9 @@ import {
   reopened,
   task,
   writOf,
-} from '../../../tests/support/delegations.ts';
-import { allEntries, FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
-import { intent, runtimeOver } from '../../../tests/support/runtime.ts';
+} from '../../../tests/support/ledger/delegations.ts';
+import { allEntries, FaultyStore, payloads } from '../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver } from '../../../tests/support/ledger/runtime.ts';
 import type { Trajectory } from '../trajectory.ts';
 import type { DelegationInput, GrantToSign } from './terms.ts';
 

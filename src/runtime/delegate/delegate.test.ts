@@ -22,10 +22,10 @@ import {
   third,
   worker,
   writOf,
-} from '../../../tests/support/delegations.ts';
-import { keysOf } from '../../../tests/support/ledger-rows.ts';
-import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger-runtime.ts';
-import { intent, operator, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+} from '../../../tests/support/ledger/delegations.ts';
+import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger/desk.ts';
+import { keysOf } from '../../../tests/support/ledger/rows.ts';
+import { intent, operator, runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { RuntimeError } from '../errors.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { Trajectory } from '../trajectory.ts';

@@ -22,11 +22,11 @@ import {
   task,
   third,
   worker,
-} from '../../../tests/support/delegations.ts';
-import { keysOf } from '../../../tests/support/ledger-rows.ts';
-import { allEntries, type FaultyStore, payloads } from '../../../tests/support/ledger-runtime.ts';
-import { revocationCases } from '../../../tests/support/revocation-cases.ts';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+} from '../../../tests/support/ledger/delegations.ts';
+import { allEntries, type FaultyStore, payloads } from '../../../tests/support/ledger/desk.ts';
+import { revocationCases } from '../../../tests/support/ledger/revocation-cases.ts';
+import { keysOf } from '../../../tests/support/ledger/rows.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { fsck } from '../inspect/checkpoints/index.ts';
 import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import { listWrits } from '../inspect/list-writs.ts';

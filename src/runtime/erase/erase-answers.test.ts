@@ -13,12 +13,12 @@ import {
   answered,
   keyIn,
   OTHERS,
-} from '../../../tests/support/answers-about-patient.ts';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { committed, WHO } from '../../../tests/support/mentions-of-patient.ts';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { nearBy, onEveryStore, type Place } from '../../../tests/support/stores.ts';
-import { ward as patients } from '../../../tests/support/ward.ts';
+} from '../../../tests/support/clinic/answers-about-patient.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { committed, WHO } from '../../../tests/support/clinic/mentions-of-patient.ts';
+import { ward as patients } from '../../../tests/support/clinic/ward.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { nearBy, onEveryStore, type Place } from '../../../tests/support/ledger/stores.ts';
 import { fsck } from '../inspect/checkpoints/index.ts';
 import { deepReplay } from '../inspect/deep-replay/index.ts';
 import { verifyStore } from '../inspect/verify.ts';

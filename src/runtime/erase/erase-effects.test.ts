@@ -17,15 +17,7 @@ import {
 } from '#ledger';
 import { seededRandom } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
-import { committed } from '../../../tests/support/mentions-of-patient.ts';
-import { writFor } from '../../../tests/support/runtime.ts';
-import {
-  closedAfterEach,
-  type Databases,
-  onEveryDatabase,
-  type Place,
-  sqlitePlaces,
-} from '../../../tests/support/stores.ts';
+import { committed } from '../../../tests/support/clinic/mentions-of-patient.ts';
 import {
   MAX,
   type Patient,
@@ -34,7 +26,15 @@ import {
   WAYS,
   type Way,
   ZOE,
-} from '../../../tests/support/treatment-trajectory.ts';
+} from '../../../tests/support/clinic/treatment-trajectory.ts';
+import { writFor } from '../../../tests/support/ledger/runtime.ts';
+import {
+  closedAfterEach,
+  type Databases,
+  onEveryDatabase,
+  type Place,
+  sqlitePlaces,
+} from '../../../tests/support/ledger/stores.ts';
 import { fsck } from '../inspect/checkpoints/index.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import { rebuildMemory } from '../memory/index.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Domain, defineDomain, escalate, isErased, pass, sensitive } from '#kernel';
 import { type Batch, type CommitResult, exportLines, importLines, integrateLog } from '#ledger';
 import { MemoryStore, StoreError } from '#stores';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { Trajectory } from '../trajectory.ts';
 
 const officer = writFor('officer');

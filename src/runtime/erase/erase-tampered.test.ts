@@ -4,9 +4,7 @@ import type { Json } from '#base';
 import { type Domain, defineDomain, sensitive } from '#kernel';
 import { type Hash, importLines } from '#ledger';
 import { MemoryStore } from '#stores';
-import { lead } from '../../../tests/support/delegations.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { ward } from '../../../tests/support/ward.ts';
+import { ward } from '../../../tests/support/clinic/ward.ts';
 import {
   agent,
   everything,
@@ -14,7 +12,9 @@ import {
   linesOf,
   openWard,
   reopened,
-} from '../../../tests/support/ward-with-erasures.ts';
+} from '../../../tests/support/clinic/ward-with-erasures.ts';
+import { lead } from '../../../tests/support/ledger/delegations.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { deepReplay } from '../inspect/deep-replay/deep-replay.ts';
 import type { ObservationInput } from '../records/intent.ts';
 

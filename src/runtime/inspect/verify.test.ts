@@ -15,7 +15,7 @@ import {
   rootMembers,
   second,
   withByte,
-} from '../../../tests/support/ledger-rows.ts';
+} from '../../../tests/support/ledger/rows.ts';
 import { verifyStore } from './verify.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-verify-'));

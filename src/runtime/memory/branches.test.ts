@@ -8,9 +8,9 @@ import { type CommitPayload, exportLines, integrateLog, type RootPayload, readRo
 import { type FactRow, OPEN_END, OPEN_START } from '#memory';
 import { createOracle } from '#oracle';
 import { openStore, type Store } from '#stores';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { keysOf } from '../../../tests/support/ledger-rows.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { keysOf } from '../../../tests/support/ledger/rows.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { verifyStore } from '../inspect/verify.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { Ruling } from '../records/ruling.ts';

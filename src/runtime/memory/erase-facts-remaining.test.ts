@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CommitPayload, readRow } from '#ledger';
 import type { FactRow } from '#memory';
-import { clinic } from '../../../tests/support/clinic.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
 import {
   argsOf,
   begun,
@@ -14,9 +14,9 @@ import {
   namesIn,
   rowsOf,
   writ,
-} from '../../../tests/support/clinic-erasure.ts';
-import { committed, SECRETS, told, WHO } from '../../../tests/support/mentions-of-patient.ts';
-import { nearBy, onEveryStore } from '../../../tests/support/stores.ts';
+} from '../../../tests/support/clinic/clinic-erasure.ts';
+import { committed, SECRETS, told, WHO } from '../../../tests/support/clinic/mentions-of-patient.ts';
+import { nearBy, onEveryStore } from '../../../tests/support/ledger/stores.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { Trajectory } from '../trajectory.ts';
 import type { Memory } from './index.ts';

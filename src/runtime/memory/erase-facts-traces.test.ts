@@ -4,7 +4,7 @@ import { declareTool } from '#effects';
 import { type CommitPayload, type EntryRow, readRow, ValueReader } from '#ledger';
 import { readWitness } from '#memory';
 import { seededRandom } from '#oracle';
-import { clinic } from '../../../tests/support/clinic.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
 import {
   begun,
   day,
@@ -17,10 +17,10 @@ import {
   rowsOf,
   type Ward,
   writ,
-} from '../../../tests/support/clinic-erasure.ts';
-import { committed, SECRETS, told, WHO } from '../../../tests/support/mentions-of-patient.ts';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { nearBy, onEveryStore } from '../../../tests/support/stores.ts';
+} from '../../../tests/support/clinic/clinic-erasure.ts';
+import { committed, SECRETS, told, WHO } from '../../../tests/support/clinic/mentions-of-patient.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { nearBy, onEveryStore } from '../../../tests/support/ledger/stores.ts';
 import { faultAt } from '../../testing/faults.ts';
 import { faultyStore } from '../../testing/faulty-store.ts';
 import { verifyStore } from '../inspect/verify.ts';

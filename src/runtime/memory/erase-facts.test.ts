@@ -3,7 +3,7 @@ import { writId } from '#authority';
 import { defineDomain } from '#kernel';
 import { type CommitPayload, type EntryRow, type FactVersion, readRow } from '#ledger';
 import { openStore } from '#stores';
-import { clinic } from '../../../tests/support/clinic.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
 import {
   argsOf,
   begun,
@@ -18,10 +18,10 @@ import {
   officer,
   rowsOf,
   writ,
-} from '../../../tests/support/clinic-erasure.ts';
-import { committed, SECRETS, told, WHO } from '../../../tests/support/mentions-of-patient.ts';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { nearBy, onEveryStore } from '../../../tests/support/stores.ts';
+} from '../../../tests/support/clinic/clinic-erasure.ts';
+import { committed, SECRETS, told, WHO } from '../../../tests/support/clinic/mentions-of-patient.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { nearBy, onEveryStore } from '../../../tests/support/ledger/stores.ts';
 import type { Trajectory } from '../trajectory.ts';
 
 onEveryStore((stores) => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openStore } from '#stores';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { Trajectory } from '../trajectory.ts';
 import type { Memory } from './index.ts';
 

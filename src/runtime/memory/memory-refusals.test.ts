@@ -5,9 +5,9 @@ import { defineDomain } from '#kernel';
 import { OPEN_END } from '#memory';
 import { createOracle } from '#oracle';
 import { openStore } from '#stores';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { committed, day, drug, onClinics, writ } from '../../../tests/support/clinic-memory.ts';
-import { HandClock, intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { committed, day, drug, onClinics, writ } from '../../../tests/support/clinic/clinic-memory.ts';
+import { HandClock, intent, runtimeOver, START } from '../../../tests/support/ledger/runtime.ts';
 import type { Judge } from './index.ts';
 
 /** An empty domain. */

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { addMicros, type Instant } from '#canon';
 import type { Batch } from '#ledger';
 import { readWitness } from '#memory';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { committed, day, drug, objects, onClinics, writ } from '../../../tests/support/clinic-memory.ts';
-import { HandClock, intent, runtimeOver, START } from '../../../tests/support/runtime.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { committed, day, drug, objects, onClinics, writ } from '../../../tests/support/clinic/clinic-memory.ts';
+import { HandClock, intent, runtimeOver, START } from '../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../records/ruling.ts';
 import type { AskedQuestion } from './index.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Embedder, Period } from '#memory';
 import { openStore } from '#stores';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { Memory, Recalled } from './index.ts';
 

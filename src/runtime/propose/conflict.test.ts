@@ -16,8 +16,8 @@ import {
   FaultyStore,
   payloads,
   soundState,
-} from '../../../tests/support/ledger-runtime.ts';
-import { intent, operator, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+} from '../../../tests/support/ledger/desk.ts';
+import { intent, operator, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { Assize } from '../assize.ts';
 import { RuntimeError } from '../errors.ts';
 import type { Ruling } from '../records/ruling.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
 import { deepReplay } from '#runtime';
-import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { ward } from '../../../tests/support/ward.ts';
+import { ward } from '../../../tests/support/clinic/ward.ts';
+import { allEntries, deskOf, FaultyStore, payloads, soundState } from '../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { Assize } from '../assize.ts';
 import { backtest } from '../inspect/backtest/index.ts';
 import type { PreconditionInput } from '../records/intent.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { bodyText, claimsText, claimTexts, readClaim, recordsText } from '#effects';
 import type { Membership, SharedEffectStore } from '#ledger';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
 import { SharedCoordinator } from './coordination/shared-coordinator.ts';
 
 const LEASE_MS = 600_000;

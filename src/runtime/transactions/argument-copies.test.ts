@@ -12,7 +12,7 @@ import {
 } from '#effects';
 import { defineDomain } from '#kernel';
 import type { Transaction, TransactionOptions } from '#runtime';
-import { codeOf, stage } from '../../../tests/support/transaction-stage.ts';
+import { codeOf, stage } from '../../../tests/support/tools/transaction-stage.ts';
 import { readSalted } from './settle/quarantine.ts';
 
 type Change = (value: unknown) => void;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { DidNothing, declareTool, NoAnswer } from '#effects';
 import type { AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // The number of attempts of one effect before it is marked unresolved, in any process.
 

@@ -5,8 +5,8 @@ import { addMicros } from '#canon';
 import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
 
 // Calls that execute immediately run in order, even if host code that is asked about a call makes
 // another one.

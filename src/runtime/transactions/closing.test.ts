@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery, Resolvers, Reversibility, Sink } from '#effects';
 import type { Assize, Transaction } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { asking } from '../../../tests/support/effects-ledger.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { onEveryStore } from '../../../tests/support/stores.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { onEveryStore } from '../../../tests/support/ledger/stores.ts';
+import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { asking } from '../../../tests/support/tools/ledger-with-effects.ts';
 
 // `close` leaves no active work that another process would repeat, or that no process would
 // compensate.

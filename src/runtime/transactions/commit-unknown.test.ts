@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { asking } from '../../../tests/support/effects-ledger.ts';
-import { runtimeOver } from '../../../tests/support/runtime.ts';
+import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { asking } from '../../../tests/support/tools/ledger-with-effects.ts';
 
-import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
+import { COUNT, codeOf, writ } from '../../../tests/support/tools/transaction-stage.ts';
 
 /**
  * A store that loses its answer to one write of effects, and cannot be queried until it is

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '#oracle';
 import { MemoryStore, openStore, type Store } from '#stores';
-import { OutsideSink, Steps, toolFor } from '../../../tests/support/effect-sink.ts';
-import { asking } from '../../../tests/support/effects-ledger.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/with-postgres.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { OutsideSink, Steps, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { asking } from '../../../tests/support/tools/ledger-with-effects.ts';
 
 // Two processes approve a pending proposal with an effect. One commits it, and the other gets that
 // ruling, in any order of the store's checks.

@@ -16,10 +16,10 @@ import {
 } from '#ledger';
 import { type Assize, backtest, deepReplay, listWrits, type Trajectory, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
-import { Steps, storeOf, tally } from '../../../tests/support/effect-sink.ts';
-import { allEntries } from '../../../tests/support/ledger-runtime.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { allEntries } from '../../../tests/support/ledger/desk.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
+import { Steps, storeOf, tally } from '../../../tests/support/tools/effect-sink.ts';
 
 /** A bank that charges for its payments and, separately, for its refunds. */
 class Bank {

@@ -2,11 +2,10 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver } from '../../../tests/support/runtime.ts';
-
-import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
-import { unhandledIn } from '../../../tests/support/unhandled.ts';
+import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { unhandledIn } from '../../../tests/support/process/errors.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
+import { COUNT, stage } from '../../../tests/support/tools/transaction-stage.ts';
 
 test('a value given as a tool must be a tool', () => {
   const plain = { name: 'x.y', execute: () => null } as unknown as Tool;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Sink } from '#effects';
 import type { TransactionOptions } from '#runtime';
-import type { Fault, Outside } from '../../../tests/support/effect-sink.ts';
+import type { Fault, Outside } from '../../../tests/support/tools/effect-sink.ts';
 
-import { COUNT, codeOf, once, stage } from '../../../tests/support/transaction-stage.ts';
+import { COUNT, codeOf, once, stage } from '../../../tests/support/tools/transaction-stage.ts';
 
 describe('calls that fail', () => {
   test('before the commit: the error reports no effect, and the body continues', async () => {

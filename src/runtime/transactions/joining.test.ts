@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { Membership, SharedEffectStore } from '#ledger';
 import { seededRandom } from '#oracle';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
 import { TransactionEngines } from './engine/engines.ts';
 
 // Another process holds the store exclusively, and this process waits for it.

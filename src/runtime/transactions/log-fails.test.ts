@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Batch } from '#ledger';
 import { MemoryStore, StoreError } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver } from '../../../tests/support/runtime.ts';
-import { COUNT, codeOf, writ } from '../../../tests/support/transaction-stage.ts';
+import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { COUNT, codeOf, writ } from '../../../tests/support/tools/transaction-stage.ts';
 
 /**
  * For two calls before the commit: the intent of the first; its outcome, with the second intent;

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, recordsText } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { blindTool, createInDoubtEffects } from '../../../tests/support/in-doubt-effects.ts';
-import { runtimeOver } from '../../../tests/support/runtime.ts';
+import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { blindTool, createInDoubtEffects } from '../../../tests/support/tools/in-doubt-effects.ts';
 
 const OPEN = 1_203;
 

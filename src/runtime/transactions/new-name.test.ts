@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Batch } from '#ledger';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver } from '../../../tests/support/runtime.ts';
-import { COUNT, writ } from '../../../tests/support/transaction-stage.ts';
+import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
+import { COUNT, writ } from '../../../tests/support/tools/transaction-stage.ts';
 
 test('a transaction with a new name does not wait for a commit in flight', async () => {
   const memory = new MemoryStore();

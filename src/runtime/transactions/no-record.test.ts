@@ -5,9 +5,9 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { bodyText, claimTexts, readClaim, readTransaction } from '#effects';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { errorOf } from '../../../tests/support/error-of.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 import type { Assize } from '../assize.ts';
 import { verifyStore } from '../inspect/verify.ts';
 

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import type { AssizeOptions, Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
-import { OutsideSink, Steps, toolFor } from '../../../tests/support/effect-sink.ts';
-import { attended } from '../../../tests/support/effects-ledger.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { unhandledIn } from '../../../tests/support/unhandled.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { unhandledIn } from '../../../tests/support/process/errors.ts';
+import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
+import { OutsideSink, Steps, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { attended } from '../../../tests/support/tools/ledger-with-effects.ts';
 
 // A call that a body does not await is in its commit or is refused: no call is lost or half
 // executed.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
-import { transact } from '../../../tests/support/tool-stage.ts';
+import { transact } from '../../../tests/support/tools/tool-stage.ts';
 
 /**
  * A call that loses its answer, at a sink that gives this report when queried. Returns the

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Tool } from '#effects';
 import type { Transaction } from '#runtime';
-import { oddErrors } from '../../../tests/support/odd-errors.ts';
-import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
+import { oddErrors } from '../../../tests/support/process/errors.ts';
+import { COUNT, stage } from '../../../tests/support/tools/transaction-stage.ts';
 
 // For any error thrown at any place, the effects are compensated and the next transaction
 // continues.

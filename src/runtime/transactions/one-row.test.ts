@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Batch, EffectWrite } from '#ledger';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver } from '../../../tests/support/runtime.ts';
-import { COUNT, writ } from '../../../tests/support/transaction-stage.ts';
+import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { COUNT, writ } from '../../../tests/support/tools/transaction-stage.ts';
 
 /** The effect records of each write, until the commit. */
 async function said(

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CallContext, type Delivery, declareTool, type Sink, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, storeOf, tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, storeOf, tally } from '../../../tests/support/tools/effect-sink.ts';
 
 /** A tool of that class, at a sink that executes every request, each time. */
 function toolOf(outside: OutsideSink, steps: Steps, sink: Sink, delivery: Delivery): Tool {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 
-import { COUNT, codeOf, stage, writ } from '../../../tests/support/transaction-stage.ts';
+import { COUNT, codeOf, stage, writ } from '../../../tests/support/tools/transaction-stage.ts';
 
 describe('transactions that meet', () => {
   test('act in the order of their epochs, not of their gates; others do not wait', async () => {

@@ -6,9 +6,9 @@ import { isAbandonment, Replayer, readRow, type SettlementArgs, verifyTrajectory
 import { seededRandom } from '#oracle';
 import { type AssizeOptions, deepReplay, listWrits, type Transaction, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, toolFor } from '../../../tests/support/effect-sink.ts';
-import { asking } from '../../../tests/support/effects-ledger.ts';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { asking } from '../../../tests/support/tools/ledger-with-effects.ts';
 
 // Effects that executed immediately in a transaction with a pending proposal: they are compensated,
 // and called again after the approval (docs/decisions/015-effect-order.md).

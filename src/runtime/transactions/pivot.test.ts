@@ -8,8 +8,8 @@ import { Replayer, readRow, type SettlementArgs, verifyTrajectory } from '#ledge
 import { systemPause } from '#oracle';
 import { type AssizeOptions, deepReplay, type Transaction, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // Calls that can be neither compensated nor buffered. They are submitted for approval, called once
 // after all other effects, and observed (docs/decisions/016-effect-outcomes.md).

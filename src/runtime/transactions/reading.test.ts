@@ -4,8 +4,8 @@ import { DidNothing, declareTool, type Tool } from '#effects';
 import type { Lease } from '#ledger';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Outside, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // Parts of a transaction that are compensated alone, released claims, optimistic reads, and late
 // epochs.

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { type Assize, type AssizeOptions, RuntimeError } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // If the store fails or is damaged, the failed recovery of a transaction is reported, and resumed
 // when the store works again.

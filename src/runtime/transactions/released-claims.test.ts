@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { declareTool, type Sink } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // Branches that continue after the transaction stopped waiting for them: their effects are
 // compensated once.

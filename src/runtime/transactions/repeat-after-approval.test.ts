@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { DidNothing, declareTool, effectKey } from '#effects';
 import type { Transaction, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // Keys of calls in a transaction with a part that restarts. By its name, the transaction is
 // repeated and makes the same calls.

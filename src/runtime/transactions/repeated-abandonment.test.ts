@@ -2,9 +2,9 @@ import { describe, expect, test, vi } from 'vitest';
 import { DidNothing } from '#effects';
 import type { Assize, AssizeOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { orders } from '../../../tests/support/effects-failing.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { orders } from '../../../tests/support/tools/orders.ts';
 
 // A process that must stop during the recovery of abandoned transactions abandons them again
 // immediately, like after a crash.

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, Replayer, verifyTrajectory } from '#ledger';
 import { deepReplay } from '#runtime';
 import { MemoryStore } from '#stores';
-import { Steps, toolFor } from '../../../tests/support/effect-sink.ts';
-import { asking, ledgerWithEffects } from '../../../tests/support/effects-ledger.ts';
-import { runtimeOver } from '../../../tests/support/runtime.ts';
+import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
+import { Steps, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { asking, ledgerWithEffects } from '../../../tests/support/tools/ledger-with-effects.ts';
 
 test('effects are in the ledger, which verifies and replays without tool calls', async () => {
   const { store, sink } = await ledgerWithEffects();

@@ -3,8 +3,8 @@ import { type Decision, EffectError, type Sink } from '#effects';
 import { seededRandom } from '#oracle';
 import type { Assize, EffectResolution, TransactionOptions, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;

@@ -3,9 +3,9 @@ import { expect, test, vi } from 'vitest';
 import { seededRandom } from '#oracle';
 import { type Assize, RuntimeError } from '#runtime';
 import type { MemoryStore } from '#stores';
-import { type Outside, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { OutlivingWorld } from '../../../tests/support/surviving-world.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Outside, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { OutlivingWorld } from '../../../tests/support/tools/surviving-world.ts';
 
 // A process that opens a trajectory resumes its abandoned transactions. It blocks no other process,
 // and no other opening.

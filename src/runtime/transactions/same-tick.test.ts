@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { declareTool, type Resolvers } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
 
 // Claims that change in the same tick as a call that needs them: each call is checked against the
 // calls before it.

@@ -3,9 +3,9 @@ import { runInNewContext } from 'node:vm';
 import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { sqlitePlaces } from '../../../tests/support/stores.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { sqlitePlaces } from '../../../tests/support/ledger/stores.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
 
 // An ended transaction is garbage immediately: minor collections free all of it, and no older
 // object keeps it until a major one. Some structures would keep whole transactions until then: a

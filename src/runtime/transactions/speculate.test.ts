@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 const all = { writ: writFor('alice'), writes: ['test:**'], retries: 0 };
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Membership } from '#ledger';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
 
 /** In shared mode, on a store that answers no member while it does not respond. */
 async function stage() {

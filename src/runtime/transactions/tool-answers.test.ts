@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, readTransaction, type Sink, type Tool } from '#effects';
-import { codeOf, stage } from '../../../tests/support/transaction-stage.ts';
+import { codeOf, stage } from '../../../tests/support/tools/transaction-stage.ts';
 import { readSalted } from './settle/quarantine.ts';
 
 describe('the answer of a tool', () => {

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { declareTool, type Tool } from '#effects';
 import { abandonedArgs, readRow } from '#ledger';
 import type { Transaction } from '#runtime';
-import { writFor } from '../../../tests/support/runtime.ts';
-import { COUNT, codeOf, stage } from '../../../tests/support/transaction-stage.ts';
+import { writFor } from '../../../tests/support/ledger/runtime.ts';
+import { COUNT, codeOf, stage } from '../../../tests/support/tools/transaction-stage.ts';
 import { CALLS_MAX } from './body/attempt.ts';
 
 const writ = writFor('alice', {

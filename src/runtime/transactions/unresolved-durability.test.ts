@@ -4,8 +4,8 @@ import type { Sink } from '#effects';
 import type { EffectWrite } from '#ledger';
 import type { RuntimeError } from '#runtime';
 import { MemoryStore, StoreError } from '#stores';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // The next owner reads an unresolved transaction back from the log. So all its records must be
 // there by then, however slow the store is. Otherwise the last call would run again, and its

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { DidNothing, declareTool, EffectError, NoAnswer, type Sink, type Tool, whyOf } from '#effects';
 import { type PendingPayload, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { attended } from '../../../tests/support/effects-ledger.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { attended } from '../../../tests/support/tools/ledger-with-effects.ts';
 
 // The reason for an unresolved effect: available to the operator, without the thrown error in any
 // store.

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { allEntries, deskOf, FaultyStore, soundState } from '../../../tests/support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { allEntries, deskOf, FaultyStore, soundState } from '../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { Writs } from '../authority/writs.ts';
 
 const desk = deskOf();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Hash } from '#ledger';
-import { deskOf, FaultyStore } from '../../../tests/support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { deskOf, FaultyStore } from '../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 
 // An entry that a head names can be continued from, also while it is in flight to the store.
 

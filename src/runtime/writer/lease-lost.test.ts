@@ -3,9 +3,9 @@ import type { EffectStore, Lease, Membership, SharedEffectStore } from '#ledger'
 import { seededRandom } from '#oracle';
 import type { Trajectory, Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { unhandledIn } from '../../../tests/support/unhandled.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { unhandledIn } from '../../../tests/support/process/errors.ts';
+import { type Outside, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 
 // A process that loses its lease gets the error from awaited calls only. An unhandled rejection
 // would end the process.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { allEntries, deskOf, FaultyStore } from '../../../tests/support/ledger-runtime.ts';
-import { intent, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { allEntries, deskOf, FaultyStore } from '../../../tests/support/ledger/desk.ts';
+import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { ProposalInput } from '../records/intent.ts';
 import type { Trajectory } from '../trajectory.ts';
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import type { FactStore } from '#ledger';
 import type { Trajectory } from '#runtime';
-import { ANSWERS, ATTEMPTS, answered, keyIn, OTHERS } from '../../../tests/support/answers-about-patient.ts';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { expectFewAttempts } from '../../../tests/support/many-attempts.ts';
-import { committed, SECRETS, told, WHO, WORDS } from '../../../tests/support/mentions-of-patient.ts';
+import { ANSWERS, ATTEMPTS, answered, keyIn, OTHERS } from '../../../tests/support/clinic/answers-about-patient.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { committed, SECRETS, told, WHO, WORDS } from '../../../tests/support/clinic/mentions-of-patient.ts';
+import { expectFewAttempts } from '../../../tests/support/ledger/oracle-attempts.ts';
+import { HandClock, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tablesOf } from '../../../tests/support/ledger/stores.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
-import { HandClock, runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { tablesOf } from '../../../tests/support/stores.ts';
 import { openPostgres } from './index.ts';
 
 withPostgres('erasing', (postgres) => {

@@ -7,10 +7,10 @@ import { isAssizeError } from '#base';
 import { generateKeys } from '#canon';
 import { budget } from '#domains/budget';
 import { Assize, verifyStore } from '#runtime';
-import { clinic } from '../../../tests/support/clinic.ts';
-import { runCommand } from '../../../tests/support/command.ts';
+import { clinic } from '../../../tests/support/clinic/clinic.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runCommand } from '../../../tests/support/process/command.ts';
 import { exportFacts } from '../../testing/fact-model.ts';
 import { openPostgres } from './index.ts';
 

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { asUnprivilegedUser } from '../../../tests/support/as-unprivileged-user.ts';
+import { asUnprivilegedUser } from '../../../tests/support/process/as-unprivileged-user.ts';
 import { ALICE, changeOf } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, chainOf, entryAfter } from '../../testing/store-rows.ts';

@@ -20,9 +20,9 @@ import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
 import { fileTools } from '#tools/files';
 import { cases } from '../../../tests/support/cases.ts';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
+import { listing, newFolder, put } from '../../../tests/support/tools/files-stage.ts';
 import { BranchFolders, type BranchFoldersOptions } from './index.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { newFolder, put } from '../../../tests/support/files-stage.ts';
+import { newFolder, put } from '../../../tests/support/tools/files-stage.ts';
 import { copyOpened, namesAt, withOpened } from './opened-path.ts';
 
 test('an opened path gives the opened file, even if a link replaces it', async () => {

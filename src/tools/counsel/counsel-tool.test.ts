@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { errorOf } from '../../../tests/support/error-of.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
 import { type CounselAnswer, CounselDesk, type CounselToolOptions, chooseByCounsel, counselTool } from './index.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;

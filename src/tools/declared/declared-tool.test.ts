@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { type CallContext, declareTool, readTransaction, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
-import { OutsideSink } from '../../../tests/support/effect-sink.ts';
-import { attended } from '../../../tests/support/effects-ledger.ts';
-import { errorOf } from '../../../tests/support/error-of.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
+import { OutsideSink } from '../../../tests/support/tools/effect-sink.ts';
+import { attended } from '../../../tests/support/tools/ledger-with-effects.ts';
+import { crashedEverywhere, transact } from '../../../tests/support/tools/tool-stage.ts';
 import { declaredTool, declaredTools, type ToolDeclaration } from './index.ts';
 import { filledKey, keyProblem } from './key.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Json } from '#base';
-import { errorOf } from '../../../tests/support/error-of.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
 import { declaredTool } from './index.ts';
 
 type Input = { readonly [keyword: string]: Json };

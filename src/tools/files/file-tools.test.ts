@@ -2,10 +2,10 @@ import { linkSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, wr
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { calling, folder, hash } from '../../../tests/support/file-calls.ts';
-import { listing, put } from '../../../tests/support/files-stage.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
+import { calling, folder, hash } from '../../../tests/support/tools/file-calls.ts';
+import { listing, put } from '../../../tests/support/tools/files-stage.ts';
 import type { Disk } from './disk.ts';
 import { fileScope, fileTools } from './file-tools.ts';
 import { canonical, identity, type Root, scopeOf } from './root.ts';

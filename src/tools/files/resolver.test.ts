@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { cases } from '../../../tests/support/cases.ts';
-import { newFolder } from '../../../tests/support/files-stage.ts';
+import { newFolder } from '../../../tests/support/tools/files-stage.ts';
 import { fileResolver, fileScope } from './index.ts';
 
 const asked = { access: 'write', isPattern: false, signal: new AbortController().signal } as const;

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { newFolder } from '../../../tests/support/files-stage.ts';
+import { newFolder } from '../../../tests/support/tools/files-stage.ts';
 import { canonical, type Root, rootAt } from './root.ts';
 
 const made: string[] = [];

@@ -5,9 +5,9 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type Delivery, DidNothing, NoAnswer, type Reversibility, type Sink } from '#effects';
-import { errorOf } from '../../../tests/support/error-of.ts';
-import { HttpSink, type RequestFault } from '../../../tests/support/http-sink.ts';
-import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
+import { HttpSink, type RequestFault } from '../../../tests/support/tools/http-sink.ts';
+import { crashedEverywhere, transact } from '../../../tests/support/tools/tool-stage.ts';
 import { requireDone } from './exchange.ts';
 import { type HttpToolOptions, httpTool } from './index.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readClaim } from '#effects';
 import { cases } from '../../../tests/support/cases.ts';
-import { errorOf } from '../../../tests/support/error-of.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
 import { apiScope, httpTool } from './index.ts';
 import { urlMaker } from './url.ts';
 

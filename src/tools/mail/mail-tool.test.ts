@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { DidNothing } from '#effects';
-import { errorOf } from '../../../tests/support/error-of.ts';
-import { type MailFault, MailSink } from '../../../tests/support/mail-sink.ts';
-import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
+import { type MailFault, MailSink } from '../../../tests/support/tools/mail-sink.ts';
+import { crashedEverywhere, transact } from '../../../tests/support/tools/tool-stage.ts';
 import { type MailToolOptions, mailTool } from './index.ts';
 
 const open: MailSink[] = [];

@@ -17,9 +17,9 @@ import { z } from 'zod';
 import { contentHash } from '#canon';
 import type { CallContext, Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../tests/support/effect-sink.ts';
-import { listing, newFolder, put } from '../../../tests/support/files-stage.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../tests/support/tools/effect-sink.ts';
+import { listing, newFolder, put } from '../../../tests/support/tools/files-stage.ts';
 import { type ShellToolSpec, shellTool } from './shell-tool.ts';
 import { Snapshots } from './snapshot.ts';
 

@@ -19,8 +19,8 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { asUnprivilegedUser } from '../../../tests/support/as-unprivileged-user.ts';
-import { listing } from '../../../tests/support/files-stage.ts';
+import { asUnprivilegedUser } from '../../../tests/support/process/as-unprivileged-user.ts';
+import { listing } from '../../../tests/support/tools/files-stage.ts';
 import { Snapshots } from './snapshot.ts';
 
 const NOBODY = 65_534;

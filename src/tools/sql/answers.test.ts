@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { COUNT, stage } from '../../../tests/support/transaction-stage.ts';
+import { COUNT, stage } from '../../../tests/support/tools/transaction-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
 const LONG = "SELECT printf('%.1100000c', 'x') AS text";

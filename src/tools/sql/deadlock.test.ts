@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
-import { orders } from '../../../tests/support/effects-failing.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { PostgresStage, WatchedSteps } from '../../../tests/support/sql-stage.ts';
+import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
+import { orders } from '../../../tests/support/tools/orders.ts';
+import { PostgresStage, WatchedSteps } from '../../../tests/support/tools/sql-stage.ts';
 import { type SqlDatabase, sqlTool } from './index.ts';
 
 // Two transactions that lock the same two rows of a server in opposite order, and say of each that

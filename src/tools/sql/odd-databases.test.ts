@@ -2,9 +2,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { MemoryStore } from '#stores';
-import { orders } from '../../../tests/support/effects-failing.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { transact } from '../../../tests/support/tool-stage.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { orders } from '../../../tests/support/tools/orders.ts';
+import { transact } from '../../../tests/support/tools/tool-stage.ts';
 import { type SqlConnection, type SqlDatabase, type SqlToolOptions, sqlReader, sqlTool } from './index.ts';
 
 // Databases and drivers that do what one would not expect of them: a procedure that commits, an

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool } from '#effects';
 import { MemoryStore } from '#stores';
-import { orders } from '../../../tests/support/effects-failing.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { transact } from '../../../tests/support/tool-stage.ts';
+import { orders } from '../../../tests/support/tools/orders.ts';
+import { transact } from '../../../tests/support/tools/tool-stage.ts';
 import {
   EFFECTS_TABLE,
   type SqlConnection,

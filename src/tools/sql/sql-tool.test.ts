@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { errorOf } from '../../../tests/support/error-of.ts';
-import { crashedEverywhere, transact } from '../../../tests/support/tool-stage.ts';
+import { errorOf } from '../../../tests/support/process/errors.ts';
+import { crashedEverywhere, transact } from '../../../tests/support/tools/tool-stage.ts';
 import { type SqlConnection, type SqlDatabase, type SqlToolOptions, type SqlValue, sqlTool } from './index.ts';
 import { refusal } from './refusal.ts';
 

@@ -5,11 +5,16 @@ import type { Tool } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../tests/support/cases.ts';
-import { expectEffectLogMatches } from '../../../tests/support/check-effect-log.ts';
-import { orders } from '../../../tests/support/effects-failing.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../tests/support/postgres/index.ts';
-import { runtimeOver, writFor } from '../../../tests/support/runtime.ts';
-import { type CommitFault, PostgresStage, SqliteStage, type StagedDatabase } from '../../../tests/support/sql-stage.ts';
+import { expectEffectLogMatches } from '../../../tests/support/tools/check-effect-log.ts';
+import { orders } from '../../../tests/support/tools/orders.ts';
+import {
+  type CommitFault,
+  PostgresStage,
+  SqliteStage,
+  type StagedDatabase,
+} from '../../../tests/support/tools/sql-stage.ts';
 import { type SqlDatabase, sqlReader, sqlTool } from './index.ts';
 
 // Any concurrent bodies with staged writes receive the answers of a serial run by epoch on a plain

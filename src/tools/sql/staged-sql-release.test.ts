@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { type BatchedCall, DidNothing } from '#effects';
-import { transact as transactTools } from '../../../tests/support/tool-stage.ts';
+import { transact as transactTools } from '../../../tests/support/tools/tool-stage.ts';
 import { SqlPart } from './part.ts';
 import type { SqlConnection, SqlDatabase } from './port.ts';
 import { sqlReader } from './sql-reader.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Trajectory } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
-import { clinic } from '../../../../tests/support/clinic.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { clinic } from '../../../../tests/support/clinic/clinic.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { type AssertOnce, assertingOnce } from './assert-once.ts';
 
 // A process that asserts the same claims at the same time as another process submits nothing twice.

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { MemoryStore, type Store } from '#stores';
-import { clinic } from '../../../../tests/support/clinic.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { clinic } from '../../../../tests/support/clinic/clinic.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { type AssertedClaim, pendingByName } from './pending-claims.ts';
 
 // An import inspects the pending claims before each batch. Each inspection costs the new entries,

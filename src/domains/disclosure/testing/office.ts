@@ -1,6 +1,6 @@
 import type { Domain, Ruling, Trajectory } from 'assize';
 import { contentHash } from '#canon';
-import { Stage, type Whose, whose } from '../../../../tests/support/stage.ts';
+import { Stage, type Whose, whose } from '../../../../tests/support/ledger/domain-stage.ts';
 import { type actions, ROLE_OF } from '../actions.ts';
 import { commitmentOf } from '../commitment.ts';
 import { type Artifact, type DisclosureState, disclosure, disclosureInitial, type Settings } from '../index.ts';

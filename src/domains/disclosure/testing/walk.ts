@@ -6,7 +6,7 @@
  */
 import { addMicros } from '#canon';
 import { type Authority, adjudicate, type Intent, initialState, type PatchOperation, World } from '#kernel';
-import { rfc6902 } from '../../../../tests/support/naive-patch.ts';
+import { rfc6902 } from '../../../../tests/support/models/naive-patch.ts';
 import { ROLE_OF } from '../actions.ts';
 import { type DisclosureState, disclosure } from '../index.ts';
 import { roles } from '../processes.ts';

@@ -1,5 +1,5 @@
 import type { Domain, Ruling, Store, Trajectory } from 'assize';
-import { Stage, whose } from '../../../../tests/support/stage.ts';
+import { Stage, whose } from '../../../../tests/support/ledger/domain-stage.ts';
 import { type UdtActions, type UdtState, udt } from '../index.ts';
 
 export interface ClinicOptions {

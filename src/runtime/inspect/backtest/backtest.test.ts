@@ -5,11 +5,11 @@ import { type Domain, defineDomain, escalate, pass, reject } from '#kernel';
 import type { LedgerStore } from '#ledger';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
-import { granted, helper, lead, pay, task } from '../../../../tests/support/delegations.ts';
-import { deskOf } from '../../../../tests/support/ledger-runtime.ts';
-import { severalOf } from '../../../../tests/support/multi-approval.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../tests/support/runtime.ts';
-import { ward } from '../../../../tests/support/ward.ts';
+import { ward } from '../../../../tests/support/clinic/ward.ts';
+import { granted, helper, lead, pay, task } from '../../../../tests/support/ledger/delegations.ts';
+import { deskOf } from '../../../../tests/support/ledger/desk.ts';
+import { severalOf } from '../../../../tests/support/ledger/multi-approval.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import { type BacktestOptions, type BacktestReport, backtest, backtestStore } from './index.ts';
 

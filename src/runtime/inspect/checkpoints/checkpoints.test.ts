@@ -19,7 +19,7 @@ import type { EntryRow } from '#ledger';
 import { parseProofFile, type SignerKey, signCheckpoint, signerKey, verifierKey, verifyProofFile } from '#merkle';
 import { openStore, type Store } from '#stores';
 import { WitnessFile, witnessServer } from '#witness';
-import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger-rows.ts';
+import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';
 import { auditCheckpoints } from './audit.ts';
 import { makeCheckpoint, readCheckpoint, type Witness } from './checkpoint.ts';
 import { fsck } from './fsck.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Domain, type DomainSpec, defineDomain, escalate, pass, reject } from '#kernel';
 import { MemoryStore } from '#stores';
-import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import { type DeepReplayOptions, type DeepReplayReport, deepReplay } from './index.ts';
 import type { DeepReplaySource } from './options.ts';

@@ -6,6 +6,7 @@ import { defineDomain, escalate, pass } from '#kernel';
 import { type EntryRow, entryRow, type LedgerStore } from '#ledger';
 import { createOracle, fixedClock } from '#oracle';
 import { MemoryStore } from '#stores';
+import { deskOf, payloads } from '../../../../tests/support/ledger/desk.ts';
 import {
   branchMembers,
   ChainWriter,
@@ -13,9 +14,8 @@ import {
   rejectionMembers,
   rootMembers,
   second,
-} from '../../../../tests/support/ledger-rows.ts';
-import { deskOf, payloads } from '../../../../tests/support/ledger-runtime.ts';
-import { HandClock, intent, runtimeOver, START, writFor } from '../../../../tests/support/runtime.ts';
+} from '../../../../tests/support/ledger/rows.ts';
+import { HandClock, intent, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { Trajectory } from '../../trajectory.ts';
 import { deepReplay, deepReplayStore } from './index.ts';

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { checkRow, type EffectPage } from '#ledger';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
-import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { allEntries } from '../../../../tests/support/ledger/desk.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 import { EffectLogCheck } from './check-with-ledger.ts';
 import { LedgerEffects } from './compare-with-ledger.ts';
 

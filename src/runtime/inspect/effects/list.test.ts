@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { EffectsQuery, EffectTransaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 

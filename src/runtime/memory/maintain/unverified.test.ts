@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { addMicros } from '#canon';
 import type { FactWrite, LedgerStore } from '#ledger';
 import { cases } from '../../../../tests/support/cases.ts';
-import { START } from '../../../../tests/support/runtime.ts';
+import { START } from '../../../../tests/support/ledger/runtime.ts';
 import { UnverifiedChanges } from './unverified.ts';
 
 const NAMES = 'f'.repeat(64);

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { type FactWrite, OPEN_END, type PartitionName } from '#ledger';
 import { MemoryStore } from '#stores';
-import { clinic } from '../../../../tests/support/clinic.ts';
-import { committed, writ } from '../../../../tests/support/clinic-memory.ts';
-import { runtimeOver } from '../../../../tests/support/runtime.ts';
+import { clinic } from '../../../../tests/support/clinic/clinic.ts';
+import { committed, writ } from '../../../../tests/support/clinic/clinic-memory.ts';
+import { runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 import { ALICE, changeOf, day, namesOf } from '../../../testing/fact-rows.ts';
 import { batchOf } from '../../../testing/store-rows.ts';
 import { ClaimCache } from './claim-cache.ts';

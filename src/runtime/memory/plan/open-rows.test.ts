@@ -18,7 +18,7 @@ import {
   planRetract,
 } from '#memory';
 import { cases } from '../../../../tests/support/cases.ts';
-import { errorOf } from '../../../../tests/support/error-of.ts';
+import { errorOf } from '../../../../tests/support/process/errors.ts';
 import { OpenRows, orderedRow, type Touch } from './open-rows.ts';
 
 const partition = { space: 's', subject: 'alice', predicate: 'medication' };

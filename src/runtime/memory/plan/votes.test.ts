@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Question } from '#memory';
 import { createOracle, thetaHash } from '#oracle';
 import { openStore } from '#stores';
-import { clinic } from '../../../../tests/support/clinic.ts';
-import { HandClock, runtimeOver } from '../../../../tests/support/runtime.ts';
+import { clinic } from '../../../../tests/support/clinic/clinic.ts';
+import { HandClock, runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 import { type Judge, Votes } from './votes.ts';
 
 const question: Question = {

@@ -5,10 +5,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { FactReads } from '#ledger';
 import { type Embedder, OPEN_END } from '#memory';
 import { openStore } from '#stores';
-import { clinic } from '../../../../tests/support/clinic.ts';
-import { writ } from '../../../../tests/support/clinic-memory.ts';
+import { clinic } from '../../../../tests/support/clinic/clinic.ts';
+import { writ } from '../../../../tests/support/clinic/clinic-memory.ts';
+import { runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
 import { withPostgres } from '../../../../tests/support/postgres/with-postgres.ts';
-import { runtimeOver } from '../../../../tests/support/runtime.ts';
 import { day } from '../../../testing/fact-rows.ts';
 import type { Memory, RecallQuery } from '../index.ts';
 

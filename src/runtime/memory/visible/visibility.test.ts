@@ -7,7 +7,7 @@ import {
   delegationMembers,
   RowsReader,
   rootMembers,
-} from '../../../../tests/support/ledger-rows.ts';
+} from '../../../../tests/support/ledger/rows.ts';
 import { VisibilityChains } from './visibility.ts';
 
 /** Chains of rows that no store accepts, and the number of reads. */

@@ -7,10 +7,10 @@ import { defineDomain, escalate, pass } from '#kernel';
 import { Replayer, verifyTrajectory } from '#ledger';
 import { deepReplay, type TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 
-import { COUNT, codeOf, stage, writ } from '../../../../tests/support/transaction-stage.ts';
+import { COUNT, codeOf, stage, writ } from '../../../../tests/support/tools/transaction-stage.ts';
 
 /** Returns the decision for one tool, and allows all others. */
 function policyFor(decision: 'needs_approval' | 'deny'): Policy {

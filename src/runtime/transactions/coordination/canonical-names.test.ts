@@ -5,9 +5,9 @@ import { declareTool, type Resolvers } from '#effects';
 import type { Lease } from '#ledger';
 import { MemoryStore } from '#stores';
 import { cases } from '../../../../tests/support/cases.ts';
-import { OutsideSink, tally } from '../../../../tests/support/effect-sink.ts';
-import { asking } from '../../../../tests/support/effects-ledger.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, tally } from '../../../../tests/support/tools/effect-sink.ts';
+import { asking } from '../../../../tests/support/tools/ledger-with-effects.ts';
 
 const COUNT = { action: 'count', role: 'counter', args: 'order' } as const;
 

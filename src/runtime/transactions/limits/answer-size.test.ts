@@ -6,9 +6,9 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool, type Sink, type Tool } from '#effects';
 import { MemoryStore } from '#stores';
-import { Steps, storeOf, tally } from '../../../../tests/support/effect-sink.ts';
-import { runtimeOver } from '../../../../tests/support/runtime.ts';
-import { COUNT, codeOf, stage, writ } from '../../../../tests/support/transaction-stage.ts';
+import { runtimeOver } from '../../../../tests/support/ledger/runtime.ts';
+import { Steps, storeOf, tally } from '../../../../tests/support/tools/effect-sink.ts';
+import { COUNT, codeOf, stage, writ } from '../../../../tests/support/tools/transaction-stage.ts';
 
 const LENGTH = 2 ** 20 + 1;
 /** Fits as an answer alone, but not together with the salt. */

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { DidNothing, declareTool } from '#effects';
 import type { AssizeOptions, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 
 const OPTIONS: TransactionOptions = { writ: writFor('alice'), writes: ['test:r'] };
 

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { declareTool } from '#effects';
 import type { Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../../tests/support/tools/effect-sink.ts';
 import { InFlight } from './in-flight.ts';
 
 /** A call that was made this long ago. */

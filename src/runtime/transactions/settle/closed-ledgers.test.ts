@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest';
 import { type EntryRow, readRow } from '#ledger';
 import { MemoryStore } from '#stores';
-import { tally } from '../../../../tests/support/effect-sink.ts';
-import { blindTool, createInDoubtEffects } from '../../../../tests/support/in-doubt-effects.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { tally } from '../../../../tests/support/tools/effect-sink.ts';
+import { blindTool, createInDoubtEffects } from '../../../../tests/support/tools/in-doubt-effects.ts';
 
 const LEFT = 40;
 

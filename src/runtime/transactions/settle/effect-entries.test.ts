@@ -26,13 +26,13 @@ import {
   verifyStore,
 } from '#runtime';
 import { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../../../../tests/support/check-effect-log.ts';
-import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
-import { asking } from '../../../../tests/support/effects-ledger.ts';
-import { keysOf } from '../../../../tests/support/ledger-rows.ts';
-import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
-import { runtimeOver, START, writFor } from '../../../../tests/support/runtime.ts';
-import { settlementCases } from '../../../../tests/support/settlement-cases.ts';
+import { allEntries } from '../../../../tests/support/ledger/desk.ts';
+import { keysOf } from '../../../../tests/support/ledger/rows.ts';
+import { runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { settlementCases } from '../../../../tests/support/ledger/settlement-cases.ts';
+import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
+import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
+import { asking } from '../../../../tests/support/tools/ledger-with-effects.ts';
 import { type FoldOptions, foldTrajectory } from '../../writer/fold.ts';
 import { readSnapshot, snapshotOf } from '../../writer/snapshots/snapshot.ts';
 import { settlementPayload } from './effect-entries.ts';

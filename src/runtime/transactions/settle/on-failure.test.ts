@@ -5,11 +5,11 @@ import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, type AssizeOptions, deepReplay, type Ruling, type Transaction, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
-import { expectEffectLogMatches } from '../../../../tests/support/check-effect-log.ts';
-import { type Fault, OutsideSink, Steps, toolFor } from '../../../../tests/support/effect-sink.ts';
-import { orders } from '../../../../tests/support/effects-failing.ts';
-import { keysOf } from '../../../../tests/support/ledger-rows.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { keysOf } from '../../../../tests/support/ledger/rows.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { expectEffectLogMatches } from '../../../../tests/support/tools/check-effect-log.ts';
+import { type Fault, OutsideSink, Steps, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
+import { orders } from '../../../../tests/support/tools/orders.ts';
 
 const writ = writFor('alice');
 const FOUND = { by: 'ops', evidence: 'looked' };

@@ -2,8 +2,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type BatchedCall, declareTool } from '#effects';
 import { MemoryStore } from '#stores';
-import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  type Fault,
+  OutsideSink,
+  Steps,
+  storeOf,
+  tally,
+  toolFor,
+} from '../../../../tests/support/tools/effect-sink.ts';
 
 // An unresolved effect blocks its own scopes and no others.
 

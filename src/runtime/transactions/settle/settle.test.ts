@@ -10,9 +10,9 @@ import {
 } from '#ledger';
 import { type Trajectory, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
-import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/effect-sink.ts';
-import { allEntries } from '../../../../tests/support/ledger-runtime.ts';
-import { runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { allEntries } from '../../../../tests/support/ledger/desk.ts';
+import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../../../tests/support/tools/effect-sink.ts';
 
 // The ledger eventually records the end of committed transactions, once, and no caller waits for
 // it.

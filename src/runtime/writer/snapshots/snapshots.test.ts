@@ -15,10 +15,10 @@ import { type Batch, type CommitResult, Replayer, type SnapshotRow } from '#ledg
 import { seededRandom } from '#oracle';
 import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
 import { cases } from '../../../../tests/support/cases.ts';
-import { DOCTOR, granted, helper, lead, task, third, worker } from '../../../../tests/support/delegations.ts';
-import { allEntries, deskOf } from '../../../../tests/support/ledger-runtime.ts';
-import { severalOf } from '../../../../tests/support/multi-approval.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/runtime.ts';
+import { DOCTOR, granted, helper, lead, task, third, worker } from '../../../../tests/support/ledger/delegations.ts';
+import { allEntries, deskOf } from '../../../../tests/support/ledger/desk.ts';
+import { severalOf } from '../../../../tests/support/ledger/multi-approval.ts';
+import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import type { StoreFault } from '../../../testing/faults.ts';
 import { faultAt } from '../../../testing/faults.ts';
 import { faultyStore } from '../../../testing/faulty-store.ts';
@@ -643,9 +643,9 @@ test('a process opens from another’s snapshot, and leaves one for it', async (
   await assize.close();
   const script = `
     const { openSqlite } = await import('#stores/sqlite');
-    const { deskOf } = await import('./tests/support/ledger-runtime.ts');
-    const { intent, runtimeOver } = await import('./tests/support/runtime.ts');
-    const { DOCTOR, worker } = await import('./tests/support/delegations.ts');
+    const { deskOf } = await import('./tests/support/ledger/desk.ts');
+    const { intent, runtimeOver } = await import('./tests/support/ledger/runtime.ts');
+    const { DOCTOR, worker } = await import('./tests/support/ledger/delegations.ts');
     const store = await openSqlite({ path: process.argv[1], durability: 'off' });
     const read = [];
     const entries = store.entries.bind(store);

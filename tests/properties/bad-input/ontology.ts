@@ -1,0 +1,59 @@
+import * as ontology from 'assize-ontology';
+import { budget } from '#domains/budget';
+import { createOracle, fixedClock } from '#oracle';
+import { MemoryStore } from '#stores';
+import { START } from '../../support/ledger/runtime.ts';
+import { LIBRARY } from '../../support/process/guide-files.ts';
+import type { Case, Exempt } from './case.ts';
+import { PORT, takes } from './table.ts';
+
+/** Small, because each member of it is tried: one of everything. */
+const { components, processes, rules, ...library } = ontology.parse(LIBRARY);
+const named = (terms: readonly string[], term: string): boolean => terms.includes(term);
+const SMALL: ontology.Ontology = {
+  ...library,
+  components: components.filter(({ term }) => named([':Funds', ':Titles'], term)),
+  processes: processes.filter(({ term }) => named([':Buy'], term)),
+  roles: library.roles.filter(({ term }) => named([':BuyerRole'], term)),
+  rules: rules.filter(({ term }) => named([':WITHIN_FUNDS'], term)),
+  audits: library.audits.map((one) => ({ ...one, about: [':Buy'] })),
+};
+const small = (): ontology.Ontology => structuredClone(SMALL);
+
+const options = { threshold: 0.5 };
+
+export const ONTOLOGY: Readonly<Record<string, Case | Exempt>> = {
+  parse: takes(ontology.parse, [LIBRARY]),
+  check: takes(ontology.check as never, () => [small()]),
+  compare: takes(ontology.compare as never, () => [small(), budget, options]),
+  concluded: takes(ontology.concluded as never, [{ writeSkew: true, auditability: true, pipeline: false }]),
+  deriveInvariants: takes(ontology.deriveInvariants as never, () => [small(), options]),
+  deriveRoles: takes(ontology.deriveRoles as never, () => [small(), options]),
+  draftOntology: takes(
+    ontology.draftOntology as never,
+    () => [
+      'A library.',
+      {
+        oracle: createOracle({ store: new MemoryStore(), clock: fixedClock(START), mode: 'record' }),
+        model: () => LIBRARY,
+        modelVersion: '1',
+      },
+    ],
+    { '1.oracle': PORT, '1.model': PORT },
+  ),
+  draw: takes(ontology.draw as never, () => [small(), options]),
+  findWriteSkew: takes(ontology.findWriteSkew as never, () => [
+    budget,
+    {
+      seed: 1,
+      depth: 1,
+      width: 1,
+      tries: 1,
+      states: [budget.initial],
+      proposals: [{ action: 'spend', role: { name: 'spender', params: { agent: 'a' } }, args: { amount: 1 } }],
+      at: START,
+    },
+  ]),
+  fingerprint: takes(ontology.fingerprint as never, () => [small(), options]),
+  scaffold: takes(ontology.scaffold as never, () => [small(), options]),
+};

@@ -1,0 +1,368 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writId } from '#authority';
+import { integrateLog } from '#ledger';
+import { openCheckpoint } from '#merkle';
+import { seededRandom } from '#oracle';
+import * as runtime from '#runtime';
+import { MemoryStore } from '#stores';
+import { begun, DOCTOR, desk, granted, lead, openOf, task, worker } from '../../support/ledger/delegations.ts';
+import { deskOf } from '../../support/ledger/desk.ts';
+import { LOG, ORIGIN, WITNESSES } from '../../support/ledger/merkle-fixtures.ts';
+import { HandClock, intent, operator, runtimeOver, START, writFor } from '../../support/ledger/runtime.ts';
+import { OutsideSink, Steps, tally, toolFor } from '../../support/tools/effect-sink.ts';
+import type { Case, Exempt } from './case.ts';
+import { RUNTIME_MEMORY } from './runtime-memory.ts';
+import { exempt, MADE, PATH, PORT, takes } from './table.ts';
+
+const none = exempt('no arguments');
+const anchors = [operator.publicKey];
+const folder = mkdtempSync(join(tmpdir(), 'assize-bad-input-'));
+const plain = ({ name, use, id, publicKey }: any): any => ({ name, use, id, publicKey });
+const known = { origin: ORIGIN, keys: [plain(LOG)] };
+
+/** A root writ of the key that issued the others' roots: it stands above them. */
+const REVOKER = writFor('warden');
+
+async function world() {
+  const store = new MemoryStore();
+  const assize = new runtime.Assize({
+    store,
+    oracle: store,
+    domains: [desk],
+    anchors,
+    clock: new HandClock(),
+    random: seededRandom('runtime'),
+    pause: async () => {},
+  });
+  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [granted, worker, REVOKER] });
+  const asked = async (): Promise<string> => {
+    const ruling = await trajectory.propose(intent('ask', { amount: 1 }, worker));
+    return ruling.ruling === 'escalated' ? ruling.pending : '';
+  };
+  const watch = async (): Promise<string> =>
+    JSON.stringify([await store.trajectories(), trajectory.head, trajectory.state(), trajectory.pending().length]);
+  return { store, assize, trajectory, asked, watch };
+}
+
+type Made = Awaited<ReturnType<typeof world>>;
+
+/** A call on a trajectory of its own. */
+function on(
+  call: (made: Made, ...args: any[]) => unknown,
+  args: readonly unknown[] | ((made: Made) => readonly unknown[] | Promise<readonly unknown[]>),
+  trusted: Case['trusted'] = {},
+): Case {
+  return {
+    trusted,
+    make: async () => {
+      const made = await world();
+      const given = typeof args === 'function' ? await args(made) : args;
+      return { args: given, call: (...all) => call(made, ...all), watch: made.watch };
+    },
+  };
+}
+
+/** A call on a runtime with tools. An effect in its store is in doubt. */
+function withDoubt(
+  call: (made: { assize: runtime.Assize; trajectory: runtime.Trajectory }, ...args: any[]) => unknown,
+  given: readonly unknown[] | ((made: { readonly committed: string }) => readonly unknown[]),
+  trusted: Case['trusted'] = {},
+): Case {
+  return {
+    trusted,
+    make: async () => {
+      const store = new MemoryStore();
+      const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose_before' as const };
+      const tools = [toolFor(outside, 'irreversible', 'buffered')];
+      const assize = runtimeOver(store, [tally], { tools });
+      const trajectory = await assize.create(tally, { trajectoryId: 't' });
+      const options = { name: 'order 1', writ: writFor('alice'), writes: ['test:**'] };
+      const { ruling } = await trajectory.transaction(options, async (tx) => {
+        await tx.call('irreversible.buffered', { what: 'a' });
+        tx.propose({ action: 'count', role: 'counter', args: 'order' });
+      });
+      const committed = ruling.ruling === 'committed' ? ruling.entry.id : '';
+      const args = typeof given === 'function' ? given({ committed }) : given;
+      const watch = async () => JSON.stringify([await store.openEffects(), trajectory.head, outside.sink.log]);
+      return { args, call: (...all) => call({ assize, trajectory }, ...all), watch };
+    },
+  };
+}
+
+const proposal = {
+  action: 'add',
+  role: { name: 'worker', params: {} },
+  args: { by: 1 },
+  writ: writId(worker),
+  principal: 'agent',
+  observations: [{ name: 'seen', value: { a: 1 }, sensitive: false }],
+  idempotencyKey: 'k',
+};
+
+export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
+  ...RUNTIME_MEMORY,
+  'new Assize': takes(
+    (options) => new runtime.Assize(options),
+    () => [
+      {
+        store: new MemoryStore(),
+        oracle: new MemoryStore(),
+        domains: [desk],
+        anchors,
+        approvalTimeoutMs: 1_000,
+        strict: false,
+        signer: lead,
+      },
+    ],
+    {},
+  ),
+  'Assize.trajectories': none,
+  'Assize.newTrajectoryId': none,
+  'Assize.complete': exempt('protected: what an opening does for itself'),
+  'Assize.pending': on(
+    ({ assize }, query) => assize.pending(query),
+    async ({ asked }) => {
+      await asked();
+      return [{ trajectoryId: 't', channel: 'md' }];
+    },
+  ),
+  'Assize.create': on(
+    ({ assize }, domain, options) => assize.create(domain, options),
+    [desk, { trajectoryId: 'u', initial: desk.initial, writs: [worker], note: 'n', override: false }],
+  ),
+  'Assize.branch': on(
+    ({ assize }, source, id, options) => assize.branch(source, id, options),
+    ({ trajectory }) => ['t', trajectory.head, { trajectoryId: 'u', writs: [worker], note: 'n', override: false }],
+  ),
+  'Assize.open': on(({ assize }, id) => assize.open(id), ['t']),
+  'Assize.revoke': on(
+    ({ assize }, input) => assize.revoke(input),
+    [{ trajectoryId: 't', writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
+  ),
+  'Assize.awaitEffects': withDoubt(
+    ({ assize }, id, options) => assize.awaitEffects(id, options),
+    ({ committed }) => [committed, { until: '2026-01-01T00:00:00.000000Z', signal: new AbortController().signal }],
+  ),
+  'Assize.effects': withDoubt(
+    ({ assize }, query) => assize.effects(query),
+    [
+      { trajectoryId: 't', epoch: 1 },
+      { trajectoryId: 't', all: true, before: 7, limit: 2 },
+    ],
+  ),
+  'Assize.recoverEffects': withDoubt(({ assize }, signal) => assize.recoverEffects(signal), [undefined], {
+    0: 'a signal of the platform',
+  }),
+  'Assize.close': withDoubt(({ assize }, options) => assize.close(options), [{ recover: false }]),
+  'Assize.resolveEffect': withDoubt(
+    ({ assize }, resolution) => assize.resolveEffect(resolution),
+    [{ epoch: 1, n: 0, as: 'retry', by: 'ops', evidence: { seen: 'nothing' }, confirm: true }],
+  ),
+  'Trajectory.transaction': withDoubt(
+    ({ trajectory }, options, body) => trajectory.transaction(options, body),
+    [
+      {
+        name: 'n',
+        writ: writFor('alice'),
+        principal: 'alice',
+        reads: ['other:x'],
+        writes: ['other:y'],
+        deadlineMs: 1_000,
+        idleTimeoutMs: 1_000,
+        retries: 0,
+      },
+      (tx: any) => tx.propose({ action: 'count', role: 'counter', args: 'next' }),
+    ],
+    { 1: PORT },
+  ),
+  'Assize.release': on(({ assize }, id) => assize.release(id), ['t']),
+  'new Trajectory': exempt('made by Assize'),
+  'Trajectory.domain': none,
+  'Trajectory.head': none,
+  'Trajectory.length': none,
+  'Trajectory.state': none,
+  'Trajectory.peek': none,
+  'Trajectory.pending': none,
+  'Trajectory.revoked': none,
+  'Trajectory.delegatedFrom': none,
+  'Trajectory.delegations': none,
+  'Trajectory.reload': none,
+  'Trajectory.completeDelegations': none,
+  'Trajectory.slice': on(({ trajectory }, role, params) => trajectory.slice(role, params), ['filer', { box: 'a' }]),
+  'Trajectory.sliceAt': on(
+    ({ trajectory }, id, role, params) => trajectory.sliceAt(id, role, params),
+    ({ trajectory }) => [trajectory.head, 'filer', { box: 'a' }],
+  ),
+  'Trajectory.subscribe': on(
+    ({ trajectory }, role, params, listener) => trajectory.subscribe(role, params, listener),
+    ['filer', { box: 'a' }, () => {}],
+  ),
+  'Trajectory.propose': on(({ trajectory }, input) => trajectory.propose(input), [proposal]),
+  'Trajectory.propose, with writs': on(
+    ({ trajectory }, input) => trajectory.propose(input),
+    [{ action: 'add', role: 'worker', args: { by: 1 }, writ: { writ: worker, chain: [] } }],
+  ),
+  'Trajectory.withTurn': exempt(
+    'time and chance of a turn, which src/agents reads from the oracle log; the rest is code',
+  ),
+  'Trajectory.approve': on(
+    ({ trajectory }, id, input) => trajectory.approve(id, input),
+    async ({ asked, trajectory }) => {
+      const id = await asked();
+      const [pending] = trajectory.pending();
+      const digest = runtime.digestOf((pending as any).payload.proposal);
+      return [
+        id,
+        { ...DOCTOR, reason: 'r', override: true, digest, replacement: [{ op: 'add', path: '/asked', value: 1 }] },
+      ];
+    },
+  ),
+  'Trajectory.reject': on(
+    ({ trajectory }, id, input) => trajectory.reject(id, input),
+    async ({ asked }) => [await asked(), { ...DOCTOR, reason: 'r' }],
+  ),
+  'Trajectory.statusOf': on(
+    ({ trajectory }, id) => trajectory.statusOf(id),
+    async ({ asked }) => [await asked()],
+  ),
+  'Trajectory.awaitDecision': on(
+    ({ trajectory }, id, options) => trajectory.awaitDecision(id, options),
+    async ({ asked, trajectory }) => {
+      const id = await asked();
+      await trajectory.reject(id, { ...DOCTOR, reason: 'r' });
+      return [id, { until: START, signal: new AbortController().signal }];
+    },
+  ),
+  'Trajectory.delegate': on(
+    ({ trajectory }, input) => trajectory.delegate(input),
+    [{ ...task(), initial: desk.initial, nonce: 'n' }],
+  ),
+  'Trajectory.erase': on(
+    ({ trajectory }, input) => trajectory.erase(input).catch(nothingToErase),
+    ({ trajectory }) => [
+      {
+        at: ['/by'],
+        entries: [trajectory.head],
+        beliefs: [{ space: 's', subject: 'x', predicate: 'p' }],
+        transactions: [],
+        reason: 'r',
+        writ: writId(worker),
+        principal: 'agent',
+      },
+    ],
+  ),
+  'Trajectory.revoke': on(
+    ({ trajectory }, input) => trajectory.revoke(input),
+    [{ writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
+  ),
+  'Trajectory.adoptRevocation': exempt('of a trajectory below; see src/runtime/delegate/revoke.test.ts'),
+  'Trajectory.conclude': {
+    trusted: {},
+    make: async () => {
+      const { store, trajectory } = await begun();
+      await trajectory.delegate(task());
+      return {
+        args: [openOf(trajectory), { finalAnswer: { a: 1 } }],
+        call: (id, conclusion) => trajectory.conclude(id, conclusion),
+        watch: async () => JSON.stringify([await store.trajectories(), trajectory.head]),
+      };
+    },
+  },
+  'Trajectory.answer': {
+    trusted: {},
+    make: async () => {
+      const { store, trajectory } = await begun();
+      const child = await trajectory.delegate(task());
+      return {
+        args: [{ finalAnswer: { a: 1 } }],
+        call: (conclusion) => child.answer(conclusion),
+        watch: async () => JSON.stringify([await store.trajectories(), child.head]),
+      };
+    },
+  },
+  auditCheckpoints: on(
+    ({ store }, signed, log) => runtime.auditCheckpoints(store, signed, log),
+    async ({ store }) => {
+      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      return [[signed, signed], known];
+    },
+  ),
+  backtest: on(
+    ({ store }, id, options) => runtime.backtest(store, id, options),
+    ['t', { domains: [desk], instead: [deskOf('footprint')], limit: 5 }],
+  ),
+  backtestStore: on(
+    ({ store }, options) => runtime.backtestStore(store, options),
+    [{ domains: [desk], instead: [deskOf('footprint')], limit: 5, trajectoryIds: ['t'] }],
+  ),
+  checkMemory: on(({ store }, options) => runtime.checkMemory(store, options), [{ readOnly: new Map([['t', 1]]) }]),
+  deepReplay: on(
+    ({ store }, id, options) => runtime.deepReplay(store, id, options),
+    ['t', { domains: [desk], changedDomains: false, sources: true, limit: 5 }],
+  ),
+  deepReplayStore: on(
+    ({ store }, options) => runtime.deepReplayStore(store, options),
+    [{ domains: [desk], changedDomains: false, limit: 5, trajectoryIds: ['t'] }],
+  ),
+  checkObservationName: takes(runtime.checkObservationName, ['a']),
+  digestOf: takes(runtime.digestOf, [{ action: 'a' }], { 0: MADE }),
+  domainToRun: takes(runtime.domainToRun as never, [
+    { name: desk.name, version: desk.version, hash: desk.hash },
+    { domains: [desk], changedDomains: false },
+  ]),
+  fileSink: takes((path) => runtime.fileSink(path), [join(folder, 'checkpoint')]),
+  fsck: on(
+    ({ store }, options) => runtime.fsck(store, options),
+    async ({ store }) => {
+      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      const verdict = openCheckpoint(signed, known);
+      return [{ checkpoint: verdict.valid ? { ...verdict.checkpoint } : undefined, threads: 1 }];
+    },
+  ),
+  httpWitness: takes(
+    (options) => runtime.httpWitness(options),
+    [{ url: 'https://witness.example/', key: plain(WITNESSES[0]), timeoutMs: 100 }],
+  ),
+  listWrits: on(({ store }, id) => runtime.listWrits(store, id), ['t']),
+  makeCheckpoint: on(
+    ({ store }, options) => runtime.makeCheckpoint(store, options),
+    async ({ store }) => {
+      await integrateLog(store);
+      return [{ signer: { ...LOG }, witnesses: [], sinks: [] }];
+    },
+  ),
+  proveEntry: on(
+    ({ store }, id, signed, log) => runtime.proveEntry(store, id, signed, log),
+    async ({ store, trajectory }) => {
+      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      return [trajectory.head, signed, known];
+    },
+  ),
+  readCheckpoint: on(
+    (_made, signed, log, witnesses) => runtime.readCheckpoint(signed, log, witnesses),
+    async ({ store }) => {
+      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      return [signed, known, [plain(WITNESSES[0])]];
+    },
+  ),
+  readCheckpointFile: takes(runtime.readCheckpointFile, [join(folder, 'none')], { 0: PATH }),
+  requireContinuation: on(
+    ({ store }, checkpoint) => runtime.requireContinuation(store, checkpoint),
+    async ({ store }) => {
+      const { signed } = await runtime.makeCheckpoint(store, { signer: LOG });
+      const verdict = openCheckpoint(signed, known);
+      return [verdict.valid ? { ...verdict.checkpoint } : undefined];
+    },
+  ),
+  rebuildMemory: on(({ store }, options) => runtime.rebuildMemory(store, options), [{ keep: false }]),
+  rulingOf: exempt(MADE),
+  streamSink: exempt(PORT),
+  isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
+  verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
+};
+
+function nothingToErase(error: unknown): void {
+  if ((error as { code?: unknown }).code !== 'nothing_to_erase') throw error;
+}

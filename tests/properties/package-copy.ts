@@ -1,0 +1,15 @@
+// The exports of a copy of the package that make values, and those that accept them. Imported again
+// after `vi.resetModules()`, this module is another copy.
+
+import * as ontology from 'assize-ontology';
+import * as agents from '#agents';
+import * as effects from '#effects';
+import * as kernel from '#kernel';
+import * as runtime from '#runtime';
+import * as testing from '../../src/testing/check-domain/check-domain.ts';
+
+export { parseRuleTable, ruleTable } from '#authority';
+export { createOracle } from '#oracle';
+export { MemoryStore } from '#stores';
+export { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+export { agents, effects, kernel, ontology, runtime, testing };

@@ -1,0 +1,174 @@
+import type { CounselorRecord, VectorItem } from '#ledger';
+import type { ErasureCase } from './erasure-cases.ts';
+import {
+  ChainWriter,
+  commitMembers,
+  type Members,
+  pendingMembers,
+  rejectionMembers,
+  rootMembers,
+  second,
+  VECTOR,
+} from './rows.ts';
+
+const A: CounselorRecord = { principal: 'dr-a', as: 'md', method: 'test' };
+const B: CounselorRecord = { principal: 'dr-b', as: 'md', method: 'test' };
+const C: CounselorRecord = { principal: 'dr-c', as: 'md', method: 'test' };
+const over = (one: CounselorRecord): CounselorRecord => ({ ...one, override: true });
+
+const GOOD: VectorItem = { invariant_id: 'GOOD', result: 'pass' };
+const BAD: VectorItem = { invariant_id: 'BAD', result: 'escalate', detail: 'high' };
+const WORSE: VectorItem = { invariant_id: 'WORSE', result: 'reject' };
+const saw = (one: CounselorRecord, ...overridden: VectorItem[]): CounselorRecord => ({ ...over(one), overridden });
+/** The last approver, with an override if a rule does not pass, and the vector. */
+function seeing(one: CounselorRecord, ...vector: VectorItem[]): [CounselorRecord, Members] {
+  const overrides = vector.some(({ result }) => result !== 'pass');
+  return [overrides ? over(one) : one, { detection_vector: vector }];
+}
+
+/** A trajectory in which something waits for the approval of several people. */
+class Case {
+  readonly writer = new ChainWriter('t');
+  readonly putUp: Members;
+
+  /** An entry omits `approvals` if it needs a single approval. */
+  constructor(approvals = 3, rest: Members = {}) {
+    this.putUp = pendingMembers({ ...(approvals === 1 ? {} : { approvals }), ...rest });
+    this.writer.add('root', rootMembers({ n: 0 }));
+    this.writer.add('pending_approval', this.putUp);
+  }
+
+  /** One more has approved, and is not the last. */
+  step(approved_by: readonly CounselorRecord[] | undefined, rest: Members = {}): this {
+    this.writer.add('pending_approval', { ...this.putUp, resolves: this.writer.head.id, approved_by, ...rest });
+    return this;
+  }
+
+  commit(counselor: CounselorRecord, rest: Members = {}): this {
+    const members = { resolves: this.writer.head.id, counselor, detection_vector: VECTOR, ...rest };
+    this.writer.add('commit', commitMembers([], members));
+    return this;
+  }
+
+  reject(rest: Members): this {
+    const { proposal_id } = commitMembers();
+    this.writer.add('rejection', rejectionMembers({ proposal_id, resolves: this.writer.head.id, ...rest }));
+    return this;
+  }
+
+  other(): this {
+    this.writer.add('commit', commitMembers());
+    return this;
+  }
+}
+
+/** Decisions that take several people: lawful ones, and each rule broken in every way. */
+export function approvalCases(): ErasureCase[] {
+  const given = (name: string, verdict: string, made: Case): ErasureCase => ({
+    name,
+    verdict,
+    ledger: { rows: made.writer.rows, blobs: [], erased: [] },
+  });
+  const valid = (name: string, made: Case): ErasureCase => given(name, 'valid', made);
+  const broken = (name: string, seq: number, made: Case): ErasureCase => given(name, `${seq} rule_broken`, made);
+  const started = (rest: Members = {}): Case => new Case(3, rest).step([A]);
+  const composed = { ...A, principal: 'dr-\u00e9' };
+  const decomposed = { ...A, principal: 'dr-e\u0301' };
+  const named = (length: number): CounselorRecord => ({ ...A, principal: '\u{1f9d1}'.repeat(length / 2) });
+  return [
+    valid('three approvals, and work goes on', started().step([A, B]).commit(C).other()),
+    valid('eight approvals are asked for', new Case(8)),
+    valid('the second of three rejects', started().reject({ reason: 'counselor_rejected', counselor: B })),
+    valid('who approved before rejects', started().reject({ reason: 'counselor_rejected', counselor: A })),
+    valid('it expires between two', started({ expires: second(3) }).reject({ reason: 'expired' })),
+    valid('all override', new Case(2).step([over(A)]).commit(over(B))),
+    valid('not all override, and nothing was to be', new Case(2).step([over(A)]).commit(B)),
+    valid('a footprint is frozen, and other work goes on between', new Case(2, { freezes: ['/n'] }).step([A]).other()),
+    broken('one approval of two commits', 2, new Case(2).commit(A)),
+    broken('two of three commit', 3, started().commit(B)),
+    broken('three of two: the last is no commit', 3, new Case(2).step([A]).step([A, B])),
+    broken('the only approval is no commit', 2, new Case(1).step([A])),
+    broken('a second approval of what takes one', 2, new Case(1).step([A], { approvals: 2 })),
+    broken('two at once', 2, new Case(4).step([A, B])),
+    broken('none', 3, started().step([A])),
+    broken('nobody is named', 2, new Case().step(undefined)),
+    broken('another one in the place of who approved', 3, started().step([C, B])),
+    broken('who approved is left out', 3, started().step([B])),
+    broken('one approves twice', 3, started().step([A, A])),
+    broken('one approves twice, and commits', 3, new Case(2).step([A]).commit(A)),
+    broken('one approves twice, and overrides the second time', 3, started().step([A, over(A)])),
+    broken('one approves twice, in two forms of Unicode', 3, new Case(2).step([composed]).commit(decomposed)),
+    broken(
+      'one approves twice, in two forms, before the last',
+      3,
+      new Case(3).step([composed]).step([composed, decomposed]),
+    ),
+    valid('a name of 512 UTF-16 units', new Case(2).step([named(512)]).commit(A)),
+    broken('the second name is longer', 3, new Case(2).step([A]).commit(named(514))),
+    broken('the first name is longer', 3, new Case(2).step([named(514)]).commit(A)),
+    broken('a longer name before the last', 3, new Case(3).step([A]).step([A, named(514)])),
+    valid('a longer name, of who decides alone', new Case(1).commit(named(514))),
+    broken('one of another channel', 2, new Case().step([{ ...A, as: 'clerk' }])),
+    broken('after it expired', 2, new Case(3, { expires: second(2) }).step([A])),
+    broken('the last one overrides alone', 3, new Case(2).step([A]).commit(over(B))),
+    valid(
+      'each has overridden all that does not pass',
+      new Case(2).step([saw(A, BAD, WORSE)]).commit(...seeing(B, GOOD, BAD)),
+    ),
+    valid('all passes again', new Case(2).step([saw(A, BAD)]).commit(...seeing(B, GOOD))),
+    broken('the first one has not overridden it', 3, new Case(2).step([saw(A, BAD)]).commit(...seeing(B, BAD, WORSE))),
+    broken('in other words', 3, new Case(2).step([saw(A, { ...BAD, detail: 'low' })]).commit(...seeing(B, BAD))),
+    broken(
+      'the second of three has not overridden it',
+      4,
+      new Case(3)
+        .step([saw(A, BAD, WORSE)])
+        .step([saw(A, BAD, WORSE), saw(B, BAD)])
+        .commit(...seeing(C, WORSE)),
+    ),
+    broken('approved from the beginning', 1, new Case(2, { approved_by: [A] })),
+    broken('nobody has approved, and a list says so', 1, new Case(2, { approved_by: [] })),
+    broken('what was put up before is put up again', 5, started().step([A, B]).commit(C).step([A, B, C])),
+    broken('the first one is approved again, which somebody has', 3, twice()),
+    broken('while something else freezes the world', 3, beside()),
+    broken('work between two, under a frozen world', 3, started().other()),
+    ...Object.entries({
+      channel: 'any',
+      reason: 'writ_requires_approval',
+      detail: 'something else',
+      freezes: ['/n'],
+      approvals: 4,
+      invariant_id: 'ANOTHER',
+      expires: second(90),
+      policy: { digest: 'a'.repeat(64), decision: 'needs_approval' },
+    }).map(([member, value]) => broken(`${member} is another`, 2, new Case().step([A], { [member]: value }))),
+    broken('expires is left out', 2, new Case(3, { expires: second(90) }).step([A], { expires: undefined })),
+    broken('approvals are left out', 2, new Case().step([A], { approvals: undefined })),
+    broken('the proposal is another, and its digest', 2, new Case().step([A], otherProposal())),
+    broken('the head is another', 2, new Case().step([A], { head: 'e'.repeat(64) })),
+    ...[1, 9, 0, -2, 2.5, '2', null].map((approvals) =>
+      given(`approvals of ${approvals}`, '1 malformed', new Case(1, { approvals })),
+    ),
+    given('approved by no list', '2 malformed', new Case().step('dr-a' as never)),
+    given('approved by no counselor', '2 malformed', new Case().step([{ principal: 'dr-a' } as never])),
+  ];
+}
+
+function otherProposal(): Members {
+  const { proposal, digest } = pendingMembers({}, { budget_cost: { usd: 1 } });
+  return { proposal, digest };
+}
+
+/** Two go on from one: the second is too late. */
+function twice(): Case {
+  const made = new Case(3);
+  const first = made.writer.head.id;
+  return made.step([A]).step([B], { resolves: first });
+}
+
+function beside(): Case {
+  const made = new Case(3, { freezes: ['/n'] });
+  const first = made.writer.head.id;
+  made.writer.add('pending_approval', pendingMembers());
+  return made.step([A], { resolves: first });
+}
