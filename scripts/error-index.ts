@@ -26,8 +26,6 @@ export interface IndexedCode {
 export interface IndexedClass {
   readonly name: string;
   readonly doc: string;
-  /** The first subpath of the package that exports the class. */
-  readonly from: string | undefined;
 }
 
 export interface ErrorIndex {
@@ -48,16 +46,13 @@ export function readErrors(root: string): ErrorIndex {
     .filter((file) => !file.endsWith('.test.ts'))
     .map((file) => readFileSync(join(root, file), 'utf8'));
   const unions = new Map(texts.flatMap((text) => [...text.matchAll(UNION)].map((found) => unionAt(text, found))));
-  const subpaths = readSubpaths(root);
   const classes = texts.flatMap((text) =>
     [...text.matchAll(CLASS)].map(([, doc = '', name = '', union = '']) => ({ name, union, doc: proseOf(doc) })),
   );
   const codes = classes.flatMap(({ name, union }) => membersOf(name, union, unions));
   return {
     codes: codes.sort((a, b) => order(a.code, b.code) || order(a.class, b.class)),
-    classes: classes
-      .map(({ name, doc }) => ({ name, doc, from: subpaths.find(({ text }) => exportsName(text, name))?.subpath }))
-      .sort((a, b) => order(a.name, b.name)),
+    classes: classes.map(({ name, doc }) => ({ name, doc })).sort((a, b) => order(a.name, b.name)),
   };
 }
 
@@ -69,9 +64,11 @@ export function errorPage({ codes, classes }: ErrorIndex): string {
   return `${INTRODUCTION}
 ## Classes
 
-${row(['class', 'import from', 'thrown for'])}
-|---|---|---|
-${classes.map(({ name, from, doc }) => row([`\`${name}\``, from === undefined ? 'not exported' : `\`${from}\``, doc])).join('\n')}
+The class of an error is its \`name\`. Programs compare the code. Where two classes share a code, the name tells them apart.
+
+${row(['class', 'thrown for'])}
+|---|---|
+${classes.map(({ name, doc }) => row([`\`${name}\``, doc])).join('\n')}
 
 ## Codes
 
@@ -142,23 +139,6 @@ function proseOf(comment: string): string {
     .replace(/^\s*\* ?/gm, '')
     .replace(/\s+/g, ' ')
     .trim();
-}
-
-function readSubpaths(root: string): { readonly subpath: string; readonly text: string }[] {
-  const { name, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly name: string;
-    readonly exports: Readonly<Record<string, string>>;
-  };
-  return Object.entries(exports)
-    .filter(([, path]) => path.endsWith('.ts') && !path.includes('*'))
-    .map(([subpath, path]) => ({
-      subpath: `${name}${subpath.slice(1)}`,
-      text: readFileSync(join(root, path), 'utf8'),
-    }));
-}
-
-function exportsName(index: string, name: string): boolean {
-  return [...index.matchAll(/export \{([^}]*)\}/g)].some(([, names]) => new RegExp(`\\b${name}\\b`).test(names!));
 }
 
 function row(cells: readonly string[]): string {

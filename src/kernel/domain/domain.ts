@@ -62,16 +62,18 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly counselors: Readonly<Record<string, CounselorPredicate>>;
   readonly freeze: 'world' | 'footprint';
   readonly memory: MemorySpec | undefined;
+  /** @internal */
   readonly rules: readonly Rule[];
-  /** Rules by the patterns that they read. */
+  /** Rules by the patterns that they read. @internal */
   readonly rulesByPath: PatternIndex<Rule>;
-  /** The sensitive places of the state. Undefined if the state has none. */
+  /** The sensitive places of the state. Undefined if the state has none. @internal */
   readonly sensitive: Scope | undefined;
-  /** Actions with a sensitive part in their arguments. */
+  /** Actions with a sensitive part in their arguments. @internal */
   readonly sensitiveArgs: ReadonlySet<string>;
-  /** The places that an erasure can write: the sensitive places. */
+  /** The places that an erasure can write: the sensitive places. @internal */
   readonly erasing: Binding;
+  /** @internal */
   bind(process: string, params: RoleParams): Binding;
-  /** The union of the footprints of a role's processes (Agentic Redux, Definition A.6). */
+  /** The union of the footprints of a role's processes (Agentic Redux, Definition A.6). @internal */
   footprint(role: string, params: RoleParams): Pattern[];
 }
