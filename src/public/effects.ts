@@ -1,8 +1,8 @@
 /**
  * `assize/effects`: the declaration of tools that agents call in transactions.
  *
- * Guarantees: a tool that `declareTool` accepts states its class, its scopes and how a call of it is
- * repeated, compensated or looked up. An invalid declaration is an error.
+ * Guarantees: a tool that `declareTool` accepts states its class, its scopes and how a call of it
+ * is repeated, compensated or looked up. An invalid declaration is an error.
  * Never: calls a tool.
  */
 export {

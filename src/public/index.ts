@@ -1,9 +1,9 @@
 /**
  * `assize`: agents propose, a kernel decides, one hash-chained ledger records it all.
  *
- * The entry that most programs need. Tools, memory, agents, stores, audits and tests have entries of
- * their own: `assize/effects`, `assize/memory`, `assize/agents`, `assize/stores`, `assize/audit`,
- * `assize/testing` and `assize/tools/…`. docs/reference/api.md lists all exported names.
+ * The entry that most programs need. Tools, memory, agents, stores, audits and tests have entries
+ * of their own: `assize/effects`, `assize/memory`, `assize/agents`, `assize/stores`,
+ * `assize/audit`, `assize/testing` and `assize/tools/…`. docs/reference/api.md lists all names.
  */
 export {
   attenuate,

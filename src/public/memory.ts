@@ -1,6 +1,6 @@
 /**
- * `assize/memory`: the types of bitemporal facts. `Trajectory.memory` and `Assize.memory` return the
- * objects.
+ * `assize/memory`: the types of bitemporal facts. `Trajectory.memory` and `Assize.memory` return
+ * the objects.
  *
  * Guarantees: an audit row keeps the complete loser of each contradiction. A read as of a past
  * moment always returns the same result.

@@ -74,6 +74,10 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly erasing: Binding;
   /** @internal */
   bind(process: string, params: RoleParams): Binding;
-  /** The union of the footprints of a role's processes (Agentic Redux, Definition A.6). @internal */
+  /**
+   * The union of the footprints of a role's processes (Agentic Redux, Definition A.6).
+   *
+   * @internal
+   */
   footprint(role: string, params: RoleParams): Pattern[];
 }

@@ -81,7 +81,8 @@ export class Erasures {
     let letGo: (() => void) | undefined;
     const plan = async (): Promise<RulingStep<ErasedOnce> | undefined> => {
       letGo?.();
-      // Writers of the same partitions in other trajectories would otherwise commit first each time.
+      // Writers of the same partitions in other trajectories would otherwise commit first each
+      // time.
       letGo = await this.#beliefs?.lock(losing);
       await this.#resolutions.recordExpired();
       await writer.flushed();

@@ -219,7 +219,7 @@ export class Proposals implements Proposer {
 
   // ── from here to the append nothing awaits ──
 
-  /** An open approval blocks the proposal if the ruling is unrecorded. `Needs`: nothing has moved. */
+  /** `unrecorded`: an open approval blocks the proposal. `needs`: nothing has moved. */
   rule(gathered: GatheredProposal, how: RulingOptions = {}): PreparedCommit<Ruling> | Unrecorded<Ruling> | NeedsFacts {
     return this.#writer.runRuling(() => this.#rule(gathered, how));
   }
