@@ -114,9 +114,9 @@ export {
 export { Trajectory } from './trajectory.ts';
 export type { EffectOutcome } from './transactions/body/await-outcome.ts';
 export type { TransactionIntent } from './transactions/body/branch.ts';
-export type { TransactionOutcome } from './transactions/body/run-transaction.ts';
 export type { BranchResult, Transaction } from './transactions/body/transaction.ts';
 export type { TransactionOptions } from './transactions/body/transaction-options.ts';
+export type { TransactionOutcome } from './transactions/body/transaction-outcome.ts';
 export type { UnresolvedEffect } from './transactions/engine/engine.ts';
 export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';

@@ -1,41 +1,11 @@
 import type { Json } from '#base';
-import { type Claim, EffectError, type StagedCall, type Tool, type Work } from '#effects';
-import type { Authority } from '#kernel';
-import type { BlobRow, Hash } from '#ledger';
-import type { TransactionEngine } from '../engine/engine.ts';
-import type { TimeLimit } from '../limits/time-limit.ts';
+import { type Claim, EffectError, type StagedCall, type Tool } from '#effects';
+import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import type { TransactionRun } from '../log/advance.ts';
 import { StagedWrites } from '../log/staged-writes.ts';
 import { Claims } from './claims.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
-
-/** The settings that every call consults. */
-export interface AttemptContext {
-  readonly trajectoryId: string;
-  /** The first entry of the trajectory. */
-  readonly root: Hash;
-  /** The caller's name of the transaction, or a generated one. */
-  readonly name: string;
-  /** Whether earlier attempts may have used the name, because the caller chose it. */
-  readonly isRepeated: boolean;
-  /**
-   * Whether earlier attempts may have used the keys of buffered calls. Mostly they have not, and
-   * the commit would report a collision.
-   */
-  readonly checksDuplicates: boolean;
-  /** Whether reads do not wait for older writers and are validated at the gate. */
-  readonly isOptimistic: boolean;
-  /** All scopes claimed so far, for a restart. */
-  readonly claimed: Claim[];
-  readonly authority: () => Authority;
-  /** The blobs of the writ that no ledger entry has stored yet. */
-  readonly unstored: () => readonly BlobRow[];
-  /** The kinds of counselors that the domain declares. */
-  readonly counselors: readonly string[];
-  readonly signal: AbortSignal;
-  /** The limit that owns the signal. It is notified of each activity of the body. */
-  readonly limit: TimeLimit;
-}
+import { type OpenedTransaction, startTransaction } from './opened-transaction.ts';
 
 /**
  * Maximum number of effect calls of one transaction, including branches and calls that did nothing.
@@ -56,37 +26,43 @@ interface QueuePosition {
 /** One attempt of a transaction, with its own epoch: the state that all its branches share. */
 export class Attempt {
   readonly engine: TransactionEngine;
-  readonly context: AttemptContext;
+  readonly context: OpenedTransaction;
   readonly claims: Claims;
   readonly keys: IdempotencyKeys;
   /** @experimental Staged SQL may change in any release. */
   readonly stagedWrites = new StagedWrites();
-  #run: TransactionRun | undefined;
+  #started: StartedTransaction | undefined;
   #last: Promise<void> | undefined;
   #calls = 0;
 
-  /** Without a run, the attempt receives its run and epoch by `attach`. */
-  constructor(held: TransactionEngine, run: TransactionRun | undefined, work: Work, asking: AttemptContext) {
-    this.engine = held;
-    this.#run = run;
-    this.claims = new Claims(held, run, work, asking);
-    this.context = asking;
-    this.keys = new IdempotencyKeys(held.ports.store, asking);
+  /** A late attempt has not started yet. */
+  constructor(opened: OpenedTransaction, started: StartedTransaction | undefined) {
+    this.engine = opened.engine;
+    this.context = opened;
+    this.#started = started;
+    this.claims = new Claims(this, started?.work.claims ?? opened.claims);
+    this.keys = new IdempotencyKeys(opened);
   }
 
-  /** Called when the epoch is assigned and the claims are registered. */
-  attach(run: TransactionRun, work: Work): void {
-    this.#run = run;
-    this.claims.attach(run, work);
+  /** The epoch and the log of the attempt. A late attempt receives them at its gate. */
+  get started(): StartedTransaction | undefined {
+    return this.#started;
   }
 
-  get run(): TransactionRun | undefined {
-    return this.#run;
+  /** Starts a late attempt, with all claims of its body. */
+  async start(): Promise<StartedTransaction> {
+    this.#started = await startTransaction(this.context, this.claims.all);
+    return this.#started;
+  }
+
+  /** The log of the attempt, as far as a body may use it. */
+  get run(): Pick<TransactionRun, 'epoch' | 'call' | 'discard' | 'isGone'> | undefined {
+    return this.#started?.run;
   }
 
   /** The epoch of the attempt. A late transaction receives it at its gate; it is 0 until then. */
   get epoch(): number {
-    return this.#run?.epoch ?? 0;
+    return this.run?.epoch ?? 0;
   }
 
   /** Counts one more effect call. @throws EffectError `too_much` */

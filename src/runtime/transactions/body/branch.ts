@@ -8,6 +8,7 @@ import type { PreparedCall } from '../log/call-record.ts';
 import { type Costs, NO_COST } from '../log/undo-budget.ts';
 import type { Attempt } from './attempt.ts';
 import { OptimisticReads } from './optimistic-reads.ts';
+import { UnawaitedCalls } from './unawaited.ts';
 
 /** The action of the domain that a transaction commits with. */
 export interface TransactionIntent {
@@ -50,6 +51,8 @@ export class Branch {
   /** Indexes of all calls that started to execute immediately, including those in doubt. */
   readonly started: number[] = [];
   readonly optimisticReads: OptimisticReads;
+  /** The operations that the body of this branch has started. */
+  readonly unawaited: UnawaitedCalls;
   cost: Cost = {};
   intent: ParsedIntent | undefined;
   /** The tool of the pivot that was called. */
@@ -74,6 +77,7 @@ export class Branch {
     if (parent !== undefined) this.#heldCalls.push(...parent.#heldCalls);
     this.#inherited = { plans: this.#plans.length, held: this.#heldCalls.length };
     this.optimisticReads = new OptimisticReads(attempt, parent?.optimisticReads);
+    this.unawaited = new UnawaitedCalls(attempt.context.limit);
   }
 
   /** The next ordinal: each call takes one, and each group of parallel branches takes one. */

@@ -1,8 +1,7 @@
 import { type Claim, ClaimSet, conflicts, EffectError, readClaim, type Tool, type Work } from '#effects';
 import { badIntent } from '../../records/intent.ts';
-import type { TransactionEngine } from '../engine/engine.ts';
-import type { TimeLimit } from '../limits/time-limit.ts';
-import type { TransactionRun } from '../log/advance.ts';
+import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
+import type { OpenedTransaction } from './opened-transaction.ts';
 
 /** Resources, as scopes. */
 export interface Scoped {
@@ -32,11 +31,12 @@ export function claimsFrom(given: Scoped): Claim[] {
   ];
 }
 
-export interface ClaimsOptions {
-  /** All scopes claimed so far, for a restart. */
-  readonly claimed: Claim[];
-  readonly signal: AbortSignal;
-  readonly limit: TimeLimit;
+/** The attempt that the claims belong to. */
+interface ClaimsOwner {
+  readonly engine: TransactionEngine;
+  readonly context: Pick<OpenedTransaction, 'claimed' | 'signal' | 'limit'>;
+  /** Undefined until a late transaction has its epoch. */
+  readonly started: StartedTransaction | undefined;
 }
 
 /** Checks whether the requester of a claim change is still active. @throws if it has ended */
@@ -68,10 +68,7 @@ export interface DeferredAdmission {
  * change them in call order. Scopes of effects and of reads in flight are kept.
  */
 export class Claims {
-  readonly #held: TransactionEngine;
-  readonly #options: ClaimsOptions;
-  #run: TransactionRun | undefined;
-  #work: Work;
+  readonly #owner: ClaimsOwner;
   /**
    * Claims that are neither released nor being released. New calls may not depend on the others,
    * even before the release takes effect.
@@ -95,25 +92,19 @@ export class Claims {
   /** Looks in progress, by branch. Undefined before the first. */
   #looks: Set<Looking> | undefined;
 
-  /** Without a run, the transaction receives its run and epoch by `attach`. */
-  constructor(held: TransactionEngine, run: TransactionRun | undefined, work: Work, options: ClaimsOptions) {
-    this.#held = held;
-    this.#run = run;
-    this.#work = work;
-    this.#kept = new ClaimSet(work.claims);
-    this.#options = options;
-  }
-
-  /** Called when the epoch is assigned and the claims are registered. */
-  attach(run: TransactionRun, work: Work): void {
-    this.#run = run;
-    this.#work = work;
+  constructor(owner: ClaimsOwner, claims: readonly Claim[]) {
+    this.#owner = owner;
+    this.#kept = new ClaimSet(claims);
   }
 
   /** The scopes that may be accessed. */
   get all(): readonly Claim[] {
-    // Without an epoch the claims are private.
-    return this.#run === undefined ? [...this.#kept] : this.#work.claims;
+    return this.#work.claims;
+  }
+
+  /** Without an epoch the claims are private. */
+  get #work(): Work {
+    return this.#owner.started?.work ?? { epoch: 0, claims: [...this.#kept] };
   }
 
   /** Whether a claim change is pending. */
@@ -176,10 +167,11 @@ export class Claims {
 
   async #expand(asked: readonly Claim[], goesOn: ContinueCheck): Promise<void> {
     goesOn();
-    const claims = await this.#held.names.resolve(asked, this.#options.signal);
+    const claims = await this.#owner.engine.names.resolve(asked, this.#owner.context.signal);
     goesOn();
-    this.#options.claimed.push(...claims);
-    const stale = this.#run && (await this.#held.expand(this.#run, this.#work, claims));
+    this.#owner.context.claimed.push(...claims);
+    const { started } = this.#owner;
+    const stale = started && (await this.#owner.engine.expand(started, claims));
     if (stale === undefined) {
       for (const claim of claims) this.#kept.add(claim);
       return;
@@ -196,17 +188,18 @@ export class Claims {
     goesOn();
     const asked = claimsOfScoped('release', less);
     const { claims, read } = await this.#inOrder(() => this.#givenUp(asked, goesOn));
-    if (this.#run === undefined) return;
+    const { started } = this.#owner;
+    if (started === undefined) return;
     await Promise.all(read);
     // The requesting branch may have ended; the claims are released anyway.
-    this.#options.signal.throwIfAborted();
-    await this.#held.coordination.release(this.#work, claims);
+    this.#owner.context.signal.throwIfAborted();
+    await this.#owner.engine.coordination.release(started.work, claims);
   }
 
   /** Later checks rely on the remaining claims only. */
   async #givenUp(asked: readonly Claim[], goesOn: ContinueCheck): Promise<ReleasedClaims> {
     goesOn();
-    const claims = await this.#held.names.resolve(asked, this.#options.signal);
+    const claims = await this.#owner.engine.names.resolve(asked, this.#owner.context.signal);
     goesOn();
     const kept = this.#kept;
     const taken: Claim[] = [];
@@ -255,12 +248,12 @@ export class Claims {
    */
   acquire(checkNames: () => Promise<void>, claims: readonly Claim[] = this.all): Promise<void> | undefined {
     const entered = this.#enterNow(claims);
-    return this.#held.names.hasResolvers ? this.#entered(entered, checkNames, claims) : entered;
+    return this.#owner.engine.names.hasResolvers ? this.#entered(entered, checkNames, claims) : entered;
   }
 
   #enterNow(claims: readonly Claim[]): Promise<void> | undefined {
-    const { signal, limit } = this.#options;
-    const entered = this.#held.acquire(this.#work, claims, signal);
+    const { signal, limit } = this.#owner.context;
+    const entered = this.#owner.engine.acquire(this.#work, claims, signal);
     if (entered === undefined) return undefined;
     limit.pause();
     return entered.finally(() => limit.resume());

@@ -1,6 +1,6 @@
 import type { LoggedEffect } from '#effects';
 import { type CommitPlan, sum } from '../../records/tool-authority.ts';
-import type { TransactionRun } from '../log/advance.ts';
+import type { PlannedRun } from '../log/advance.ts';
 import { blobsOf, type PreparedCall } from '../log/call-record.ts';
 
 /**
@@ -8,20 +8,19 @@ import { blobsOf, type PreparedCall } from '../log/call-record.ts';
  * that run at the commit.
  */
 export function commitPlanOf(
-  run: TransactionRun,
-  planned: readonly PreparedCall[],
+  { epoch, planned, hasOnFailure, surviving, commitRecords, abortRecords }: PlannedRun,
   { uses, cost, pivot }: Pick<CommitPlan, 'uses' | 'cost' | 'pivot'>,
 ): CommitPlan {
   return {
-    effects: [...run.surviving.map(named), ...planned.map(({ effect }) => named(effect))],
-    epoch: run.epoch,
+    effects: [...surviving().map(named), ...planned.map(({ effect }) => named(effect))],
+    epoch,
     cost,
-    undoCost: run.hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
+    undoCost: hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},
     uses,
     pivot,
     blobs: blobsOf(planned),
-    commitRecords: (entry) => run.commitRecords(entry, planned),
-    abortRecords: (entry, by) => run.abortRecords(entry, by),
+    commitRecords,
+    abortRecords,
   };
 }
 

@@ -1,28 +1,20 @@
 import { EffectError, effectKey, type KnownTransaction, readTransaction } from '#effects';
 import type { EffectStore, Hash } from '#ledger';
 import type { PreparedCall } from '../log/call-record.ts';
-
-export interface IdempotencyKeysOptions {
-  /** The first entry of the trajectory. */
-  readonly root: Hash;
-  /** The name of the transaction: the caller's own, or a generated one. */
-  readonly name: string;
-  /** Whether earlier attempts may have used the name, because the caller chose it. */
-  readonly isRepeated: boolean;
-}
+import type { OpenedTransaction } from './opened-transaction.ts';
 
 /** The keys of a transaction's calls, which its attempts share, and their generations. */
 export class IdempotencyKeys {
   readonly #store: EffectStore;
-  readonly #options: IdempotencyKeysOptions;
+  readonly #options: Pick<OpenedTransaction, 'root' | 'name' | 'isRepeated'>;
   /** The earlier attempts, by epoch. */
   #attempts: Map<number, Promise<KnownTransaction | undefined>> | undefined;
   /** Generations of calls in this attempt. A part that restarts repeats its calls. */
   #taken: Map<number | string, number> | undefined;
 
-  constructor(store: EffectStore, options: IdempotencyKeysOptions) {
-    this.#store = store;
-    this.#options = options;
+  constructor(opened: OpenedTransaction) {
+    this.#store = opened.engine.ports.store;
+    this.#options = opened;
   }
 
   /** `call`: the location of the call in the whole transaction. */

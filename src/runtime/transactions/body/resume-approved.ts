@@ -13,7 +13,7 @@ import { type Cost, type Domain, KernelError, PROPOSE_AGAIN_HINT } from '#kernel
 import type { BlobRef, Hash, PendingPayload } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { type CommitPlan, sum } from '../../records/tool-authority.ts';
-import type { TransactionEngine } from '../engine/engine.ts';
+import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { TimeLimit } from '../limits/time-limit.ts';
 import type { TransactionRun } from '../log/advance.ts';
@@ -66,7 +66,7 @@ export async function resumeApproved(
     return throwAfterTurn(error);
   }
   try {
-    return await begun(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
+    return await resumed(effects, trajectoryId, domain, pending, { signal: limit.signal, over });
   } catch (error) {
     over();
     // An ended wait reports its own error, and not the reason for the stop.
@@ -81,46 +81,29 @@ interface TrackedAttempt {
   readonly over: () => void;
 }
 
-async function begun(
+/** The attempt, stage by stage: its calls are read, granted, planned, repeated and committed. */
+async function resumed(
   effects: TransactionEngines,
   trajectoryId: string,
   domain: Domain,
-  pending: PendingPayload,
+  { proposal }: PendingPayload,
   { signal, over }: TrackedAttempt,
 ): Promise<ResumedTransaction> {
-  const held = await effects.engine(signal);
-  const { proposal } = pending;
-  const prepared = await Promise.all(
-    proposal.delta.effects.map(({ id, effect }) => preparedFrom(held, id, effect as BlobRef)),
+  const engine = await effects.engine(signal);
+  const calls = await Promise.all(
+    proposal.delta.effects.map(({ id, effect }) => preparedFrom(engine, id, effect as BlobRef)),
   );
-  const claims = prepared.flatMap((each) => each.claims);
-  const name = prepared[0]?.name;
-  const body = {
-    claims: claimTexts(claims),
-    ...(name === undefined ? {} : { name }),
-    principal: '',
-    transaction: proposal.proposal_id,
-    writ_id: proposal.writ_id,
-  };
-  const { run, work } = await held.begin(trajectoryId, claims, body, true);
-  run.hasOnFailure = hasOnFailure(domain, proposal.action.name);
-  try {
-    await held.acquire(work, undefined, signal);
-    for (const each of prepared) await each.checkNames(signal);
-    signal.throwIfAborted();
-  } catch (error) {
-    held.discard(work);
-    throw error;
-  }
-  const planned = prepared.filter(({ answer }) => answer === undefined);
-  const acted = prepared.filter(({ answer }) => answer !== undefined);
-  const cost = prepared.reduce((total, each) => sum(total, each.cost), {});
+  const started = await granted(engine, trajectoryId, proposal, calls, signal);
+  const planned = calls.filter(({ answer }) => answer === undefined);
+  const run = started.run.plan(planned, hasOnFailure(domain, proposal.action.name));
+  const acted = calls.filter(({ answer }) => answer !== undefined);
+  const cost = calls.reduce((total, each) => sum(total, each.cost), {});
   /** Number of calls that were repeated with the same answer. */
   let called = 0;
   let failure: unknown;
   return {
     get commitPlan() {
-      const acting = commitPlanOf(run, planned, { uses: [], cost });
+      const acting = commitPlanOf(run, { uses: [], cost });
       const undoCost = acted.slice(called).reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {});
       return { ...acting, undoCost: sum(acting.undoCost, undoCost) };
     },
@@ -129,7 +112,7 @@ async function begun(
     },
     repeatCalls: async (check) => {
       for (const { effect } of acted.slice(called)) {
-        const used = await held.ports.store.effectKey(effect.key);
+        const used = await engine.ports.store.effectKey(effect.key);
         if (used === undefined || used.epoch === run.epoch) continue;
         throw answerChangedError(effect.tool, `transaction ${used.epoch} had called it again earlier and was aborted`);
       }
@@ -138,7 +121,7 @@ async function begun(
         signal.throwIfAborted();
         check();
         try {
-          await callAgain(run, acted[called]!);
+          await callAgain(started.run, acted[called]!);
         } catch (error) {
           failure = error;
           throw error;
@@ -149,24 +132,52 @@ async function begun(
     },
     committed: async (entry) => {
       try {
-        run.committed(entry, planned);
+        run.committed(entry);
         // No body waits for this run, so the next owner can resume it.
-        run.abandonOn(held.ports.leaving);
-        await held.finish(run);
+        started.run.abandonOn(engine.ports.leaving);
+        await engine.finish(started.run);
       } finally {
         over();
       }
     },
     abort: async (error) => {
       try {
-        if (isDecidedByLog(error)) await effects.restart(held, error);
-        else if (run.isLogged) await held.finish(run, error === undefined ? 'expired' : causeOf(error));
-        else held.discard(work);
+        if (isDecidedByLog(error)) await effects.restart(engine, error);
+        else await engine.abort(started, error === undefined ? 'expired' : causeOf(error));
       } finally {
         over();
       }
     },
   };
+}
+
+/** The attempt with its epoch, once all its claims are granted. */
+async function granted(
+  engine: TransactionEngine,
+  trajectoryId: string,
+  proposal: PendingPayload['proposal'],
+  calls: readonly SubmittedCall[],
+  signal: AbortSignal,
+): Promise<StartedTransaction> {
+  const claims = calls.flatMap((each) => each.claims);
+  const name = calls[0]?.name;
+  const body = {
+    claims: claimTexts(claims),
+    ...(name === undefined ? {} : { name }),
+    principal: '',
+    transaction: proposal.proposal_id,
+    writ_id: proposal.writ_id,
+  };
+  const started = await engine.begin(trajectoryId, claims, body, true);
+  try {
+    await engine.acquire(started.work, undefined, signal);
+    for (const each of calls) await each.checkNames(signal);
+    signal.throwIfAborted();
+    return started;
+  } catch (error) {
+    engine.discard(started.work);
+    throw error;
+  }
 }
 
 /** @throws KernelError `changed_since`; EffectError `lease_lost` */

@@ -1,16 +1,11 @@
 import { toError } from '#base';
-import { type Claim, EffectError, type Tool, type Work } from '#effects';
-import { badIntent, type ObservationInput, type ParsedIntent, parseIntent } from '../../records/intent.ts';
-import type { Pivot, ToolUse } from '../../records/tool-authority.ts';
-import type { TransactionRun } from '../log/advance.ts';
-import type { PreparedCall } from '../log/call-record.ts';
-import type { StagedWrites } from '../log/staged-writes.ts';
+import { type Claim, EffectError, type Tool } from '#effects';
+import { badIntent, parseIntent } from '../../records/intent.ts';
 import { admit, admitLater, checkStillAllowed, useOf, whyNotAdopted } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import { Branch, type TransactionIntent } from './branch.ts';
-import { callStrategyFor, callsToRepeat } from './call-strategies.ts';
+import { callStrategyFor } from './call-strategies.ts';
 import type { Scoped } from './claims.ts';
-import { UnawaitedCalls } from './unawaited.ts';
 
 /** The outcome of a branch. */
 export type BranchResult<T> =
@@ -21,12 +16,10 @@ export type BranchResult<T> =
 export class Transaction {
   readonly #attempt: Attempt;
   readonly #branch: Branch;
-  readonly #begun: UnawaitedCalls;
 
-  constructor(attempt: Attempt, branch = new Branch(attempt)) {
-    this.#attempt = attempt;
+  constructor(branch: Branch) {
+    this.#attempt = branch.attempt;
     this.#branch = branch;
-    this.#begun = new UnawaitedCalls(attempt.context.limit);
   }
 
   /**
@@ -36,59 +29,9 @@ export class Transaction {
     return this.#attempt.epoch;
   }
 
-  /** Called when the epoch is assigned and the claims are registered. */
-  attach(run: TransactionRun, work: Work): void {
-    this.#attempt.attach(run, work);
-  }
-
   /** The scopes that the transaction may access. */
   get claims(): readonly Claim[] {
     return this.#attempt.claims.all;
-  }
-
-  /** The writes that are staged for the whole transaction, invisible to others. */
-  get stagedWrites(): StagedWrites {
-    return this.#attempt.stagedWrites;
-  }
-
-  get planned(): readonly PreparedCall[] {
-    return this.#branch.planned;
-  }
-
-  /** Number of calls that executed immediately and will stay. */
-  get executed(): number {
-    return this.#branch.executed.length;
-  }
-
-  /**
-   * The calls that executed immediately and will stay, as they would be repeated, in call order.
-   */
-  callsToRepeat(): PreparedCall[] {
-    return callsToRepeat(this.#branch);
-  }
-
-  get uses(): readonly ToolUse[] {
-    return this.#branch.uses;
-  }
-
-  get observations(): readonly ObservationInput[] {
-    return this.#branch.observations;
-  }
-
-  get cost(): { readonly [unit: string]: number } {
-    return this.#branch.cost;
-  }
-
-  get intent(): ParsedIntent | undefined {
-    return this.#branch.intent;
-  }
-
-  /** The call that a human must approve before it runs. */
-  get pivot(): Pivot | undefined {
-    const { pivot } = this.#branch;
-    if (pivot === undefined) return undefined;
-    const { name, spec } = pivot;
-    return { tool: name, ...(spec.channel === undefined ? {} : { channel: spec.channel }) };
   }
 
   /**
@@ -127,7 +70,7 @@ export class Transaction {
     try {
       return this.#admitted(name, given);
     } catch (error) {
-      return this.#begun.trackRejectable(name, () => Promise.reject(error));
+      return this.#branch.unawaited.trackRejectable(name, () => Promise.reject(error));
     }
   }
 
@@ -172,7 +115,7 @@ export class Transaction {
       return await way(branch, tool, input, claims, ordinal);
     };
     const begin = turn === undefined ? make : () => attempt.runInOrder(make, turn);
-    return isCertain ? this.#begun.track(name, begin) : this.#begun.trackRejectable(name, begin);
+    return isCertain ? this.#branch.unawaited.track(name, begin) : this.#branch.unawaited.trackRejectable(name, begin);
   }
 
   /**
@@ -183,7 +126,7 @@ export class Transaction {
    * `resource_in_doubt`, `bad_resolver`
    */
   expand(more: Scoped): Promise<void> {
-    return this.#begun.trackRejectable('expand', () =>
+    return this.#branch.unawaited.trackRejectable('expand', () =>
       this.#attempt.claims.expand(more, () => this.#branch.requireOpen()),
     );
   }
@@ -199,7 +142,7 @@ export class Transaction {
    * then no scope is released
    */
   release(less: Scoped): Promise<void> {
-    return this.#begun.trackRejectable('release', () =>
+    return this.#branch.unawaited.trackRejectable('release', () =>
       this.#attempt.claims.release(less, () => this.#branch.requireOpen()),
     );
   }
@@ -214,7 +157,7 @@ export class Transaction {
    * unknown option
    */
   nested<T>(body: (tx: Transaction) => Promise<T> | T, options: { retries?: number } = {}): Promise<T> {
-    return this.#begun.trackRejectable('nested', async () => this.#nested(body, retriesOf(options)));
+    return this.#branch.unawaited.trackRejectable('nested', async () => this.#nested(body, retriesOf(options)));
   }
 
   async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
@@ -254,7 +197,7 @@ export class Transaction {
     branches: readonly ((tx: Transaction) => Promise<T> | T)[],
     choose: (tried: readonly BranchResult<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T> {
-    return this.#begun.trackRejectable('speculate', () => this.#speculate(branches, choose));
+    return this.#branch.unawaited.trackRejectable('speculate', () => this.#speculate(branches, choose));
   }
 
   async #speculate<T>(
@@ -268,12 +211,10 @@ export class Transaction {
     const family = ofNested ?? this.#branch.nextCall();
     const attempt = this.#attempt;
     const parent = this.#branch;
-    const children = branches.map(
-      (_, i) => new Transaction(attempt, new Branch(attempt, parent, `${parent.place}${family}.${i}/`)),
-    );
+    const children = branches.map((_, i) => new Branch(attempt, parent, `${parent.place}${family}.${i}/`));
     const tried = Object.freeze(await Promise.all(branches.map((body, i) => branchResults(children[i]!, body))));
     // Also ends the branches that failed.
-    for (const child of children) child.#branch.end();
+    for (const child of children) child.end();
     let chosen: number | undefined;
     let refused: EffectError | undefined;
     try {
@@ -283,12 +224,12 @@ export class Transaction {
         // If the call was not awaited, an ended parent also compensates all branches.
         parent.requireOpen();
         const winner = chosen !== undefined && tried[chosen]?.failed === false ? children[chosen] : undefined;
-        refused = winner && whyNotAdopted(parent, winner.#branch);
+        refused = winner && whyNotAdopted(parent, winner);
         const adopted = refused === undefined ? winner : undefined;
         const losers = children.filter((child) => child !== adopted);
-        await this.#discard(losers, adopted === undefined ? parent : adopted.#branch);
-        if (adopted !== undefined) parent.adopt(adopted.#branch);
-        for (const child of children) child.#branch.decided();
+        await this.#discard(losers, adopted === undefined ? parent : adopted);
+        if (adopted !== undefined) parent.adopt(adopted);
+        for (const child of children) child.decided();
         if (!attempt.stagedWrites.isEmpty) await attempt.replayStaged(parent);
       });
     }
@@ -299,82 +240,34 @@ export class Transaction {
   }
 
   /** Compensates the effects of the branches; `left` continues. */
-  async #discard(losers: readonly Transaction[], left: Branch): Promise<void> {
+  async #discard(losers: readonly Branch[], left: Branch): Promise<void> {
     const { run, claims, stagedWrites } = this.#attempt;
-    const others = losers.flatMap((loser) => loser.#branch.allStarted);
+    const others = losers.flatMap(({ allStarted }) => allStarted);
     if (run !== undefined)
       await this.#attempt.pauseIdleTimer(async () => {
         // Staged writes of the branches can block their compensation.
         if (others.length > 0) await stagedWrites.rollbackTo((at) => left.stagedAt(at));
         await run.discard(others.sort((a, b) => a - b));
       });
-    for (const loser of losers) claims.discard(loser.#branch.place, ({ n }) => n !== undefined && !run!.isGone(n));
+    for (const { place } of losers) claims.discard(place, ({ n }) => n !== undefined && !run!.isGone(n));
   }
+}
 
-  /**
-   * Resolves when all claims are granted and buffered calls still have their planned scopes.
-   * Returns undefined if that holds immediately.
-   * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's
-   * reason
-   */
-  acquire(): Promise<void> | undefined {
-    const attempt = this.#attempt;
-    const { claimedCalls, optimisticReads } = this.#branch;
-    // Includes calls that were planned earlier.
-    for (const { tool, claims } of claimedCalls) attempt.claims.requireNothingUnresolved(tool, claims);
-    const entered = attempt.claims.acquire(async () => {
-      for (const { tool, input, claims } of claimedCalls) await attempt.checkNames(tool, input, claims);
-    });
-    const isChecked = optimisticReads.all.length > 0 || this.#mayHaveBeenSubmitted || !attempt.stagedWrites.isEmpty;
-    return isChecked ? this.#checked(entered) : entered;
+/**
+ * Runs the body of a branch. Calls after its end are refused.
+ * @throws the errors of the body; EffectError `not_awaited` if a call is still in flight, or was
+ * refused and not awaited
+ */
+export async function runBody<T>(branch: Branch, body: (tx: Transaction) => Promise<T> | T): Promise<T> {
+  let value: T;
+  try {
+    value = await body(new Transaction(branch));
+  } finally {
+    branch.end();
+    branch.unawaited.bodyReturned();
   }
-
-  async #checked(entered: Promise<void> | undefined): Promise<void> {
-    const { optimisticReads, planned } = this.#branch;
-    await entered;
-    for (const guess of optimisticReads.all) await optimisticReads.validate(guess);
-    // Redoes staged writes that yielded to an effect. Fails if they could not be repeated, or the
-    // body ignored their changed answers.
-    if (!this.#attempt.stagedWrites.isEmpty) await this.#attempt.replayStaged(this.#branch);
-    // An approved call runs under the keys of its submission, so no earlier attempt may have used
-    // them.
-    if (this.#mayHaveBeenSubmitted) await this.#attempt.keys.checkUnused(planned);
-  }
-
-  /**
-   * Whether the transaction can become pending under keys that an earlier attempt used. Mostly no
-   * earlier attempt was checked for.
-   */
-  get #mayHaveBeenSubmitted(): boolean {
-    const { isRepeated, checksDuplicates, counselors } = this.#attempt.context;
-    return isRepeated && !checksDuplicates && counselors.length > 0;
-  }
-
-  /**
-   * Runs the body. Calls after its end are refused.
-   * @throws the errors of the body; EffectError `not_awaited` if a call is still in flight, or was
-   * refused and not awaited
-   */
-  async run<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T> {
-    let value: T;
-    try {
-      value = await body(this);
-    } finally {
-      this.#branch.end();
-      this.#begun.bodyReturned();
-    }
-    this.#begun.requireAwaited();
-    return value;
-  }
-
-  /**
-   * Called when the body has ended or timed out. Returns a promise of the operations that are still
-   * in flight.
-   */
-  end(): Promise<void> | undefined {
-    this.#branch.end();
-    return this.#attempt.last;
-  }
+  branch.unawaited.requireAwaited();
+  return value;
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, Tool>): EffectError {
@@ -408,12 +301,9 @@ function checkFunctions(branches: unknown, choose: unknown): void {
 }
 
 /** Frozen, because `choose` receives it. */
-async function branchResults<T>(
-  branch: Transaction,
-  body: (tx: Transaction) => Promise<T> | T,
-): Promise<BranchResult<T>> {
+async function branchResults<T>(branch: Branch, body: (tx: Transaction) => Promise<T> | T): Promise<BranchResult<T>> {
   try {
-    return Object.freeze({ failed: false as const, value: await branch.run(body) });
+    return Object.freeze({ failed: false as const, value: await runBody(branch, body) });
   } catch (error) {
     return Object.freeze({ failed: true as const, error: toError(error) });
   }

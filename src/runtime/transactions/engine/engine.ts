@@ -142,7 +142,7 @@ export class TransactionEngine {
   }
 
   /** Claims more scopes. @throws EffectError `resource_in_doubt`, `lease_lost` */
-  async expand(run: TransactionRun, work: Work, claims: readonly Claim[]): Promise<Stale | undefined> {
+  async expand({ run, work }: StartedTransaction, claims: readonly Claim[]): Promise<Stale | undefined> {
     this.requireNoDoubts(claims);
     const stale = await this.coordination.expand(work, claims);
     if (stale === undefined) run.expanded(claims);
@@ -178,14 +178,18 @@ export class TransactionEngine {
   }
 
   /**
-   * Advances a transaction after its body has returned; with a `cause`, aborts it. Releases its
-   * claims before it returns, except quarantined ones. `later`: the engine retries the transaction
-   * automatically.
+   * Advances a committed or recovered transaction. Releases its claims before it returns, except
+   * quarantined ones. `later`: the engine retries the transaction automatically.
    */
-  finish(run: TransactionRun, cause?: string): Promise<AdvanceResult> {
-    const finished = this.#finish(run, cause);
-    this.#track(finished);
-    return finished;
+  finish(run: TransactionRun): Promise<AdvanceResult> {
+    return this.#track(this.#finish(run, undefined));
+  }
+
+  /** Compensates an uncommitted transaction, and releases its claims as `finish` does. */
+  async abort({ run, work }: StartedTransaction, cause: string): Promise<AdvanceResult> {
+    if (run.isLogged) return this.#track(this.#finish(run, cause));
+    this.discard(work);
+    return 'ended';
   }
 
   async #finish(run: TransactionRun, cause: string | undefined): Promise<AdvanceResult> {
@@ -480,10 +484,11 @@ export class TransactionEngine {
   }
 
   /** The lease ends after this promise has settled, with any result. */
-  #track(done: Promise<unknown>): void {
+  #track<T>(done: Promise<T>): Promise<T> {
     const over = (): void => void this.#inFlight.delete(tracked);
     const tracked: Promise<void> = done.then(over, over);
     this.#inFlight.add(tracked);
+    return done;
   }
 }
 

@@ -71,12 +71,10 @@ export class TransactionRun implements UndoBudgetHolder {
   /** The commit entry. Also set after a failure: then its effects are compensated. */
   #entry: Hash | undefined;
   #cause: string | undefined;
-  /** Whether the committed action declares `onFailure`. Set this before the commit. */
-  hasOnFailure = false;
+  /** Whether the planned action declares `onFailure`. */
+  #hasOnFailure = false;
   /** The ruling on the `onFailure` action, as far as this process has proposed it. */
   #ruledOnFailure: Ruling | undefined;
-  /** The last ledger entry that was to carry log records: it commits or rejects the transaction. */
-  #ruling: Hash | undefined;
   /** The calls of the commit that may still be compensated. */
   #planned: readonly LoggedEffect[] = [];
   /**
@@ -139,11 +137,6 @@ export class TransactionRun implements UndoBudgetHolder {
     return this.#calls.effects;
   }
 
-  /** The staged writes of the body, while they are available. Set this before the commit. */
-  set stagedWrites(holdings: StagedWrites) {
-    this.#calls.stagedWrites = holdings;
-  }
-
   /**
    * Resolves when the log has the end of the transaction. Stays pending while the outcome is
    * unknown. @throws the error of a failed write
@@ -162,16 +155,8 @@ export class TransactionRun implements UndoBudgetHolder {
     return this.#log.length;
   }
 
-  /** Executed effects that will stay if the transaction commits. */
-  get surviving(): readonly KnownEffect[] {
-    return this.effects.filter((_, n) => {
-      const { phase, isDiscarded } = this.state.effects[n]!;
-      return phase === 'executed' && isDiscarded !== true;
-    });
-  }
-
   reserved(committing: boolean): readonly Reservation[] {
-    const more = this.hasOnFailure ? { hasOnFailure: true as const } : {};
+    const more = this.#hasOnFailure ? { hasOnFailure: true as const } : {};
     const state = committing ? recorded(this.state, { is: 'committed', planned: [], ...more }) : this.state;
     const begun = this.effects.filter((_, n) => mayCostUndoing(state, n));
     // The commit is in flight, or its outcome is unknown.
@@ -253,33 +238,72 @@ export class TransactionRun implements UndoBudgetHolder {
     this.#log.check();
   }
 
-  /** The records to write with the commit entry, in one store transaction. */
-  commitRecords(entry: Hash, planned: readonly PreparedCall[]): LogWrite {
+  /**
+   * Plans the commit, after the last call of the body. `stagedWrites`: the staged writes of the
+   * body. @throws the error of a failed write, even if the body caught it
+   */
+  plan(planned: readonly PreparedCall[], hasOnFailure: boolean, stagedWrites?: StagedWrites) {
+    this.check();
+    this.#hasOnFailure = hasOnFailure;
+    this.#calls.stagedWrites = stagedWrites;
+    /** The last ledger entry that was to carry the records of a ruling. */
+    let ruling: Hash | undefined;
+    return {
+      epoch: this.epoch,
+      planned,
+      hasOnFailure,
+      /** Executed effects that will stay if the transaction commits. */
+      surviving: (): readonly KnownEffect[] =>
+        this.effects.filter((_, n) => {
+          const { phase, isDiscarded } = this.state.effects[n]!;
+          return phase === 'executed' && isDiscarded !== true;
+        }),
+      /** The records to write with the commit entry, in one store transaction. */
+      commitRecords: (entry: Hash): LogWrite => {
+        ruling = entry;
+        return this.#commitRecords(entry, planned);
+      },
+      /**
+       * The records to write with an entry that aborts the transaction, in one store transaction.
+       * No later ruling follows.
+       */
+      abortRecords: (entry: Hash, by: AbortingRuling): LogWrite | undefined => {
+        if (!this.isLogged) return undefined;
+        ruling = entry;
+        return this.#log.withUnsent([{ cause: by, entry, is: 'aborting' }]);
+      },
+      /**
+       * Called when a commit entry and its records are durable. Returns false if the entry has
+       * committed another attempt of the same name.
+       */
+      committed: (entry: Hash): boolean => {
+        if (ruling !== entry) return false;
+        this.#log.markSent();
+        this.#entry = entry;
+        this.#calls.effects.push(...planned.map(callRecordOf));
+        this.#log.note(this.#committing(entry, planned));
+        return true;
+      },
+      /** Called when an aborting entry is durable. Its records are durable too, if it has any. */
+      aborted: (entry: Hash, by: AbortingRuling): void => {
+        if (ruling !== entry) return;
+        this.#log.markSent();
+        this.#cause = by;
+        this.#log.note({ is: 'aborting', cause: by });
+      },
+    };
+  }
+
+  #commitRecords(entry: Hash, planned: readonly PreparedCall[]): LogWrite {
     const from = this.effects.length;
     const { epoch } = this;
     const keys = planned.map(({ effect }, i) => ({ key: effect.key, epoch, n: from + i }));
-    this.#ruling = entry;
-    if (this.hasOnFailure) {
+    if (this.#hasOnFailure) {
       this.#planned = planned.map(({ effect }) => effect);
       if (this.#planned.some(costsUndoing)) this.#ports.undoBudget.add(this);
       else this.#ports.undoBudget.changed(this);
     }
     return this.#log.withUnsent([this.#committing(entry, planned)], keys, blobsOf(planned));
-  }
-
-  /**
-   * Whether a durable entry has committed this attempt, and not another attempt of the same name.
-   */
-  isRuledBy(entry: Hash): boolean {
-    return this.#ruling === entry;
-  }
-
-  /** Called when the commit entry and its records are durable. */
-  committed(entry: Hash, planned: readonly PreparedCall[]): void {
-    this.#log.markSent();
-    this.#entry = entry;
-    this.#calls.effects.push(...planned.map(callRecordOf));
-    this.#log.note(this.#committing(entry, planned));
   }
 
   /** From now on, the run is abandoned when `leaving` aborts, like after a crash. */
@@ -291,7 +315,7 @@ export class TransactionRun implements UndoBudgetHolder {
   #committing(entry: Hash, planned: readonly PreparedCall[]): LogRecord {
     const effects = planned.map(({ effect }) => effect);
     // Fields in canonical order, which serialises fastest.
-    return this.hasOnFailure
+    return this.#hasOnFailure
       ? { entry, is: 'committed', on_failure: true, planned: effects }
       : { entry, is: 'committed', planned: effects };
   }
@@ -304,27 +328,6 @@ export class TransactionRun implements UndoBudgetHolder {
   /** Notes expanded claims. The log has them before any effect on their scopes. */
   expanded(claims: readonly Claim[]): void {
     this.#log.append({ is: 'expanded', claims: claimTexts(claims) });
-  }
-
-  /**
-   * The records to write with an entry that aborts the transaction, in one store transaction. No
-   * later ruling follows.
-   */
-  abortRecords(entry: Hash, by: AbortingRuling): LogWrite | undefined {
-    if (!this.isLogged) return undefined;
-    this.#ruling = entry;
-    return this.#log.withUnsent([{ cause: by, entry, is: 'aborting' }]);
-  }
-
-  /**
-   * Called when that entry is durable. If the entry is the one of `abortRecords`, its records are
-   * durable too.
-   */
-  aborted(entry: Hash, by: AbortingRuling): void {
-    if (!this.isRuledBy(entry)) return;
-    this.#log.markSent();
-    this.#cause = by;
-    this.#log.note({ is: 'aborting', cause: by });
   }
 
   /**
@@ -550,6 +553,9 @@ export class TransactionRun implements UndoBudgetHolder {
     return { epoch, trajectoryId, writId: body.writ_id, row, blobs, effects, written };
   }
 }
+
+/** A run whose commit is planned. The records of its ruling are written with the ruling. */
+export type PlannedRun = ReturnType<TransactionRun['plan']>;
 
 /** The abort reason of a transaction without a body. */
 const PROCESS_ENDED = 'process_ended';

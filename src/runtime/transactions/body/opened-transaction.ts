@@ -1,0 +1,67 @@
+import { type Claim, claimTexts } from '#effects';
+import type { Authority } from '#kernel';
+import type { BlobRow, Hash } from '#ledger';
+import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
+import { isPromise, type TimeLimit } from '../limits/time-limit.ts';
+import { stoppedError } from './abort-reasons.ts';
+
+/** A transaction before its epoch: the engine, the claims, and the settings of every call. */
+export interface OpenedTransaction {
+  readonly engine: TransactionEngine;
+  /** The claimed scopes by canonical name, and the claim of the caller's name. */
+  readonly claims: readonly Claim[];
+  /** The claim of the caller's name. Undefined without a name. */
+  readonly named: Claim | undefined;
+  readonly trajectoryId: string;
+  /** The first entry of the trajectory. */
+  readonly root: Hash;
+  /** The caller's name of the transaction, or a generated one. */
+  readonly name: string;
+  /** Whether earlier attempts may have used the name, because the caller chose it. */
+  readonly isRepeated: boolean;
+  /**
+   * Whether earlier attempts may have used the keys of buffered calls. Mostly they have not, and
+   * the commit would report a collision.
+   */
+  readonly checksDuplicates: boolean;
+  /** Whether reads do not wait for older writers and are validated at the gate. */
+  readonly isOptimistic: boolean;
+  /** All scopes claimed so far, for a restart. */
+  readonly claimed: Claim[];
+  readonly principal: string;
+  /** The id of the writ that authorises the calls. */
+  readonly writId: string;
+  readonly authority: () => Authority;
+  /** The blobs of the writ that no ledger entry has stored yet. */
+  readonly unstored: () => readonly BlobRow[];
+  /** The kinds of counselors that the domain declares. */
+  readonly counselors: readonly string[];
+  readonly signal: AbortSignal;
+  /** The limit that owns the signal. It is notified of each activity of the body. */
+  readonly limit: TimeLimit;
+}
+
+/**
+ * Assigns the epoch and registers the claims. If the caller has stopped waiting by then, the epoch
+ * and its claims are released immediately.
+ */
+export function startTransaction(
+  { engine, trajectoryId, principal, name, writId, isRepeated, limit }: OpenedTransaction,
+  claims: readonly Claim[],
+): Promise<StartedTransaction> | StartedTransaction {
+  let given: Promise<StartedTransaction> | StartedTransaction | undefined;
+  const made = limit.run(() => {
+    const body = { claims: claimTexts(claims), principal, transaction: name, writ_id: writId };
+    given = engine.begin(trajectoryId, claims, body, isRepeated);
+    return given;
+  }, stoppedError);
+  if (!isPromise(made)) return made;
+  return made.catch((error: unknown) => {
+    if (given !== undefined)
+      Promise.resolve(given).then(
+        ({ work }) => engine.discard(work),
+        () => undefined,
+      );
+    throw error;
+  });
+}

@@ -1,0 +1,227 @@
+import { isAssizeError, toError } from '#base';
+import { EffectError, type Tool } from '#effects';
+import type { Domain } from '#kernel';
+import { badIntent, type ParsedIntent, type ProposalInput } from '../../records/intent.ts';
+import type { Proposer } from '../../records/proposer.ts';
+import type { Ruling } from '../../records/ruling.ts';
+import type { CommitPlan, Pivot } from '../../records/tool-authority.ts';
+import type { StartedTransaction } from '../engine/engine.ts';
+import type { TransactionEngines } from '../engine/engines.ts';
+import type { PlannedRun } from '../log/advance.ts';
+import { hasOnFailure } from '../settle/on-failure.ts';
+import { causeOf, isDecidedByLog, stoppedError } from './abort-reasons.ts';
+import { Attempt } from './attempt.ts';
+import { Branch } from './branch.ts';
+import { callsToRepeat } from './call-strategies.ts';
+import { commitPlanOf, pendingPlanOf } from './commit-plan.ts';
+import type { OpenedTransaction } from './opened-transaction.ts';
+import { runBody, type Transaction } from './transaction.ts';
+import { abortedEffects, committedEffects, type TransactionOutcome } from './transaction-outcome.ts';
+
+// The stages of an opened transaction: running, ended, planned, ruled. Each class has only the
+// methods that are legal in its stage, and a method returns the next stage.
+
+/** The body may make calls. A late transaction has no epoch yet. */
+export class RunningTransaction {
+  readonly #branch: Branch;
+
+  constructor(opened: OpenedTransaction, started: StartedTransaction | undefined) {
+    this.#branch = new Branch(new Attempt(opened, started));
+  }
+
+  /**
+   * Runs the body and waits for the end of its last call.
+   * @throws the errors of the body; EffectError `not_awaited`, `deadline`, `resource_in_doubt`
+   */
+  async run<T>(body: (tx: Transaction) => Promise<T> | T, idleTimeoutMs: number): Promise<EndedTransaction<T>> {
+    const { attempt } = this.#branch;
+    const { limit, claims } = attempt.context;
+    attempt.engine.requireNoDoubts(claims);
+    limit.watchIdle(idleTimeoutMs);
+    const value = await limit.run(() => runBody(this.#branch, body), stoppedError);
+    const { last } = attempt;
+    if (last !== undefined) await last;
+    return new EndedTransaction(this.#branch, value);
+  }
+
+  /**
+   * Aborts the transaction, in any stage before its ruling. Compensates its effects, unless the log
+   * decides its outcome.
+   * @throws the error
+   */
+  async abort(effects: TransactionEngines, thrown: unknown): Promise<never> {
+    const error = toError(thrown);
+    const { attempt } = this.#branch;
+    await attempt.stagedWrites.rollback();
+    this.#branch.end();
+    await attempt.last;
+    const { engine, started } = attempt;
+    if (isDecidedByLog(error)) await effects.restart(engine, error);
+    else if (started !== undefined) await engine.abort(started, causeOf(error));
+    throw error;
+  }
+}
+
+/** The body has ended, and its calls are over. */
+export class EndedTransaction<T> {
+  readonly #branch: Branch;
+  readonly #value: T;
+
+  constructor(branch: Branch, value: T) {
+    this.#branch = branch;
+    this.#value = value;
+  }
+
+  /** The epoch and the log. Undefined for a late transaction before `start`. */
+  get started(): StartedTransaction | undefined {
+    return this.#branch.attempt.started;
+  }
+
+  /** Starts a late transaction. */
+  start(): Promise<StartedTransaction> {
+    return this.#branch.attempt.start();
+  }
+
+  /**
+   * Passes the gate and plans the commit.
+   * @throws the errors of the gate; RuntimeError `bad_intent` if the body has not proposed
+   */
+  async plan(started: StartedTransaction, domain: Domain): Promise<PlannedTransaction<T>> {
+    const { attempt, planned } = this.#branch;
+    const { limit } = attempt.context;
+    const entering = limit.run(() => this.#acquire(), stoppedError);
+    if (entering !== undefined) await entering;
+    limit.stopWatchingIdle();
+    const { intent } = this.#branch;
+    if (intent === undefined)
+      throw badIntent(
+        'the body of the transaction returned without a call of `propose`, so its effects are compensated',
+      );
+    const run = started.run.plan(planned, hasOnFailure(domain, intent.action), attempt.stagedWrites);
+    return new PlannedTransaction(this.#branch, this.#value, intent, started, run);
+  }
+
+  /**
+   * Resolves when all claims are granted and buffered calls still have their planned scopes.
+   * Returns undefined if that holds immediately.
+   * @throws EffectError `stale`, `resource_in_doubt`, `bad_resolver`, `key_collision`; the signal's
+   * reason
+   */
+  #acquire(): Promise<void> | undefined {
+    const { attempt, claimedCalls, optimisticReads } = this.#branch;
+    // Includes calls that were planned earlier.
+    for (const { tool, claims } of claimedCalls) attempt.claims.requireNothingUnresolved(tool, claims);
+    const entered = attempt.claims.acquire(async () => {
+      for (const { tool, input, claims } of claimedCalls) await attempt.checkNames(tool, input, claims);
+    });
+    const isChecked = optimisticReads.all.length > 0 || this.#mayHaveBeenSubmitted || !attempt.stagedWrites.isEmpty;
+    return isChecked ? this.#checked(entered) : entered;
+  }
+
+  async #checked(entered: Promise<void> | undefined): Promise<void> {
+    const { attempt, optimisticReads, planned } = this.#branch;
+    await entered;
+    for (const guess of optimisticReads.all) await optimisticReads.validate(guess);
+    // Redoes staged writes that yielded to an effect. Fails if they could not be repeated, or the
+    // body ignored their changed answers.
+    if (!attempt.stagedWrites.isEmpty) await attempt.replayStaged(this.#branch);
+    // An approved call runs under the keys of its submission, so no earlier attempt may have used
+    // them.
+    if (this.#mayHaveBeenSubmitted) await attempt.keys.checkUnused(planned);
+  }
+
+  /**
+   * Whether the transaction can become pending under keys that an earlier attempt used. Mostly no
+   * earlier attempt was checked for.
+   */
+  get #mayHaveBeenSubmitted(): boolean {
+    const { isRepeated, checksDuplicates, counselors } = this.#branch.attempt.context;
+    return isRepeated && !checksDuplicates && counselors.length > 0;
+  }
+}
+
+/** The gate is passed, and the commit is planned. */
+export class PlannedTransaction<T> {
+  readonly #branch: Branch;
+  readonly #value: T;
+  readonly #intent: ParsedIntent;
+  readonly #started: StartedTransaction;
+  readonly #run: PlannedRun;
+
+  constructor(branch: Branch, value: T, intent: ParsedIntent, started: StartedTransaction, run: PlannedRun) {
+    this.#branch = branch;
+    this.#value = value;
+    this.#intent = intent;
+    this.#started = started;
+    this.#run = run;
+  }
+
+  /**
+   * Proposes the action of the body with its effects, and waits for the durable ruling.
+   * @throws EffectError `too_much`; the errors of the proposal
+   */
+  async propose(
+    proposals: Proposer,
+    given: Pick<ProposalInput, 'writ' | 'principal' | 'idempotencyKey'>,
+  ): Promise<RuledTransaction<T>> {
+    const input = { ...given, ...this.#intent, observations: this.#branch.observations };
+    const ruling = await proposals.propose(input, this.#commitPlan).catch(failedToPropose);
+    if (ruling.ruling === 'committed' && this.#run.committed(ruling.entry.id))
+      return { finish: () => this.#runBuffered(ruling) };
+    if (ruling.ruling === 'rejected' || ruling.ruling === 'escalated')
+      this.#run.aborted(ruling.entry.id, ruling.ruling);
+    return { finish: () => this.#compensate(ruling) };
+  }
+
+  get #commitPlan(): CommitPlan {
+    const { uses, cost, pivot } = this.#branch;
+    const plan = commitPlanOf(this.#run, { uses, cost, pivot: pivot && pivotOf(pivot) });
+    if (this.#run.surviving().length === 0) return plan;
+    return { ...plan, pendingEffects: () => pendingPlanOf(plan, callsToRepeat(this.#branch), this.#run.planned) };
+  }
+
+  async #runBuffered(ruling: Ruling): Promise<TransactionOutcome<T>> {
+    const { run, work } = this.#started;
+    const { engine, stagedWrites } = this.#branch.attempt;
+    const finished = engine.finish(run);
+    const end = await (stagedWrites.isEmpty ? finished : stagedWrites.ended(finished));
+    const { ruledOnFailure: failure } = run;
+    const outcome = { value: this.#value, ruling, epoch: work.epoch, effects: committedEffects(run, end) };
+    return failure === undefined ? outcome : { ...outcome, failure };
+  }
+
+  async #compensate(ruling: Ruling): Promise<TransactionOutcome<T>> {
+    const { attempt, planned, executed } = this.#branch;
+    await attempt.stagedWrites.rollback();
+    const end = await attempt.engine.abort(this.#started, ruling.ruling);
+    const effects = abortedEffects(end);
+    // Another process has adopted the transaction, and its ruling exists already.
+    if (ruling.ruling === 'committed') return { value: undefined, ruling, epoch: undefined, effects };
+    const waits = ruling.ruling === 'escalated' && planned.length + executed.length > 0;
+    const { epoch } = this.#started.work;
+    return { value: this.#value, ruling, epoch, effects: waits && end === 'ended' ? 'waiting' : effects };
+  }
+}
+
+/** The ruling is durable: the buffered calls run, or the executed effects are compensated. */
+export interface RuledTransaction<T> {
+  finish(): Promise<TransactionOutcome<T>>;
+}
+
+/** The call that a human must approve before it runs. */
+function pivotOf({ name, spec: { channel } }: Tool): Pivot {
+  return channel === undefined ? { tool: name } : { tool: name, channel };
+}
+
+/**
+ * Replaces errors about size limits that the caller of tools does not know. @throws EffectError
+ * `too_much`; other errors unchanged
+ */
+function failedToPropose(error: unknown): never {
+  if (!isAssizeError(error, 'too_large')) throw error;
+  throw new EffectError(
+    'too_much',
+    'The entry of the transaction (proposal, calls, and up to 16 KiB of each answer) would exceed 1 MiB, so its effects are compensated. Use several transactions.',
+    { cause: error },
+  );
+}

@@ -1,0 +1,50 @@
+import { isUnresolved, type TransactionState } from '#effects';
+import type { Ruling } from '../../records/ruling.ts';
+import type { AdvanceResult, TransactionRun } from '../log/advance.ts';
+
+/** The outcome of a transaction. */
+export interface TransactionOutcome<T> {
+  readonly ruling: Ruling;
+  /** The return value of the body. Undefined if the transaction already had a ruling. */
+  readonly value: T | undefined;
+  readonly epoch: number | undefined;
+  /**
+   * `settled`: all effects are done, or compensated without a commit. `failed`: an effect failed
+   * permanently after the commit, and all effects are compensated. `person`: an effect needs a
+   * human decision (`effects list`). `waiting`: the transaction waits for another decision or for a
+   * process with its tools, or is in progress.
+   */
+  readonly effects: 'settled' | 'failed' | 'needs_human' | 'waiting';
+  /** The ruling on the `onFailure` action, if an effect failed permanently after the commit. */
+  readonly failure?: Ruling;
+}
+
+/** The outcome of the effects of a commit. */
+export function committedEffects({ state }: TransactionRun, end: AdvanceResult): TransactionOutcome<never>['effects'] {
+  return end === 'ended' && state.failing !== undefined ? 'failed' : abortedEffects(end);
+}
+
+/** The outcome of the effects of an aborted transaction. */
+export function abortedEffects(end: AdvanceResult): 'settled' | 'needs_human' | 'waiting' {
+  if (end === 'ended') return 'settled';
+  return end === 'needs_human' ? 'needs_human' : 'waiting';
+}
+
+/** The outcome of the effects of an earlier ruling without unresolved effects. */
+export function previousEffects(
+  ruling: Ruling,
+  state: TransactionState | undefined,
+): TransactionOutcome<never>['effects'] {
+  if (ruling.ruling === 'escalated') return 'waiting';
+  if (state === undefined) return 'settled';
+  if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
+  return unfinishedEffects(state);
+}
+
+/**
+ * An unfinished transaction is `person` if one of its effects needs a human decision, and otherwise
+ * `waiting`.
+ */
+export function unfinishedEffects(state: TransactionState | undefined): 'needs_human' | 'waiting' {
+  return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'needs_human' : 'waiting';
+}
