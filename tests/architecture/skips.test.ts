@@ -15,7 +15,7 @@ const SKIPS = /\b(?:skipIf|runIf)\(|\b(?:test|it|describe|context|ctx)\.skip\b|\
  * Files with skips that no test of this project runs: skips in copies of it, and in suites that run
  * on request.
  */
-const ELSEWHERE = ['tests/properties/mutants.test.ts', 'tests/architecture/skips.test.ts'];
+const ELSEWHERE = ['tests/properties/mutants.alone.slow.test.ts', 'tests/architecture/skips.test.ts'];
 
 test('every file with skippable tests has a reason, and every reason its files', () => {
   const files = globSync(

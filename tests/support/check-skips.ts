@@ -1,4 +1,4 @@
-// Reads vitest’s report in JSON and prints by file the skipped tests, with the reason. Fails if a
+// Reads vitest’s reports in JSON and prints by file the skipped tests, with the reason. Fails if a
 // test is skipped for no known reason.
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
@@ -14,15 +14,18 @@ interface Report {
 }
 
 const root = join(import.meta.dirname, '../..');
-const [path] = process.argv.slice(2);
-if (path === undefined) throw new Error('give the report: node tests/support/check-skips.ts REPORT.json');
-const report = JSON.parse(readFileSync(path, 'utf8')) as Report;
+const paths = process.argv.slice(2);
+if (paths.length === 0) throw new Error('give the reports: node tests/support/check-skips.ts REPORT.json…');
+const reports = paths.map((path) => JSON.parse(readFileSync(path, 'utf8')) as Report);
+const total = (of: 'numPassedTests' | 'numFailedTests'): number => reports.reduce((sum, report) => sum + report[of], 0);
 
-const skipped: Skipped[] = report.testResults.flatMap(({ name: file, assertionResults }) =>
-  assertionResults
-    .filter(({ status }) => status !== 'passed' && status !== 'failed')
-    .map(({ fullName: name }) => ({ file: relative(root, file).split(sep).join('/'), name })),
-);
+const skipped: Skipped[] = reports
+  .flatMap(({ testResults }) => testResults)
+  .flatMap(({ name: file, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status !== 'passed' && status !== 'failed')
+      .map(({ fullName: name }) => ({ file: relative(root, file).split(sep).join('/'), name })),
+  );
 const { expected, unexpected } = judgeSkips(skipped);
 /** By file: that and the reason tell which they are. */
 const filesOf = (tests: readonly Skipped[]): string => {
@@ -36,5 +39,5 @@ if (unexpected.length > 0) {
   process.exitCode = 1;
 }
 console.log(
-  `${report.numPassedTests} passed, ${report.numFailedTests} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
+  `${total('numPassedTests')} passed, ${total('numFailedTests')} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ''}`,
 );

@@ -56,13 +56,13 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'a store whose calls overtake each other does not promise their order',
     holds: always,
-    files: ['src/testing/faulty-store.test.ts'],
+    files: ['src/testing/faulty-store.slow.test.ts'],
     named: /\(calls overtake each other on their way, and these are sent in the order in which they have to arrive\)$/,
   },
   {
     why: 'ASSIZE_CASES is not set: it takes minutes',
     holds: () => process.env['ASSIZE_CASES'] === undefined,
-    files: ['src/effects/protocol.test.ts'],
+    files: ['src/effects/protocol.slow.test.ts'],
     named: /and beside two more transactions$/,
   },
   {
@@ -73,42 +73,42 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'there is no Chromium where the guide looks for it',
     holds: () => chromiumPath() === undefined,
-    files: ['tests/e2e/tools-guide.test.ts'],
+    files: ['tests/e2e/tools-guide.slow.test.ts'],
     named: /^tools-browser\.md prints/,
   },
   {
     why: 'other memories are not installed (npm ci --prefix peers)',
     holds: () => !existsSync(join(root, 'peers/node_modules')),
-    files: ['experiments/memory/peers/peers.test.ts'],
+    files: ['experiments/memory/peers/peers.slow.test.ts'],
     named: /absent without npm ci --prefix peers/,
   },
   {
     why: 'nothing is closed to root',
     holds: () => process.getuid?.() === 0,
-    files: ['src/tools/files/file-actions.test.ts', 'experiments/tests/cli-adjudicate.test.ts'],
+    files: ['src/tools/files/file-actions.test.ts', 'experiments/tests/cli-adjudicate.slow.test.ts'],
     named: /a folder that can not be written to|a file that may not be read/,
   },
   {
     why: 'only root gives a file to somebody else',
     holds: () => process.getuid?.() !== 0,
-    files: ['src/tools/shell/snapshot.test.ts'],
+    files: ['src/tools/shell/snapshot.slow.test.ts'],
     named: /a file that acts for its owner/,
   },
   {
     why: 'there is no python3',
     holds: lacks('python3', '--version'),
     files: [
-      'tests/e2e/bench-peer.test.ts',
-      'tests/e2e/guides.test.ts',
-      'tests/e2e/python-verifier.test.ts',
-      'tests/golden/golden.test.ts',
+      'tests/e2e/bench-peer.slow.test.ts',
+      'tests/e2e/guides.slow.test.ts',
+      'tests/e2e/python-verifier.slow.test.ts',
+      'tests/golden/golden.slow.test.ts',
     ],
     named: /python/i,
   },
   {
     why: 'there is no openssl',
     holds: lacks('openssl', 'version'),
-    files: ['src/stores/postgres/server.test.ts'],
+    files: ['src/stores/postgres/server.slow.test.ts'],
     named: /there is no openssl/,
   },
   {
@@ -119,7 +119,11 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'Windows has other files',
     holds: () => process.platform === 'win32',
-    files: ['src/stores/sqlite/open.test.ts', 'tests/crash/sqlite-processes.test.ts', 'tests/faults/disk.test.ts'],
+    files: [
+      'src/stores/sqlite/open.test.ts',
+      'tests/crash/sqlite-processes.slow.test.ts',
+      'tests/faults/disk.slow.test.ts',
+    ],
   },
   {
     why: 'only Linux tells what a process has open, and has folders that take no files',
@@ -130,7 +134,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'there is no script(1) of Linux',
     holds: () => process.platform !== 'linux' || !existsSync('/usr/bin/script'),
-    files: ['tests/e2e/cli-points.test.ts'],
+    files: ['tests/e2e/cli-points.slow.test.ts'],
     named: /on a terminal/,
   },
   {
@@ -142,30 +146,30 @@ export const MAY_SKIP: readonly MaySkip[] = [
     why: 'the sets of tau-bench are not there (ASSIZE_DATA)',
     holds: without('tau-airline', 'tau-retail', 'tau-retail/tasks.json'),
     files: [
-      'domains/airline/benchmark.test.ts',
+      'domains/airline/benchmark.slow.test.ts',
       'domains/airline/schema.test.ts',
-      'domains/airline/tools.test.ts',
-      'domains/retail/adversary.test.ts',
-      'domains/retail/benchmark.test.ts',
+      'domains/airline/tools.slow.test.ts',
+      'domains/retail/adversary.slow.test.ts',
+      'domains/retail/benchmark.slow.test.ts',
       'domains/retail/schema.test.ts',
-      'domains/retail/tools.test.ts',
-      'experiments/effects/experiments/tasks.test.ts',
+      'domains/retail/tools.slow.test.ts',
+      'experiments/effects/experiments/tasks.slow.test.ts',
       'experiments/effects/tau/data.test.ts',
       'experiments/effects/tau/service.test.ts',
-      'experiments/tests/airline.test.ts',
-      'tests/e2e/deep-replay.test.ts',
-      'experiments/tests/retail.test.ts',
+      'experiments/tests/airline.slow.test.ts',
+      'tests/e2e/deep-replay.slow.test.ts',
+      'experiments/tests/retail.slow.test.ts',
     ],
   },
   {
     why: 'the Go vulnerability database is not there (ASSIZE_DATA)',
     holds: without('go-vulndb'),
-    files: ['domains/disclosure/adjudicate.test.ts', 'experiments/tests/disclosure.test.ts'],
+    files: ['domains/disclosure/adjudicate.slow.test.ts', 'experiments/tests/disclosure.slow.test.ts'],
   },
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',
     holds: without('timeqa/facts.jsonl'),
-    files: ['tests/e2e/timeqa.test.ts'],
+    files: ['tests/e2e/timeqa.slow.test.ts'],
   },
 ];
 

@@ -1,7 +1,7 @@
 /**
  * Code that compiles and code that does not, in the declaration of a domain and in its use.
  * `tsc --noEmit` checks this file: a line under `@ts-expect-error` that compiles is an error.
- * tests/types/wrong.test.ts checks that each of these lines is an error by itself.
+ * tests/types/wrong.slow.test.ts checks that each of these lines is an error by itself.
  */
 import { type Assize, type Domain, defineDomain, escalate, type ProposalInput, pass, type Trajectory } from 'assize';
 import fc from 'fast-check';

@@ -191,5 +191,5 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     ],
     {},
   ),
-  openPostgres: exempt('needs a server; src/stores/postgres/open.test.ts has its options'),
+  openPostgres: exempt('needs a server; src/stores/postgres/open.slow.test.ts has its options'),
 };

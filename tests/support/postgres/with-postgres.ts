@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { suite } from '../suites.ts';
 import { whyNoServer } from './binaries.ts';
 import { PostgresServer, type ServerOptions } from './server.ts';
 
@@ -29,13 +30,15 @@ export interface WithPostgresOptions extends ServerOptions {
 
 /**
  * Tests with a server that starts before the first test and is removed after the last test. Without
- * a server they are skipped, with the reason. They fail on a deprecated use of the driver.
+ * a server they are skipped, with the reason. They fail on a deprecated use of the driver. The fast
+ * suite does not have them.
  */
 export function withPostgres(
   title: string,
   tests: (postgres: TestPostgres) => void,
   { own = false, ...options }: WithPostgresOptions = {},
 ): void {
+  if (suite() === 'fast') return;
   const given = own ? undefined : process.env['ASSIZE_TEST_PG'];
   const reason = given === undefined ? whyNoServer() : undefined;
   const database = new TestDatabase(given, options);

@@ -1,6 +1,6 @@
 /**
  * `assize-experiments memory` without a server. The tests with a server are in
- * experiments/memory/experiments/postgres.test.ts.
+ * experiments/memory/experiments/postgres.slow.test.ts.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

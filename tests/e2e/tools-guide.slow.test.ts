@@ -1,5 +1,5 @@
 /**
- * The programs of docs/guide/tools*.md, as they stand. tests/types/wrong.test.ts compiles them with
+ * The programs of docs/guide/tools*.md, as they stand. tests/types/wrong.slow.test.ts compiles them with
  * the other guides.
  */
 import { spawnSync } from 'node:child_process';
