@@ -25,15 +25,28 @@ export class ArgumentError extends AssizeError<ArgumentErrorCode> {
  */
 export type ArgumentSchema = (value: unknown) => ArgumentIssue | undefined;
 
-interface ArgumentIssue {
+/** The place of a fault in an argument, and the form that the value there must have. */
+export interface ArgumentIssue {
   /** '' for the value itself, or `.member` and so on. */
   readonly at: string;
   readonly wanted: string;
 }
 
+/** Makes the error of a refused argument. */
+export type ArgumentRefusal = (
+  message: string,
+  details: { readonly evidence: { readonly argument: string } },
+) => AssizeError;
+
 function formOf(wanted: string, fits: (value: unknown) => boolean): ArgumentSchema {
   const unfit: ArgumentIssue = { at: '', wanted };
   return (value) => (fits(value) ? undefined : unfit);
+}
+
+function wholeFrom(min: number, max: number = Number.MAX_SAFE_INTEGER): ArgumentSchema {
+  const unfit = { at: '', wanted: `a whole number from ${min}${max === Number.MAX_SAFE_INTEGER ? '' : ` to ${max}`}` };
+  return (value) =>
+    Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max ? undefined : unfit;
 }
 
 function below(name: string | number, { at, wanted }: ArgumentIssue): ArgumentIssue {
@@ -55,7 +68,10 @@ export const arg = Object.freeze({
   ),
   /** A number of any kind, or a bigint. */
   number: formOf('a number', (value) => typeof value === 'number' || typeof value === 'bigint'),
-  whole: formOf('a whole number from 0', (value) => Number.isSafeInteger(value) && (value as number) >= 0),
+  whole: wholeFrom(0),
+  /** A whole number from `min`, and at most `max` if that is given. */
+  wholeFrom,
+  flag: formOf('true or false', (value) => typeof value === 'boolean'),
   code: formOf('a function', (value) => typeof value === 'function'),
   object: formOf('an object', isObject),
   /** A list, or any other iterable object. A string is not accepted. */
@@ -63,6 +79,24 @@ export const arg = Object.freeze({
 
   /** A custom form, if no other form fits. */
   of: formOf,
+
+  /** One of these texts. */
+  oneOf(texts: readonly string[]): ArgumentSchema {
+    const known: ReadonlySet<unknown> = new Set(texts);
+    const unfit = { at: '', wanted: `${texts.slice(0, -1).join(', ')} or ${texts.at(-1)}` };
+    return (value) => (known.has(value) ? undefined : unfit);
+  },
+
+  /** All of these forms. A form is only asked if the value fits those before it. */
+  all(...forms: readonly ArgumentSchema[]): ArgumentSchema {
+    return (value) => {
+      for (let i = 0; i < forms.length; i++) {
+        const unfit = forms[i]!(value);
+        if (unfit !== undefined) return unfit;
+      }
+      return undefined;
+    };
+  },
 
   optional(of: ArgumentSchema): ArgumentSchema {
     return (value) => (value === undefined ? undefined : of(value));
@@ -92,14 +126,14 @@ export const arg = Object.freeze({
    * `needed`: the required fields.
    */
   only(names: readonly string[], needed: readonly string[] = []): ArgumentSchema {
+    const unfit = noOtherField(names);
     return (value) => {
-      if (!isObject(value)) return NO_OBJECT;
-      // Inherited members too: they are read like own members.
-      for (const name in value) if (!names.includes(name)) return below(name, NO_MEMBER);
+      const unknown = unfit(value);
+      if (unknown !== undefined) return unknown;
       const isUndefined = (name: string): boolean => (value as Readonly<Record<string, unknown>>)[name] === undefined;
       const missing = needed.find(isUndefined);
       if (missing !== undefined) return below(missing, NEEDED_MEMBER);
-      const empty = names.find((name) => name in value && isUndefined(name));
+      const empty = names.find((name) => name in (value as object) && isUndefined(name));
       return empty === undefined ? undefined : below(empty, UNDEFINED_MEMBER);
     };
   },
@@ -114,16 +148,18 @@ export const arg = Object.freeze({
   ): ArgumentSchema {
     const known: Readonly<Record<string, ArgumentSchema>> = forms;
     const names = Object.keys(known);
-    const unknown: ArgumentIssue = {
-      at: '',
-      wanted: `left out, because it is not a known field (${names.join(', ')})`,
-    };
-    return (value) => {
-      if (!isObject(value)) return NO_OBJECT;
-      // Inherited members too: they are read like own members.
-      for (const name in value) if (!Object.hasOwn(known, name)) return below(name, unknown);
-      return unfitAmong(value, names, (name) => known[name] as ArgumentSchema);
-    };
+    const unfit = noOtherField(names);
+    return (value) => unfit(value) ?? unfitAmong(value as object, names, (name) => known[name] as ArgumentSchema);
+  },
+
+  /**
+   * An object with no other fields than these, of any form. The type parameter is the type of the
+   * object, so a field that is added there must be added here.
+   */
+  known<Of extends object = never>(
+    names: { readonly [Name in Of extends unknown ? keyof Of : never]: true },
+  ): ArgumentSchema {
+    return noOtherField(Object.keys(names));
   },
 
   /** An object with these members. Other members are not checked. */
@@ -131,10 +167,37 @@ export const arg = Object.freeze({
     const names = Object.keys(forms);
     return (value) => (isObject(value) ? unfitAmong(value, names, (name) => forms[name] as ArgumentSchema) : NO_OBJECT);
   },
+
+  /**
+   * An object that a function checks, member by member with `at`. For forms on the path of every
+   * append and proposal: it is several times as fast as `members`, whose reads the engine cannot
+   * specialise.
+   */
+  row<Row extends object>(unfitIn: (row: Row) => ArgumentIssue | undefined): ArgumentSchema {
+    return (value) => (isObject(value) ? unfitIn(value as Row) : NO_OBJECT);
+  },
+
+  /** The fault of the value, at a member of this name. */
+  at(name: string | number, unfit: ArgumentIssue | undefined): ArgumentIssue | undefined {
+    return unfit === undefined ? undefined : below(name, unfit);
+  },
 });
 
+function noOtherField(names: readonly string[]): ArgumentSchema {
+  const known: ReadonlySet<string> = new Set(names);
+  const unknown: ArgumentIssue = {
+    at: '',
+    wanted: `left out, because it is not a known field (${names.join(', ')})`,
+  };
+  return (value) => {
+    if (!isObject(value)) return NO_OBJECT;
+    // Inherited fields too: they are read like own fields.
+    for (const name in value) if (!known.has(name)) return below(name, unknown);
+    return undefined;
+  };
+}
+
 const NO_OBJECT: ArgumentIssue = { at: '', wanted: 'an object' };
-const NO_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, because it is not a known field' };
 const NEEDED_MEMBER: ArgumentIssue = { at: '', wanted: 'given' };
 const UNDEFINED_MEMBER: ArgumentIssue = { at: '', wanted: 'left out, or not undefined' };
 
@@ -152,18 +215,23 @@ function unfitAmong(
 
 /**
  * Refuses an argument of another form. Call it first, before any effect. An error from a getter of
- * the caller passes through.
+ * the caller passes through. `refusal` makes the error of a function that has a code of its own.
  *
- * @throws ArgumentError `bad_argument`
+ * @throws ArgumentError `bad_argument`, or the error of `refusal`
  */
-export function checkArgument(of: ArgumentSchema, value: unknown, argument: string): void {
+export function checkArgument(
+  of: ArgumentSchema,
+  value: unknown,
+  argument: string,
+  refusal: ArgumentRefusal = badArgument,
+): void {
   const unfit = of(value);
   if (unfit === undefined) return;
   const place = `${argument}${unfit.at}`;
-  throw new ArgumentError('bad_argument', `The argument ${place} must be ${unfit.wanted}; nothing was done.`, {
-    evidence: { argument: place },
-  });
+  throw refusal(`The argument ${place} must be ${unfit.wanted}; nothing was done.`, { evidence: { argument: place } });
 }
+
+const badArgument: ArgumentRefusal = (message, details) => new ArgumentError('bad_argument', message, details);
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -9,7 +9,15 @@
 import './node-version.ts';
 
 export { isComputed } from './annex-b.ts';
-export { ArgumentError, type ArgumentErrorCode, type ArgumentSchema, arg, checkArgument } from './check-arguments.ts';
+export {
+  ArgumentError,
+  type ArgumentErrorCode,
+  type ArgumentIssue,
+  type ArgumentRefusal,
+  type ArgumentSchema,
+  arg,
+  checkArgument,
+} from './check-arguments.ts';
 export { defineOwn } from './define-own.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
 export { GenerationalMap } from './generational-map.ts';

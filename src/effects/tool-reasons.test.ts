@@ -118,17 +118,13 @@ test.each<[string, z.ZodType, unknown, string]>([
 });
 
 test.each([
-  ['no class', undefined, '/class: it must be an object, but is missing'],
-  ['a text', 'write', '/class: it must be an object, but is a string'],
-  [
-    'no sink',
-    { reversibility: 'reversible', delivery: 'buffered' },
-    '/class/sink: it must be "keyed" or "queryable" or "blind"',
-  ],
+  ['no class', undefined, 'class must be an object'],
+  ['a text', 'write', 'class must be an object'],
+  ['no sink', { reversibility: 'reversible', delivery: 'buffered' }, 'class.sink must be keyed, queryable or blind'],
   [
     'more',
     { reversibility: 'reversible', delivery: 'buffered', sink: 'blind', size: 1 },
-    '/class: there is no field "size"',
+    'class.size must be left out, because it is not a known field (delivery, reversibility, sink)',
   ],
 ])('a declaration with %s', (_, given, words) => {
   const message = said(() =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type Amounts, segment } from '#authority';
-import { isAssizeError, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
+import { arg, isAssizeError, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
 import { copyJson, DEFAULT_LIMITS, issueText, issueWords } from '#canon';
 import { type AtomicBatch, batchProblem, type StagedReads } from './atomic-batch.ts';
 import type { CallContext, CompensationResult } from './call.ts';
@@ -123,10 +123,11 @@ export interface Tool {
 const NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
 /** The form of a counselor kind in a domain. */
 const CHANNEL = /^[A-Za-z][A-Za-z0-9_-]*$/;
-const CLASS = z.strictObject({
-  delivery: z.enum(['buffered', 'externalised']),
-  reversibility: z.enum(['reversible', 'with_cost', 'irreversible']),
-  sink: z.enum(['keyed', 'queryable', 'blind']),
+const CLASS_FIELDS = arg.known<EffectClass>({ delivery: true, reversibility: true, sink: true });
+const CLASS = arg.members({
+  delivery: arg.oneOf(['buffered', 'externalised']),
+  reversibility: arg.oneOf(['reversible', 'with_cost', 'irreversible']),
+  sink: arg.oneOf(['keyed', 'queryable', 'blind']),
 });
 
 /**
@@ -237,12 +238,15 @@ function isPlain(spec: object): boolean {
 
 function classOf(name: string, spec: ToolSpec<any>): EffectClass | undefined {
   if (spec.class === 'read') return undefined;
-  const read = CLASS.safeParse(spec.class, { error: issueWords });
-  if (!read.success) {
-    const what = issueText(read.error, ['class']);
+  // The copy is checked: a field of the caller may change.
+  const { delivery, reversibility, sink } = Object(spec.class) as EffectClass;
+  const read = Object.freeze({ delivery, reversibility, sink });
+  const unfit = CLASS_FIELDS(spec.class) ?? CLASS(read);
+  if (unfit !== undefined) {
+    const what = `class${unfit.at} must be ${unfit.wanted}`;
     throw invalid(name, `its class must be 'read', or have reversibility, delivery and sink (${what})`);
   }
-  return Object.freeze(read.data);
+  return read;
 }
 
 function checkParts(name: string, spec: ToolSpec<any>, sort: EffectClass | undefined): void {

@@ -154,7 +154,7 @@ type CallOptions = Omit<OracleCall, keyof Question>;
 const ASKING = arg.members({
   call: arg.code,
   accept: arg.optional(arg.code),
-  keepAttempts: arg.optional(arg.of('true or false', (value) => typeof value === 'boolean')),
+  keepAttempts: arg.optional(arg.flag),
 });
 
 function canonicalAnswer(key: string, answer: Json): string {

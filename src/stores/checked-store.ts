@@ -1,3 +1,4 @@
+import { arg } from '#base';
 import type {
   Batch,
   BlobRow,
@@ -33,34 +34,30 @@ import type {
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
+import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
 import {
-  checkAnswerPage,
-  checkBatch,
   checkBranchPartitionQuery,
-  checkClaimKey,
-  checkCount,
-  checkEffectPage,
-  checkEffects,
-  checkEpoch,
   checkFactQuery,
-  checkHash,
-  checkLogStep,
-  checkNodes,
-  checkOpenPage,
-  checkOracleRow,
-  checkPage,
-  checkPartition,
-  checkPrefix,
-  checkSignal,
-  checkSnapshotRow,
-  checkText,
   checkTextQuery,
-  checkToEmbed,
   checkVectorQuery,
-  checkVectors,
-  checkWithin,
+  PARTITION,
+  VECTORS,
+} from './fact-input.ts';
+import {
+  ANSWER_PAGE,
+  BATCH,
+  CLAIM_KEY,
+  checkPage,
+  checkPrefix,
+  EFFECT_PAGE,
+  EFFECTS,
   isEmpty,
+  LOG_STEP,
+  NODE_COUNT,
+  OPEN_PAGE,
+  ORACLE_ROW,
+  SNAPSHOT_ROW,
 } from './input.ts';
 import { COMMITTED, type NativePort } from './native-port.ts';
 
@@ -86,7 +83,7 @@ export abstract class CheckedStore
   commit(batch: Batch): Promise<CommitResult> {
     try {
       const writes = this.#access.writes();
-      checkBatch(batch);
+      checkInput(BATCH, batch, 'batch');
       return isEmpty(batch) ? Promise.resolve(COMMITTED) : writes.commit(batch);
     } catch (error) {
       return Promise.reject(error);
@@ -94,18 +91,18 @@ export abstract class CheckedStore
   }
 
   async resolve(id: Hash): Promise<EntryRow | undefined> {
-    checkHash(id, 'id');
+    checkInput(HASH, id, 'id');
     return this.#access.read((reads) => reads.resolve(id));
   }
 
   async entries(trajectoryId: string, options?: { from?: number; limit?: number }): Promise<EntryRow[]> {
-    checkText(trajectoryId, 'trajectory_id');
+    checkInput(TEXT, trajectoryId, 'trajectoryId');
     const { from, limit } = checkPage(options);
     return this.#access.read((reads) => reads.entries(trajectoryId, from, limit));
   }
 
   async head(trajectoryId: string): Promise<EntryRow | undefined> {
-    checkText(trajectoryId, 'trajectory_id');
+    checkInput(TEXT, trajectoryId, 'trajectoryId');
     return this.#access.read((reads) => reads.head(trajectoryId));
   }
 
@@ -114,12 +111,12 @@ export abstract class CheckedStore
   }
 
   async blob(hash: Hash): Promise<string | undefined> {
-    checkHash(hash, 'hash');
+    checkInput(HASH, hash, 'hash');
     return this.#access.read((reads) => reads.blob(hash));
   }
 
   async erasedBy(hash: Hash): Promise<Hash | undefined> {
-    checkHash(hash, 'hash');
+    checkInput(HASH, hash, 'hash');
     return this.#access.read((reads) => reads.erasedBy(hash));
   }
 
@@ -129,23 +126,25 @@ export abstract class CheckedStore
   }
 
   async oracleGet(key: string): Promise<OracleRow | undefined> {
-    checkHash(key, 'key');
+    checkInput(HASH, key, 'key');
     return this.#access.read((reads) => reads.oracleGet(key));
   }
 
   async oracleWithin(within: string, page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
-    checkWithin(within, page);
+    checkInput(HASH, within, 'within');
+    checkInput(ANSWER_PAGE, page, 'page');
     return this.#access.read((reads) => reads.oracleWithin(within, page));
   }
 
   async oracleErased(page: { readonly after?: string; readonly limit: number }): Promise<OracleRow[]> {
-    checkAnswerPage(page);
+    checkInput(ANSWER_PAGE, page, 'page');
     return this.#access.read((reads) => reads.oracleErased(page));
   }
 
   async oraclePut(row: OracleRow, within?: string): Promise<OracleRow> {
     const writes = this.#access.writes();
-    checkOracleRow(row, within);
+    checkInput(arg.optional(HASH), within, 'within');
+    checkInput(ORACLE_ROW, row, 'row');
     return writes.oraclePut(row, within);
   }
 
@@ -154,40 +153,43 @@ export abstract class CheckedStore
   }
 
   async unlogged(limit: number): Promise<EntryRow[]> {
-    checkPage({ limit });
+    checkInput(POSITIVE, limit, 'limit');
     return this.#access.read((reads) => reads.unlogged(limit));
   }
 
   async integrate(step: LogStep): Promise<boolean> {
     const writes = this.#access.writes();
-    checkLogStep(step);
+    checkInput(LOG_STEP, step, 'step');
     return writes.integrate(step);
   }
 
   async logNodes(level: number, from: number, count: number): Promise<(Uint8Array | undefined)[]> {
-    checkNodes(level, from, count);
+    checkInput(arg.whole, level, 'level');
+    checkInput(arg.whole, from, 'from');
+    checkInput(NODE_COUNT, count, 'count');
     return this.#access.read((reads) => reads.logNodes(level, from, count));
   }
 
   async logIndex(id: Hash): Promise<number | undefined> {
-    checkHash(id, 'id');
+    checkInput(HASH, id, 'id');
     return this.#access.read((reads) => reads.logIndex(id));
   }
 
   async logged(from: number, limit: number): Promise<EntryRow[]> {
-    checkPage({ from, limit });
+    checkInput(arg.whole, from, 'from');
+    checkInput(POSITIVE, limit, 'limit');
     return this.#access.read((reads) => reads.logged(from, limit));
   }
 
   async snapshot(trajectoryId: string): Promise<SnapshotRow | undefined> {
-    checkText(trajectoryId, 'trajectory_id');
+    checkInput(TEXT, trajectoryId, 'trajectoryId');
     return this.#access.read((reads) => reads.snapshot(trajectoryId));
   }
 
   async putSnapshot(row: SnapshotRow, erasures: number): Promise<void> {
     const writes = this.#access.writes();
-    checkSnapshotRow(row);
-    checkCount(erasures, 'erasures');
+    checkInput(SNAPSHOT_ROW, row, 'row');
+    checkInput(arg.whole, erasures, 'erasures');
     // Copies the current values, because the write happens later.
     const { trajectory_id, seq, hash, text } = row;
     return writes.putSnapshot(Object.freeze({ trajectory_id, seq, hash, text }), erasures);
@@ -203,7 +205,7 @@ export abstract class CheckedStore
 
   async leaseEffects(signal?: AbortSignal): Promise<Lease> {
     const writes = this.#access.writes();
-    checkSignal(signal);
+    checkInput(SIGNAL, signal, 'signal');
     return writes.leaseEffects(signal);
   }
 
@@ -211,27 +213,27 @@ export abstract class CheckedStore
     effects: EffectWrite,
     blobs: readonly BlobRow[] = [],
   ): Promise<{ readonly status: 'written' } | EffectRefusal> {
-    checkEffects(effects);
+    checkInput(EFFECTS, effects, 'effects');
     return effectAnswer(await this.commit({ entries: [], blobs, effects }));
   }
 
   async openEffects(page: OpenEffectPage = {}): Promise<LoggedTransaction[]> {
-    checkOpenPage(page);
+    checkInput(OPEN_PAGE, page, 'page');
     return this.#access.read((reads) => reads.openEffects(page));
   }
 
   async listEffects(page: EffectPage): Promise<LoggedTransaction[]> {
-    checkEffectPage(page);
+    checkInput(EFFECT_PAGE, page, 'page');
     return this.#access.read((reads) => reads.listEffects(page));
   }
 
   async effectsOf(epoch: number): Promise<LoggedTransaction | undefined> {
-    checkEpoch(epoch);
+    checkInput(POSITIVE, epoch, 'epoch');
     return this.#access.read((reads) => reads.effectsOf(epoch));
   }
 
   async effectKey(key: Hash): Promise<EffectKeyRow | undefined> {
-    checkHash(key, 'key');
+    checkInput(HASH, key, 'key');
     return this.#access.read((reads) => reads.effectKey(key));
   }
 
@@ -240,7 +242,7 @@ export abstract class CheckedStore
   }
 
   async partition(name: PartitionName): Promise<PartitionState | undefined> {
-    checkPartition(name);
+    checkInput(PARTITION, name, 'name');
     return this.#access.read((reads) => reads.partition(name));
   }
 
@@ -252,7 +254,7 @@ export abstract class CheckedStore
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
   claimKey(): Promise<Uint8Array | undefined>;
   async claimKey(offered?: Uint8Array): Promise<Uint8Array | undefined> {
-    if (offered !== undefined) checkClaimKey(offered);
+    if (offered !== undefined) checkInput(CLAIM_KEY, offered, 'offered');
     const known = await this.#access.read((reads) => reads.claimKey());
     if (known !== undefined || offered === undefined) return known;
     return this.#access.writes().claimKey(offered);
@@ -282,13 +284,16 @@ export abstract class CheckedStore
   }
 
   async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
-    checkToEmbed(embedder, space, limit);
+    checkInput(TEXT, embedder, 'embedder');
+    checkInput(TEXT, space, 'space');
+    checkInput(POSITIVE, limit, 'limit');
     return this.#access.read((reads) => reads.textsToEmbed(embedder, space, limit));
   }
 
   async putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void> {
     const writes = this.#access.writes();
-    checkVectors(embedder, vectors);
+    checkInput(TEXT, embedder, 'embedder');
+    checkInput(VECTORS, vectors, 'vectors');
     return writes.putVectors(embedder, vectors);
   }
 

@@ -1,4 +1,4 @@
-import { StoreError } from './errors.ts';
+import { arg } from '#base';
 
 /**
  * The failures that an answered commit survives.
@@ -35,36 +35,9 @@ export type Scrubbing = 'at_once' | 'later';
  */
 export const WRITE_LOCK_WAIT_MS = 1_000;
 
-const MODES: readonly OpenMode[] = ['create', 'existing', 'readonly'];
-const DURABILITIES: readonly Durability[] = ['full', 'normal', 'off'];
-
-const VECTOR_SEARCHES: readonly VectorSearch[] = ['exact', 'sqlite-vec'];
-const SCRUBBINGS: readonly Scrubbing[] = ['at_once', 'later'];
-
-/** Throws `store_invalid_input` unless both values are members of their types. */
-export function checkChoices(mode: OpenMode, durability: Durability): void {
-  checkChoice('mode', mode, MODES);
-  checkChoice('durability', durability, DURABILITIES);
-}
-
-/** Throws `store_invalid_input` unless the value is a member of its type. */
-export function checkVectorSearch(vectors: VectorSearch): void {
-  checkChoice('vectors', vectors, VECTOR_SEARCHES);
-}
-
-/** Throws `store_invalid_input` unless the value is a member of its type. */
-export function checkScrubbing(scrub: Scrubbing): void {
-  checkChoice('scrub', scrub, SCRUBBINGS);
-}
-
 // Options can come from a command line. An unknown word must not act as a default.
-function checkChoice(name: string, value: string, choices: readonly string[]): void {
-  if (choices.includes(value)) return;
-  throw new StoreError(
-    'store_invalid_input',
-    `${name} must be one of ${choices.join(', ')}, not '${typeof value === 'string' ? value : typeof value}'.`,
-    {
-      evidence: { [name]: value },
-    },
-  );
-}
+
+export const MODE = arg.oneOf(['create', 'existing', 'readonly'] satisfies OpenMode[]);
+export const DURABILITY = arg.oneOf(['full', 'normal', 'off'] satisfies Durability[]);
+export const VECTOR_SEARCH = arg.oneOf(['exact', 'sqlite-vec'] satisfies VectorSearch[]);
+export const SCRUBBING = arg.oneOf(['at_once', 'later'] satisfies Scrubbing[]);

@@ -1,5 +1,5 @@
 import type { FactReads } from '#ledger';
-import { checkBranchPartitionQuery, checkFactQuery, checkTextQuery, checkVectorQuery } from './input.ts';
+import { checkBranchPartitionQuery, checkFactQuery, checkTextQuery, checkVectorQuery } from './fact-input.ts';
 import type { Reads } from './native-port.ts';
 
 /** The reads of facts. */

@@ -1,5 +1,15 @@
+import { arg } from '#base';
 import type { FactWrite } from '#ledger';
-import { checkFactWrites, checkPages } from './input.ts';
+import { checkInput } from './check-input.ts';
+import { FACT_WRITES } from './fact-input.ts';
+
+const PAGES = arg.of(
+  'an async iterable',
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as AsyncIterable<unknown>)[Symbol.asyncIterator] === 'function',
+);
 
 /** The maximum number of rows in one transaction, except for a single larger change. */
 const ROWS_MAX = 1_000;
@@ -26,11 +36,11 @@ export async function rebuild<Run>(
   pages: AsyncIterable<readonly FactWrite[]>,
   steps: RebuildSteps<Run>,
 ): Promise<void> {
-  checkPages(pages);
+  checkInput(PAGES, pages, 'pages');
   const run = await steps.begin();
   while (await steps.deleteSome(run));
   for await (const page of pages) {
-    checkFactWrites(page);
+    checkInput(FACT_WRITES, page, 'facts');
     for (const part of partsOf(page)) await steps.takeIn(part, run);
   }
   await steps.end(run);

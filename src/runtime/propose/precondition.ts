@@ -1,14 +1,23 @@
-import { isAssizeError } from '#base';
+import { arg, isAssizeError } from '#base';
 import { parsePointer, toPointer } from '#canon';
 import { type Intent, ReadSet } from '#kernel';
 import { checkRow, type EntryRow, type Hash, isBlobRef, isHash } from '#ledger';
 import { RuntimeError } from '../errors.ts';
-import { badIntent, type PreconditionInput } from '../records/intent.ts';
+import { badIntent, checkIntent, type PreconditionInput } from '../records/intent.ts';
 import type { Writer } from '../writer/writer.ts';
 
 /** Maximum number of paths per proposal. */
 const PLACES_MAX = 1_000;
 const PAGE = 500;
+
+const PRECONDITION_FIELDS = arg.known<PreconditionInput>({ since: true, paths: true });
+const PRECONDITION = arg.members({
+  since: arg.of('the entry that was the head when the slice was read', isHash),
+  paths: arg.of(
+    `a list of 1 to ${PLACES_MAX} paths of the slice`,
+    (paths) => Array.isArray(paths) && paths.length > 0 && paths.length <= PLACES_MAX,
+  ),
+});
 
 /**
  * The precondition of one attempt: no path in its read set has changed since the slice was read
@@ -29,11 +38,9 @@ export class Precondition {
 
   /** @throws RuntimeError `bad_intent` */
   constructor(writer: Writer, given: PreconditionInput) {
-    const { since, paths } = given ?? {};
-    if (!isHash(since))
-      throw badIntent('`since` of a precondition must be the entry that was the head when the slice was read');
-    if (!Array.isArray(paths) || paths.length === 0 || paths.length > PLACES_MAX)
-      throw badIntent(`\`paths\` of a precondition must be 1 to ${PLACES_MAX} paths of the slice`);
+    checkIntent(PRECONDITION_FIELDS, given, 'proposal.precondition');
+    const { since, paths } = given;
+    checkIntent(PRECONDITION, { since, paths }, 'proposal.precondition');
     this.#writer = writer;
     this.#since = since;
     this.#premise = new ReadSet(Array.from(paths, keysOf));

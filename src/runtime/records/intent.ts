@@ -1,5 +1,5 @@
 import { type Writ, writId } from '#authority';
-import type { Json } from '#base';
+import { type ArgumentRefusal, type ArgumentSchema, arg, checkArgument, type Json } from '#base';
 import { type CanonLimits, contentHash, copyJson, DEFAULT_LIMITS, hashText, plainText } from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
 import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
@@ -131,50 +131,77 @@ export function checkKey(key: unknown): void {
     throw badIntent(`an idempotency key cannot start with ${own}, which is reserved for the runtime; use another key`);
 }
 
-/** Derived from the types, so that a member added there must be added here. */
-type Members<T extends object> = { readonly [Name in T extends unknown ? keyof T : never]: true };
+/**
+ * Longest name, parameter or key of an intent: they are cached in memory, and stored in every
+ * entry.
+ */
+const NAME_MAX = 512;
 
-const PROPOSAL: Members<ProposalInput> = {
-  action: true,
-  role: true,
-  args: true,
-  writ: true,
-  principal: true,
-  observations: true,
-  idempotencyKey: true,
-  precondition: true,
-};
-const OBSERVATION: Members<ObservationInput> = { name: true, value: true, sensitive: true, oracle_key: true };
-const ROLE: Members<RoleRef> = { name: true, params: true };
-const PRECONDITION: Members<PreconditionInput> = { since: true, paths: true };
+const NAME = arg.of(`text of at most ${NAME_MAX} characters`, isName);
+const NOT_EMPTY = arg.of(`text of 1 to ${NAME_MAX} characters`, (value) => isName(value) && value !== '');
+const GIVEN = arg.of('given', isGiven);
+const WRIT = arg.of(
+  'a writ, or the id of a known writ',
+  (value) => typeof value === 'string' || (typeof value === 'object' && value !== null),
+);
+const PRINCIPAL = arg.optional(arg.text);
+const KEY = arg.optional(NOT_EMPTY);
+const OBSERVATIONS = arg.optional(arg.of('a list', Array.isArray));
+// Also for a field that is undefined: without its key an observation would be by value.
+const ORACLE_KEY = arg.of('64 lower-case hex digits', isHash);
+const BY_VALUE = arg.of('left out, because the value is in the oracle log', (value) => value !== true);
+const SENSITIVE = arg.optional(arg.flag);
 
 /**
- * Refuses unknown members: a misspelled member would pass for an omitted one, such as a key or a
- * condition. Inherited members are read as well.
+ * The parts of a proposal that are not the caller's own data. An unknown field is refused: a
+ * misspelled one would pass for an omitted one, such as a key or a condition.
  */
-function checkMembers(of: string, given: object, members: Readonly<Record<string, true>>): void {
-  for (const name in given)
-    if (!Object.hasOwn(members, name))
-      throw badIntent(`${of} has no field ${JSON.stringify(name)}; the fields are ${Object.keys(members).join(', ')}`);
-}
+const PROPOSAL = arg.all(
+  arg.known<ProposalInput>({
+    action: true,
+    role: true,
+    args: true,
+    writ: true,
+    principal: true,
+    observations: true,
+    idempotencyKey: true,
+    precondition: true,
+  }),
+  arg.row<ProposalInput>(
+    ({ writ, principal, idempotencyKey, observations }) =>
+      arg.at('writ', WRIT(writ)) ??
+      arg.at('principal', PRINCIPAL(principal)) ??
+      arg.at('idempotencyKey', KEY(idempotencyKey)) ??
+      arg.at('observations', OBSERVATIONS(observations)),
+  ),
+);
 
-/**
- * Checks the parts of a proposal that are not the caller's own data.
- *
- * @throws RuntimeError `bad_intent`
- */
+const OBSERVATION_FIELDS = arg.known<ObservationInput>({ name: true, value: true, sensitive: true, oracle_key: true });
+const OBSERVATION = arg.row<ReadObservation>(
+  ({ name, value, isKeyed, oracleKey, sensitive }) =>
+    arg.at('name', arg.text(name)) ??
+    arg.at('value', GIVEN(value)) ??
+    arg.at('oracle_key', isKeyed ? ORACLE_KEY(oracleKey) : undefined) ??
+    arg.at('sensitive', SENSITIVE(sensitive) ?? (isKeyed ? BY_VALUE(sensitive) : undefined)),
+);
+
+const ROLE_PARAMS = arg.of('given; pass {} if it needs none', isGiven);
+const ROLE = arg.all(
+  arg.known<RoleRef>({ name: true, params: true }),
+  arg.row<RoleRef>(({ name, params }) => arg.at('name', NAME(name)) ?? arg.at('params', ROLE_PARAMS(params))),
+);
+const PARAMS = arg.of(
+  `an object of texts, each and its name of at most ${NAME_MAX} characters`,
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).every((name) => isName(name) && isName((value as Readonly<Record<string, unknown>>)[name])),
+);
+const ARGS = arg.of('given; pass {} if its action takes none', isGiven);
+
+/** @throws RuntimeError `bad_intent` */
 export function checkProposal(input: ProposalInput): void {
-  if (typeof input !== 'object' || input === null) throw badIntent('a proposal must be an object');
-  checkMembers('a proposal', input, PROPOSAL);
-  const { writ, principal = '', idempotencyKey = 'none', observations = [], precondition } = input;
-  const isWrit = typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
-  if (!isWrit) throw badIntent('a proposal must have a writ');
-  if (typeof principal !== 'string') throw badIntent('`principal` must be a string');
-  if (typeof idempotencyKey !== 'string' || idempotencyKey === '' || idempotencyKey.length > NAME_MAX)
-    throw badIntent(`an idempotency key must be text of 1 to ${NAME_MAX} characters`);
-  if (!Array.isArray(observations)) throw badIntent('observations must be a list');
-  if (typeof precondition === 'object' && precondition !== null)
-    checkMembers('a precondition', precondition, PRECONDITION);
+  checkIntent(PROPOSAL, input, 'proposal');
 }
 
 /** The proposed action of the domain. */
@@ -190,10 +217,9 @@ export interface ParsedIntent {
  * @throws RuntimeError `bad_intent`; CanonError for a value that cannot be canonicalised
  */
 export function parseIntent({ action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>): ParsedIntent {
-  if (typeof action !== 'string' || action === '' || action.length > NAME_MAX)
-    throw badIntent(`the action of an intent must be text of 1 to ${NAME_MAX} characters`);
+  checkIntent(NOT_EMPTY, action, 'proposal.action');
   const read = roleOf(role);
-  if (args === undefined) throw badIntent('a proposal must have args; pass {} if its action takes none');
+  checkIntent(ARGS, args, 'proposal.args');
   return { action, role: read, args: copied('The arguments', args, FOREIGN) };
 }
 
@@ -239,24 +265,21 @@ export function readProposal(input: ProposalInput, place: ReadingTerms): ReadPro
   const observed: Observed[] = [];
   let misnamed: RuntimeError | undefined;
   const observations: GatheredObservation[] = [];
+  let index = 0;
   for (const observation of input.observations ?? []) {
-    const { name, value: given } = observation ?? {};
-    if (typeof name !== 'string' || given === undefined) throw badIntent('an observation must have a name and a value');
-    checkMembers('an observation', observation, OBSERVATION);
-    if (!place.isOwn && !(place.isTurn && 'oracle_key' in observation)) misnamed ??= observationNameFault(name);
-    if ('oracle_key' in observation && !isHash(observation.oracle_key))
-      throw badIntent('an oracle key must be 64 lower-case hex digits');
+    const { name, value: given, isKeyed, oracleKey, sensitive } = readObservation(observation, index++);
+    if (!place.isOwn && !(place.isTurn && isKeyed)) misnamed ??= observationNameFault(name);
     // Answers in the oracle log may have any size.
     const value = place.isRead
       ? (given as Json)
-      : copied('The value of an observation', given, 'oracle_key' in observation ? ORACLE_LIMITS : FOREIGN);
+      : copied('The value of an observation', given, isKeyed ? ORACLE_LIMITS : FOREIGN);
     observed.push({ name, value });
-    const isSalted = isSensitive(observation);
-    if (!('oracle_key' in observation)) {
+    if (!isKeyed) {
+      const isSalted = sensitive === true;
       observations.push({ unsalted: { name, value: isSalted ? value : store(value, blobs) }, isSalted });
       continue;
     }
-    const named = { name, oracle_key: observation.oracle_key };
+    const named = { name, oracle_key: oracleKey };
     // The hash of a turn stays unsalted: it pins the turns before it, and its 32 random bytes
     // cannot be guessed.
     const isTurn = turnNamedBy(place.trajectoryId, named) !== undefined;
@@ -308,8 +331,8 @@ export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: Commi
  * @throws RuntimeError `bad_intent`
  */
 export function checkObservationName(name: string): void {
-  const refused =
-    typeof name === 'string' ? observationNameFault(name) : badIntent('the name of an observation must be a string');
+  checkIntent(arg.text, name, 'name');
+  const refused = observationNameFault(name);
   if (refused !== undefined) throw refused;
 }
 
@@ -328,40 +351,51 @@ export function keyHashOf(key: string, principal: string, trajectory: string): H
   return hashText(plainText({ key, principal, trajectory }));
 }
 
-function isSensitive(observation: ObservationInput): boolean {
-  const sensitive = 'sensitive' in observation ? observation.sensitive : false;
-  if (sensitive !== undefined && typeof sensitive !== 'boolean')
-    throw badIntent('`sensitive` of an observation must be true or false');
-  if (sensitive === true && 'oracle_key' in observation)
-    throw badIntent('an observation by oracle key cannot be sensitive, because its value is in the oracle log');
-  return sensitive === true;
+/** The fields of an observation, each read once. */
+interface ReadObservation {
+  readonly name: string;
+  readonly value: unknown;
+  /** Whether the observation is by oracle key. */
+  readonly isKeyed: boolean;
+  readonly oracleKey: Hash;
+  readonly sensitive: boolean | undefined;
 }
 
-/**
- * Longest name, parameter or key of an intent: they are cached in memory, and stored in every
- * entry.
- */
-const NAME_MAX = 512;
+function readObservation(given: ObservationInput, index: number): ReadObservation {
+  const argument = `proposal.observations.${index}`;
+  checkIntent(OBSERVATION_FIELDS, given, argument);
+  const { name, value, oracle_key: oracleKey, sensitive } = given as Readonly<Record<string, unknown>>;
+  const read = { name, value, isKeyed: 'oracle_key' in given, oracleKey, sensitive };
+  checkIntent(OBSERVATION, read, argument);
+  return read as ReadObservation;
+}
 
-function isName(value: unknown): boolean {
+function isName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= NAME_MAX;
 }
 
-function roleOf(role: string | RoleRef): RoleRef {
-  if (typeof role === 'string' && isName(role)) return { name: role, params: {} };
-  if (typeof role !== 'object' || role === null) throw badIntent('a role must have a name and parameters');
-  checkMembers('a role', role, ROLE);
-  if (role.params === undefined)
-    throw badIntent('a role must have params; pass {} if it needs none, or pass only its name');
-  const params = copyJson(role.params, FOREIGN);
-  const texts =
-    typeof params === 'object' &&
-    params !== null &&
-    Object.keys(params).every((name) => isName(name) && isName((params as Readonly<Record<string, Json>>)[name]));
-  if (!isName(role?.name) || !texts)
-    throw badIntent(`the name and the parameters of a role must be strings of at most ${NAME_MAX} characters`);
-  return { name: role.name, params: params as Record<string, string> };
+function isGiven(value: unknown): boolean {
+  return value !== undefined;
 }
+
+function roleOf(role: string | RoleRef): RoleRef {
+  if (typeof role === 'string') {
+    checkIntent(NAME, role, 'proposal.role');
+    return { name: role, params: {} };
+  }
+  checkIntent(ROLE, role, 'proposal.role');
+  const { name } = role;
+  const params = copyJson(role.params, FOREIGN);
+  checkIntent(PARAMS, params, 'proposal.role.params');
+  return { name, params: params as Record<string, string> };
+}
+
+/** Refuses an argument of another form. @throws RuntimeError `bad_intent` */
+export function checkIntent(of: ArgumentSchema, value: unknown, argument: string): void {
+  checkArgument(of, value, argument, refusal);
+}
+
+const refusal: ArgumentRefusal = (message, details) => new RuntimeError('bad_intent', message, details);
 
 export function badIntent(what: string): RuntimeError {
   return new RuntimeError('bad_intent', `The intent is not valid: ${what}.`);

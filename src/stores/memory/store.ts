@@ -1,8 +1,9 @@
 import { markOwnPackage } from '#base';
 import type { SharedEffectStore } from '#ledger';
+import { checkInput } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { StoreError } from '../errors.ts';
-import { checkMembership } from '../input.ts';
+import { MEMBERSHIP } from '../input.ts';
 import type { Writes } from '../native-port.ts';
 import { rebuild } from '../rebuild.ts';
 import { Leases } from './lease.ts';
@@ -53,7 +54,7 @@ export class MemoryStore extends CheckedStore {
     const members = new Members(rows.effects, tenures, inTurn);
     this.#members = members;
     this.joinEffects = async (options) => {
-      checkMembership(options);
+      checkInput(MEMBERSHIP, options, 'options');
       this.#checkOpen();
       return members.join(options.leaseMs, options.signal);
     };

@@ -1,7 +1,8 @@
-import { checkArgument, isAssizeError } from '#base';
+import { arg, checkArgument, isAssizeError } from '#base';
+import { checkInput } from '../check-input.ts';
 import { StoreError } from '../errors.ts';
 import { POSTGRES_OPTIONS } from '../option-names.ts';
-import { checkChoices, checkScrubbing, WRITE_LOCK_WAIT_MS } from '../options.ts';
+import { DURABILITY, MODE, SCRUBBING, WRITE_LOCK_WAIT_MS } from '../options.ts';
 import { badUrl, readUrl } from './connection/connection-url.ts';
 import { loadDriver } from './connection/driver.ts';
 import { Readers } from './connection/readers.ts';
@@ -50,11 +51,12 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     connectAttempts: attempts = CONNECT_ATTEMPTS,
   } = options;
   const { readers: max = READERS, scrub = 'at_once' } = options;
-  checkChoices(mode, durability);
-  checkScrubbing(scrub);
+  checkInput(MODE, mode, 'options.mode');
+  checkInput(DURABILITY, durability, 'options.durability');
+  checkInput(SCRUBBING, scrub, 'options.scrub');
   const { url, schema } = readUrl(options.url);
-  checkNumber('connectAttempts', attempts, 1);
-  checkNumber('readers', max, 1);
+  checkInput(COUNT, attempts, 'options.connectAttempts');
+  checkInput(COUNT, max, 'options.readers');
   const settings = await settle(options, url, schema);
   const { path } = settings;
   const open = (): Promise<Session> => Session.open(settings);
@@ -121,11 +123,15 @@ async function settle(options: PostgresOptions, url: string, schema: string): Pr
     statementTimeoutMs: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
     connectTimeoutMs: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
   };
-  checkNumber('lockTimeoutMs', settings.lockTimeoutMs, 0);
-  checkNumber('statementTimeoutMs', settings.statementTimeoutMs, 1);
-  checkNumber('connectTimeoutMs', settings.connectTimeoutMs, 1);
+  checkInput(arg.wholeFrom(0, INT_MAX), settings.lockTimeoutMs, 'options.lockTimeoutMs');
+  checkInput(COUNT, settings.statementTimeoutMs, 'options.statementTimeoutMs');
+  checkInput(COUNT, settings.connectTimeoutMs, 'options.connectTimeoutMs');
   return { ...settings, path: pathOf({ ...settings, path: '' }, schema) };
 }
+
+/** The greatest setting of the server, and the greatest delay of a timer. */
+const INT_MAX = 2 ** 31 - 1;
+const COUNT = arg.wholeFrom(1, INT_MAX);
 
 /** Names the store without user, password and settings. */
 function pathOf(settings: SessionOptions, schema: string): string {
@@ -156,11 +162,4 @@ async function checkServer(session: Session, path: string): Promise<void> {
   if (fault !== undefined) {
     throw new StoreError('store_failed', `The server of ${path} ${fault}.`, { evidence: { path, version, encoding } });
   }
-}
-
-function checkNumber(name: string, value: number, min: number): void {
-  if (Number.isSafeInteger(value) && value >= min && value < 2 ** 31) return;
-  throw new StoreError('store_invalid_input', `${name} must be a whole number from ${min}.`, {
-    evidence: { [name]: value },
-  });
 }

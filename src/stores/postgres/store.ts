@@ -1,9 +1,10 @@
-import { markOwnPackage } from '#base';
+import { arg, markOwnPackage } from '#base';
 import type { FactReads, Membership, ParallelReader, RowRange, SharedEffectStore } from '#ledger';
+import { checkInput, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
-import { checkMembership, checkSnapshotRead, checkText } from '../input.ts';
+import { MEMBERSHIP, SNAPSHOT_READ } from '../input.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
 import type { Connections } from './connections.ts';
@@ -77,7 +78,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   async joinEffects(options: { readonly leaseMs: number; readonly signal?: AbortSignal }): Promise<Membership> {
     this.#writable();
-    checkMembership(options);
+    checkInput(MEMBERSHIP, options, 'options');
     const { leaseMs, signal } = options;
     const { tenures } = this.#connections;
     return this.#working(() => tenures.share(prepareJoin(this.#connections, leaseMs), signal), signal);
@@ -88,7 +89,8 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     options?: { readonly byText?: boolean },
   ): Promise<T> {
     this.#checkOpen();
-    checkSnapshotRead(read, options);
+    checkInput(arg.code, read, 'read');
+    checkInput(SNAPSHOT_READ, options, 'options');
     const { readers } = this.#connections;
     const asked = <A>(step: () => A | Promise<A>): Promise<A> => this.#asked('Reading', step);
     return readers.atOneMoment((asking) => read(factReads(prepareFactAnswers(asking, this.#connections), asked)));
@@ -105,7 +107,7 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#writable();
-    checkText(trajectoryId, 'trajectory_id');
+    checkInput(TEXT, trajectoryId, 'trajectoryId');
     return this.#connections.turns.acquire(trajectoryId);
   }
 

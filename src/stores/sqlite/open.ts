@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { checkArgument, isAssizeError } from '#base';
+import { arg, checkArgument, isAssizeError } from '#base';
+import { checkInput } from '../check-input.ts';
 import { StoreError } from '../errors.ts';
-import { checkCount } from '../input.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
-import { checkChoices, checkVectorSearch, type Durability, type OpenMode } from '../options.ts';
+import { DURABILITY, type Durability, MODE, type OpenMode, VECTOR_SEARCH } from '../options.ts';
 import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { openDatabase } from './connection/database.ts';
@@ -44,9 +44,10 @@ export const LOCK_TIMEOUT_MS = 5_000;
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkArgument(SQLITE_OPTIONS, options, 'options');
   const { mode = 'create', durability = 'full', lockTimeoutMs = LOCK_TIMEOUT_MS, vectors = 'exact' } = options;
-  checkChoices(mode, durability);
-  checkVectorSearch(vectors);
-  checkCount(lockTimeoutMs, 'lockTimeoutMs');
+  checkInput(MODE, mode, 'options.mode');
+  checkInput(DURABILITY, durability, 'options.durability');
+  checkInput(VECTOR_SEARCH, vectors, 'options.vectors');
+  checkInput(arg.whole, lockTimeoutMs, 'options.lockTimeoutMs');
   const path = checkPath(options.path);
   try {
     const extension = vectors === 'sqlite-vec' ? await sqliteVecPath() : undefined;

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { markOwnPackage } from '#base';
+import { arg, markOwnPackage } from '#base';
 import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
+import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
-import { checkSnapshotRead, checkText, checkTextQuery, checkToEmbed } from '../input.ts';
+import { checkTextQuery } from '../fact-input.ts';
+import { SNAPSHOT_READ } from '../input.ts';
 import type { Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
 import { readInParallel } from '../parallel-reader.ts';
@@ -116,7 +118,9 @@ export class SqliteStore extends CheckedStore {
   }
 
   override async textsToEmbed(embedder: string, space: string, limit: number): Promise<FactText[]> {
-    checkToEmbed(embedder, space, limit);
+    checkInput(TEXT, embedder, 'embedder');
+    checkInput(TEXT, space, 'space');
+    checkInput(POSITIVE, limit, 'limit');
     if (await this.#read(() => this.#reads.isWaiting())) await this.#index();
     return super.textsToEmbed(embedder, space, limit);
   }
@@ -125,7 +129,8 @@ export class SqliteStore extends CheckedStore {
     read: (facts: FactReads) => Promise<T>,
     options?: { readonly byText?: boolean },
   ): Promise<T> {
-    checkSnapshotRead(read, options);
+    checkInput(arg.code, read, 'read');
+    checkInput(SNAPSHOT_READ, options, 'options');
     if (options?.byText === true && !this.readonly && (await this.#read(() => this.#reads.isBehind())))
       await this.#index();
     // A separate connection, so other readers see commits in the meantime.
@@ -146,7 +151,7 @@ export class SqliteStore extends CheckedStore {
 
   async acquireWriteLock(trajectoryId: string): Promise<(() => void) | undefined> {
     this.#checkWritable();
-    checkText(trajectoryId, 'trajectory_id');
+    checkInput(TEXT, trajectoryId, 'trajectoryId');
     return this.#turns.acquire();
   }
 

@@ -15,7 +15,7 @@ export interface RebuildOptions {
 
 const REBUILD_OPTIONS = arg.options<RebuildOptions>({
   onProgress: arg.any,
-  keep: arg.optional(arg.of('true or false', (value) => typeof value === 'boolean')),
+  keep: arg.optional(arg.flag),
 });
 
 /** The result of a rebuild. */
