@@ -59,17 +59,19 @@ export async function untilCommitted<Answer>(
         step = planned;
       }
       ruled = step();
+      if (ruled !== undefined && 'needs' in ruled) {
+        kept = { step, generation, seq };
+        await ruled.needs();
+        tries--;
+        continue;
+      }
     } catch (error) {
       // An error is not recorded, so no append would show that it was based on stale memory.
       if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
       continue;
     }
     if (ruled === undefined) continue;
-    if ('needs' in ruled) {
-      kept = { step, generation, seq };
-      await ruled.needs();
-      tries--;
-    } else if ('unrecorded' in ruled) {
+    if ('unrecorded' in ruled) {
       if (!(await writer.isBehind())) return ruled.unrecorded;
     } else {
       try {
