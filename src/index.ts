@@ -60,12 +60,14 @@ export {
 } from '#oracle';
 export {
   type ApprovalInput,
+  type Approvals,
   Assize,
   type AssizeOptions,
   type BranchOptions,
   type Conclusion,
   type CreateOptions,
   type DelegationInput,
+  type Delegations,
   type ErasureInput,
   type ErasureRuling,
   type Judge,
@@ -86,6 +88,7 @@ export {
   type Score,
   type SearchMode,
   Trajectory,
+  type TrajectoryWrits,
   type VerifyOptions,
   verifyStore,
 } from '#runtime';
