@@ -63,7 +63,8 @@ if (large.ruling !== 'escalated') throw new Error(`The ruling is ${large.ruling}
 console.log('refund of 900:', large.ruling, 'because', large.detail);
 
 // The agent can't approve its own proposal, and no principal outside the channel can approve it.
-const approval = (principal: string) => trajectory.approve(large.pending, { principal, method: 'single sign-on' });
+const approval = (principal: string) =>
+  trajectory.approvals.approve(large.pending, { principal, method: 'single sign-on' });
 console.log('agent:ada approves:', await approval('agent:ada').catch(({ code }) => code));
 console.log('manager:grace approves:', (await approval('manager:grace')).ruling);
 

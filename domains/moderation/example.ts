@@ -49,7 +49,7 @@ async function propose(role: Role, action: string, args: object): Promise<Ruling
 
 async function approve(ruling: Ruling, principal: string): Promise<void> {
   if (ruling.ruling !== 'escalated') throw new Error('nothing is pending');
-  const approval = trajectory.approve(ruling.pending, { principal, method: 'example' });
+  const approval = trajectory.approvals.approve(ruling.pending, { principal, method: 'example' });
   await approval.then(
     (approved) => tell(`${principal} approves`, approved),
     (error) => console.log(`  ${principal} approves\n    not so: ${vectorOf(error)}`),

@@ -43,7 +43,7 @@ describe('a ban', () => {
     const first = await platform.propose('take_action', ban);
     if (first.ruling !== 'escalated') throw new Error('it must wait');
     const refused = { principal: 'mod:mona', method: 'test', reason: 'talk to them first' };
-    expect(await platform.stage.trajectory.reject(first.pending, refused)).toMatchObject({
+    expect(await platform.stage.trajectory.approvals.reject(first.pending, refused)).toMatchObject({
       reason: 'counselor_rejected',
     });
     expect(platform.account().actions['c4']).toBeUndefined();
@@ -66,15 +66,15 @@ describe('a ban', () => {
     if (decision.ruling !== 'escalated') throw new Error('it must wait');
     for (const principal of ['mod:mona', 'mod:otto'])
       await expect(
-        platform.stage.trajectory.approve(decision.pending, { principal, method: 'test' }),
+        platform.stage.trajectory.approvals.approve(decision.pending, { principal, method: 'test' }),
       ).rejects.toMatchObject({
         code: 'override_needed',
         evidence: { vector: [{ invariant_id: 'APPEAL_DECIDED_BY_ANOTHER' }] },
       });
     await expect(
-      platform.stage.trajectory.approve(decision.pending, { principal: 'agent:appeals', method: 'test' }),
+      platform.stage.trajectory.approvals.approve(decision.pending, { principal: 'agent:appeals', method: 'test' }),
     ).rejects.toMatchObject({ code: 'unauthorised_counselor' });
-    await platform.stage.trajectory.approve(decision.pending, { principal: 'mod:zoe', method: 'test' });
+    await platform.stage.trajectory.approvals.approve(decision.pending, { principal: 'mod:zoe', method: 'test' });
     await platform.done('reinstate', { appeal: 'a4' });
     const { standing, strikes, ends } = platform.account();
     expect(standing).toEqual({ level: 'good' });

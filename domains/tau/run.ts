@@ -175,7 +175,10 @@ export class RunAdjudicator<R extends Records> {
     let reason = 'rejected immediately without review (--escalations reject)';
     if (this.#options.escalations === 'approve') {
       try {
-        await trajectory.approve(pending, { ...COUNSELOR, reason: 'approved immediately (--escalations approve)' });
+        await trajectory.approvals.approve(pending, {
+          ...COUNSELOR,
+          reason: 'approved immediately (--escalations approve)',
+        });
         return 'approved';
       } catch (error) {
         // A counselor cannot commit the proposal as it is. Without a counselor for an override it
@@ -184,7 +187,7 @@ export class RunAdjudicator<R extends Records> {
         reason = error.message;
       }
     }
-    await trajectory.reject(pending, { ...COUNSELOR, reason });
+    await trajectory.approvals.reject(pending, { ...COUNSELOR, reason });
     return 'rejected';
   }
 

@@ -42,7 +42,7 @@ async function propose(finding: string, name: string, action: string, args: obje
 
 async function approve(ruling: Ruling, principal: string): Promise<void> {
   if (ruling.ruling !== 'escalated') throw new Error('nothing is pending');
-  const approval = trajectory.approve(ruling.pending, { principal, method: 'example' });
+  const approval = trajectory.approvals.approve(ruling.pending, { principal, method: 'example' });
   await approval.then(
     (approved) => tell(`${principal} approves`, approved),
     (error) => console.log(`  ${principal} approves\n    not so: ${vectorOf(error)}`),

@@ -31,7 +31,8 @@ describe('a verdict', () => {
     await lab.assigned();
     const ruling = await lab.propose('judge', genuine);
     if (ruling.ruling !== 'escalated') throw new Error('it must wait');
-    const approve = (principal: string) => lab.stage.trajectory.approve(ruling.pending, { principal, method: 'test' });
+    const approve = (principal: string) =>
+      lab.stage.trajectory.approvals.approve(ruling.pending, { principal, method: 'test' });
     await expect(approve('agent:verification')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
     await expect(approve('expert:ben')).rejects.toMatchObject({
       code: 'override_needed',
@@ -47,7 +48,9 @@ describe('a verdict', () => {
     const ruling = await lab.propose('judge', genuine);
     if (ruling.ruling !== 'escalated') throw new Error('it must wait');
     const refusal = { principal: 'expert:ada', method: 'test', reason: 'it does not crash here' };
-    expect(await lab.stage.trajectory.reject(ruling.pending, refusal)).toMatchObject({ reason: 'counselor_rejected' });
+    expect(await lab.stage.trajectory.approvals.reject(ruling.pending, refusal)).toMatchObject({
+      reason: 'counselor_rejected',
+    });
     expect(await lab.propose('report', { report: 'p1', verdict: 'v1' })).toMatchObject({
       invariantId: 'REPORT_ON_VERDICT',
     });

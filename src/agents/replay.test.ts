@@ -199,18 +199,18 @@ describe('entries of other writers between turns are replayed as recorded', () =
       childTrajectoryId: 'child',
       privateKey: lead.privateKey,
     };
-    const child = await trajectory.delegate(terms);
+    const child = await trajectory.delegations.delegate(terms);
     await run({ maxTurns: 3 });
-    const [start] = trajectory.delegations();
+    const [start] = trajectory.delegations.open();
     if (left === 'untold') kept.commit = refusing(kept.commit.bind(kept));
-    const writ = child.delegatedFrom?.writ;
-    const done = await trajectory
+    const writ = child.delegations.origin?.writ;
+    const done = await trajectory.writs
       .revoke({ writ: writ as never, reason: 'lost', by: officer })
       .catch((error: unknown) => error);
     expect(done instanceof Error).toBe(left === 'untold');
     Reflect.deleteProperty(kept, 'commit');
-    if (left === 'answered' || left === 'concluded') await child.answer({ finalAnswer: 'so' });
-    if (left === 'concluded') await trajectory.conclude(start?.id as string);
+    if (left === 'answered' || left === 'concluded') await child.delegations.answer({ finalAnswer: 'so' });
+    if (left === 'concluded') await trajectory.delegations.conclude(start?.id as string);
     if (left !== 'untold') await run();
     return recorded;
   }

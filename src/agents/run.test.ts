@@ -223,7 +223,7 @@ describe('a run', () => {
     );
     expect(awake.ended).toBe('turns');
     expect((await payloads(store))[before.length]).toMatchObject({ kind: 'commit', counselor: { principal: 'chief' } });
-    expect(trajectory.pending()).toEqual([]);
+    expect(trajectory.approvals.pending()).toEqual([]);
     expect(await replay({}, agents)).toMatchObject({ same: true });
   });
 

@@ -195,7 +195,7 @@ class Run {
   async #again(recorded: RecordedTurn): Promise<TurnOutcome> {
     const { turn, number } = recorded;
     if ('counsel' in turn) {
-      const isOpen = this.#trajectory.pending().some(({ id }) => id === turn.counsel.pending);
+      const isOpen = this.#trajectory.approvals.pending().some(({ id }) => id === turn.counsel.pending);
       return isOpen ? resolveIn(this.#trajectory, turn.counsel, recorded) : {};
     }
     if (turn.does !== 'propose') return {};
@@ -213,7 +213,7 @@ class Run {
   /** A pending proposal that no counselor was asked about since the head moved. */
   #forCounsel(): OpenPending | undefined {
     if (this.#options.counsel === undefined) return undefined;
-    return this.#trajectory.pending().find(({ id }) => this.#putOff.get(id) !== this.#trajectory.head);
+    return this.#trajectory.approvals.pending().find(({ id }) => this.#putOff.get(id) !== this.#trajectory.head);
   }
 
   async #next(): Promise<Invoked | 'aborted' | undefined> {
@@ -238,7 +238,7 @@ class Run {
   }
 
   #candidates(): string[] {
-    const pending = new Set(this.#trajectory.pending().map(({ id }) => id));
+    const pending = new Set(this.#trajectory.approvals.pending().map(({ id }) => id));
     return [...this.#agents.keys()].filter((name) => {
       const { isDone, waits, frozenBy } = this.#standing(name);
       if (isDone || (frozenBy !== undefined && pending.has(frozenBy))) return false;
@@ -266,7 +266,7 @@ class Run {
 
   #endReason(): RunReport['ended'] {
     if ([...this.#agents.keys()].every((name) => this.#standing(name).isDone)) return 'done';
-    return this.#trajectory.pending().length > 0 ? 'pending' : 'waiting';
+    return this.#trajectory.approvals.pending().length > 0 ? 'pending' : 'waiting';
   }
 
   // ── one turn ──

@@ -45,7 +45,7 @@ export async function proposeIn(
 /**
  * Executes a counselor's decision. A refusal is a result, and a repeated turn has the same result.
  *
- * @throws the errors of `Trajectory.approve`, except refusals of the counselor
+ * @throws the errors of `Approvals.approve`, except refusals of the counselor
  */
 export async function resolveIn(
   trajectory: Trajectory,
@@ -64,7 +64,7 @@ export async function resolveIn(
 function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later' }>): Promise<Ruling> {
   const { pending, digest, principal, method, reason } = counsel;
   const by = { principal, method, digest };
-  if (counsel.do === 'reject') return trajectory.reject(pending, { ...by, reason: counsel.reason });
+  if (counsel.do === 'reject') return trajectory.approvals.reject(pending, { ...by, reason: counsel.reason });
   const { override, replacement } = counsel;
   const approval: ApprovalInput = {
     ...by,
@@ -72,7 +72,7 @@ function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later'
     ...(reason === undefined ? {} : { reason }),
     ...(replacement === undefined ? {} : { replacement: replacement as unknown as PatchOperation[] }),
   };
-  return trajectory.approve(pending, approval);
+  return trajectory.approvals.approve(pending, approval);
 }
 
 function isRefusal(error: unknown): boolean {

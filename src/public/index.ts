@@ -48,11 +48,13 @@ export {
 } from '#oracle';
 export {
   type ApprovalInput,
+  type Approvals,
   Assize,
   type AssizeOptions,
   type BranchOptions,
   type CreateOptions,
   type DelegationInput,
+  type Delegations,
   type ErasureInput,
   type ErasureRuling,
   type FinalRuling,
@@ -64,6 +66,7 @@ export {
   type RevocationInput,
   type Ruling,
   Trajectory,
+  type TrajectoryWrits,
   type Transaction,
   type TransactionOptions,
   type TransactionOutcome,

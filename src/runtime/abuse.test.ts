@@ -94,12 +94,12 @@ test('a signer in the writ chain of a puppet resolves none of its proposals', as
     for (const open of [trajectory, again]) {
       for (const principal of refused) {
         const by = { principal, method: 'test', reason: 'r' };
-        const approve = (): Promise<Ruling> => open.approve(id, { ...by, override: true });
+        const approve = (): Promise<Ruling> => open.approvals.approve(id, { ...by, override: true });
         expect(await refusal(store, open, approve)).toBe('unauthorised_counselor');
-        expect(await refusal(store, open, () => open.reject(id, by))).toBe('unauthorised_counselor');
+        expect(await refusal(store, open, () => open.approvals.reject(id, by))).toBe('unauthorised_counselor');
       }
     }
-    expect(await again.approve(id, { ...DOCTOR, override: true })).toMatchObject({ ruling: 'committed' });
+    expect(await again.approvals.approve(id, { ...DOCTOR, override: true })).toMatchObject({ ruling: 'committed' });
   }
 });
 
@@ -126,9 +126,9 @@ test('the next proposal records an expired approval and is then adjudicated', as
     { kind: 'rejection', reason: 'expired', resolves: id, at: '2026-03-23T09:01:00.000000Z' },
     { kind: 'commit', action: { name: 'add' } },
   ]);
-  expect(trajectory.pending()).toEqual([]);
+  expect(trajectory.approvals.pending()).toEqual([]);
   expect(trajectory.state()).toMatchObject({ n: 1, asked: 0 });
-  expect(await codeOf(trajectory.approve(id, DOCTOR))).toBe('not_pending');
+  expect(await codeOf(trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
   expect(await verifyStore(store)).toMatchObject([{ valid: true, open: 0 }]);
 });
 
@@ -354,7 +354,7 @@ describe('opening a ledger that another program wrote', () => {
     const { store, trajectory } = await begun();
     const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
     const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;
-    await trajectory.approve(id, { ...DOCTOR, replacement, override: true });
+    await trajectory.approvals.approve(id, { ...DOCTOR, replacement, override: true });
     expect((await opened(store)).state()).toMatchObject({ n: 11 });
     const begunSo = new MemoryStore();
     const initial = { ...desk.initial, n: 11 };
@@ -368,7 +368,7 @@ describe('repeating an approved proposal with its key answers committed', () => 
 
   async function approved(): Promise<{ store: MemoryStore; trajectory: Trajectory; answer: Ruling }> {
     const { store, trajectory } = await begun();
-    const answer = await trajectory.approve(pendingOf(await trajectory.propose(input)), DOCTOR);
+    const answer = await trajectory.approvals.approve(pendingOf(await trajectory.propose(input)), DOCTOR);
     expect(answer).toMatchObject({ ruling: 'committed' });
     return { store, trajectory, answer };
   }
@@ -390,18 +390,18 @@ describe('repeating an approved proposal with its key answers committed', () => 
 test('pending() returns a copy', async () => {
   const { store, trajectory } = await begun();
   const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
-  const before = structuredClone(trajectory.pending());
-  const list = trajectory.pending() as any[];
+  const before = structuredClone(trajectory.approvals.pending());
+  const list = trajectory.approvals.pending() as any[];
   list[0].payload.proposal.action.args.amount = 99;
   list[0].payload.proposal.delta.state.length = 0;
   list[0].payload.freezes = [];
   list[0].payload.channel = 'clerk';
   list.length = 0;
-  expect(trajectory.pending()).toEqual(before);
+  expect(trajectory.approvals.pending()).toEqual(before);
   expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen' });
-  const byClerk = trajectory.approve(id, { principal: 'clerk-1', method: 'test' });
+  const byClerk = trajectory.approvals.approve(id, { principal: 'clerk-1', method: 'test' });
   expect(await codeOf(byClerk)).toBe('unauthorised_counselor');
-  expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+  expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   expect(trajectory.state()).toMatchObject({ asked: 5, approved: 5 });
   expect((await payloads(store, 't'))[2]).toMatchObject({ action: { args: { amount: 5 } } });
 });

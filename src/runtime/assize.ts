@@ -199,10 +199,10 @@ export class Assize {
    * Opens a trajectory: replays it, and refuses a trajectory that does not verify. Opening the same
    * trajectory again returns the same object.
    *
-   * First completes work that a crash interrupted between the trajectory and its delegations
-   * (`Trajectory.completeDelegations`). Then starts to resume unfinished effects if their tools are
-   * here; only `recoverEffects` waits for that. If a snapshot exists, only later entries are
-   * replayed; `verify` checks the entries before it.
+   * First completes work that a crash interrupted between the trajectory and its delegations. Then
+   * starts to resume unfinished effects if their tools are here; only `recoverEffects` waits for
+   * that. If a snapshot exists, only later entries are replayed; `verify` checks the entries before
+   * it.
    *
    * With a domain, the trajectory must belong to that domain and is typed by it.
    *
@@ -216,7 +216,11 @@ export class Assize {
     return trajectory;
   }
 
-  /** The work of an opening besides reading. A runtime that may not write skips it. */
+  /**
+   * The work of an opening besides reading. A runtime that may not write skips it.
+   *
+   * @internal
+   */
   protected async complete(trajectory: Trajectory): Promise<void> {
     await trajectory.completeDelegations();
     this.#effects?.resumeAbandoned(trajectory.id);
@@ -234,12 +238,12 @@ export class Assize {
 
   /**
    * Revokes a writ in its trajectory, and in all trajectories that a descendant was delegated to
-   * (`Trajectory.revoke`). `trajectoryId` selects the trajectory. Its default is the trajectory
+   * (`Trajectory.writs`). `trajectoryId` selects the trajectory. Its default is the trajectory
    * that `by` names, or else the trajectory of the revoked writ. A writ that names no trajectory is
    * valid in many, and is revoked in each separately.
    *
    * @throws RuntimeError `bad_intent` if `trajectoryId` is needed but missing, and the errors of
-   * `open` and `Trajectory.revoke`; ArgumentError `bad_argument`
+   * `open` and `TrajectoryWrits.revoke`; ArgumentError `bad_argument`
    */
   async revoke(options: RevocationInput & { readonly trajectoryId?: string }): Promise<Revocation> {
     checkArgument(arg.object, options, 'input');
@@ -250,7 +254,7 @@ export class Assize {
         'bad_intent',
         'The revocation is not valid: it needs a trajectory, because the writs name none.',
       );
-    return (await this.open(where)).revoke(input);
+    return (await this.open(where)).writs.revoke(input);
   }
 
   async #reopened(trajectoryId: string): Promise<Trajectory> {

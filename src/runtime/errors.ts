@@ -97,7 +97,7 @@ export type RuntimeErrorCode =
   | 'bad_writ'
   /**
    * The child is not an open delegation of this trajectory, or was not created by a delegation.
-   * List open delegations with `trajectory.delegations()`.
+   * List open delegations with `trajectory.delegations.open()`.
    */
   | 'not_delegated'
   /**

@@ -8,13 +8,18 @@
  * during replay.
  */
 
-export type { PendingStatus } from './approve/await-decision.ts';
+export { Approvals, type PendingStatus } from './approve/approvals.ts';
 export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
 export { Assize, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';
 export type { BranchOptions, CreateOptions } from './create.ts';
-export type { OpenDelegation, Origin } from './delegate/delegate.ts';
-export type { PropagatedRevocation, Revocation, RevocationInput } from './delegate/revoke.ts';
+export { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';
+export {
+  type PropagatedRevocation,
+  type Revocation,
+  type RevocationInput,
+  TrajectoryWrits,
+} from './delegate/revoke.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export {

@@ -43,9 +43,9 @@ describe('a proposal that needs two approvals', () => {
   test('is pending again, unchanged, after the first and committed by the second', async () => {
     const { store, clock, trajectory } = await begun();
     const first = await ask(trajectory);
-    expect(trajectory.pending()).toMatchObject([{ id: first, payload: { approvals: 2 } }]);
+    expect(trajectory.approvals.pending()).toMatchObject([{ id: first, payload: { approvals: 2 } }]);
     clock.forward(MINUTE);
-    const answer = await trajectory.approve(first, doctor('a', { reason: 'it is due' }));
+    const answer = await trajectory.approvals.approve(first, doctor('a', { reason: 'it is due' }));
     expect(answer).toMatchObject({
       ruling: 'escalated',
       approvals: 2,
@@ -58,29 +58,31 @@ describe('a proposal that needs two approvals', () => {
     expect({ seq, head, resolves }).toEqual({ seq: 2, head: first, resolves: first });
     expect(at).toBe('2026-03-23T09:01:00.000000Z');
     expect(approved_by).toEqual([{ principal: 'dr-a', as: 'md', method: 'test', reason: 'it is due' }]);
-    expect(trajectory.pending().map(({ id }) => id)).toEqual([second]);
+    expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([second]);
     expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0, by: '' });
 
-    expect(await trajectory.approve(second, doctor('b', { digest: before.digest }))).toMatchObject({
+    expect(await trajectory.approvals.approve(second, doctor('b', { digest: before.digest }))).toMatchObject({
       ruling: 'committed',
     });
     expect((await payloads(store, 't'))[3]).toMatchObject({ resolves: second, counselor: { principal: 'dr-b' } });
-    expect(trajectory.pending()).toEqual([]);
+    expect(trajectory.approvals.pending()).toEqual([]);
     expect(await sound(store, two)).toMatchObject({ asked: 5, approved: 5, by: 'dr-b' });
   });
 
   test('is never approved twice by one principal, in any form of the name', async () => {
     const { store, trajectory, open } = await begun();
-    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('Zo\u00eb')));
+    const second = await pendingOf(trajectory.approvals.approve(await ask(trajectory), doctor('Zo\u00eb')));
     const again = await open();
     for (const name of ['Zo\u00eb', 'Zoe\u0308']) {
       for (const one of [trajectory, again]) {
-        expect(await codeOf(one, () => one.approve(second, doctor(name)))).toBe('already_approved');
-        expect(await codeOf(one, () => one.approve(second, doctor(name, { override: true })))).toBe('already_approved');
+        expect(await codeOf(one, () => one.approvals.approve(second, doctor(name)))).toBe('already_approved');
+        expect(await codeOf(one, () => one.approvals.approve(second, doctor(name, { override: true })))).toBe(
+          'already_approved',
+        );
       }
     }
     expect(await allEntries(store, 't')).toHaveLength(3);
-    expect(await again.approve(second, doctor('zoe'))).toMatchObject({ ruling: 'committed' });
+    expect(await again.approvals.approve(second, doctor('zoe'))).toMatchObject({ ruling: 'committed' });
     expect(await sound(store, two)).toMatchObject({ by: 'dr-zoe' });
   });
 
@@ -89,11 +91,11 @@ describe('a proposal that needs two approvals', () => {
     let id = await ask(trajectory, 5, doctorsOwn);
     for (const helper of ['a', 'b']) {
       for (const principal of ['dr-own', 'agent', 'clerk-1', 'nobody', 'md']) {
-        expect(await codeOf(trajectory, () => trajectory.approve(id, { principal, method: 'test' }))).toBe(
+        expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, { principal, method: 'test' }))).toBe(
           'unauthorised_counselor',
         );
       }
-      const answer = await trajectory.approve(id, doctor(helper));
+      const answer = await trajectory.approvals.approve(id, doctor(helper));
       if (answer.ruling === 'escalated') id = answer.pending;
     }
     expect(await sound(store, two)).toMatchObject({ asked: 5, by: 'dr-b' });
@@ -101,41 +103,41 @@ describe('a proposal that needs two approvals', () => {
 
   test.each(['a', 'b'])('is refused by any one of them: %s', async (name) => {
     const { store, trajectory } = await begun();
-    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
-    const ruling = await trajectory.reject(second, doctor(name, { reason: 'no' }) as never);
+    const second = await pendingOf(trajectory.approvals.approve(await ask(trajectory), doctor('a')));
+    const ruling = await trajectory.approvals.reject(second, doctor(name, { reason: 'no' }) as never);
     expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'counselor_rejected', detail: 'no' });
-    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('c')))).toBe('not_pending');
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(second, doctor('c')))).toBe('not_pending');
     expect(await sound(store, two)).toMatchObject({ asked: 0 });
   });
 
   test('reports its current id to a caller with the former one', async () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     for (const attempting of [
-      () => trajectory.approve(first, doctor('b')),
-      () => trajectory.reject(first, doctor('b', { reason: 'no' }) as never),
+      () => trajectory.approvals.approve(first, doctor('b')),
+      () => trajectory.approvals.reject(first, doctor('b', { reason: 'no' }) as never),
     ]) {
       const attempt = attempting();
       await expect(attempt).rejects.toMatchObject({ code: 'not_pending', evidence: { id: first, now: second } });
       await expect(attempt).rejects.toThrow(second);
     }
-    await trajectory.approve(second, doctor('b'));
+    await trajectory.approvals.approve(second, doctor('b'));
     const by = trajectory.head;
-    const late = trajectory.approve(first, doctor('c'));
+    const late = trajectory.approvals.approve(first, doctor('c'));
     await expect(late).rejects.toMatchObject({ code: 'not_pending', evidence: { id: first, by } });
     await expect(late).rejects.toThrow(/no longer pending: it was approved by \S*b,/);
   });
 
   test('freezes as much between the two as before', async () => {
     const { trajectory } = await begun();
-    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+    const second = await pendingOf(trajectory.approvals.approve(await ask(trajectory), doctor('a')));
     expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen', by: second });
     const other = await begun(apart);
-    const waits = await pendingOf(other.trajectory.approve(await ask(other.trajectory), doctor('a')));
+    const waits = await pendingOf(other.trajectory.approvals.approve(await ask(other.trajectory), doctor('a')));
     expect(await other.trajectory.propose(intent('ask', { amount: 1 }, worker))).toMatchObject({ by: waits });
     expect(await other.trajectory.propose(intent('add', { by: 4 }, worker))).toMatchObject({ ruling: 'committed' });
-    expect(await other.trajectory.approve(waits, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await other.trajectory.approvals.approve(waits, doctor('b'))).toMatchObject({ ruling: 'committed' });
     expect(await sound(other.store, apart)).toMatchObject({ n: 4, asked: 5, by: 'dr-b' });
   });
 
@@ -143,9 +145,12 @@ describe('a proposal that needs two approvals', () => {
     const { store, clock, trajectory } = await begun();
     const first = await ask(trajectory);
     clock.forward(9 * MINUTE);
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     clock.forward(MINUTE);
-    expect(await trajectory.approve(second, doctor('b'))).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+    expect(await trajectory.approvals.approve(second, doctor('b'))).toMatchObject({
+      ruling: 'rejected',
+      reason: 'expired',
+    });
     expect((await payloads(store, 't'))[3]).toMatchObject({ resolves: second, reason: 'expired' });
     expect(await sound(store, two)).toMatchObject({ asked: 0 });
   });
@@ -153,13 +158,13 @@ describe('a proposal that needs two approvals', () => {
   test('continues unchanged in another process after a crash', async () => {
     const { store, trajectory, open } = await begun(three);
     const first = await ask(trajectory);
-    const second = await pendingOf((await open()).approve(first, doctor('a')));
-    const third = await pendingOf((await open()).approve(second, doctor('b')));
+    const second = await pendingOf((await open()).approvals.approve(first, doctor('a')));
+    const third = await pendingOf((await open()).approvals.approve(second, doctor('b')));
     const last = await open();
-    expect(last.pending()).toMatchObject([{ id: third, payload: { approved_by: [{}, {}], approvals: 3 } }]);
-    expect(await last.approve(third, doctor('c'))).toMatchObject({ ruling: 'committed' });
+    expect(last.approvals.pending()).toMatchObject([{ id: third, payload: { approved_by: [{}, {}], approvals: 3 } }]);
+    expect(await last.approvals.approve(third, doctor('c'))).toMatchObject({ ruling: 'committed' });
     // A caller with an older generation of memory gets the resolution.
-    expect(await trajectory.approve(first, doctor('d')).catch(({ code }) => code)).toBe('not_pending');
+    expect(await trajectory.approvals.approve(first, doctor('d')).catch(({ code }) => code)).toBe('not_pending');
     expect(await sound(store, three)).toMatchObject({ asked: 5, by: 'dr-c' });
   });
 
@@ -167,11 +172,11 @@ describe('a proposal that needs two approvals', () => {
     const { trajectory, open } = await begun();
     const proposal = intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' });
     const first = await pendingOf(trajectory.propose(proposal));
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     for (const one of [trajectory, await open()]) {
       expect(await one.propose(proposal)).toMatchObject({ ruling: 'escalated', pending: second, approvals: 2 });
     }
-    const committed = await trajectory.approve(second, doctor('b'));
+    const committed = await trajectory.approvals.approve(second, doctor('b'));
     for (const one of [trajectory, await open()]) expect(await one.propose(proposal)).toEqual(committed);
   });
 
@@ -180,12 +185,12 @@ describe('a proposal that needs two approvals', () => {
     let id = await ask(trajectory);
     const replacement = [{ op: 'replace', path: '/approved', value: 9 }];
     for (let n = 0; n < 2; n++) {
-      const attempt = () => trajectory.approve(id, doctor(`r${n}`, { replacement, override: true }));
+      const attempt = () => trajectory.approvals.approve(id, doctor(`r${n}`, { replacement, override: true }));
       expect(await codeOf(trajectory, attempt)).toBe('invalid_replacement');
-      const answer = await trajectory.approve(id, doctor(`${n}`));
+      const answer = await trajectory.approvals.approve(id, doctor(`${n}`));
       if (answer.ruling === 'escalated') id = answer.pending;
     }
-    expect(trajectory.pending()).toEqual([]);
+    expect(trajectory.approvals.pending()).toEqual([]);
   });
 });
 
@@ -247,13 +252,15 @@ describe('the approver', () => {
 
   test('has a visible name; invisible text allows no repeated or self-approval', async () => {
     const { trajectory } = await begun();
-    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+    const second = await pendingOf(trajectory.approvals.approve(await ask(trajectory), doctor('a')));
     for (const principal of ODD) {
       const by = { principal, method: 'test' };
-      expect(await codeOf(trajectory, () => trajectory.approve(second, by))).toBe('bad_intent');
-      expect(await codeOf(trajectory, () => trajectory.reject(second, { ...by, reason: 'no' }))).toBe('bad_intent');
+      expect(await codeOf(trajectory, () => trajectory.approvals.approve(second, by))).toBe('bad_intent');
+      expect(await codeOf(trajectory, () => trajectory.approvals.reject(second, { ...by, reason: 'no' }))).toBe(
+        'bad_intent',
+      );
     }
-    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('a')))).toBe('already_approved');
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(second, doctor('a')))).toBe('already_approved');
   });
 
   test('did not ask for it under a name with something in it that can’t be seen', async () => {
@@ -262,7 +269,7 @@ describe('the approver', () => {
       const trajectory = await assize.create(two, { trajectoryId: 't' });
       const id = await pendingOf(trajectory.propose(intent('ask', { amount: 5 }, writFor(subject))));
       const plain = subject.includes('  ') ? 'dr- a' : 'dr-a';
-      const approve = () => trajectory.approve(id, { principal: plain, method: 'test' });
+      const approve = () => trajectory.approvals.approve(id, { principal: plain, method: 'test' });
       expect([subject, await codeOf(trajectory, approve)]).toEqual([subject, 'unauthorised_counselor']);
     }
   });
@@ -275,10 +282,12 @@ describe('an override of a proposal that needs two approvals', () => {
   test('is asked of each, and recorded with each', async () => {
     const { store, trajectory } = await begun();
     const first = await tooMuch(trajectory);
-    expect(await codeOf(trajectory, () => trajectory.approve(first, doctor('a')))).toBe('override_needed');
-    const second = await pendingOf(trajectory.approve(first, doctor('a', { override: true })));
-    expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('b')))).toBe('override_needed');
-    expect(await trajectory.approve(second, doctor('b', { override: true }))).toMatchObject({ ruling: 'committed' });
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(first, doctor('a')))).toBe('override_needed');
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a', { override: true })));
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(second, doctor('b')))).toBe('override_needed');
+    expect(await trajectory.approvals.approve(second, doctor('b', { override: true }))).toMatchObject({
+      ruling: 'committed',
+    });
     const [, , step, commit] = await payloads(store, 't');
     expect(step).toMatchObject({ approved_by: [{ principal: 'dr-a', override: true }] });
     expect(commit).toMatchObject({ counselor: { principal: 'dr-b', override: true } });
@@ -292,7 +301,7 @@ describe('an override of a proposal that needs two approvals', () => {
       trajectory.propose({ action: 'put', role: { name: 'on', params: { scale } }, args: to, writ: writFor('agent') });
     const over = { override: true };
     const tip = async (scale: string, to = 9): Promise<void> => {
-      expect(await trajectory.approve(await pendingOf(put(scale, to)), doctor('z', over))).toMatchObject({
+      expect(await trajectory.approvals.approve(await pendingOf(put(scale, to)), doctor('z', over))).toMatchObject({
         ruling: 'committed',
       });
     };
@@ -300,12 +309,12 @@ describe('an override of a proposal that needs two approvals', () => {
       trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never)),
     );
     await tip('u');
-    const second = await pendingOf(trajectory.approve(first, doctor('a', over)));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a', over)));
     const seen = [{ invariant_id: 'LEVEL', result: 'escalate', detail: '/scales/u: 9' }];
     expect((await payloads(store, 't')).at(-1)).toMatchObject({ approved_by: [{ override: true, overridden: seen }] });
     await put('u', 0);
     await tip('v');
-    const approve = () => trajectory.approve(second, doctor('b', over));
+    const approve = () => trajectory.approvals.approve(second, doctor('b', over));
     expect(await codeOf(trajectory, approve)).toBe('changed_since');
     await expect(approve()).rejects.toThrow(/dr-a approved it with override when LEVEL.*\/scales\/u: 9/);
     await put('v', 0);
@@ -329,16 +338,18 @@ describe('an override of a proposal that needs two approvals', () => {
     const first = await pendingOf(
       trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never)),
     );
-    await trajectory.approve(await pendingOf(put(9)), doctor('z', { override: true }));
-    const second = await pendingOf(trajectory.approve(first, doctor('a', { override: true })));
+    await trajectory.approvals.approve(await pendingOf(put(9)), doctor('z', { override: true }));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a', { override: true })));
     await put(0);
-    expect(await trajectory.approve(second, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(second, doctor('b'))).toMatchObject({ ruling: 'committed' });
   });
 
   test('is not recorded where nothing is to be overridden', async () => {
     const { store, trajectory } = await begun();
-    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a', { override: true })));
-    await trajectory.approve(second, doctor('b', { override: true }));
+    const second = await pendingOf(
+      trajectory.approvals.approve(await ask(trajectory), doctor('a', { override: true })),
+    );
+    await trajectory.approvals.approve(second, doctor('b', { override: true }));
     const [, , step, commit] = await payloads(store, 't');
     expect(step).toMatchObject({ approved_by: [{ principal: 'dr-a', as: 'md', method: 'test' }] });
     expect(step).not.toHaveProperty('approved_by.0.override');
@@ -347,17 +358,19 @@ describe('an override of a proposal that needs two approvals', () => {
 
   test('does not cover a rule broken in another process after the first approval', async () => {
     const { trajectory } = await begun(apart);
-    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a', { override: true })));
+    const second = await pendingOf(
+      trajectory.approvals.approve(await ask(trajectory), doctor('a', { override: true })),
+    );
     // In another process a counselor overrides a rule that passed at the first approval.
     const held = writFor('held', { require_approval: ['add'] });
     const other = await pendingOf(trajectory.propose(intent('add', { by: 1 }, held)));
     const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;
-    await trajectory.approve(other, doctor('x', { override: true, replacement }));
+    await trajectory.approvals.approve(other, doctor('x', { override: true, replacement }));
     for (const override of [false, true])
-      expect(await codeOf(trajectory, () => trajectory.approve(second, doctor('b', { override })))).toBe(
+      expect(await codeOf(trajectory, () => trajectory.approvals.approve(second, doctor('b', { override })))).toBe(
         'changed_since',
       );
-    expect(await trajectory.reject(second, doctor('b', { reason: 'anew' }) as never)).toMatchObject({
+    expect(await trajectory.approvals.reject(second, doctor('b', { reason: 'anew' }) as never)).toMatchObject({
       ruling: 'rejected',
     });
   });
@@ -369,7 +382,7 @@ describe('how many it takes', () => {
     const { trajectory } = await begun(domain);
     const pay = await trajectory.propose(intent('pay', { usd: 0 }, careful));
     expect(pay).toMatchObject({ ruling: 'escalated', approvals: 3, channel: 'any', reason: 'writ_requires_approval' });
-    await trajectory.reject(await pendingOf(pay), doctor('a', { reason: 'no' }) as never);
+    await trajectory.approvals.reject(await pendingOf(pay), doctor('a', { reason: 'no' }) as never);
     expect(await trajectory.propose(intent('ask', { amount: 1 }, careful))).toMatchObject({ approvals: 2 });
   });
 
@@ -379,7 +392,9 @@ describe('how many it takes', () => {
     const answer = await trajectory.propose(intent('ask', { amount: 1 }, worker));
     expect(answer).not.toHaveProperty('approvals');
     expect((await payloads(store, 't'))[1]).not.toHaveProperty('approvals');
-    expect(await trajectory.approve(await pendingOf(answer), doctor('a'))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(await pendingOf(answer), doctor('a'))).toMatchObject({
+      ruling: 'committed',
+    });
   });
 
   test('by a domain under the same hash that says otherwise: nothing is approved', async () => {
@@ -389,16 +404,16 @@ describe('how many it takes', () => {
     const again = await runtimeOver(store, [milder as Domain]).open('t');
     const replacement = [{ op: 'replace', path: '/approved', value: 5 }];
     for (const rest of [{}, { replacement, override: true }])
-      expect(await codeOf(again, () => again.approve(first, doctor('a', rest)))).toBe('changed_since');
+      expect(await codeOf(again, () => again.approvals.approve(first, doctor('a', rest)))).toBe('changed_since');
   });
 });
 
 describe('deep replay', () => {
   async function decided() {
     const { store, trajectory } = await begun(three);
-    const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
-    const third = await pendingOf(trajectory.approve(second, doctor('b')));
-    await trajectory.approve(third, doctor('c'));
+    const second = await pendingOf(trajectory.approvals.approve(await ask(trajectory), doctor('a')));
+    const third = await pendingOf(trajectory.approvals.approve(second, doctor('b')));
+    await trajectory.approvals.approve(third, doctor('c'));
     return store;
   }
   const found = async (domain: Domain): Promise<string[]> => {
@@ -416,8 +431,11 @@ describe('deep replay', () => {
     const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
     await trajectory.propose(intent('sign', null, writFor('agent'), { role: 'signing' } as never));
     const put = { action: 'put', role: { name: 'on', params: { scale: 'u' } }, args: 9, writ: writFor('agent') };
-    await trajectory.approve(await pendingOf(trajectory.propose(put)), doctor('z', { override: true }));
-    await trajectory.approve(trajectory.pending()[0]?.id as string, doctor('a', { override: true }));
+    await trajectory.approvals.approve(await pendingOf(trajectory.propose(put)), doctor('z', { override: true }));
+    await trajectory.approvals.approve(
+      trajectory.approvals.pending()[0]?.id as string,
+      doctor('a', { override: true }),
+    );
     const step = (await payloads(store, 't')).at(-1) as PendingPayload;
     const differences = async (overridden: VectorItem[]) => {
       const written = new MemoryStore();

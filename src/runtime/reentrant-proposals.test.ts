@@ -128,7 +128,7 @@ describe.each(PLACES)('a proposal made by %s', (place) => {
     const escalated = await trajectory.propose(put('outer', 10));
     if (escalated.ruling !== 'escalated') throw new Error(`It was ${escalated.ruling}.`);
     arm();
-    const approved = await trajectory.approve(escalated.pending, { principal: 'boss', method: 'test' });
+    const approved = await trajectory.approvals.approve(escalated.pending, { principal: 'boss', method: 'test' });
     expect(rulingOf(approved)).toBe('committed');
     // The pending proposal is compiled again without a new read of its arguments. The clock is
     // asked before that, while the proposal freezes others.

@@ -199,7 +199,7 @@ describe('a policy', () => {
     expect(await trajectory.propose(add(50))).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
     const asked = await trajectory.propose(add(3));
     expect(asked).toMatchObject({ ruling: 'escalated', reason: 'policy_needs_approval' });
-    await trajectory.approve(asked.ruling === 'escalated' ? asked.pending : '', {
+    await trajectory.approvals.approve(asked.ruling === 'escalated' ? asked.pending : '', {
       principal: 'clerk-1',
       method: 'test',
     });
@@ -248,7 +248,7 @@ describe('a signer', () => {
     const { store, trajectory } = await begun({ signer });
     await trajectory.propose(add());
     const asked = await trajectory.propose(intent('ask', { amount: 1 }, worker));
-    await trajectory.reject(asked.ruling === 'escalated' ? asked.pending : '', {
+    await trajectory.approvals.reject(asked.ruling === 'escalated' ? asked.pending : '', {
       principal: 'dr-who',
       method: 'test',
       reason: 'r',
@@ -289,10 +289,10 @@ describe('time', () => {
     const id = asked.ruling === 'escalated' ? asked.pending : '';
     clock.forward(-6 * MINUTE);
     const resolution = { principal: 'dr-who', method: 'test', reason: 'r' };
-    expect(await refusal(store, () => trajectory.approve(id, resolution))).toBe('clock_behind');
-    expect(await refusal(store, () => trajectory.reject(id, resolution))).toBe('clock_behind');
+    expect(await refusal(store, () => trajectory.approvals.approve(id, resolution))).toBe('clock_behind');
+    expect(await refusal(store, () => trajectory.approvals.reject(id, resolution))).toBe('clock_behind');
     clock.forward(3 * MINUTE);
-    expect(await trajectory.approve(id, resolution)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, resolution)).toMatchObject({ ruling: 'committed' });
     expect((await payloads(store, 't'))[2]?.at).toBe(START);
   });
 
@@ -631,7 +631,7 @@ describe('branching', () => {
     const before = await allEntries(store, 't');
     expect(await refusal(store, () => assize.branch('t', trajectory.head, { note: 'a pending' }))).toBe('not_found');
     const branch = await assize.branch('t', commit, { trajectoryId: 'b', note: 'what if' });
-    expect(branch.pending()).toEqual([]);
+    expect(branch.approvals.pending()).toEqual([]);
     expect(await refusal(store, () => branch.propose({ ...add(), writ: 'a'.repeat(64) }))).toBe('unknown_writ');
     expect(await branch.propose(add(4))).toMatchObject({ ruling: 'committed' });
     expect(branch.state()).toMatchObject({ n: 7 });
@@ -698,7 +698,7 @@ describe('opening', () => {
       3,
       canonicalize(trajectory.state()),
     ]);
-    expect(again.pending()).toEqual(trajectory.pending());
+    expect(again.approvals.pending()).toEqual(trajectory.approvals.pending());
     expect(await again.propose(add())).toMatchObject({
       ruling: 'frozen',
       by: asked.ruling === 'escalated' ? asked.pending : '',

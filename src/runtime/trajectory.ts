@@ -1,29 +1,25 @@
-import { arg, checkArgument, type Json, markOwnPackage } from '#base';
+import { type Json, markOwnPackage } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
-import type { EntryRow, Hash, PendingPayload } from '#ledger';
+import type { EntryRow, Hash } from '#ledger';
+import { Approvals } from './approve/approvals.ts';
 import { Resolutions } from './approve/approve.ts';
-import { Decisions, type PendingStatus } from './approve/await-decision.ts';
 import type { TrajectoryContext } from './context.ts';
-import { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';
-import { type Revocation, type RevocationInput, Revocations } from './delegate/revoke.ts';
-import type { Conclusion, DelegationInput } from './delegate/terms.ts';
+import { Delegations } from './delegate/delegate.ts';
+import { TrajectoryWrits } from './delegate/revoke.ts';
 import { Erasures } from './erase/erase.ts';
 import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts';
 import { requireFactStore } from './memory/plan/plan-beliefs.ts';
-import { readQuestions } from './memory/plan/questions.ts';
 import { Proposals } from './propose/propose.ts';
 import type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
-import type { AskedQuestion } from './records/questions.ts';
-import type { ApprovalInput, FinalRuling, RejectionInput, Ruling } from './records/ruling.ts';
+import type { Ruling } from './records/ruling.ts';
 import { TransactionRunner } from './transactions/body/run-transaction.ts';
 import type { Transaction } from './transactions/body/transaction.ts';
 import type { TransactionOptions } from './transactions/body/transaction-options.ts';
 import type { TransactionOutcome } from './transactions/body/transaction-outcome.ts';
 import { type LedgerWriter, OpenLedgerWriter } from './transactions/settle/ledger-writer.ts';
 import { type FailedCommit, type OnFailureOutcome, proposeOnFailure } from './transactions/settle/on-failure.ts';
-import type { AwaitOptions } from './writer/await-options.ts';
 import type { TrajectoryState } from './writer/ports.ts';
 import type { SliceListener } from './writer/subscriptions.ts';
 import { type TurnPorts, TurnScopedPorts } from './writer/turn-ports.ts';
@@ -47,17 +43,18 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   readonly id: string;
+  /** The pending proposals, and the decisions about them. */
+  readonly approvals: Approvals;
+  /** The delegations to other trajectories, and the delegation that created this trajectory. */
+  readonly delegations: Delegations<Trajectory>;
+  /** The revocations of writs. */
+  readonly writs: TrajectoryWrits;
   readonly #ports: TurnScopedPorts;
   readonly #writer: Writer;
   readonly #context: TrajectoryContext;
-  readonly #open: (trajectoryId: string) => Promise<Trajectory>;
   readonly #proposals: Proposals;
-  readonly #resolutions: Resolutions;
-  readonly #decisions: Decisions;
   readonly #transactions: TransactionRunner;
-  readonly #delegations: Delegations;
   readonly #erasures: Erasures;
-  readonly #revocations: Revocations;
 
   /** `open` opens another trajectory of the same runtime: a child of this trajectory. */
   constructor(
@@ -71,37 +68,50 @@ export class Trajectory<D extends Domain = Domain> {
     const { clock, random, saltGenerator } = this.#ports;
     this.#writer = new Writer(id, parts, { ...context, clock, random, saltGenerator: saltGenerator });
     this.#context = context;
-    this.#open = open;
     const { beliefs, effects } = context;
     const children = { open, effectsSettled: async () => void (await effects?.recorded()) };
-    this.#resolutions = new Resolutions(this.#writer, beliefs, effects);
-    this.#decisions = new Decisions(this.#writer, this.#resolutions);
-    this.#proposals = new Proposals(this.#writer, beliefs, this.#resolutions, this.#ports);
+    const resolutions = new Resolutions(this.#writer, beliefs, effects);
+    this.approvals = new Approvals(this.#writer, resolutions);
+    this.delegations = new Delegations(this.#writer, resolutions, children);
+    this.writs = new TrajectoryWrits(this.#writer, this.delegations, children);
+    this.#proposals = new Proposals(this.#writer, beliefs, resolutions, this.#ports);
     this.#transactions = new TransactionRunner(this.#writer, this.#proposals, effects);
-    this.#delegations = new Delegations(this.#writer, this.#resolutions, children);
-    this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, this.#resolutions);
-    this.#revocations = new Revocations(this.#writer, this.#delegations, children);
+    this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, resolutions);
   }
 
-  /** The ledger writer through which the runtime records the outcomes of effects. */
+  /**
+   * The ledger writer through which the runtime records the outcomes of effects.
+   *
+   * @internal
+   */
   static ledgerWriter(trajectory: Trajectory): LedgerWriter {
     return new OpenLedgerWriter(trajectory.#writer);
   }
 
   /**
-   * Proposes the change that the domain declares for failed effects. @throws the errors of
-   * `answerFailure`
+   * Proposes the change that the domain declares for failed effects.
+   *
+   * @throws the errors of `answerFailure`
+   * @internal
    */
   static proposeOnFailure(trajectory: Trajectory, failure: FailedCommit): Promise<OnFailureOutcome | undefined> {
     return proposeOnFailure(trajectory.#writer, trajectory.#proposals, failure);
   }
 
-  /** An entry of the store. If the entry is still being written, resolves once it is durable. */
+  /**
+   * An entry of the store. If the entry is still being written, resolves once it is durable.
+   *
+   * @internal
+   */
   static findDurable(trajectory: Trajectory, entryId: Hash): Promise<EntryRow | undefined> {
     return trajectory.#writer.findDurable(entryId);
   }
 
-  /** Marks the work of opening this trajectory as complete. */
+  /**
+   * Marks the work of opening this trajectory as complete.
+   *
+   * @internal
+   */
   static openingCompleted(trajectory: Trajectory): void {
     trajectory.#writer.openingCompleted();
   }
@@ -130,7 +140,11 @@ export class Trajectory<D extends Domain = Domain> {
     return copyJson(this.#writer.parts.world.state, WORLD_LIMITS);
   }
 
-  /** The state itself. Callers must read it in the same turn and must not change it. */
+  /**
+   * The state itself. Callers must read it in the same turn and must not change it.
+   *
+   * @internal
+   */
   peek(): unknown {
     return this.#writer.parts.world.state;
   }
@@ -151,25 +165,6 @@ export class Trajectory<D extends Domain = Domain> {
     await this.#writer.findDurable(entryId);
     const { state, owned } = await this.#writer.context.replayer.stateAt(this.id, entryId);
     return new World(this.domain, state as never, owned).slice(role, params);
-  }
-
-  /**
-   * Open approvals, oldest first, by entry id. Each copy is made when its payload is first read, so
-   * listing the ids is cheap.
-   */
-  pending(): { readonly id: Hash; readonly payload: PendingPayload }[] {
-    return [...this.#writer.parts.chain.open].map(([id, payload]) => copiedWhenSeen(id, payload));
-  }
-
-  /**
-   * The questions that must be answered before a pending proposal can be approved
-   * (`ApprovalInput.answers`). Empty if the proposal is pending for another reason.
-   *
-   * @throws RuntimeError `not_pending`, `erased`; ArgumentError `bad_argument`
-   */
-  async questionsOf(pendingId: Hash): Promise<readonly AskedQuestion[]> {
-    checkArgument(arg.text, pendingId, 'pendingId');
-    return readQuestions(this.#writer, pendingId);
   }
 
   /**
@@ -251,74 +246,11 @@ export class Trajectory<D extends Domain = Domain> {
    * own, so that the same entries can be made again. Callers must propose alone: concurrent
    * proposals here also get the turn's time and randomness. Names of observations by oracle key are
    * not checked (`checkObservationName`), because a recorded turn is proposed as it was recorded.
+   *
+   * @internal
    */
   withTurn<T>(turn: TurnPorts, step: () => Promise<T>): Promise<T> {
     return this.#ports.withTurn(turn, step);
-  }
-
-  /**
-   * Approves a pending proposal as the counselor that the input names
-   * (docs/decisions/006-approvals.md). If several counselors must approve, each approval except the
-   * last returns `escalated`. That entry records the approval, and the proposal is pending under
-   * the id of the new entry. Content and deadline of the proposal stay the same.
-   *
-   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`,
-   * `frozen`, `bad_writ`; KernelError `unauthorised_counselor`, `already_approved`,
-   * `changed_since`, `override_needed`, `invalid_replacement`; ArgumentError `bad_argument`.
-   * Nothing is recorded then.
-   */
-  approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
-    return this.#resolutions.approve(pendingId, input);
-  }
-
-  /**
-   * Rejects a pending proposal as the counselor that the input names. One rejection is enough,
-   * regardless of earlier approvals. @throws the errors of `approve`
-   */
-  reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
-    return this.#resolutions.reject(pendingId, input);
-  }
-
-  /**
-   * The outcome of a proposal that was pending, also before this process started. Reads one entry,
-   * and one more for each approval that was not the last.
-   *
-   * @throws RuntimeError `never_pending`, `conflict`
-   */
-  statusOf(pendingId: Hash): Promise<PendingStatus> {
-    return this.#decisions.statusOf(pendingId);
-  }
-
-  /**
-   * Waits until a pending proposal is finally resolved, in any process, and returns the commit or
-   * the rejection. Also returns if the proposal was resolved before the call. If the proposal
-   * expires during the wait, the expiry is recorded and returned. The trajectory polls the store a
-   * few times a second for decisions of other processes.
-   *
-   * @throws RuntimeError `never_pending`, `still_pending` when the clock reaches `until`,
-   * `concluded` when the trajectory gave its final answer first, `conflict`, `clock_behind`;
-   * ArgumentError `bad_argument`; the signal's reason
-   */
-  awaitDecision(pendingId: Hash, options?: AwaitOptions): Promise<FinalRuling> {
-    return this.#decisions.awaitDecision(pendingId, options);
-  }
-
-  /**
-   * Delegates a task to a child trajectory: creates the child with a writ attenuated from a writ of
-   * this trajectory. The holder of the parent writ signs the new writ, and only the child accepts
-   * it. The child's budget is reserved here until `conclude`.
-   *
-   * If the child is named, a repeated call is the same delegation, regardless of the outcome of the
-   * first call. The child is then opened.
-   *
-   * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
-   * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`,
-   * `concluded`, `conflict`, `commit_unknown`, `clock_behind`; AuthorityError `not_attenuated`,
-   * `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError
-   * `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
-   */
-  async delegate(input: DelegationInput): Promise<Trajectory> {
-    return this.#open(await this.#delegations.delegate(input));
   }
 
   /**
@@ -352,89 +284,10 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
-   * Revokes a writ and all its descendants permanently. From this entry on, nothing is done under
-   * them here or in trajectories that were delegated to under them.
-   *
-   * The revocation is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID`.
-   * The holder of that writ must stand above the revoked writ. It is an ancestor of the revoked
-   * writ, or a root writ of the key that issued the revoked writ's root. Such a root writ must name
-   * both the action and `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval, and
-   * it proceeds while an approval freezes the state. Revoking again returns the earlier entry.
-   *
-   * If an open delegation could not be reached, `carried` gives the reason. Opening this
-   * trajectory, or revoking again, completes the revocation.
-   *
-   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`,
-   * `commit_unknown`, `clock_behind`; ArgumentError `bad_argument`
-   */
-  revoke(input: RevocationInput): Promise<Revocation> {
-    return this.#revocations.revoke(input);
-  }
-
-  /**
-   * Adopts a revocation from the trajectory that delegated to this trajectory, by its entry there,
-   * and propagates it to children. Repeating the call returns the same entry. Returns undefined if
-   * this trajectory gave its final answer, because nothing follows that.
-   *
-   * @throws RuntimeError `not_found` if the entry revokes no ancestor of this trajectory's writ,
-   * and the errors of `revoke`
-   */
-  adoptRevocation(entryId: Hash): Promise<EntryRow | undefined> {
-    return this.#revocations.adopt(entryId);
-  }
-
-  /**
-   * The ids of the writs that were revoked here or before this branch started. Each revocation
-   * includes all descendants.
-   */
-  revoked(): Hash[] {
-    return [...this.#writer.parts.writs.revoked];
-  }
-
-  /**
-   * The delegation that created this trajectory, with its writ; undefined for other trajectories.
-   */
-  get delegatedFrom(): Origin | undefined {
-    return this.#delegations.origin;
-  }
-
-  /**
-   * Delegations that are not concluded, oldest first, by the id of the entry that started them;
-   * copies.
-   */
-  delegations(): OpenDelegation[] {
-    return this.#delegations.list();
-  }
-
-  /**
-   * Concludes a delegation: ends the child with its final answer, unless the child has already
-   * answered, and records the answer here. The budget that the child spent stays spent here, and
-   * the rest is refunded. Returns the entry with the `final_answer` in its payload. Without
-   * `finalAnswer`, the child's own answer is recorded, or the child ends without an answer.
-   * Repeating the call returns the same entry.
-   *
-   * @throws RuntimeError `not_delegated`, `open_delegations` when the child has open delegations
-   * itself, `idempotency_conflict` when another final answer exists, `bad_intent`, `conflict`,
-   * `commit_unknown`, `clock_behind`, and the errors of opening the child; CanonError for an answer
-   * that is not JSON; ArgumentError `bad_argument`
-   */
-  conclude(delegationId: Hash, conclusion?: Conclusion): Promise<EntryRow> {
-    return this.#delegations.conclude(delegationId, conclusion);
-  }
-
-  /**
-   * Gives the final answer of a delegated trajectory and ends it: no entry follows, and pending
-   * proposals become void. The parent concludes the delegation.
-   *
-   * @throws the errors of `conclude`
-   */
-  answer(conclusion?: Conclusion): Promise<EntryRow> {
-    return this.#delegations.answer(conclusion);
-  }
-
-  /**
    * Reloads the trajectory, so that values erased in another trajectory and inherited here are
    * evicted from memory.
+   *
+   * @internal
    */
   reload(): Promise<void> {
     return this.#writer.reload();
@@ -444,21 +297,11 @@ export class Trajectory<D extends Domain = Domain> {
    * Finishes work that a crash interrupted between this trajectory and its children. Creates a
    * child that has no root yet, propagates revocations to children, and concludes children that
    * have answered. Runs whenever a trajectory is opened.
+   *
+   * @internal
    */
   async completeDelegations(): Promise<void> {
-    await this.#revocations.complete();
-    await this.#delegations.complete();
+    await this.writs.complete();
+    await this.delegations.complete();
   }
-}
-
-/** A recorded payload never changes, so every copy is the same. */
-function copiedWhenSeen(id: Hash, recorded: PendingPayload): { readonly id: Hash; readonly payload: PendingPayload } {
-  let copy: PendingPayload | undefined;
-  return {
-    id,
-    get payload() {
-      copy ??= structuredClone(recorded);
-      return copy;
-    },
-  };
 }

@@ -54,13 +54,13 @@ test('resumed twice: a repeated approval runs nothing more in any process', asyn
   const { store, trajectory, reopened } = await begun();
   const id = await ask(trajectory);
   const stale = await reopened('stale');
-  const decision = doctor('a', { digest: trajectory.pending()[0]?.payload.digest });
-  const ruling = await trajectory.approve(id, decision);
+  const decision = doctor('a', { digest: trajectory.approvals.pending()[0]?.payload.digest });
+  const ruling = await trajectory.approvals.approve(id, decision);
   for (const one of [trajectory, stale, await reopened('fresh')]) {
-    expect(await one.approve(id, decision).catch(({ code }) => code)).toBe('not_pending');
+    expect(await one.approvals.approve(id, decision).catch(({ code }) => code)).toBe('not_pending');
     // A resumed run proposes again: it is the same proposal, and was adjudicated.
     expect(await one.propose(asking())).toEqual(ruling);
-    expect(await one.awaitDecision(id)).toEqual(ruling);
+    expect(await one.approvals.awaitDecision(id)).toEqual(ruling);
   }
   expect(await commitsOf(store)).toBe(1);
   expect(await stateOf(store)).toMatchObject({ asked: 5, approved: 5 });
@@ -77,11 +77,11 @@ describe('arguments that were tampered with', () => {
       const code =
         one instanceof Error
           ? (one as never as { code: string }).code
-          : await codeOf(one, () => one.approve(id, DOCTOR));
+          : await codeOf(one, () => one.approvals.approve(id, DOCTOR));
       expect(['invalid_ledger', 'blob_tampered']).toContain(code);
     }
     store.blob = blob;
-    expect(await (await reopened()).approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await (await reopened()).approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
     expect(await stateOf(store)).toMatchObject({ data: value });
   });
 
@@ -93,7 +93,7 @@ describe('arguments that were tampered with', () => {
     args.amount = 500;
     const id = await pendingOf(asked);
     args.amount = 5_000;
-    await trajectory.approve(id, doctor('a'));
+    await trajectory.approvals.approve(id, doctor('a'));
     expect(await stateOf(store)).toMatchObject({ asked: 5 });
     expect((await payloads(store, 't'))[2]).toMatchObject({ observations: [{ value: { amount: 5 } }] });
   });
@@ -102,7 +102,7 @@ describe('arguments that were tampered with', () => {
     const { store, trajectory } = await begun();
     for (const step of ['approve', 'reject'] as const) {
       const given = { ...doctor('a'), reason: 'seen' };
-      const answer = trajectory[step](await ask(trajectory, step === 'approve' ? 5 : 6), given);
+      const answer = trajectory.approvals[step](await ask(trajectory, step === 'approve' ? 5 : 6), given);
       Object.assign(given, { principal: 'dr-\u200bb', method: 'none', reason: 7, override: true });
       await answer;
       const { counselor, reason } = (await payloads(store, 't')).at(-1) as any;
@@ -117,11 +117,11 @@ describe('arguments that were tampered with', () => {
     };
     const { store, assize, trajectory } = await begun(desk, { onPending: tamper });
     const id = await ask(trajectory);
-    for (const { payload } of trajectory.pending()) tamper(payload);
+    for (const { payload } of trajectory.approvals.pending()) tamper(payload);
     for await (const { payload } of assize.pending()) tamper(payload);
-    const now = await trajectory.statusOf(id);
+    const now = await trajectory.approvals.statusOf(id);
     if (now.status === 'pending') tamper(now.payload);
-    await trajectory.approve(id, doctor('a'));
+    await trajectory.approvals.approve(id, doctor('a'));
     expect(await stateOf(store)).toMatchObject({ asked: 5 });
   });
 });
@@ -130,17 +130,18 @@ test('a stale approval for another call: another id, digest or trajectory', asyn
   const { store, assize, trajectory } = await begun(apart);
   const first = await ask(trajectory);
   const second = await pendingOf(trajectory.propose(intent('add', { by: 1 }, careful)));
-  const [one, other] = trajectory.pending().map(({ payload }) => payload.digest);
-  const approve = (id: string, digest: string | undefined) => () => trajectory.approve(id, doctor('a', { digest }));
+  const [one, other] = trajectory.approvals.pending().map(({ payload }) => payload.digest);
+  const approve = (id: string, digest: string | undefined) => () =>
+    trajectory.approvals.approve(id, doctor('a', { digest }));
   expect(await codeOf(trajectory, approve(first, other))).toBe('digest_mismatch');
   expect(await codeOf(trajectory, approve(second, one))).toBe('digest_mismatch');
   const elsewhere = await assize.create(apart, { trajectoryId: 'u', writs: [worker, careful] });
-  expect(await codeOf(elsewhere, () => elsewhere.approve(first, doctor('a')))).toBe('not_pending');
-  expect(await codeOf(elsewhere, () => elsewhere.statusOf(first))).toBe('never_pending');
-  await trajectory.approve(second, doctor('a', { digest: other }));
+  expect(await codeOf(elsewhere, () => elsewhere.approvals.approve(first, doctor('a')))).toBe('not_pending');
+  expect(await codeOf(elsewhere, () => elsewhere.approvals.statusOf(first))).toBe('never_pending');
+  await trajectory.approvals.approve(second, doctor('a', { digest: other }));
   // The click that was meant for the first, again: it opens nothing else.
   expect(await codeOf(trajectory, approve(second, other))).toBe('not_pending');
-  expect(trajectory.pending().map(({ id }) => id)).toEqual([first]);
+  expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([first]);
   expect(await stateOf(store)).toMatchObject({ n: 1, asked: 0 });
 });
 
@@ -149,7 +150,7 @@ test('one call approved by twenty at once, in three processes: one of them did',
   const id = await ask(trajectory);
   const processes = [trajectory, await reopened('second'), await reopened('third')];
   const answers = await Promise.allSettled(
-    Array.from({ length: 20 }, (_, n) => (processes[n % 3] as Trajectory).approve(id, doctor(`${n}`))),
+    Array.from({ length: 20 }, (_, n) => (processes[n % 3] as Trajectory).approvals.approve(id, doctor(`${n}`))),
   );
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const answer of answers)
@@ -161,10 +162,10 @@ describe('denied, and then approved after all', () => {
   test('by the same person or another, here or after a restart: it stays denied', async () => {
     const { store, trajectory, reopened } = await begun();
     const id = await ask(trajectory);
-    const denied = await trajectory.reject(id, rejected());
+    const denied = await trajectory.approvals.reject(id, rejected());
     for (const one of [trajectory, await reopened()]) {
       for (const who of ['a', 'b'])
-        expect(await codeOf(one, () => one.approve(id, doctor(who, { override: true })))).toBe('not_pending');
+        expect(await codeOf(one, () => one.approvals.approve(id, doctor(who, { override: true })))).toBe('not_pending');
       expect(await one.propose(asking())).toEqual(denied);
     }
     expect(await stateOf(store)).toMatchObject({ asked: 0 });
@@ -177,12 +178,13 @@ describe('denied, and then approved after all', () => {
     const other = new FaultyStore();
     const over = runtimeOver(other, domains);
     const lead = await over.create(desk, { trajectoryId: 't', writs: [granted] });
-    const child = await lead.delegate(task({ childTrajectoryId: 'c' }));
-    const writ = child.delegatedFrom?.writ as never;
+    const child = await lead.delegations.delegate(task({ childTrajectoryId: 'c' }));
+    const writ = child.delegations.origin?.writ as never;
     const waiting = await pendingOf(child.propose(intent('ask', { amount: 1 }, writ)));
-    await child.answer({ finalAnswer: 'done' });
+    await child.delegations.answer({ finalAnswer: 'done' });
     const again = await runtimeOver(other, domains).open('c');
-    for (const one of [child, again]) expect(await codeOf(one, () => one.approve(waiting, DOCTOR))).toBe('not_pending');
+    for (const one of [child, again])
+      expect(await codeOf(one, () => one.approvals.approve(waiting, DOCTOR))).toBe('not_pending');
     expect(await allEntries(store, 't')).toHaveLength(1);
   });
 });
@@ -204,18 +206,20 @@ describe('no decision, an odd one, or one that comes too late', () => {
       ],
     ];
     for (const input of odd) {
-      const code = await codeOf(trajectory, () => trajectory.approve(id, input as never));
+      const code = await codeOf(trajectory, () => trajectory.approvals.approve(id, input as never));
       expect(['bad_intent', 'digest_mismatch', 'invalid_replacement'], JSON.stringify(input)).toContain(code);
     }
     expect(await stateOf(store)).toMatchObject({ asked: 0 });
-    expect(trajectory.pending().map((open) => open.id)).toEqual([id]);
+    expect(trajectory.approvals.pending().map((open) => open.id)).toEqual([id]);
   });
 
   test('of an override that is not just true is no override', async () => {
     const { trajectory } = await begun();
     const id = await ask(trajectory, 200);
     for (const override of ['true', 1, {}, null, 'false'])
-      expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a', { override })))).toBe('override_needed');
+      expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a', { override })))).toBe(
+        'override_needed',
+      );
   });
 
   test('with a counselor check that returns a promise, text, null or an error', async () => {
@@ -224,7 +228,9 @@ describe('no decision, an odd one, or one that comes too late', () => {
       const odd = { ...desk, counselors: { md, clerk: () => false } };
       const { store, trajectory } = await begun(odd as Domain);
       const id = await ask(trajectory);
-      expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a')))).toBe('unauthorised_counselor');
+      expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a')))).toBe(
+        'unauthorised_counselor',
+      );
       expect(await commitsOf(store)).toBe(0);
     }
   });
@@ -232,15 +238,17 @@ describe('no decision, an odd one, or one that comes too late', () => {
   test('within the time limit: rejected by the first access, also a waiting one', async () => {
     for (const look of [
       (one: Trajectory) => one.propose(intent('add', { by: 1 }, worker)),
-      (one: Trajectory, id: string) => one.awaitDecision(id),
-      (one: Trajectory, id: string) => one.approve(id, doctor('a')),
-      (one: Trajectory, id: string) => one.reject(id, rejected()),
+      (one: Trajectory, id: string) => one.approvals.awaitDecision(id),
+      (one: Trajectory, id: string) => one.approvals.approve(id, doctor('a')),
+      (one: Trajectory, id: string) => one.approvals.reject(id, rejected()),
     ]) {
       const { store, clock, trajectory, reopened } = await begun();
       const id = await ask(trajectory);
       clock.forward(10 * MINUTE);
       await look(await reopened(), id);
-      expect(await trajectory.statusOf(id)).toMatchObject({ ruling: { ruling: 'rejected', reason: 'expired' } });
+      expect(await trajectory.approvals.statusOf(id)).toMatchObject({
+        ruling: { ruling: 'rejected', reason: 'expired' },
+      });
       expect(await stateOf(store)).toMatchObject({ asked: 0 });
     }
   });
@@ -281,11 +289,11 @@ test('the approver sees the arguments as rewritten by the schema and executed', 
   const written = { to: '  MALLORY ', usd: '500' };
   const id = await pendingOf(trajectory.propose(intent('pay', written, worker)));
   const args = { to: 'mallory', usd: 500 };
-  expect(trajectory.pending()[0]?.payload.proposal).toMatchObject({
+  expect(trajectory.approvals.pending()[0]?.payload.proposal).toMatchObject({
     action: { args },
     delta: { state: [{ path: '/paid/mallory', value: 500 }] },
   });
-  expect(await (await reopened()).approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+  expect(await (await reopened()).approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   expect((await payloads(store, 't'))[2]).toMatchObject({ action: { args } });
   expect(await stateOf(store)).toEqual({ paid: { mallory: 500 }, agreed: 1 });
 });
@@ -305,11 +313,11 @@ describe('a crash', () => {
       // Each life does one thing and ends, whether or not it was answered.
       for (; life < 6 && (await commitsOf(store)) === 0; life++) {
         const trajectory = await reopened(`life ${life}`);
-        const [open] = trajectory.pending();
+        const [open] = trajectory.approvals.pending();
         const act =
           open === undefined
             ? trajectory.propose(asking())
-            : trajectory.approve(open.id, doctor(people[life] as string, { digest: open.payload.digest }));
+            : trajectory.approvals.approve(open.id, doctor(people[life] as string, { digest: open.payload.digest }));
         await act.catch(() => undefined);
       }
       expect(await commitsOf(store)).toBe(1);
@@ -331,19 +339,19 @@ test('a branch after an escalation has nothing pending, needs its own approval',
   const id = await ask(trajectory);
   await expect(assize.branch('t', id, { note: 'from what waits' })).rejects.toMatchObject({ code: 'not_found' });
   const branch = await assize.branch('t', from, { trajectoryId: 'b', note: 'what if', writs: [worker] });
-  expect(branch.pending()).toEqual([]);
-  expect(await codeOf(branch, () => branch.approve(id, DOCTOR))).toBe('not_pending');
-  expect(await codeOf(branch, () => branch.awaitDecision(id))).toBe('never_pending');
+  expect(branch.approvals.pending()).toEqual([]);
+  expect(await codeOf(branch, () => branch.approvals.approve(id, DOCTOR))).toBe('not_pending');
+  expect(await codeOf(branch, () => branch.approvals.awaitDecision(id))).toBe('never_pending');
   const anew = await pendingOf(branch.propose(asking()));
   expect(anew).not.toBe(id);
-  expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+  expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   expect(branch.state()).toMatchObject({ n: 1, asked: 0 });
-  expect(branch.pending().map((open) => open.id)).toEqual([anew]);
-  await branch.reject(anew, rejected());
+  expect(branch.approvals.pending().map((open) => open.id)).toEqual([anew]);
+  await branch.approvals.reject(anew, rejected());
   // Nor does a fork after the approval run it again.
   const after = await assize.branch('t', trajectory.head, { trajectoryId: 'after', note: '', writs: [worker] });
   expect(after.state()).toMatchObject({ asked: 5 });
-  expect(await codeOf(after, () => after.approve(id, DOCTOR))).toBe('not_pending');
+  expect(await codeOf(after, () => after.approvals.approve(id, DOCTOR))).toBe('not_pending');
   expect(await stateOf(store)).toMatchObject({ n: 1, asked: 5 });
 });
 
@@ -359,7 +367,7 @@ test('concurrent siblings are adjudicated once; approval runs the pending one', 
   expect(first.map(({ ruling }) => ruling)).toEqual(['committed', 'escalated', 'committed', 'committed']);
   const resumed = await reopened();
   const id = await pendingOf(first[1] as Ruling);
-  const approved = await resumed.approve(id, DOCTOR);
+  const approved = await resumed.approvals.approve(id, DOCTOR);
   // Resumed as a whole, as frameworks do: all calls again, here and there.
   for (const one of [resumed, trajectory]) {
     const again = await Promise.all(calls.map((call) => one.propose(call)));

@@ -58,11 +58,11 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
         [child, keys.publicKey],
       ] as const) {
         const first = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, writ)));
-        const approve = (id: string) => () => trajectory.approve(id, { principal: asker, method: 'test' });
+        const approve = (id: string) => () => trajectory.approvals.approve(id, { principal: asker, method: 'test' });
         expect(await codeOf(trajectory, approve(first))).toBe('unauthorised_counselor');
-        const second = await pendingOf(trajectory.approve(first, doctor('a')));
+        const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
         expect(await codeOf(trajectory, approve(second))).toBe('unauthorised_counselor');
-        await trajectory.reject(second, doctor('a', { reason: 'no' }) as never);
+        await trajectory.approvals.reject(second, doctor('a', { reason: 'no' }) as never);
       }
     });
 
@@ -70,15 +70,15 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
       const store = await stores.newPlace().open();
       const trajectory = await begun(store, two);
       const first = await ask(trajectory);
-      const second = await pendingOf(trajectory.approve(first, doctor('a')));
+      const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
       for (const id of [first, second])
-        expect(await codeOf(trajectory, () => trajectory.approve(id, doctor('a')))).toMatch(
+        expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a')))).toMatch(
           /not_pending|already_approved/,
         );
-      await trajectory.approve(second, doctor('b'));
+      await trajectory.approvals.approve(second, doctor('b'));
       for (const id of [first, second])
         for (const who of ['a', 'b', 'c'])
-          expect(await codeOf(trajectory, () => trajectory.approve(id, doctor(who)))).toBe('not_pending');
+          expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor(who)))).toBe('not_pending');
       expect(await decisions(store)).toEqual(['escalated', 'committed']);
       expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5 });
     });
@@ -87,13 +87,16 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
       const store = await stores.newPlace().open();
       const clock = new HandClock();
       const trajectory = await begun(store, two, clock);
-      const second = await pendingOf(trajectory.approve(await ask(trajectory), doctor('a')));
+      const second = await pendingOf(trajectory.approvals.approve(await ask(trajectory), doctor('a')));
       clock.forward(10 * MINUTE);
-      expect(await trajectory.approve(second, doctor('b'))).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+      expect(await trajectory.approvals.approve(second, doctor('b'))).toMatchObject({
+        ruling: 'rejected',
+        reason: 'expired',
+      });
       clock.at = START;
       const late = await opened(store, two, 'late').catch((error: { code: string }) => error.code);
       if (typeof late !== 'string')
-        expect(await late.approve(second, doctor('b')).catch(({ code }) => code)).toBe('not_pending');
+        expect(await late.approvals.approve(second, doctor('b')).catch(({ code }) => code)).toBe('not_pending');
       expect(await decisions(store)).toEqual(['escalated', 'rejected']);
       expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 0 });
     });
@@ -103,20 +106,20 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
       const store = await place.open();
       const trajectory = await begun(store, one);
       const id = await ask(trajectory);
-      const [open] = trajectory.pending();
+      const [open] = trajectory.approvals.pending();
       // In the displayed proposal: no other caller has that object.
       Object.assign((open as never as any).payload.proposal.action.args, { amount: 500 });
-      expect(await trajectory.statusOf(id)).toMatchObject({
+      expect(await trajectory.approvals.statusOf(id)).toMatchObject({
         payload: { proposal: { action: { args: { amount: 5 } } } },
       });
       // In another proposal, with the digest of this one.
       const shown = open?.payload.digest as string;
-      await trajectory.reject(id, doctor('a', { reason: 'no' }) as never);
+      await trajectory.approvals.reject(id, doctor('a', { reason: 'no' }) as never);
       const other = await pendingOf(trajectory.propose(intent('ask', { amount: 50 }, worker)));
-      expect(await codeOf(trajectory, () => trajectory.approve(other, doctor('a', { digest: shown })))).toBe(
+      expect(await codeOf(trajectory, () => trajectory.approvals.approve(other, doctor('a', { digest: shown })))).toBe(
         'digest_mismatch',
       );
-      await trajectory.approve(other, doctor('a'));
+      await trajectory.approvals.approve(other, doctor('a'));
       expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 50 });
     });
 
@@ -133,7 +136,7 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
           ways.map(async (way, n) => ({ way, who: `${n}`, at: await opened(await place.open(), one, `process ${n}`) })),
         );
         const answers = await Promise.allSettled(
-          both.map(({ way, who, at }): Promise<Ruling> => at[way](id, doctor(who, { reason: 'r' }) as never)),
+          both.map(({ way, who, at }): Promise<Ruling> => at.approvals[way](id, doctor(who, { reason: 'r' }) as never)),
         );
         expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
         expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'not_pending' } });
@@ -153,9 +156,11 @@ describe('attack 26: self, double, late, altered or racing approval: one at most
       await Promise.all(
         processes.map(async (trajectory, n) => {
           for (;;) {
-            const now = await trajectory.statusOf(first);
+            const now = await trajectory.approvals.statusOf(first);
             if (now.status !== 'pending') return;
-            const answer = await trajectory.approve(now.id, doctor(people[n] as string)).catch((error) => error);
+            const answer = await trajectory.approvals
+              .approve(now.id, doctor(people[n] as string))
+              .catch((error) => error);
             if (answer.code === 'not_pending' || answer.code === 'conflict') continue;
             expect(answer).not.toBeInstanceOf(Error);
             approved.push(people[n] as string);

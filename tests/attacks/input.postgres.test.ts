@@ -117,7 +117,7 @@ onEveryStore((stores) => {
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
     for (const path of ['/__proto__/x', '/constructor/prototype/x', '/boxes/__proto__/__proto__/x']) {
       const replacement = [{ op: 'add', path, value: 1 }] as const;
-      await expect(trajectory.approve(pending, { ...counselor, replacement })).rejects.toMatchObject({
+      await expect(trajectory.approvals.approve(pending, { ...counselor, replacement })).rejects.toMatchObject({
         code: 'invalid_replacement',
       });
     }

@@ -157,7 +157,7 @@ onEveryStore((stores) => {
         const quick = await begun(store);
         const officer = writFor('officer', { actions: ['assize.revoke'], scopes: ['writ:**'] });
         const by = { writ: { writ, chain: writ === below ? chain : [] }, reason: 'stolen', by: officer };
-        const ruling = await raced(await place.open(), new HandClock(), () => quick.revoke(by));
+        const ruling = await raced(await place.open(), new HandClock(), () => quick.writs.revoke(by));
         expect(ruling).toMatchObject({ reason: 'invalid_authority', detail: `Writ ${writId(writ)} was revoked.` });
         expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual(['root', 'commit', 'rejection']);
         await soundState(store, 't');
@@ -208,7 +208,7 @@ onEveryStore((stores) => {
       const answers = await Promise.all(
         Array.from({ length: SIBLINGS }, (_, n) => {
           const more = { subject: `sibling ${n}`, childTrajectoryId: `c${n}`, budget: { usd: SHARE } };
-          const delegated = (open[n % count] as Trajectory).delegate({
+          const delegated = (open[n % count] as Trajectory).delegations.delegate({
             task: 'count',
             writ: granted,
             privateKey: lead.privateKey,
@@ -256,8 +256,8 @@ onEveryStore((stores) => {
       const store = await stores.newPlace().open();
       const trajectory = await begun(store);
       const more = { subject: 'agent', childTrajectoryId: 'c', budget: { usd: 10 }, privateKey: lead.privateKey };
-      const child = await trajectory.delegate({ task: 'count', writ: granted, ...more });
-      const writ = child.delegatedFrom?.writ as Writ;
+      const child = await trajectory.delegations.delegate({ task: 'count', writ: granted, ...more });
+      const writ = child.delegations.origin?.writ as Writ;
       const beside = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 'd' });
       for (const open of [trajectory, beside])
         expect(await unwritten(store, () => open.propose(pay(1, { writ, chain })))).toBe('bad_writ');

@@ -92,7 +92,7 @@ export class Caller {
       async (tries) => {
         const trajectory = await this.#assize.open(name);
         try {
-          return await trajectory[way](pending, { principal: 'dr-who', method: 'test', reason: 'so be it' });
+          return await trajectory.approvals[way](pending, { principal: 'dr-who', method: 'test', reason: 'so be it' });
         } catch (error) {
           // An earlier attempt with an unknown outcome has resolved the proposal.
           if (!isAssizeError(error, 'not_pending') || tries === 0) throw error;

@@ -185,17 +185,17 @@ async function put(trajectory: Trajectory, plan: Plan): Promise<Ruling> {
  * in the meantime, the doctor rejects it.
  */
 async function decide(trajectory: Trajectory, pending: string, { kind, number }: Plan): Promise<Ruling> {
-  const questions = kind === 'diagnosis' ? await trajectory.questionsOf(pending) : [];
+  const questions = kind === 'diagnosis' ? await trajectory.approvals.questionsOf(pending) : [];
   const answers = questions.map(({ request, members }) => ({
     request,
     winner: members[number % members.length]!.claim,
   }));
   try {
     const rest = kind === 'transaction' ? { override: true } : { answers };
-    return await retried(() => trajectory.approve(pending, { ...DOCTOR, ...rest }));
+    return await retried(() => trajectory.approvals.approve(pending, { ...DOCTOR, ...rest }));
   } catch (error) {
     if (!isAssizeError(error, 'changed_since')) throw error;
-    return trajectory.reject(pending, { ...DOCTOR, reason: 'it has changed' });
+    return trajectory.approvals.reject(pending, { ...DOCTOR, reason: 'it has changed' });
   }
 }
 

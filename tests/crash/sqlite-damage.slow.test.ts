@@ -38,7 +38,7 @@ beforeAll(async () => {
       await main.propose(intent('add', { by: 50 }, worker));
       const asked = await main.propose(intent('ask', { amount: 1 }, worker));
       const pending = asked.ruling === 'escalated' ? asked.pending : '';
-      await main.approve(pending, { principal: 'dr-who', method: 'test' });
+      await main.approvals.approve(pending, { principal: 'dr-who', method: 'test' });
     }
   };
   await work(5);

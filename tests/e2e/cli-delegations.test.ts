@@ -24,13 +24,19 @@ beforeAll(async () => {
   const writ = writFor(lead.publicKey, { trajectory: 'parent', budget: { usd: 10 } });
   const trajectory = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 'parent', writs: [writ] });
   const delegate = (name: string, task: string) =>
-    trajectory.delegate({ task, writ, childTrajectoryId: name, subject: 'helper', privateKey: lead.privateKey });
+    trajectory.delegations.delegate({
+      task,
+      writ,
+      childTrajectoryId: name,
+      subject: 'helper',
+      privateKey: lead.privateKey,
+    });
   await delegate('done', 'count the pears');
   const initial = { ...desk.initial, data: 'x'.repeat(20_000) };
   const rest = { subject: 'helper', privateKey: lead.privateKey, initial };
-  await trajectory.delegate({ task: LONG, writ, childTrajectoryId: 'open', ...rest });
-  const [first] = trajectory.delegations();
-  await trajectory.conclude(first?.id as string, { finalAnswer: { pears: 'y'.repeat(20_000) } });
+  await trajectory.delegations.delegate({ task: LONG, writ, childTrajectoryId: 'open', ...rest });
+  const [first] = trajectory.delegations.open();
+  await trajectory.delegations.conclude(first?.id as string, { finalAnswer: { pears: 'y'.repeat(20_000) } });
   parent = await allEntries(store, 'parent');
   child = await allEntries(store, 'done');
   await store.close();

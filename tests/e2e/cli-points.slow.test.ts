@@ -65,7 +65,7 @@ await pay(begun, 5000, 'a yacht');
 at = '2026-03-23T09:30:00.000000Z';
 const desk = await pay(begun, 500, 'a desk');
 at = '2026-03-23T09:40:00.000000Z';
-const paid = await begun.approve(desk.pending, { principal: 'boss:ann', method: 'test' });
+const paid = await begun.approvals.approve(desk.pending, { principal: 'boss:ann', method: 'test' });
 const branch = await assize.branch('till-1', paid.entry.id, { trajectoryId: 'till-2', writs: [writ], note: 'what if' });
 at = '2026-03-23T09:50:00.000000Z';
 await pay(branch, 70, 'a lamp');

@@ -84,7 +84,7 @@ async function begun(): Promise<{ lead: Writ; helper: Writ }> {
   }
   const { privateKey } = helper;
   const more = { subject: 'last', childTrajectoryId: 'c', budget: { calls: 2 }, privateKey };
-  await trajectory.delegate({ task: 'the rest', writ: below, ...more });
+  await trajectory.delegations.delegate({ task: 'the rest', writ: below, ...more });
   await store.close();
   return { lead: top.writ, helper: below.writ };
 }

@@ -200,7 +200,8 @@ async function committed(stage: Stage, body: (tx: Transaction) => Promise<unknow
   const { ruling: first } = await stage.transact(body);
   let ruling: Ruling = first;
   const by = ruling.ruling === 'escalated' ? 'counselor' : 'rules';
-  if (ruling.ruling === 'escalated') ruling = await (await stage.trajectory()).approve(ruling.pending, doctor);
+  if (ruling.ruling === 'escalated')
+    ruling = await (await stage.trajectory()).approvals.approve(ruling.pending, doctor);
   expect(ruling.ruling).toBe('committed');
   return by;
 }

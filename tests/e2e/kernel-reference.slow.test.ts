@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { QUESTIONS_MAX } from '#agents';
 import * as kernel from '#kernel';
-import { Assize, Trajectory } from '#runtime';
+import { Approvals, Assize, Delegations, Trajectory, TrajectoryWrits } from '#runtime';
 import {
   codesIn,
   exportsName,
@@ -31,6 +31,15 @@ function unionIn(file: string, opening: string): string[] {
   const [union = ''] = (after ?? '').split(/;$/m);
   return [...union.matchAll(/^\s*\| '(\w+)'/gm)].map(([, word = '']) => word);
 }
+
+/** The class of each receiver of a call on the page. */
+const CALLED: Readonly<Record<string, { readonly prototype: object }>> = {
+  assize: Assize,
+  trajectory: Trajectory,
+  'trajectory.approvals': Approvals,
+  'trajectory.delegations': Delegations,
+  'trajectory.writs': TrajectoryWrits,
+};
 
 const paper = rowsOf('paper').map(([what = '', code = '', tests = '']) => ({ what, code, tests }));
 
@@ -121,11 +130,10 @@ test('the errors are those of the kernel, the runtime and the agents', () => {
 });
 
 test('called methods exist, and the numbers are those of the sources', () => {
-  const calls = [...page.matchAll(/`(trajectory|assize)\.(\w+)\(/g)];
+  const calls = [...page.matchAll(/`(trajectory|assize|trajectory\.\w+)\.(\w+)\(/g)];
   expect(calls.length).toBeGreaterThan(7);
-  for (const [, of, name = ''] of calls) {
-    const { prototype } = of === 'assize' ? Assize : Trajectory;
-    expect([of, name, name in prototype]).toEqual([of, name, true]);
+  for (const [, of = '', name = ''] of calls) {
+    expect([of, name, name in (CALLED[of]?.prototype ?? {})]).toEqual([of, name, true]);
   }
   for (const name of ['patternText', 'patternFromText', 'overlaps', 'contains']) {
     expect(page).toContain(`\`${name}\``);
@@ -214,8 +222,8 @@ await order('b', 'ada', '2', 45);
 await order('b', 'ada', '2', 40);
 const { pending } = await order('c', 'ben', '3', 10);
 await order('d', 'ben', '4', 10);
-const one = note(await trajectory.approve(pending, { principal: 'boss:grace', method: 'test' }));
-note(await trajectory.approve(one.pending, { principal: 'boss:hedy', method: 'test' }));
+const one = note(await trajectory.approvals.approve(pending, { principal: 'boss:grace', method: 'test' }));
+note(await trajectory.approvals.approve(one.pending, { principal: 'boss:hedy', method: 'test' }));
 await order('d', 'ben', '4', 60);
 console.log(JSON.stringify({ ok: checkDomain(shop, { runs: 100 }).ok, rulings }));
 `;

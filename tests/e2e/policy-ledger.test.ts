@@ -58,9 +58,9 @@ async function story(): Promise<void> {
     return ruling.pending;
   };
   expect(await propose('add', { by: 1 })).toMatchObject({ ruling: 'committed' });
-  await t.approve(await pending('add', { by: 6 }), DOCTOR);
+  await t.approvals.approve(await pending('add', { by: 6 }), DOCTOR);
   expect(await propose('add', { by: 9 })).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
-  await t.reject(await pending('ask', { amount: 3 }), { ...DOCTOR, reason: 'no' });
+  await t.approvals.reject(await pending('ask', { amount: 3 }), { ...DOCTOR, reason: 'no' });
   expect(await propose('add', { by: -1 })).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
   expect(await propose('keep', { value: 1 })).toMatchObject({ ruling: 'rejected', reason: 'policy_denied' });
   expect(t.state()).toMatchObject({ n: 7, asked: 0 });

@@ -27,7 +27,7 @@ async function spend(n: number): Promise<string> {
 }
 
 async function delegate(n: number): Promise<string> {
-  await trajectory.delegate({
+  await trajectory.delegations.delegate({
     task: `a share for ${n}`,
     writ: granted,
     subject: `sibling ${n}`,

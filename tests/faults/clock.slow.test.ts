@@ -77,7 +77,7 @@ onEveryStore((stores) => {
     const again = await runtimeOver(await place.open(), [desk], options).open('t');
     for (const open of [trajectory, again]) {
       expect(await open.propose(intent('add', { by: 1 }, brief))).toMatchObject(late);
-      const approving = open.approve(pending, { principal: 'dr-who', method: 'test' });
+      const approving = open.approvals.approve(pending, { principal: 'dr-who', method: 'test' });
       await expect(approving).rejects.toMatchObject({ code: 'not_pending' });
     }
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ n: 1, asked: 0 });

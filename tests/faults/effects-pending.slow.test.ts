@@ -38,15 +38,15 @@ class World extends OutlivingWorld {
    */
   async decide(assize: Assize): Promise<void> {
     const trajectory = await assize.open('t');
-    const waiting = trajectory.pending().find(({ payload }) => payload.reason === 'invariant_escalated');
+    const waiting = trajectory.approvals.pending().find(({ payload }) => payload.reason === 'invariant_escalated');
     if (waiting === undefined) return;
     const doctor = { principal: 'doc', method: 'test' };
     try {
-      await trajectory.approve(waiting.id, { ...doctor, override: true });
+      await trajectory.approvals.approve(waiting.id, { ...doctor, override: true });
     } catch (error) {
       const { code } = error as { code: string };
       if (code !== 'changed_since' && code !== 'resource_in_doubt') throw error;
-      await trajectory.reject(waiting.id, { ...doctor, reason: code });
+      await trajectory.approvals.reject(waiting.id, { ...doctor, reason: code });
     }
   }
 

@@ -37,8 +37,8 @@ class World extends OutlivingWorld {
   /** Approves what waits, if anything does. */
   async approve(assize: Assize): Promise<Ruling | undefined> {
     const trajectory = await assize.open('t');
-    const waiting = trajectory.pending().find(({ payload }) => payload.reason === 'irreversible');
-    return waiting && trajectory.approve(waiting.id, { principal: 'doc', method: 'test' });
+    const waiting = trajectory.approvals.pending().find(({ payload }) => payload.reason === 'irreversible');
+    return waiting && trajectory.approvals.approve(waiting.id, { principal: 'doc', method: 'test' });
   }
 
   isApproved(): Promise<boolean> {

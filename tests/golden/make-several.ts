@@ -31,20 +31,20 @@ async function live(store: MemoryStore): Promise<void> {
   };
   const step = async (trajectory: Trajectory, id: string, name: string, rest = {}): Promise<string> => {
     clock.forward(1_000);
-    return pendingOf(trajectory.approve(id, doctor(name, rest)));
+    return pendingOf(trajectory.approvals.approve(id, doctor(name, rest)));
   };
   const first = await assize.create(apart, { trajectoryId: 'apart', writs: [agent] });
-  await first.reject(await step(first, await ask(first, 1), 'a'), doctor('b', { reason: 'no' }) as never);
+  await first.approvals.reject(await step(first, await ask(first, 1), 'a'), doctor('b', { reason: 'no' }) as never);
   await step(first, await ask(first, 2), 'a');
   clock.forward(60_000);
   await first.propose(intent('ask', { amount: 200 }, agent));
-  const over = await step(first, first.pending()[0]?.id as string, 'a', { override: true });
+  const over = await step(first, first.approvals.pending()[0]?.id as string, 'a', { override: true });
   await first.propose(intent('keep', { value: 'beside' }, agent));
-  await first.approve(over, doctor('b', { override: true, reason: 'this once' }));
+  await first.approvals.approve(over, doctor('b', { override: true, reason: 'this once' }));
   const second = await assize.create(world, { trajectoryId: 'world', writs: [agent] });
   const half = await step(second, await ask(second, 5), 'a', { reason: 'it is due' });
   const last = await step(second, half, 'Zo\u00eb');
-  await second.approve(last, doctor('c'));
+  await second.approvals.approve(last, doctor('c'));
   const third = await assize.create(world, { trajectoryId: 'waiting', writs: [agent] });
   await step(third, await ask(third, 7), 'a');
 }

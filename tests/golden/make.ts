@@ -47,7 +47,7 @@ async function live(store: LedgerStore): Promise<void> {
   await does(desks, 'keep', { value: 1 }, { observations: [{ name: 'seen', value: { text: 'x'.repeat(20_000) } }] });
   await approved(desks, await does(desks, 'ask', { amount: 5 }, { idempotencyKey: 'approved' }));
   const second = await does(desks, 'ask', { amount: 6 }, { idempotencyKey: 'turned down' });
-  await desks.reject(pendingOf(second), { ...DOCTOR, reason: 'too much' });
+  await desks.approvals.reject(pendingOf(second), { ...DOCTOR, reason: 'too much' });
   await does(desks, 'ask', { amount: 7 });
   clock.forward(120_000);
   await does(desks, 'add', { by: 1 });
@@ -57,11 +57,11 @@ async function live(store: LedgerStore): Promise<void> {
 }
 
 async function approved(trajectory: Trajectory, ruling: Ruling): Promise<void> {
-  await trajectory.approve(pendingOf(ruling), DOCTOR);
+  await trajectory.approvals.approve(pendingOf(ruling), DOCTOR);
 }
 
 async function delegated(assize: Assize, desks: Trajectory, clock: HandClock): Promise<void> {
-  const child = await desks.delegate({
+  const child = await desks.delegations.delegate({
     task: 'count',
     writ: granted,
     subject: helper.publicKey,
@@ -69,10 +69,10 @@ async function delegated(assize: Assize, desks: Trajectory, clock: HandClock): P
     childTrajectoryId: 'child',
     privateKey: lead.privateKey,
   });
-  const { writ } = child.delegatedFrom as { writ: typeof granted };
+  const { writ } = child.delegations.origin as { writ: typeof granted };
   await child.propose(intent('pay', { usd: 10 }, writ));
   clock.forward(1_000);
-  const grandchild = await child.delegate({
+  const grandchild = await child.delegations.delegate({
     task: 'count on',
     writ,
     subject: 'agent:third',
@@ -81,12 +81,12 @@ async function delegated(assize: Assize, desks: Trajectory, clock: HandClock): P
     privateKey: helper.privateKey,
     domain: apart,
   });
-  await grandchild.propose(intent('pay', { usd: 5 }, (grandchild.delegatedFrom as { writ: typeof granted }).writ));
-  await child.conclude(child.delegations()[0]!.id, { finalAnswer: { counted: 5 } });
-  await child.answer({ finalAnswer: 'fifteen' });
-  await desks.conclude(desks.delegations()[0]!.id);
+  await grandchild.propose(intent('pay', { usd: 5 }, (grandchild.delegations.origin as { writ: typeof granted }).writ));
+  await child.delegations.conclude(child.delegations.open()[0]!.id, { finalAnswer: { counted: 5 } });
+  await child.delegations.answer({ finalAnswer: 'fifteen' });
+  await desks.delegations.conclude(desks.delegations.open()[0]!.id);
   // One that stays open.
-  await desks.delegate({
+  await desks.delegations.delegate({
     task: 'wait',
     writ: granted,
     subject: 'agent:waiter',

@@ -256,8 +256,8 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
       if (one.do === 'add') return on.propose(intent('add', { by: one.amount }, asker));
       const id = whichOf(one)?.[0] ?? 'f'.repeat(64);
       const by = { principal: PEOPLE[one.who] as string, method: 'test' };
-      if (one.do === 'reject') return on.reject(id, { ...by, reason: 'no' });
-      return on.approve(id, { ...by, override: one.override });
+      if (one.do === 'reject') return on.approvals.reject(id, { ...by, reason: 'no' });
+      return on.approvals.approve(id, { ...by, override: one.override });
     };
     const answered = (on: Trajectory, one: Act): Promise<Outcome> =>
       perform(on, one)
@@ -321,7 +321,7 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
     const ids = idsOf(rows);
     expect(ids.map(({ length }) => length)).toEqual(lengthsOf(model));
     for (const [i, { ended, by }] of model.all.entries()) {
-      const status = await processes[lives % 2 === 0 ? 0 : 1].statusOf(ids[i]?.[0] as string);
+      const status = await processes[lives % 2 === 0 ? 0 : 1].approvals.statusOf(ids[i]?.[0] as string);
       if (ended === 'no') expect(status).toMatchObject({ status: 'pending', id: ids[i]?.at(-1) });
       else if (ended === 'committed') expect(status).toMatchObject({ ruling: { ruling: 'committed' } });
       else expect(status).toMatchObject({ ruling: { ruling: 'rejected', reason: ended } });

@@ -242,10 +242,10 @@ describe('several writers of one trajectory', () => {
         const answers: Promise<string>[] = [];
         for (const { process, wait, what } of acts) {
           const trajectory = processes[process] as Trajectory;
-          const [pending] = trajectory.pending();
+          const [pending] = trajectory.approvals.pending();
           const by = { principal: 'dr-who', method: 'test', reason: `reason ${answers.length}` };
           if (what !== 'approve' && what !== 'reject') answers.push(told(trajectory.propose(inputOf(what, process))));
-          else if (pending !== undefined) answers.push(told(trajectory[what](pending.id, by)));
+          else if (pending !== undefined) answers.push(told(trajectory.approvals[what](pending.id, by)));
           if (wait && answers.length > 0) await scheduler.waitFor(answers.at(-1) as Promise<string>);
         }
         const outcomes = await scheduler.waitFor(Promise.all(answers));

@@ -85,7 +85,7 @@ interface WorldText {
 }
 
 function worldOf(trajectory: Trajectory): WorldText {
-  const pending = trajectory.pending().map(({ id }) => id);
+  const pending = trajectory.approvals.pending().map(({ id }) => id);
   return { head: trajectory.head, state: canonicalize(trajectory.peek() as Json), pending: pending.join() };
 }
 

@@ -169,7 +169,7 @@ test('serially: each step matches the model in any process, within the grant', a
         const child = `c${books.size}`;
         const made = delegatedOf(held, child, act.delegate);
         const fits = act.delegate <= book.left(held);
-        const code = await codeOf(trajectory.delegate({ task: child, writ: held, signed: made.writ }));
+        const code = await codeOf(trajectory.delegations.delegate({ task: child, writ: held, signed: made.writ }));
         expect(code).toBe(book.ended ? 'concluded' : fits ? 'done' : 'budget_exhausted');
         if (!fits) refused++;
         if (code !== 'done') continue;
@@ -184,7 +184,7 @@ test('serially: each step matches the model in any process, within the grant', a
         const entry = open[act.conclude % Math.max(1, open.length)];
         if (entry === undefined) continue;
         const ending = books.get((started.get(entry) as { child: string }).child) as Book;
-        const code = await codeOf(trajectory.conclude(entry, { finalAnswer: entry }));
+        const code = await codeOf(trajectory.delegations.conclude(entry, { finalAnswer: entry }));
         expect(code).toBe(ending.open.length > 0 ? 'open_delegations' : 'done');
         if (code !== 'done') continue;
         const index = book.items.findIndex(({ start }) => start === entry);
@@ -244,10 +244,10 @@ test('concurrently, in two processes, on a failing store: all budgets add up', a
         if (made !== undefined) held.set(child, made);
         const doing = (processes[process] as Assize).open(name).then(async (trajectory: Trajectory) => {
           if ('spend' in act) return trajectory.propose(pay(act.spend, by));
-          if (made !== undefined) return trajectory.delegate({ task: child, writ: by, signed: made.writ });
-          const open = trajectory.delegations();
+          if (made !== undefined) return trajectory.delegations.delegate({ task: child, writ: by, signed: made.writ });
+          const open = trajectory.delegations.open();
           const entry = 'conclude' in act ? open[act.conclude % Math.max(1, open.length)] : undefined;
-          return entry && trajectory.conclude(entry.id, { finalAnswer: entry.id });
+          return entry && trajectory.delegations.conclude(entry.id, { finalAnswer: entry.id });
         });
         answered.push(codeOf(doing));
         if (wait) await answered.at(-1);
@@ -262,8 +262,8 @@ test('concurrently, in two processes, on a failing store: all budgets add up', a
       for (const name of [...held.keys()].reverse()) {
         if ((await store.head(name)) === undefined) continue;
         const trajectory = await last.open(name);
-        for (const { id } of trajectory.delegations()) await trajectory.conclude(id);
-        expect(trajectory.delegations()).toEqual([]);
+        for (const { id } of trajectory.delegations.open()) await trajectory.delegations.conclude(id);
+        expect(trajectory.delegations.open()).toEqual([]);
       }
       await expectVerified(store);
       await expectAddsUp(store, held);

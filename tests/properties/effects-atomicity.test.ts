@@ -144,7 +144,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
               // An effect that can be neither compensated nor buffered is submitted for approval,
               // and no call of it runs.
               seen.asked++;
-              await trajectory.approve(ruling.pending, { principal: 'boss', method: 'test' });
+              await trajectory.approvals.approve(ruling.pending, { principal: 'boss', method: 'test' });
             };
             await Promise.all(transactions.map((drawn, i) => one(drawn, i).catch(() => undefined)));
             await assize.close();

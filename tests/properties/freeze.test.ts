@@ -160,10 +160,12 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
       const chosen = open[step.nth % open.length] as Open;
       const pending = payloadOf((await store.resolve(chosen.id)) as never) as PendingPayload;
       if (step.do === 'reject') {
-        expect(await trajectory.reject(chosen.id, { ...by, reason: 'no' })).toMatchObject({ ruling: 'rejected' });
+        expect(await trajectory.approvals.reject(chosen.id, { ...by, reason: 'no' })).toMatchObject({
+          ruling: 'rejected',
+        });
         open = open.filter((one) => one !== chosen);
       } else {
-        const outcome = await outcomeOf(trajectory.approve(chosen.id, by));
+        const outcome = await outcomeOf(trajectory.approvals.approve(chosen.id, by));
         // For any commits in the meantime, the pending proposal is the submitted one.
         const fold = fresh(clone(state) as never);
         applyPatches(fold, clone(pending.proposal.delta.state) as readonly Patch[]);
@@ -188,7 +190,7 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
     }
     expect(canonicalize(trajectory.state())).toBe(canonicalize(state));
     expect(naiveAll(specs, state)).toEqual([]);
-    expect(trajectory.pending().map(({ id }) => id)).toEqual(open.map(({ id }) => id));
+    expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual(open.map(({ id }) => id));
   }
 }
 

@@ -150,7 +150,7 @@ interface Open {
  * several approvers.
  */
 function openNow(trajectory: Trajectory, before: readonly Open[]): Open[] {
-  return trajectory.pending().map(({ id, payload }) => {
+  return trajectory.approvals.pending().map(({ id, payload }) => {
     const known = before.find((one) => one.id === id || one.id === payload.resolves);
     return { id, payload, putUp: known?.putUp ?? frozenIn(trajectory.state(), payload) };
   });
@@ -175,7 +175,7 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
       const chosen = open[step.nth % open.length] as Open;
       const { proposal, approved_by: given = [], approvals = 1, invariant_id } = chosen.payload;
       const by = { principal: `dr-${given.length}`, method: 'test' };
-      if (step.do === 'reject') await trajectory.reject(chosen.id, { ...by, reason: 'no' });
+      if (step.do === 'reject') await trajectory.approvals.reject(chosen.id, { ...by, reason: 'no' });
       else if (step.do === 'approve' || approvals === 1) {
         // The next state, computed by plain means. An approval that is not the last must pass the
         // same check.
@@ -196,7 +196,7 @@ async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
           override: true,
           ...(step.do === 'replace' ? { replacement: replacement as never } : {}),
         };
-        const answer = await trajectory.approve(chosen.id, input).catch((error) => error);
+        const answer = await trajectory.approvals.approve(chosen.id, input).catch((error) => error);
         const isOutside =
           step.do === 'replace' && !(chosen.payload.freezes as string[]).includes(`/cells/${step.cell}`);
         if (others.length > 0) seen.meeting++;

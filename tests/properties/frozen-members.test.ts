@@ -122,10 +122,10 @@ test('an approval has the same result for any commits while it was pending', asy
         if (one === undefined) continue;
         const doctor = { principal: 'doc', method: 'test' };
         if (step.do === 'reject') {
-          await trajectory.reject(one.id, { ...doctor, reason: 'no' });
+          await trajectory.approvals.reject(one.id, { ...doctor, reason: 'no' });
           continue;
         }
-        const outcome = await trajectory.approve(one.id, doctor).then(
+        const outcome = await trajectory.approvals.approve(one.id, doctor).then(
           ({ ruling }) => ruling,
           (error: unknown) => {
             if (!isAssizeError(error)) throw error;
@@ -141,7 +141,7 @@ test('an approval has the same result for any commits while it was pending', asy
         if (outcome === 'committed') {
           count++;
           expect((trajectory.state() as Sheet).cells[one.expected.found]).toMatchObject({ ok: true });
-        } else await trajectory.reject(one.id, { ...doctor, reason: 'no' });
+        } else await trajectory.approvals.reject(one.id, { ...doctor, reason: 'no' });
       }
     }),
     { numRuns: cases(1_000) },

@@ -310,12 +310,12 @@ async function done(
 async function committed(trajectory: Trajectory, ruling: Promise<Ruling>): Promise<CommitPayload> {
   let answer = await ruling;
   if (answer.ruling === 'escalated') {
-    const questions = await trajectory.questionsOf(answer.pending);
+    const questions = await trajectory.approvals.questionsOf(answer.pending);
     const answers = questions.map(({ request, members }) => ({
       request,
       winner: judge(members.map(({ claim }) => claim).sort()),
     }));
-    answer = await trajectory.approve(answer.pending, { principal: 'dr grey', method: 'test', answers });
+    answer = await trajectory.approvals.approve(answer.pending, { principal: 'dr grey', method: 'test', answers });
   }
   if (answer.ruling !== 'committed') throw new Error(`unexpected: ${JSON.stringify(answer)}`);
   return readRow(answer.entry).payload as CommitPayload;

@@ -16,7 +16,7 @@ interface Handed {
 type From = (trajectory: Trajectory, assize: Assize) => Promise<Handed[]>;
 
 const FROM: readonly From[] = [
-  async (trajectory) => trajectory.pending(),
+  async (trajectory) => trajectory.approvals.pending(),
   async (_, assize) => {
     const all: Handed[] = [];
     for await (const { id, payload } of assize.pending()) all.push({ id, payload });
@@ -24,8 +24,8 @@ const FROM: readonly From[] = [
   },
   (trajectory) =>
     Promise.all(
-      trajectory.pending().map(async ({ id }) => {
-        const status = await trajectory.statusOf(id as never);
+      trajectory.approvals.pending().map(async ({ id }) => {
+        const status = await trajectory.approvals.statusOf(id as never);
         return { id, payload: status.status === 'pending' ? status.payload : undefined };
       }),
     ),

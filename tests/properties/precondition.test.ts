@@ -113,9 +113,9 @@ class Play {
   async #do(one: Deed, durable: readonly EntryRow[]): Promise<void> {
     const writer = this.#writers[one.who] as Trajectory;
     if (one.does === 'approve') {
-      const open = writer.pending()[0]?.id ?? '0'.repeat(64);
+      const open = writer.approvals.pending()[0]?.id ?? '0'.repeat(64);
       // That it is not open any more, or was lost, is not what is looked at here.
-      await writer.approve(open, { principal: 'dr-who', method: 'test' }).catch(() => undefined);
+      await writer.approvals.approve(open, { principal: 'dr-who', method: 'test' }).catch(() => undefined);
       return;
     }
     const input = inputOf(one, writer, durable);

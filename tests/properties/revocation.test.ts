@@ -138,7 +138,7 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
         const child = `c${places.size}`;
         const delegated = childOf(by, child, child);
         const terms = { task: child, writ: { writ, chain }, signed: delegated.writ };
-        const code = await trajectory.delegate(terms).then(
+        const code = await trajectory.delegations.delegate(terms).then(
           () => 'done',
           (error: unknown) => (isAssizeError(error) ? error.code : String(error)),
         );
@@ -153,7 +153,11 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
         const id = writId(target.writ);
         const isKnown = place.below.some(({ writ: delegated }) => writId(delegated.writ) === id);
         const given = act.asId && isKnown ? id : { writ: target.writ, chain: target.chain };
-        const { ruling, propagated } = await trajectory.revoke({ writ: given, reason: 'so', by: { writ, chain } });
+        const { ruling, propagated } = await trajectory.writs.revoke({
+          writ: given,
+          reason: 'so',
+          by: { writ, chain },
+        });
         const wasBefore = place.own.has(id);
         const fits = wasBefore || (place.stands(by) && mayRevoke(by, target));
         expect(ruling.ruling).toBe(fits ? 'committed' : 'rejected');
@@ -170,7 +174,7 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
     for (const { differences, not_judgeable } of await backtestStore(store, { domains: [desk] }))
       expect([differences, not_judgeable]).toEqual([[], {}]);
     const last = make();
-    for (const [name, place] of places) expect(new Set((await last.open(name)).revoked())).toEqual(place.revoked);
+    for (const [name, place] of places) expect(new Set((await last.open(name)).writs.revoked())).toEqual(place.revoked);
   });
   await fc.assert(run, { numRuns: cases(300) });
   const wanted = [

@@ -270,7 +270,10 @@ async function transactional({ mode, cause, branches, delivery }: Setting, box: 
       let ruling = outcome?.ruling;
       if (ruling?.ruling === 'escalated') {
         early += box.timesTaken(messageOf(name, winner));
-        ruling = await stage.trajectory.approve(ruling.pending, { principal: 'operator', method: 'experiment' });
+        ruling = await stage.trajectory.approvals.approve(ruling.pending, {
+          principal: 'operator',
+          method: 'experiment',
+        });
       }
       if (ruling?.ruling === 'committed') valid.push(messageOf(name, winner));
     };

@@ -212,7 +212,7 @@ async function gated(mode: Mode, outside: Outside, confirms: boolean): Promise<W
       if (ruling.ruling === 'rejected') throw new TypeError(`The step was rejected: ${ruling.reason}.`);
       if (ruling.ruling !== 'escalated') return 'done';
       outside.decide(what, confirms);
-      if (confirms) await trajectory.approve(ruling.pending, { principal: 'operator', method: 'experiment' });
+      if (confirms) await trajectory.approvals.approve(ruling.pending, { principal: 'operator', method: 'experiment' });
       return 'done';
     },
     left: async () => new Set((await assize.recoverEffects()).map(({ tool }) => tool)),

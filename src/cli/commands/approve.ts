@@ -60,7 +60,7 @@ export function approve(program: Command): void {
           pending,
           ['committed', 'escalated'],
           async (trajectory, row, digest) =>
-            trajectory.approve(row.id, {
+            trajectory.approvals.approve(row.id, {
               ...(answer.length > 0 && { answers: await answersIn(trajectory, row.id, answer) }),
               principal,
               method: METHOD,
@@ -81,7 +81,7 @@ export function approve(program: Command): void {
  */
 async function answersIn(trajectory: Trajectory, id: string, typed: readonly string[]): Promise<GivenAnswer[]> {
   try {
-    return answersTo(await trajectory.questionsOf(id), typed);
+    return answersTo(await trajectory.approvals.questionsOf(id), typed);
   } catch (error) {
     if (!isAssizeError(error, 'not_pending')) throw error;
     return typed.map((text) => ({ request: text, winner: text }));

@@ -365,10 +365,10 @@ async function propose({ trajectory, writs, clock }: Cast, proposal: Proposal): 
 
 /** The doctor sees the pending proposal, and approves exactly that proposal. */
 async function approve({ trajectory, clock }: Cast): Promise<DemoStep> {
-  const [pending] = trajectory.pending();
+  const [pending] = trajectory.approvals.pending();
   if (pending === undefined) throw new Error('The story has an approval, but no proposal is pending.');
   const { digest, seq, channel } = pending.payload;
-  const ruling = await trajectory.approve(pending.id, { principal: DOCTOR, method: 'demo', digest });
+  const ruling = await trajectory.approvals.approve(pending.id, { principal: DOCTOR, method: 'demo', digest });
   const step = stepOf(ruling, COMMITTED, clock.at);
   return { ...step, principal: DOCTOR, role: channel, action: 'approve', args: { digest }, resolves: seq };
 }

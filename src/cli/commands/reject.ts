@@ -24,7 +24,7 @@ export function reject(program: Command): void {
       inSession((session, options: Options, pending: string) => {
         const { as: principal, reason } = options;
         return resolvePending(session, options, pending, ['rejected'], (trajectory, row, digest) =>
-          trajectory.reject(row.id, { principal, method: METHOD, reason, ...digest }),
+          trajectory.approvals.reject(row.id, { principal, method: METHOD, reason, ...digest }),
         );
       }),
     );

@@ -66,13 +66,13 @@ describe('an action that reverts something needs a coordinator', () => {
     expect(office.state).toEqual(before);
     if (ruling.ruling !== 'escalated') return;
     const nobody = { principal: 'agent:Disclosure', method: 'test' };
-    await expect(office.trajectory.approve(ruling.pending, nobody)).rejects.toMatchObject({
+    await expect(office.trajectory.approvals.approve(ruling.pending, nobody)).rejects.toMatchObject({
       code: 'unauthorised_counselor',
     });
 
     await goesOn(office);
     const grace = { principal: 'coordinator:grace', method: 'test' };
-    expect(await office.trajectory.approve(ruling.pending, grace)).toMatchObject({ ruling: 'committed' });
+    expect(await office.trajectory.approvals.approve(ruling.pending, grace)).toMatchObject({ ruling: 'committed' });
     expect(JSON.stringify(office.state)).toContain('coordinator:grace');
   });
 
@@ -83,7 +83,9 @@ describe('an action that reverts something needs a coordinator', () => {
     const ruling = await office.propose(...proposal);
     if (ruling.ruling !== 'escalated') throw new Error('it must wait');
     const no = { principal: 'coordinator:grace', method: 'test', reason: 'not yet' };
-    expect(await office.trajectory.reject(ruling.pending, no)).toMatchObject({ reason: 'counselor_rejected' });
+    expect(await office.trajectory.approvals.reject(ruling.pending, no)).toMatchObject({
+      reason: 'counselor_rejected',
+    });
     expect(office.state).toEqual(before);
   });
 

@@ -66,7 +66,7 @@ describe('the coverage on a day', () => {
     const before = clinic.state.events[P] as number;
     const ruling = await clinic.propose('set_aside_positive', P, { relapse: 'r1', test: 'p1', reason: 'poppy seeds' });
     if (ruling.ruling !== 'escalated') throw new Error('it must wait for a doctor');
-    await clinic.trajectory.approve(ruling.pending, { principal: 'md:okafor', method: 'test' });
+    await clinic.trajectory.approvals.approve(ruling.pending, { principal: 'md:okafor', method: 'test' });
     const asked = { patient: P, day: '2026-03-26' };
     expect(coverageOn(clinic.state, asked)).toMatchObject({ tier: '90+', left: 2 });
     expect(coverageOn(clinic.state, { ...asked, known: before })).toMatchObject({ tier: '0-30', left: 0 });

@@ -44,7 +44,8 @@ test('the story of David', async () => {
     confirms: 'p1',
   });
 
-  const approve = (principal: string) => clinic.trajectory.approve(relapse.pending, { principal, method: 'test' });
+  const approve = (principal: string) =>
+    clinic.trajectory.approvals.approve(relapse.pending, { principal, method: 'test' });
   await expect(approve('agent:clinical')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
   await expect(approve('nurse:lee')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
   expect(await approve('md:okafor')).toMatchObject({ ruling: 'committed' });

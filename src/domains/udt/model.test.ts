@@ -129,7 +129,8 @@ async function bothWays(model: Model, clinic: Clinic, next: Move, step: number):
       const row = { relapse: `r${step}`, test: id, reason: 'a false positive' };
       const ruling = await clinic.propose('set_aside_positive', P, row);
       const doctor = { principal: 'md:okafor', method: 'test' };
-      const resolved = ruling.ruling === 'escalated' ? clinic.trajectory.approve(ruling.pending, doctor) : ruling;
+      const resolved =
+        ruling.ruling === 'escalated' ? clinic.trajectory.approvals.approve(ruling.pending, doctor) : ruling;
       return [model.setAside(sample), await resolved];
     }
   }

@@ -118,7 +118,7 @@ describe('the response to a relapse', () => {
     const ruling = await respond(clinic);
     if (ruling.ruling !== 'escalated') throw new Error('it must wait for a doctor');
     const refusal = { principal: 'md:okafor', method: 'test', reason: 'see the patient first' };
-    expect(await clinic.trajectory.reject(ruling.pending, refusal)).toMatchObject({
+    expect(await clinic.trajectory.approvals.reject(ruling.pending, refusal)).toMatchObject({
       ruling: 'rejected',
       reason: 'counselor_rejected',
     });
@@ -145,7 +145,7 @@ describe('the response to a relapse', () => {
     if (ruling.ruling !== 'escalated') return;
     expect(clinic.state.patients[P]).toMatchObject({ tier: '0-30' });
 
-    await clinic.trajectory.approve(ruling.pending, { principal: 'md:okafor', method: 'test' });
+    await clinic.trajectory.approvals.approve(ruling.pending, { principal: 'md:okafor', method: 'test' });
     expect(clinic.state.patients[P]).toMatchObject({ last_positive: null, consecutive_days: 116, tier: '90+' });
     expect(clinic.state.tests[P]?.['p1']).toMatchObject({ result: 'positive', set_aside: { by: 'md:okafor' } });
     // The earlier claim stays as it was adjudicated.

@@ -67,7 +67,7 @@ describe('an escalation', () => {
         ],
       },
     });
-    expect(trajectory.pending().map((open) => open.id)).toEqual([id]);
+    expect(trajectory.approvals.pending().map((open) => open.id)).toEqual([id]);
     expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0 });
   });
 
@@ -93,8 +93,8 @@ describe('an approval', () => {
     const { store, clock, trajectory } = await begun();
     const id = await ask(trajectory);
     clock.forward(MINUTE);
-    const shown = trajectory.pending()[0]?.payload.digest as string;
-    expect(await trajectory.approve(id, { ...DOCTOR, digest: shown, reason: 'it is due' })).toMatchObject({
+    const shown = trajectory.approvals.pending()[0]?.payload.digest as string;
+    expect(await trajectory.approvals.approve(id, { ...DOCTOR, digest: shown, reason: 'it is due' })).toMatchObject({
       ruling: 'committed',
     });
     expect((await payloads(store, 't'))[2]).toMatchObject({
@@ -109,8 +109,8 @@ describe('an approval', () => {
       ],
     });
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 5, approved: 5, by: 'dr-who' });
-    expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('not_pending');
-    expect(await refusal(store, () => trajectory.reject(id, { ...DOCTOR, reason: 'r' }))).toBe('not_pending');
+    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
+    expect(await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r' }))).toBe('not_pending');
   });
 
   test('of a resolved proposal reports its result, principal, time and entry', async () => {
@@ -121,7 +121,7 @@ describe('an approval', () => {
       const [row] = await store.entries('t', { from: trajectory.length - 1 });
       const by = row?.id as string;
       for (const open of [trajectory, await runtimeOver(store, [world], { clock }).open('t')]) {
-        const error = await open.approve(id, DOCTOR).catch((caught: unknown) => caught as RuntimeError);
+        const error = await open.approvals.approve(id, DOCTOR).catch((caught: unknown) => caught as RuntimeError);
         expect(error).toMatchObject({ code: 'not_pending', evidence: { id, by } });
         expect((error as RuntimeError).message).toContain(`${clock.at}, in ${by}.`);
         if (open === trajectory) continue;
@@ -129,15 +129,19 @@ describe('an approval', () => {
       }
       return '';
     };
-    expect(await ended((id) => trajectory.approve(id, DOCTOR))).toBe('it was approved by dr-who');
-    expect(await ended((id) => trajectory.reject(id, { ...DOCTOR, reason: 'no' }))).toBe('it was rejected by dr-who');
+    expect(await ended((id) => trajectory.approvals.approve(id, DOCTOR))).toBe('it was approved by dr-who');
+    expect(await ended((id) => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'no' }))).toBe(
+      'it was rejected by dr-who',
+    );
     clock.forward(MINUTE);
     const late = async (): Promise<void> => {
       clock.forward(10 * MINUTE);
-      await trajectory.approve(trajectory.pending()[0]?.id as string, DOCTOR);
+      await trajectory.approvals.approve(trajectory.approvals.pending()[0]?.id as string, DOCTOR);
     };
     expect(await ended(late)).toBe('it has expired');
-    await expect(trajectory.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(/resolved earlier, or never submitted/);
+    await expect(trajectory.approvals.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(
+      /resolved earlier, or never submitted/,
+    );
   });
 
   test('by an unauthorised principal is refused, and stays open for others', async () => {
@@ -145,35 +149,36 @@ describe('an approval', () => {
     const id = await ask(trajectory);
     for (const principal of ['agent', 'nobody', 'clerk-1', 'md', 'constructor']) {
       for (const way of ['approve', 'reject'] as const) {
-        const attempt = (): Promise<Ruling> => trajectory[way](id, { principal, method: 'test', reason: 'r' });
+        const attempt = (): Promise<Ruling> =>
+          trajectory.approvals[way](id, { principal, method: 'test', reason: 'r' });
         expect(await refusal(store, attempt), principal).toBe('unauthorised_counselor');
       }
     }
-    expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   });
 
   test('is never given by the requester, even if the requester is a counselor', async () => {
     const { store, trajectory } = await begun();
     const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, doctorsOwn)));
-    expect(await refusal(store, () => trajectory.approve(id, { principal: 'dr-own', method: 'test' }))).toBe(
+    expect(await refusal(store, () => trajectory.approvals.approve(id, { principal: 'dr-own', method: 'test' }))).toBe(
       'unauthorised_counselor',
     );
     expect(
-      await refusal(store, () => trajectory.reject(id, { principal: 'dr-own', method: 'test', reason: 'r' })),
+      await refusal(store, () => trajectory.approvals.reject(id, { principal: 'dr-own', method: 'test', reason: 'r' })),
     ).toBe('unauthorised_counselor');
-    expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   });
 
   test('after a rejection finds nothing', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
-    expect(await trajectory.reject(id, { ...DOCTOR, reason: 'no' })).toMatchObject({
+    expect(await trajectory.approvals.reject(id, { ...DOCTOR, reason: 'no' })).toMatchObject({
       ruling: 'rejected',
       reason: 'counselor_rejected',
       detail: 'no',
       invariantId: 'ASKED_IS_APPROVED',
     });
-    expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('not_pending');
+    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 0 });
   });
 
@@ -181,13 +186,15 @@ describe('an approval', () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     for (const digest of [hashText('other'), '', trajectory.head]) {
-      expect(await refusal(store, () => trajectory.approve(id, { ...DOCTOR, digest }))).toBe('digest_mismatch');
-      expect(await refusal(store, () => trajectory.reject(id, { ...DOCTOR, reason: 'r', digest }))).toBe(
+      expect(await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, digest }))).toBe(
+        'digest_mismatch',
+      );
+      expect(await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r', digest }))).toBe(
         'digest_mismatch',
       );
     }
     for (const none of [hashText('none'), 't', '', undefined, null, {}, '__proto__']) {
-      expect(await refusal(store, () => trajectory.approve(none as string, DOCTOR))).toBe('not_pending');
+      expect(await refusal(store, () => trajectory.approvals.approve(none as string, DOCTOR))).toBe('not_pending');
     }
   });
 
@@ -200,7 +207,7 @@ describe('an approval', () => {
       const { store, clock, trajectory } = await begun();
       const id = await ask(trajectory);
       clock.forward(ms);
-      expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling });
+      expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling });
       if (ruling === 'rejected') {
         const entry = (await payloads(store, 't'))[2];
         expect(entry).toMatchObject({ kind: 'rejection', reason: 'expired', resolves: id });
@@ -208,7 +215,7 @@ describe('an approval', () => {
         expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 0 });
       }
       await soundState(store, 't');
-      expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('not_pending');
+      expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('not_pending');
     }
   });
 
@@ -228,24 +235,24 @@ describe('an approval', () => {
       { ...DOCTOR, reason: null },
     ];
     for (const input of bad) {
-      expect(await refusal(store, () => trajectory.approve(id, input as never)), JSON.stringify(input)).toBe(
+      expect(await refusal(store, () => trajectory.approvals.approve(id, input as never)), JSON.stringify(input)).toBe(
         'bad_intent',
       );
-      expect(await refusal(store, () => trajectory.reject(id, input as never)), JSON.stringify(input)).toBe(
+      expect(await refusal(store, () => trajectory.approvals.reject(id, input as never)), JSON.stringify(input)).toBe(
         'bad_intent',
       );
     }
-    expect(await refusal(store, () => trajectory.reject(id, DOCTOR as never))).toBe('bad_intent');
+    expect(await refusal(store, () => trajectory.approvals.reject(id, DOCTOR as never))).toBe('bad_intent');
     for (const text of ['\ud800', 'x'.repeat(2_000_000)]) {
-      expect(await refusal(store, () => trajectory.approve(id, { ...DOCTOR, reason: text }))).toMatch(
+      expect(await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, reason: text }))).toMatch(
         /lone_surrogate|too_large/,
       );
-      expect(await refusal(store, () => trajectory.reject(id, { ...DOCTOR, reason: text }))).toMatch(
+      expect(await refusal(store, () => trajectory.approvals.reject(id, { ...DOCTOR, reason: text }))).toMatch(
         /lone_surrogate|too_large/,
       );
     }
     expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0, by: '' });
-    expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
     await soundState(store, 't');
   });
 
@@ -254,11 +261,13 @@ describe('an approval', () => {
     const { store, clock, trajectory } = await begun();
     const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, short)));
     clock.forward(5 * MINUTE);
-    expect(await refusal(store, () => trajectory.approve(id, DOCTOR))).toBe('changed_since');
-    await expect(trajectory.approve(id, DOCTOR)).rejects.toThrow(
+    expect(await refusal(store, () => trajectory.approvals.approve(id, DOCTOR))).toBe('changed_since');
+    await expect(trajectory.approvals.approve(id, DOCTOR)).rejects.toThrow(
       /: invalid_authority: The writ expired at \S+; it is [^.]+\.\d+Z\. Reject it/,
     );
-    expect(await trajectory.reject(id, { ...DOCTOR, reason: 'too late' })).toMatchObject({ ruling: 'rejected' });
+    expect(await trajectory.approvals.reject(id, { ...DOCTOR, reason: 'too late' })).toMatchObject({
+      ruling: 'rejected',
+    });
   });
 
   test('by a domain of equal hash but other cost is refused on any balance', async () => {
@@ -269,12 +278,12 @@ describe('an approval', () => {
       const [first, second] = await Promise.all(
         [8, 8].map((each) => pendingOf(trajectory.propose(intent('pay', { usd: each }, till)))),
       );
-      await trajectory.approve(first as string, DOCTOR);
+      await trajectory.approvals.approve(first as string, DOCTOR);
       const other = { ...footprint, actions: { ...footprint.actions, pay: { ...pay, cost: () => ({ usd }) } } };
       const again = await runtimeOver(store, [other as Domain]).open('t');
-      expect(await refusal(store, () => again.approve(second as string, DOCTOR))).toBe('changed_since');
+      expect(await refusal(store, () => again.approvals.approve(second as string, DOCTOR))).toBe('changed_since');
       // Nor is anything in memory.
-      expect([again.length, again.pending().length]).toEqual([4, 1]);
+      expect([again.length, again.approvals.pending().length]).toEqual([4, 1]);
     }
   });
 
@@ -283,15 +292,15 @@ describe('an approval', () => {
     const id = await ask(trajectory);
     const stranger = generateKeys(new Uint8Array(32).fill(9)).publicKey;
     const elsewhere = await runtimeOver(store, [world], { anchors: [stranger] }).open('t');
-    expect(await refusal(store, () => elsewhere.approve(id, { ...DOCTOR, principal: 'nobody' }))).toBe(
+    expect(await refusal(store, () => elsewhere.approvals.approve(id, { ...DOCTOR, principal: 'nobody' }))).toBe(
       'unauthorised_counselor',
     );
-    expect(await refusal(store, () => elsewhere.approve(id, DOCTOR))).toBe('bad_writ');
-    await expect(elsewhere.approve(id, DOCTOR)).rejects.toMatchObject({
+    expect(await refusal(store, () => elsewhere.approvals.approve(id, DOCTOR))).toBe('bad_writ');
+    await expect(elsewhere.approvals.approve(id, DOCTOR)).rejects.toMatchObject({
       message: expect.not.stringContaining('eject'),
       evidence: { code: 'unknown_anchor', issuer: operator.publicKey },
     });
-    expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
     await soundState(store, 't');
   });
 
@@ -304,7 +313,7 @@ describe('an approval', () => {
       const { store, trajectory } = await begun();
       const id = await ask(trajectory);
       const settled = await Promise.allSettled(
-        ways.map((way, i) => trajectory[way](id, { principal: `dr-${i}`, method: 'test', reason: 'r' })),
+        ways.map((way, i) => trajectory.approvals[way](id, { principal: `dr-${i}`, method: 'test', reason: 'r' })),
       );
       expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
       expect(await payloads(store, 't')).toHaveLength(3);
@@ -325,9 +334,11 @@ describe('an approval', () => {
           sent.resolve();
           return disk.promise;
         };
-        const first = trajectory.approve(id, DOCTOR).catch((error) => error);
+        const first = trajectory.approvals.approve(id, DOCTOR).catch((error) => error);
         await sent.promise;
-        const second = trajectory[way](id, { principal: 'dr-no', method: 'test', reason: 'r' }).catch((error) => error);
+        const second = trajectory.approvals[way](id, { principal: 'dr-no', method: 'test', reason: 'r' }).catch(
+          (error) => error,
+        );
         await new Promise((resolve) => setImmediate(resolve));
         disk.resolve();
         const isLost = fault.endsWith('lost');
@@ -353,7 +364,9 @@ describe('an approval', () => {
     ];
     const id = await pendingOf(trajectory.propose(intent('keep', { value }, held, { observations })));
     const again = await runtimeOver(store, [world]).open('t');
-    expect(await again.approve(id, { principal: 'clerk-1', method: 'test' })).toMatchObject({ ruling: 'committed' });
+    expect(await again.approvals.approve(id, { principal: 'clerk-1', method: 'test' })).toMatchObject({
+      ruling: 'committed',
+    });
     expect(JSON.parse(await soundState(store, 't')).data).toEqual(observations.map((seen) => seen.value));
   });
 });
@@ -367,7 +380,7 @@ describe('a replacement', () => {
       { op: 'replace', path: '/approved', value: 3 },
       { op: 'replace', path: '/n', value: 7 },
     ] as const;
-    expect(await trajectory.approve(id, { ...DOCTOR, replacement })).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement })).toMatchObject({ ruling: 'committed' });
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ asked: 3, approved: 3, n: 7, by: '' });
   });
 
@@ -375,9 +388,11 @@ describe('a replacement', () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
     const replacement = [{ op: 'replace', path: '/n', value: 11 }] as const;
-    expect(await refusal(store, () => trajectory.approve(id, { ...DOCTOR, replacement }))).toBe('override_needed');
+    expect(await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, replacement }))).toBe(
+      'override_needed',
+    );
     expect(trajectory.state()).toMatchObject({ n: 0 });
-    expect(await trajectory.approve(id, { ...DOCTOR, replacement, override: true })).toMatchObject({
+    expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement, override: true })).toMatchObject({
       ruling: 'committed',
     });
     expect((await payloads(store, 't'))[2]).toMatchObject({
@@ -398,7 +413,7 @@ describe('a replacement', () => {
   test('an override that is not needed is not recorded as one', async () => {
     const { store, trajectory } = await begun();
     const id = await ask(trajectory);
-    await trajectory.approve(id, { ...DOCTOR, override: true });
+    await trajectory.approvals.approve(id, { ...DOCTOR, override: true });
     expect((await payloads(store, 't'))[2]).not.toHaveProperty('counselor.override');
   });
 
@@ -430,14 +445,14 @@ describe('a replacement', () => {
     for (const replacement of bad) {
       expect(
         await refusal(store, () =>
-          trajectory.approve(id, { ...DOCTOR, override: true, replacement: replacement as never }),
+          trajectory.approvals.approve(id, { ...DOCTOR, override: true, replacement: replacement as never }),
         ),
         String(JSON.stringify(replacement, (_k, v) => (typeof v === 'bigint' ? 'big' : v))),
       ).toBe('invalid_replacement');
       expect(trajectory.state()).toEqual(before);
     }
     expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
-    expect(await trajectory.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
   });
 
   test('under a footprint freeze stays inside the frozen paths', async () => {
@@ -445,10 +460,12 @@ describe('a replacement', () => {
     const id = await ask(trajectory);
     const outside = [{ op: 'replace', path: '/n', value: 1 }] as const;
     expect(
-      await refusal(store, () => trajectory.approve(id, { ...DOCTOR, replacement: outside, override: true })),
+      await refusal(store, () => trajectory.approvals.approve(id, { ...DOCTOR, replacement: outside, override: true })),
     ).toBe('invalid_replacement');
     const inside = [{ op: 'replace', path: '/by', value: 'dr-who' }] as const;
-    expect(await trajectory.approve(id, { ...DOCTOR, replacement: inside })).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, { ...DOCTOR, replacement: inside })).toMatchObject({
+      ruling: 'committed',
+    });
   });
 });
 
@@ -468,7 +485,7 @@ describe('a freeze', () => {
       expect(await trajectory.propose(input)).toMatchObject({ ruling: 'frozen', by });
     }
     expect(await payloads(store, 't')).toEqual(before);
-    await trajectory.approve(by, DOCTOR);
+    await trajectory.approvals.approve(by, DOCTOR);
     // The key was not used up by a call that recorded nothing.
     expect(await trajectory.propose(intent('add', { by: 1 }, worker, { idempotencyKey: 'k' }))).toMatchObject({
       ruling: 'committed',
@@ -486,11 +503,11 @@ describe('a freeze', () => {
     });
     const second = await pendingOf(trajectory.propose(intent('add', { by: 1 }, careful)));
     expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen', by: second });
-    expect(trajectory.pending().map(({ id }) => id)).toEqual([by, second]);
-    expect(await trajectory.approve(second, { principal: 'clerk-1', method: 'test' })).toMatchObject({
+    expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([by, second]);
+    expect(await trajectory.approvals.approve(second, { principal: 'clerk-1', method: 'test' })).toMatchObject({
       ruling: 'committed',
     });
-    expect(await trajectory.approve(by, DOCTOR)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(by, DOCTOR)).toMatchObject({ ruling: 'committed' });
     expect(JSON.parse(await soundState(store, 't'))).toMatchObject({ n: 2, asked: 5, approved: 5 });
   });
 
@@ -507,7 +524,7 @@ describe('a freeze', () => {
       };
       const other = { ...domain, actions: { ...domain.actions, ask: { ...honest, apply } } };
       const again = await runtimeOver(store, [other as typeof world]).open('t');
-      const error = await again.approve(id, DOCTOR).catch((caught) => caught);
+      const error = await again.approvals.approve(id, DOCTOR).catch((caught) => caught);
       expect(error).toBeInstanceOf(KernelError);
       expect(error).toMatchObject({ code: 'changed_since' });
       expect(again.state()).toMatchObject({ asked: 0 });

@@ -90,12 +90,12 @@ describe('awaitDecision', () => {
   test('returns the commit of this process without polling the clock', async () => {
     const { trajectory, pauses } = await begun();
     const first = await ask(trajectory);
-    const seen = watched(trajectory.awaitDecision(first));
+    const seen = watched(trajectory.approvals.awaitDecision(first));
     await quiet();
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     await quiet();
     expect(seen.now).toBeUndefined();
-    const ruling = await trajectory.approve(second, doctor('b'));
+    const ruling = await trajectory.approvals.approve(second, doctor('b'));
     await quiet();
     expect(seen.now).toEqual(ruling);
     expect(pauses.resting).toBe(0);
@@ -104,14 +104,14 @@ describe('awaitDecision', () => {
   test('returns the rejection, or the expiry, which it records when due', async () => {
     const { trajectory } = await begun();
     const id = await ask(trajectory);
-    const seen = watched(trajectory.awaitDecision(id));
-    const ruling = await trajectory.reject(id, doctor('a', { reason: 'no' }) as never);
+    const seen = watched(trajectory.approvals.awaitDecision(id));
+    const ruling = await trajectory.approvals.reject(id, doctor('a', { reason: 'no' }) as never);
     await quiet();
     expect(seen.now).toEqual(ruling);
 
     const other = await begun();
     const waits = await ask(other.trajectory);
-    const expiring = watched(other.trajectory.awaitDecision(waits));
+    const expiring = watched(other.trajectory.approvals.awaitDecision(waits));
     await quiet();
     expect(other.pauses.asked.at(-1)).toEqual([...POLL_MS]);
     other.clock.forward(10 * MINUTE - 100);
@@ -137,7 +137,7 @@ describe('awaitDecision', () => {
       if (++looks === 1_000) stop.abort(new Error('long enough'));
     };
     const { trajectory } = await begun({ pause });
-    await expect(trajectory.awaitDecision(await ask(trajectory), { signal: stop.signal })).rejects.toThrow(
+    await expect(trajectory.approvals.awaitDecision(await ask(trajectory), { signal: stop.signal })).rejects.toThrow(
       'long enough',
     );
     expect({ looks, ...most }).toEqual({ looks: 1_000, resting: 1, listening: 1 });
@@ -149,10 +149,10 @@ describe('awaitDecision', () => {
   test('returns the decision of another process after the next poll', async () => {
     const { store, clock, trajectory, pauses } = await begun();
     const first = await ask(trajectory);
-    const seen = watched(trajectory.awaitDecision(first));
+    const seen = watched(trajectory.approvals.awaitDecision(first));
     const other = await processOver(store, clock);
-    const second = await pendingOf(other.trajectory.approve(first, doctor('a')));
-    const ruling = await other.trajectory.approve(second, doctor('b'));
+    const second = await pendingOf(other.trajectory.approvals.approve(first, doctor('a')));
+    const ruling = await other.trajectory.approvals.approve(second, doctor('b'));
     await quiet();
     expect(seen.now).toBeUndefined();
     // One poll, and then a pause: nothing is read in between.
@@ -165,14 +165,14 @@ describe('awaitDecision', () => {
   test('immediately returns an earlier decision, also in a new process', async () => {
     const { store, clock, trajectory } = await begun();
     const first = await ask(trajectory);
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    const ruling = await trajectory.approve(second, doctor('b'));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
+    const ruling = await trajectory.approvals.approve(second, doctor('b'));
     for (const { trajectory: one, pauses } of [
       { trajectory, pauses: new HandPause() },
       await processOver(store, clock),
     ]) {
-      expect(await one.awaitDecision(first)).toEqual(ruling);
-      expect(await one.awaitDecision(second)).toEqual(ruling);
+      expect(await one.approvals.awaitDecision(first)).toEqual(ruling);
+      expect(await one.approvals.awaitDecision(second)).toEqual(ruling);
       expect(pauses.asked).toEqual([]);
     }
   });
@@ -180,10 +180,10 @@ describe('awaitDecision', () => {
   test('many wait for one, and each is answered', async () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
-    const all = Array.from({ length: 50 }, () => trajectory.awaitDecision(first));
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    all.push(trajectory.awaitDecision(second));
-    const ruling = await trajectory.approve(second, doctor('b'));
+    const all = Array.from({ length: 50 }, () => trajectory.approvals.awaitDecision(first));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
+    all.push(trajectory.approvals.awaitDecision(second));
+    const ruling = await trajectory.approvals.approve(second, doctor('b'));
     expect(await Promise.all(all)).toEqual(all.map(() => ruling));
   });
 
@@ -191,23 +191,25 @@ describe('awaitDecision', () => {
     const { trajectory, pauses } = await begun();
     const id = await ask(trajectory);
     const reason = new Error('enough');
-    await expect(trajectory.awaitDecision(id, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(trajectory.approvals.awaitDecision(id, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     const controller = new AbortController();
-    const waiting = trajectory.awaitDecision(id, { signal: controller.signal });
+    const waiting = trajectory.approvals.awaitDecision(id, { signal: controller.signal });
     await quiet();
     expect(pauses.resting).toBe(1);
     controller.abort(reason);
     await expect(waiting).rejects.toBe(reason);
     expect(pauses.resting).toBe(0);
-    expect(trajectory.pending()).toHaveLength(1);
+    expect(trajectory.approvals.pending()).toHaveLength(1);
   });
 
   test('stops at the time it is given', async () => {
     const { trajectory, clock, pauses } = await begun();
     const id = await ask(trajectory);
     const until = '2026-03-23T09:00:00.050000Z';
-    expect(await codeOf(trajectory, () => trajectory.awaitDecision(id, { until: START }))).toBe('still_pending');
-    const waiting = watched(trajectory.awaitDecision(id, { until }));
+    expect(await codeOf(trajectory, () => trajectory.approvals.awaitDecision(id, { until: START }))).toBe(
+      'still_pending',
+    );
+    const waiting = watched(trajectory.approvals.awaitDecision(id, { until }));
     await quiet();
     expect(pauses.asked.at(-1)).toEqual([50, 50]);
     clock.forward(50);
@@ -221,8 +223,8 @@ describe('awaitDecision', () => {
     const id = await ask(trajectory);
     const root = (await store.entries('t'))[0]?.id;
     for (const none of [hashText('none'), root, '', 't', undefined, null, {}, id.toUpperCase()]) {
-      expect(await codeOf(trajectory, () => trajectory.awaitDecision(none as string))).toBe('never_pending');
-      expect(await codeOf(trajectory, () => trajectory.statusOf(none as string))).toBe('never_pending');
+      expect(await codeOf(trajectory, () => trajectory.approvals.awaitDecision(none as string))).toBe('never_pending');
+      expect(await codeOf(trajectory, () => trajectory.approvals.statusOf(none as string))).toBe('never_pending');
     }
   });
 
@@ -230,17 +232,17 @@ describe('awaitDecision', () => {
     const store = new MemoryStore();
     const assize = runtimeOver(store, [desk], { pause: new HandPause().pause });
     const parent = await assize.create(desk, { trajectoryId: 't', writs: [granted] });
-    const child = await parent.delegate(task({ childTrajectoryId: 'c' }));
-    const writ = child.delegatedFrom?.writ as never;
+    const child = await parent.delegations.delegate(task({ childTrajectoryId: 'c' }));
+    const writ = child.delegations.origin?.writ as never;
     const id = await pendingOf(child.propose(intent('ask', { amount: 1 }, writ)));
-    const waiting = watched(child.awaitDecision(id));
+    const waiting = watched(child.approvals.awaitDecision(id));
     await quiet();
-    await child.answer();
+    await child.delegations.answer();
     await quiet();
     expect(waiting.now).toMatchObject({ code: 'concluded' });
-    expect(await child.statusOf(id)).toEqual({ status: 'void', answer: child.head });
+    expect(await child.approvals.statusOf(id)).toEqual({ status: 'void', answer: child.head });
     const again = await runtimeOver(store, [desk]).open('c');
-    expect(await again.statusOf(id)).toEqual({ status: 'void', answer: child.head });
+    expect(await again.approvals.statusOf(id)).toEqual({ status: 'void', answer: child.head });
   });
 });
 
@@ -248,14 +250,15 @@ describe('statusOf', () => {
   test('follows the approvals of several people, and gives a copy', async () => {
     const { trajectory } = await begun();
     const first = await ask(trajectory);
-    const open = await trajectory.statusOf(first);
+    const open = await trajectory.approvals.statusOf(first);
     expect(open).toMatchObject({ status: 'pending', id: first, payload: { kind: 'pending_approval' } });
     Object.assign((open as { payload: object }).payload, { channel: 'none' });
-    expect(await trajectory.statusOf(first)).toMatchObject({ payload: { channel: 'md' } });
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    expect(await trajectory.statusOf(first)).toMatchObject({ status: 'pending', id: second });
-    const ruling = await trajectory.approve(second, doctor('b'));
-    for (const id of [first, second]) expect(await trajectory.statusOf(id)).toEqual({ status: 'resolved', ruling });
+    expect(await trajectory.approvals.statusOf(first)).toMatchObject({ payload: { channel: 'md' } });
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
+    expect(await trajectory.approvals.statusOf(first)).toMatchObject({ status: 'pending', id: second });
+    const ruling = await trajectory.approvals.approve(second, doctor('b'));
+    for (const id of [first, second])
+      expect(await trajectory.approvals.statusOf(id)).toEqual({ status: 'resolved', ruling });
   });
 
   test('reflects durable entries: a lost approval has resolved nothing', async () => {
@@ -265,8 +268,8 @@ describe('statusOf', () => {
     store.commits = 0;
     store.plan = new Map([[1, 'unknown, lost']]);
     store.before = () => answer.promise;
-    const approving = trajectory.approve(first, doctor('a')).catch((error) => error);
-    const asked = trajectory.statusOf(first);
+    const approving = trajectory.approvals.approve(first, doctor('a')).catch((error) => error);
+    const asked = trajectory.approvals.statusOf(first);
     answer.resolve();
     expect(await approving).toMatchObject({ code: 'commit_unknown' });
     expect(await asked).toMatchObject({ status: 'pending', id: first });
@@ -279,7 +282,7 @@ describe('statusOf', () => {
     for (let n = 0; n < 30; n++) {
       const id = await pendingOf(trajectory.propose(intent('ask', { amount: 1 }, worker)));
       ids.push(id);
-      await trajectory.reject(id, doctor('a', { reason: 'no' }) as never);
+      await trajectory.approvals.reject(id, doctor('a', { reason: 'no' }) as never);
     }
     const read: unknown[] = [];
     const entries = below.entries.bind(below);
@@ -287,7 +290,7 @@ describe('statusOf', () => {
       read.push(options);
       return entries(name, options);
     };
-    for (const id of ids) expect(await trajectory.statusOf(id)).toMatchObject({ status: 'resolved' });
+    for (const id of ids) expect(await trajectory.approvals.statusOf(id)).toMatchObject({ status: 'resolved' });
     expect(read).toEqual(ids.map((_, n) => ({ from: 2 * n + 2, limit: 1 })));
   });
 });

@@ -74,7 +74,7 @@ describe('a budget', () => {
     const waits = await trajectory.propose(pay(10, held));
     const pending = waits.ruling === 'escalated' ? waits.pending : '';
     const again = await reopened(store);
-    expect(nameOf(await again.approve(pending, { principal: 'dr-who', method: 'test' }))).toBe('committed');
+    expect(nameOf(await again.approvals.approve(pending, { principal: 'dr-who', method: 'test' }))).toBe('committed');
     for (const open of [trajectory, again, await reopened(store)]) {
       expect(nameOf(await open.propose(pay(1, held)))).toBe('budget_exhausted');
     }
@@ -97,9 +97,11 @@ describe('a budget', () => {
       string,
     ];
     const counselor = { principal: 'dr-who', method: 'test' };
-    expect(nameOf(await trajectory.approve(one, counselor))).toBe('committed');
-    await expect(trajectory.approve(two, counselor)).rejects.toMatchObject({ code: 'changed_since' });
-    expect(nameOf(await trajectory.reject(two, { ...counselor, reason: 'no money' }))).toBe('counselor_rejected');
+    expect(nameOf(await trajectory.approvals.approve(one, counselor))).toBe('committed');
+    await expect(trajectory.approvals.approve(two, counselor)).rejects.toMatchObject({ code: 'changed_since' });
+    expect(nameOf(await trajectory.approvals.reject(two, { ...counselor, reason: 'no money' }))).toBe(
+      'counselor_rejected',
+    );
     await soundState(store, 't');
   });
 });

@@ -3,17 +3,22 @@ import type { Conclusion } from './terms.ts';
 
 /** An open child trajectory, as far as its parent acts on it. */
 export interface ChildTrajectory {
-  /** Records the final answer of the child. */
-  answer(conclusion: Conclusion): Promise<EntryRow>;
-  /** Records a revocation of the parent in the child. */
-  adoptRevocation(entryId: Hash): Promise<unknown>;
+  readonly delegations: {
+    /** Records the final answer of the child. */
+    answer(conclusion: Conclusion): Promise<EntryRow>;
+  };
+  /** @internal */
+  readonly writs: {
+    /** Records a revocation of the parent in the child. */
+    adopt(entryId: Hash): Promise<unknown>;
+  };
 }
 
 /**
  * The children of a trajectory, and the effects that have to be recorded before a child answers.
  */
-export interface Children {
-  open(trajectoryId: string): Promise<ChildTrajectory>;
+export interface Children<Child extends ChildTrajectory = ChildTrajectory> {
+  open(trajectoryId: string): Promise<Child>;
   /** Resolves when the ledger has the outcome of every effect that has ended. */
   effectsSettled(): Promise<void>;
 }

@@ -33,16 +33,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('a repetition', () => {
   test('on the same terms is the same delegation, in this process and in another', async () => {
     const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(task());
-    expect(await trajectory.delegate(task())).toBe(child);
-    const again = await (await reopened(store)).delegate(task());
+    const child = await trajectory.delegations.delegate(task());
+    expect(await trajectory.delegations.delegate(task())).toBe(child);
+    const again = await (await reopened(store)).delegations.delegate(task());
     expect(again.id).toBe('c');
-    const both = await Promise.all([trajectory.delegate(task()), trajectory.delegate(task())]);
+    const both = await Promise.all([trajectory.delegations.delegate(task()), trajectory.delegations.delegate(task())]);
     expect(both).toEqual([child, child]);
     expect(await allEntries(store, 't')).toHaveLength(2);
     const id = openOf(trajectory);
-    await trajectory.conclude(id);
-    expect(await trajectory.delegate(task())).toBe(child);
+    await trajectory.delegations.conclude(id);
+    expect(await trajectory.delegations.delegate(task())).toBe(child);
     expect(await allEntries(store, 't')).toHaveLength(3);
     await expectSound(store);
   });
@@ -51,10 +51,12 @@ describe('a repetition', () => {
     const { store, trajectory } = await begun();
     const names = Array.from({ length: 24 }, (_, i) => `c${i % 6}`);
     const children = await Promise.all(
-      names.map((childTrajectoryId) => trajectory.delegate(task({ childTrajectoryId, budget: { usd: 16 } }))),
+      names.map((childTrajectoryId) =>
+        trajectory.delegations.delegate(task({ childTrajectoryId, budget: { usd: 16 } })),
+      ),
     );
     expect(children.map(({ id }) => id)).toEqual(names);
-    expect(trajectory.delegations()).toHaveLength(6);
+    expect(trajectory.delegations.open()).toHaveLength(6);
     await expectLeft(await reopened(store), 4);
     await expectSound(store);
   });
@@ -67,27 +69,29 @@ describe('a repetition', () => {
     ['another domain', { domain: apart }],
   ])('with %s is idempotency_conflict', async (_what, rest) => {
     const { store, trajectory } = await begun();
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     for (const parent of [trajectory, await reopened(store)]) {
-      expect(await refusal(store, () => parent.delegate(task(rest)))).toBe('idempotency_conflict');
+      expect(await refusal(store, () => parent.delegations.delegate(task(rest)))).toBe('idempotency_conflict');
     }
   });
 
   test('of a conclusion returns the entry; another final answer is a conflict', async () => {
     const { store, trajectory } = await begun();
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     const id = openOf(trajectory);
     const finalAnswer = { large: 'x'.repeat(20_000) };
     const [one, other] = await Promise.all([
-      trajectory.conclude(id, { finalAnswer }),
-      trajectory.conclude(id, { finalAnswer }),
+      trajectory.delegations.conclude(id, { finalAnswer }),
+      trajectory.delegations.conclude(id, { finalAnswer }),
     ]);
     expect(other).toEqual(one);
     for (const parent of [trajectory, await reopened(store)]) {
-      expect(await parent.conclude(id, { finalAnswer })).toEqual(one);
-      expect(await parent.conclude(id)).toEqual(one);
+      expect(await parent.delegations.conclude(id, { finalAnswer })).toEqual(one);
+      expect(await parent.delegations.conclude(id)).toEqual(one);
       for (const wrong of [null, 'x', {}])
-        expect(await refusal(store, () => parent.conclude(id, { finalAnswer: wrong }))).toBe('idempotency_conflict');
+        expect(await refusal(store, () => parent.delegations.conclude(id, { finalAnswer: wrong }))).toBe(
+          'idempotency_conflict',
+        );
     }
     expect(await allEntries(store, 't')).toHaveLength(3);
     expect(await allEntries(store, 'c')).toHaveLength(2);
@@ -98,47 +102,49 @@ describe('a repetition', () => {
 describe('a child that has answered', () => {
   async function answered() {
     const { store, clock, assize, trajectory } = await begun();
-    const child = await trajectory.delegate(task());
+    const child = await trajectory.delegations.delegate(task());
     const writ = await writOf(store);
     await child.propose(intent('add', { by: 1 }, writ as never, { idempotencyKey: 'k' }));
     await child.propose(intent('ask', { amount: 1 }, writ as never));
-    const row = await child.answer({ finalAnswer: 7 });
+    const row = await child.delegations.answer({ finalAnswer: 7 });
     return { store, clock, assize, trajectory, child, writ, row };
   }
 
   test('takes no proposal and no resolution, but still knows its earlier rulings', async () => {
     const { store, child, writ } = await answered();
     for (const open of [child, await reopened(store, 'c')]) {
-      expect(open.pending()).toEqual([]);
+      expect(open.approvals.pending()).toEqual([]);
       expect(await refusal(store, () => open.propose(intent('add', { by: 1 }, writ as never)))).toBe('concluded');
       const again = intent('add', { by: 1 }, writ as never, { idempotencyKey: 'k' });
       expect(await open.propose(again)).toMatchObject({ ruling: 'committed', entry: { seq: 1 } });
       const pending = (await allEntries(store, 'c'))[2]?.id as string;
-      expect(await refusal(store, () => open.approve(pending, DOCTOR))).toBe('not_pending');
+      expect(await refusal(store, () => open.approvals.approve(pending, DOCTOR))).toBe('not_pending');
     }
     await expectSound(store);
   });
 
   test('delegates no more', async () => {
     const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(task({ subject: helper.publicKey }));
-    await child.answer();
+    const child = await trajectory.delegations.delegate(task({ subject: helper.publicKey }));
+    await child.delegations.answer();
     const below = task({
       writ: (await writOf(store)) as never,
       subject: 'deep',
       childTrajectoryId: 'd',
       privateKey: helper.privateKey,
     });
-    expect(await refusal(store, () => child.delegate(below))).toBe('concluded');
+    expect(await refusal(store, () => child.delegations.delegate(below))).toBe('concluded');
   });
 
   test('is concluded with its own answer', async () => {
     const { store, trajectory, child, row } = await answered();
-    expect(await child.answer({ finalAnswer: 7 })).toEqual(row);
-    expect(await refusal(store, () => child.answer({ finalAnswer: 8 }))).toBe('idempotency_conflict');
+    expect(await child.delegations.answer({ finalAnswer: 7 })).toEqual(row);
+    expect(await refusal(store, () => child.delegations.answer({ finalAnswer: 8 }))).toBe('idempotency_conflict');
     const id = openOf(trajectory);
-    expect(await refusal(store, () => trajectory.conclude(id, { finalAnswer: 8 }))).toBe('idempotency_conflict');
-    const conclusion = await trajectory.conclude(id);
+    expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: 8 }))).toBe(
+      'idempotency_conflict',
+    );
+    const conclusion = await trajectory.delegations.conclude(id);
     expect(readRow(conclusion).payload).toMatchObject({ child_head: row.id, final_answer: 7, budget_cost: {} });
     await expectSound(store);
   });
@@ -146,7 +152,7 @@ describe('a child that has answered', () => {
   test('is concluded when its parent is opened', async () => {
     const { store } = await answered();
     const parent = await reopened(store);
-    expect(parent.delegations()).toEqual([]);
+    expect(parent.delegations.open()).toEqual([]);
     await expectLeft(parent, 100);
     expect((await payloads(store, 't'))[2]).toMatchObject({ kind: 'delegation', final_answer: 7 });
     await expectSound(store);
@@ -154,13 +160,13 @@ describe('a child that has answered', () => {
 
   test('refuses a process that still has it open, and spends nothing more', async () => {
     const { store, trajectory } = await begun();
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     const elsewhere = await reopened(store, 'c');
     const writ = await writOf(store);
     expect(nameOf(await elsewhere.propose(pay(20, writ)))).toBe('committed');
     const id = openOf(trajectory);
     const [conclusion, ...rulings] = await Promise.all([
-      trajectory.conclude(id),
+      trajectory.delegations.conclude(id),
       ...Array.from({ length: 8 }, () => codeOf(elsewhere.propose(pay(5, writ)))),
     ]);
     const committed = rulings.filter((code) => code === 'answered').length;
@@ -201,7 +207,7 @@ describe('a crash', () => {
     const store = new TearingStore();
     const { trajectory } = await begun({}, store);
     store.tears = 1;
-    await expect(trajectory.delegate(task({ initial: { ...desk.initial, n: 4 } }))).rejects.toThrow('died');
+    await expect(trajectory.delegations.delegate(task({ initial: { ...desk.initial, n: 4 } }))).rejects.toThrow('died');
     expect(await allEntries(store, 't')).toHaveLength(2);
     expect(await allEntries(store, 'c')).toHaveLength(0);
     await expectSound(store);
@@ -211,7 +217,7 @@ describe('a crash', () => {
   test('between start and child’s root is completed by opening the parent', async () => {
     const { store } = await torn();
     const parent = await reopened(store);
-    expect(parent.delegations()).toHaveLength(1);
+    expect(parent.delegations.open()).toHaveLength(1);
     const child = await reopened(store, 'c');
     expect(child.state()).toMatchObject({ n: 4 });
     expect(nameOf(await child.propose(pay(60, await writOf(store))))).toBe('committed');
@@ -227,8 +233,8 @@ describe('a crash', () => {
     const input = task({ initial: { ...desk.initial, n: 4 } });
     const others = [reopened(store), reopened(store), reopened(store)];
     const children = await Promise.all([
-      trajectory.delegate(input),
-      ...others.map(async (o) => (await o).delegate(input)),
+      trajectory.delegations.delegate(input),
+      ...others.map(async (o) => (await o).delegations.delegate(input)),
     ]);
     expect(new Set(children.map(({ head }) => head)).size).toBe(1);
     expect(await allEntries(store, 't')).toHaveLength(2);
@@ -242,8 +248,10 @@ describe('a crash', () => {
       const { store, trajectory } = await torn();
       const input = task({ initial: { ...desk.initial, n: 4 } });
       store.plan = new Map([[store.commits + 1, `unknown, ${became}` as const]]);
-      expect(await codeOf(trajectory.delegate(input))).toBe(became === 'written' ? 'answered' : 'commit_unknown');
-      expect((await trajectory.delegate(input)).id).toBe('c');
+      expect(await codeOf(trajectory.delegations.delegate(input))).toBe(
+        became === 'written' ? 'answered' : 'commit_unknown',
+      );
+      expect((await trajectory.delegations.delegate(input)).id).toBe('c');
       expect(await allEntries(store, 'c')).toHaveLength(1);
       await expectSound(store);
     },
@@ -252,7 +260,7 @@ describe('a crash', () => {
   test('between the two is completed by a conclusion', async () => {
     const { store, trajectory } = await torn();
     const id = openOf(trajectory);
-    await trajectory.conclude(id);
+    await trajectory.delegations.conclude(id);
     expect(await allEntries(store, 'c')).toHaveLength(2);
     await expectLeft(trajectory, 100);
     await expectSound(store);
@@ -263,9 +271,9 @@ describe('a crash', () => {
     const { trajectory } = await begun({}, store);
     store.tears = 1;
     const initial = { ...desk.initial, data: 'x'.repeat(50_000) };
-    await expect(trajectory.delegate(task({ domain: apart, initial }))).rejects.toThrow('died');
+    await expect(trajectory.delegations.delegate(task({ domain: apart, initial }))).rejects.toThrow('died');
     const without = await runtimeOver(store, [desk]).open('t');
-    expect(without.delegations()).toHaveLength(1);
+    expect(without.delegations.open()).toHaveLength(1);
     expect(await allEntries(store, 'c')).toHaveLength(0);
     await reopened(store);
     expect((await reopened(store, 'c')).state()).toEqual(initial);
@@ -275,17 +283,19 @@ describe('a crash', () => {
   test('between answer and conclusion is completed by opening the parent', async () => {
     const store = new FaultyStore();
     const { trajectory } = await begun({}, store);
-    const child = await trajectory.delegate(task());
+    const child = await trajectory.delegations.delegate(task());
     await child.propose(pay(7, await writOf(store)));
     const id = openOf(trajectory);
     store.plan = new Map([[store.commits + 2, 'thrown, lost']]);
-    await expect(trajectory.conclude(id, { finalAnswer: 'seven' })).rejects.toThrow('threw');
-    expect(trajectory.delegations()).toHaveLength(1);
+    await expect(trajectory.delegations.conclude(id, { finalAnswer: 'seven' })).rejects.toThrow('threw');
+    expect(trajectory.delegations.open()).toHaveLength(1);
     expect(await allEntries(store, 'c')).toHaveLength(3);
     const parent = await reopened(store);
-    expect(parent.delegations()).toEqual([]);
+    expect(parent.delegations.open()).toEqual([]);
     expect((await payloads(store, 't')).at(-1)).toMatchObject({ final_answer: 'seven', budget_cost: { usd: 7 } });
-    expect(await trajectory.conclude(id, { finalAnswer: 'seven' })).toEqual((await allEntries(store, 't'))[2]);
+    expect(await trajectory.delegations.conclude(id, { finalAnswer: 'seven' })).toEqual(
+      (await allEntries(store, 't'))[2],
+    );
     await expectLeft(trajectory, 93);
     await expectSound(store);
   });
@@ -293,9 +303,9 @@ describe('a crash', () => {
   test('completed by another process takes no write lock on opening the parent', async () => {
     const store = new TurningStore();
     const { trajectory } = await begun({}, store);
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     store.plan = new Map([[store.commits + 2, 'thrown, lost']]);
-    await expect(trajectory.conclude(openOf(trajectory))).rejects.toThrow('threw');
+    await expect(trajectory.delegations.conclude(openOf(trajectory))).rejects.toThrow('threw');
     let isFirst = true;
     store.before = async () => {
       if (!isFirst) return;
@@ -318,10 +328,10 @@ describe('a crash', () => {
     // 1: start and root, 2: answer, 3: conclusion.
     store.plan = new Map([[store.commits + n, fault]]);
     const whole = async (parent: Trajectory): Promise<void> => {
-      const child = await parent.delegate(task());
+      const child = await parent.delegations.delegate(task());
       const id = await delegationOf(store);
       if ((await allEntries(store, 'c')).length === 1) expect(child.length).toBe(1);
-      await parent.conclude(id, { finalAnswer: 'done' });
+      await parent.delegations.conclude(id, { finalAnswer: 'done' });
     };
     const first = await codeOf(whole(trajectory));
     expect(first === 'answered' || first === 'commit_unknown' || first.includes('threw')).toBe(true);
@@ -342,14 +352,14 @@ test('delegations of one name or budget by two processes obey both rules', async
   const { store, trajectory } = await begun();
   const other = await reopened(store);
   const codes = await Promise.all([
-    codeOf(trajectory.delegate(task())),
-    codeOf(other.delegate(task({ task: 'something else' }))),
-    codeOf(trajectory.delegate(task({ childTrajectoryId: 'd', budget: { usd: 41 } }))),
-    codeOf(other.delegate(task({ childTrajectoryId: 'e', budget: { usd: 41 } }))),
-    codeOf(other.delegate(task({ childTrajectoryId: 'f', budget: { usd: 19 } }))),
+    codeOf(trajectory.delegations.delegate(task())),
+    codeOf(other.delegations.delegate(task({ task: 'something else' }))),
+    codeOf(trajectory.delegations.delegate(task({ childTrajectoryId: 'd', budget: { usd: 41 } }))),
+    codeOf(other.delegations.delegate(task({ childTrajectoryId: 'e', budget: { usd: 41 } }))),
+    codeOf(other.delegations.delegate(task({ childTrajectoryId: 'f', budget: { usd: 19 } }))),
   ]);
   expect(codes.filter((code) => !['answered', 'idempotency_conflict', 'budget_exhausted'].includes(code))).toEqual([]);
-  const open = (await reopened(store)).delegations();
+  const open = (await reopened(store)).delegations.open();
   expect(open).toHaveLength(codes.filter((code) => code === 'answered').length);
   const aside = open.reduce((sum, { payload }) => sum + ((payload.writ as any).budget.usd as number), 0);
   expect(aside).toBeLessThanOrEqual(100);
@@ -360,11 +370,11 @@ test('delegations of one name or budget by two processes obey both rules', async
 test('a budget refunded by another process is available to delegate', async () => {
   const { store, trajectory } = await begun();
   const other = await reopened(store);
-  await trajectory.delegate(task({ budget: { usd: 100 } }));
+  await trajectory.delegations.delegate(task({ budget: { usd: 100 } }));
   const id = openOf(trajectory);
-  expect(await codeOf(other.delegate(task({ childTrajectoryId: 'd' })))).toBe('budget_exhausted');
-  await trajectory.conclude(id);
-  expect((await other.delegate(task({ childTrajectoryId: 'd' }))).id).toBe('d');
+  expect(await codeOf(other.delegations.delegate(task({ childTrajectoryId: 'd' })))).toBe('budget_exhausted');
+  await trajectory.delegations.conclude(id);
+  expect((await other.delegations.delegate(task({ childTrajectoryId: 'd' }))).id).toBe('d');
   await expectSound(store);
 });
 
@@ -372,13 +382,13 @@ test('over a file: delegated, closed, opened, concluded', async () => {
   const url = `sqlite:${join(folder, 'a.db')}`;
   const first = await openStore(url);
   const trajectory = await runtimeOver(first, [desk]).create(desk, { trajectoryId: 't', writs: [granted] });
-  const child = await trajectory.delegate(task());
+  const child = await trajectory.delegations.delegate(task());
   await child.propose(pay(13, await writOf(first)));
   await first.close();
   const second = await openStore(url);
   const parent = await runtimeOver(second, [desk]).open('t');
   const id = openOf(parent);
-  await parent.conclude(id, { finalAnswer: { text: 'x'.repeat(30_000) } });
+  await parent.delegations.conclude(id, { finalAnswer: { text: 'x'.repeat(30_000) } });
   await expectLeft(parent, 87);
   await expectSound(second);
   await second.close();

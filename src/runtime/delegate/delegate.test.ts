@@ -35,10 +35,10 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
   const { store, clock, trajectory } = await begun();
   clock.forward(1_000);
   const initial = { ...desk.initial, n: 3 };
-  const child = await trajectory.delegate(task({ initial }));
+  const child = await trajectory.delegations.delegate(task({ initial }));
   expect(child.id).toBe('c');
   expect(child.state()).toMatchObject({ n: 3 });
-  const [open] = trajectory.delegations();
+  const [open] = trajectory.delegations.open();
   const started = open?.id as string;
   expect(open).toMatchObject({ id: trajectory.head, payload: { child_trajectory_id: 'c', task: 'count' } });
 
@@ -46,8 +46,8 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
   expect(nameOf(await child.propose(pay(25, writ)))).toBe('committed');
   clock.forward(1_000);
   const finalAnswer = { counted: 7, why: ['because'] };
-  const entry = await trajectory.conclude(started, { finalAnswer });
-  expect(trajectory.delegations()).toEqual([]);
+  const entry = await trajectory.delegations.conclude(started, { finalAnswer });
+  expect(trajectory.delegations.open()).toEqual([]);
   expect(entry).toEqual((await allEntries(store, 't')).at(-1));
   expect([trajectory.head, child.head]).toEqual([entry.id, (await allEntries(store, 'c')).at(-1)?.id]);
 
@@ -70,10 +70,10 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
     delegated_from: { trajectory_id: 't', entry_id: started },
   });
   for (const open of [child, await reopened(store, 'c')]) {
-    expect(open.delegatedFrom).toEqual({ trajectoryId: 't', entryId: started, writ: delegated });
-    expect(writId(open.delegatedFrom?.writ as Writ)).toBe(writ);
+    expect(open.delegations.origin).toEqual({ trajectoryId: 't', entryId: started, writ: delegated });
+    expect(writId(open.delegations.origin?.writ as Writ)).toBe(writ);
   }
-  expect(trajectory.delegatedFrom).toBeUndefined();
+  expect(trajectory.delegations.origin).toBeUndefined();
   const said = { ...common, concludes: started, budget_cost: { usd: 25 }, final_answer: finalAnswer };
   expect(answer).toMatchObject({ ...said, seq: 2 });
   expect(conclusion).toEqual({
@@ -85,15 +85,15 @@ test('a delegation from its start to its conclusion, as its entries tell it', as
     child_head: child.head,
   });
   await expectSound(store);
-  for (const parent of [trajectory, await reopened(store)]) expect(parent.delegations()).toEqual([]);
+  for (const parent of [trajectory, await reopened(store)]) expect(parent.delegations.open()).toEqual([]);
 });
 
 test('the final answer is an observation of the parent’s next proposal', async () => {
   const { store, trajectory } = await begun();
-  const child = await trajectory.delegate(task());
+  const child = await trajectory.delegations.delegate(task());
   await child.propose(intent('add', { by: 2 }, (await writOf(store)) as never));
   const id = openOf(trajectory);
-  const entry = await trajectory.conclude(id, { finalAnswer: { n: 2 } });
+  const entry = await trajectory.delegations.conclude(id, { finalAnswer: { n: 2 } });
   const { final_answer: value } = readRow(entry).payload as DelegationPayload;
   const ruling = await trajectory.propose(
     intent('keep', { value: null }, worker, { observations: [{ name: `answer of ${child.id}`, value }] }),
@@ -109,10 +109,12 @@ test('the final answer is an observation of the parent’s next proposal', async
 test('the final answer is recorded as given, despite a later mutation', async () => {
   for (const by of ['conclude', 'answer'] as const) {
     const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(task());
+    const child = await trajectory.delegations.delegate(task());
     const finalAnswer: Record<string, unknown> = { n: 2 };
     const done =
-      by === 'answer' ? child.answer({ finalAnswer }) : trajectory.conclude(openOf(trajectory), { finalAnswer });
+      by === 'answer'
+        ? child.delegations.answer({ finalAnswer })
+        : trajectory.delegations.conclude(openOf(trajectory), { finalAnswer });
     finalAnswer['n'] = 3;
     expect(readRow(await done).payload).toMatchObject({ final_answer: { n: 2 } });
     await expectSound(store);
@@ -123,7 +125,7 @@ describe('a budget', () => {
   test('is reserved while the child may spend it; the unspent rest is refunded', async () => {
     const { store, trajectory } = await begun();
     expect(nameOf(await trajectory.propose(pay(10, granted)))).toBe('committed');
-    const child = await trajectory.delegate(task());
+    const child = await trajectory.delegations.delegate(task());
     for (const parent of [trajectory, await reopened(store)]) {
       expect(await parent.propose(pay(31, granted))).toMatchObject({
         detail: expect.stringContaining('has 30 usd left'),
@@ -135,7 +137,7 @@ describe('a budget', () => {
       expect(nameOf(await open.propose(pay(41, writ)))).toBe('budget_exhausted');
     }
     const id = openOf(trajectory);
-    await trajectory.conclude(id);
+    await trajectory.delegations.conclude(id);
     // 10 of its own, 40 of the child.
     for (const parent of [trajectory, await reopened(store)]) {
       expect(await parent.propose(pay(51, granted))).toMatchObject({
@@ -149,8 +151,8 @@ describe('a budget', () => {
   test('of nothing is set aside where none is named, and all of it may be', async () => {
     const { store, trajectory } = await begun();
     const { budget: _none, ...without } = task() as GrantToSign & DelegationInput;
-    await trajectory.delegate({ ...without, childTrajectoryId: 'poor' } as DelegationInput);
-    await trajectory.delegate(task({ childTrajectoryId: 'rich', budget: { usd: 100 } }));
+    await trajectory.delegations.delegate({ ...without, childTrajectoryId: 'poor' } as DelegationInput);
+    await trajectory.delegations.delegate(task({ childTrajectoryId: 'rich', budget: { usd: 100 } }));
     const poor = await reopened(store, 'poor');
     const writ = await writOf(store, 'poor');
     expect(nameOf(await poor.propose(pay(1, writ)))).toBe('budget_exhausted');
@@ -162,9 +164,9 @@ describe('a budget', () => {
   test('that does not cover it refuses the delegation, and nothing is recorded', async () => {
     const { store, trajectory } = await begun();
     await trajectory.propose(pay(41, granted));
-    expect(await refusal(store, () => trajectory.delegate(task()))).toBe('budget_exhausted');
-    expect(trajectory.delegations()).toEqual([]);
-    await trajectory.delegate(task({ budget: { usd: 59 } }));
+    expect(await refusal(store, () => trajectory.delegations.delegate(task()))).toBe('budget_exhausted');
+    expect(trajectory.delegations.open()).toEqual([]);
+    await trajectory.delegations.delegate(task({ budget: { usd: 59 } }));
     await expectLeft(trajectory, 0);
     await expectSound(store);
   });
@@ -173,7 +175,7 @@ describe('a budget', () => {
     const { store, trajectory } = await begun();
     const kid = attenuate(granted, { subject: 'kid', nonce: 'kid', budget: { usd: 80 } }, lead.privateKey);
     await trajectory.propose(pay(30, { writ: kid, chain: [granted] } as never));
-    const child = await trajectory.delegate(task({ subject: helper.publicKey }));
+    const child = await trajectory.delegations.delegate(task({ subject: helper.publicKey }));
     expect(nameOf(await trajectory.propose(pay(11, writId(kid))))).toBe('budget_exhausted');
     expect(nameOf(await trajectory.propose(pay(10, writId(kid))))).toBe('committed');
     // A child of the delegated writ spends from its budget, in the child trajectory only.
@@ -185,14 +187,14 @@ describe('a budget', () => {
     const presented = { writ: grandkid, chain: [delegated, granted] };
     expect(await codeOf(trajectory.propose(pay(1, presented as never)))).toBe('bad_writ');
     const id = openOf(trajectory);
-    await trajectory.conclude(id);
+    await trajectory.delegations.conclude(id);
     await expectLeft(await reopened(store), 1);
     await expectSound(store);
   });
 
   test('goes down and comes back over three trajectories', async () => {
     const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(task({ subject: helper.publicKey }));
+    const child = await trajectory.delegations.delegate(task({ subject: helper.publicKey }));
     const writ = await writOf(store);
     const deep = task({
       writ: writ as never,
@@ -201,18 +203,18 @@ describe('a budget', () => {
       childTrajectoryId: 'd',
       budget: { usd: 50 },
     });
-    const grandchild = await child.delegate(deep);
+    const grandchild = await child.delegations.delegate(deep);
     expect(nameOf(await child.propose(pay(11, writ)))).toBe('budget_exhausted');
     expect(nameOf(await child.propose(pay(10, writ)))).toBe('committed');
     expect(nameOf(await grandchild.propose(pay(35, await writOf(store, 'd'))))).toBe('committed');
 
     const [above, below] = [openOf(trajectory), openOf(child)];
-    expect(await refusal(store, () => trajectory.conclude(above))).toBe('open_delegations');
-    await child.conclude(below, { finalAnswer: 'deep' });
+    expect(await refusal(store, () => trajectory.delegations.conclude(above))).toBe('open_delegations');
+    await child.delegations.conclude(below, { finalAnswer: 'deep' });
     for (const open of [child, await reopened(store, 'c')]) {
       expect(await open.propose(pay(16, writ))).toMatchObject({ detail: expect.stringContaining('has 15 usd left') });
     }
-    const entry = await trajectory.conclude(above, { finalAnswer: 'done' });
+    const entry = await trajectory.delegations.conclude(above, { finalAnswer: 'done' });
     expect(readRow(entry).payload).toMatchObject({ budget_cost: { usd: 45 } });
     await expectLeft(await reopened(store), 55);
     await expectSound(store);
@@ -223,11 +225,11 @@ describe('a budget', () => {
     const odd = writFor(lead.publicKey, { nonce: 'odd', trajectory: 't', budget: units });
     const { store, trajectory } = await begun({ create: { writs: [odd] } });
     const budget = JSON.parse('{"__proto__":4,"usd":9}') as Record<string, number>;
-    await trajectory.delegate(task({ writ: odd, budget }));
+    await trajectory.delegations.delegate(task({ writ: odd, budget }));
     expect(nameOf(await trajectory.propose(pay(2, odd)))).toBe('budget_exhausted');
     const id = openOf(trajectory);
     await (await reopened(store, 'c')).propose(pay(8, await writOf(store)));
-    await trajectory.conclude(id);
+    await trajectory.delegations.conclude(id);
     await expectLeft(trajectory, 2, odd);
     await expectSound(store);
   });
@@ -236,7 +238,7 @@ describe('a budget', () => {
 describe('a writ that was delegated', () => {
   test('counts in its child and nowhere else', async () => {
     const { store, assize, trajectory } = await begun();
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     const [root] = await payloads(store, 'c');
     const delegated = (root as unknown as { writs: Writ[] }).writs[0] as Writ;
     const chain = { writ: delegated, chain: [granted] } as never;
@@ -253,7 +255,7 @@ describe('a writ that was delegated', () => {
 
   test('is unique: an undelegated writ for the same child does not count', async () => {
     const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(task());
+    const child = await trajectory.delegations.delegate(task());
     const more = { subject: 'helper', nonce: 'more', trajectory: 'c', budget: { usd: 100 } };
     const forged = delegateWrit(granted, more, lead.privateKey);
     expect(await refusal(store, () => child.propose(pay(1, forged)))).toBe('bad_writ');
@@ -304,14 +306,14 @@ describe('a writ that was delegated', () => {
   test.each(wrong)('%s is refused, and nothing is recorded', async (_what, rest, code) => {
     const { store, assize, trajectory } = await begun();
     await assize.create(desk, { trajectoryId: 'other' });
-    expect(await refusal(store, () => trajectory.delegate(task(rest)))).toBe(code);
-    expect(trajectory.delegations()).toEqual([]);
+    expect(await refusal(store, () => trajectory.delegations.delegate(task(rest)))).toBe(code);
+    expect(trajectory.delegations.open()).toEqual([]);
     await expectLeft(trajectory, 100);
   });
 
   test.each([null, undefined, 'x', 7, {}])('%j is no delegation', async (input) => {
     const { store, trajectory } = await begun();
-    expect(await refusal(store, () => trajectory.delegate(input as never))).toBe('bad_intent');
+    expect(await refusal(store, () => trajectory.delegations.delegate(input as never))).toBe('bad_intent');
   });
 
   describe('signed elsewhere', () => {
@@ -324,7 +326,7 @@ describe('a writ that was delegated', () => {
 
     test('names the child, and needs no key', async () => {
       const { store, trajectory } = await begun();
-      const child = await trajectory.delegate({ task: 'count', writ: granted, signed: signed() });
+      const child = await trajectory.delegations.delegate({ task: 'count', writ: granted, signed: signed() });
       expect(child.id).toBe('c');
       expect(nameOf(await child.propose(pay(5, signed())))).toBe('committed');
       await expectSound(store);
@@ -357,14 +359,16 @@ describe('a writ that was delegated', () => {
     test.each(bad)('%s is bad_writ', async (_what, rest, code) => {
       const { store, trajectory } = await begun();
       const usual = { task: 'count', writ: granted, childTrajectoryId: 'c', signed: signed() };
-      expect(await refusal(store, () => trajectory.delegate({ ...usual, ...rest() } as DelegationInput))).toBe(code);
+      expect(
+        await refusal(store, () => trajectory.delegations.delegate({ ...usual, ...rest() } as DelegationInput)),
+      ).toBe(code);
     });
   });
 
   test('of a writ without a trajectory is for its child alone', async () => {
     const free = writFor(lead.publicKey, { nonce: 'free' });
     const { store, trajectory } = await begun({ create: { writs: [free] } });
-    const child = await trajectory.delegate(task({ writ: free, budget: {} }));
+    const child = await trajectory.delegations.delegate(task({ writ: free, budget: {} }));
     const writ = await writOf(store);
     expect(nameOf(await child.propose(intent('add', { by: 1 }, writ as never)))).toBe('committed');
     const presented = { writ: ((await payloads(store, 'c'))[0] as any).writs[0], chain: [free] };
@@ -376,7 +380,7 @@ describe('a writ that was delegated', () => {
     const kid = attenuate(granted, { subject: helper.publicKey, nonce: 'kid' }, lead.privateKey);
     const { store, trajectory } = await begun();
     const writ = { writ: kid, chain: [granted] };
-    await trajectory.delegate(task({ writ, privateKey: helper.privateKey }));
+    await trajectory.delegations.delegate(task({ writ, privateKey: helper.privateKey }));
     expect(await store.blob(writId(kid))).toBeDefined();
     const again = await reopened(store);
     await expectLeft(again, 40, writId(kid));
@@ -387,24 +391,28 @@ describe('a writ that was delegated', () => {
 
 test('an invalid conclusion is an error, and nothing is recorded', async () => {
   const { store, trajectory } = await begun();
-  const child = await trajectory.delegate(task());
+  const child = await trajectory.delegations.delegate(task());
   const id = openOf(trajectory);
-  expect(await refusal(store, () => trajectory.conclude('a'.repeat(64)))).toBe('not_delegated');
-  expect(await refusal(store, () => trajectory.conclude(trajectory.id))).toBe('not_delegated');
-  expect(await refusal(store, () => trajectory.answer())).toBe('not_delegated');
-  expect(await refusal(store, () => child.conclude(id))).toBe('not_delegated');
-  expect(await refusal(store, () => trajectory.conclude(id, null as never))).toBe('bad_intent');
-  expect(await refusal(store, () => trajectory.conclude(id, { finalAnswer: Number.NaN }))).toBe('not_finite');
-  expect(await refusal(store, () => trajectory.conclude(id, { finalAnswer: () => 1 }))).not.toBe('answered');
+  expect(await refusal(store, () => trajectory.delegations.conclude('a'.repeat(64)))).toBe('not_delegated');
+  expect(await refusal(store, () => trajectory.delegations.conclude(trajectory.id))).toBe('not_delegated');
+  expect(await refusal(store, () => trajectory.delegations.answer())).toBe('not_delegated');
+  expect(await refusal(store, () => child.delegations.conclude(id))).toBe('not_delegated');
+  expect(await refusal(store, () => trajectory.delegations.conclude(id, null as never))).toBe('bad_intent');
+  expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: Number.NaN }))).toBe(
+    'not_finite',
+  );
+  expect(await refusal(store, () => trajectory.delegations.conclude(id, { finalAnswer: () => 1 }))).not.toBe(
+    'answered',
+  );
 });
 
 test('a conclusion is never older than the answer, for any clock', async () => {
   const { store, clock, trajectory } = await begun();
-  const child = await trajectory.delegate(task());
+  const child = await trajectory.delegations.delegate(task());
   clock.forward(120_000);
-  await child.answer();
+  await child.delegations.answer();
   clock.forward(-60_000);
-  await trajectory.conclude(openOf(trajectory));
+  await trajectory.delegations.conclude(openOf(trajectory));
   await trajectory.propose(pay(1, granted));
   const times = (await payloads(store, 't')).map(({ at }) => at.slice(11, 19));
   expect(times).toEqual(['09:00:00', '09:00:00', '09:02:00', '09:02:00']);
@@ -414,15 +422,17 @@ test('a conclusion is never older than the answer, for any clock', async () => {
 describe('a frozen world', () => {
   test('delegates nothing, and concludes open delegations', async () => {
     const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(task());
+    const child = await trajectory.delegations.delegate(task());
     const id = openOf(trajectory);
     const waits = await trajectory.propose(intent('ask', { amount: 1 }, worker));
-    expect(await refusal(store, () => trajectory.delegate(task({ childTrajectoryId: 'd' })))).toBe('frozen');
+    expect(await refusal(store, () => trajectory.delegations.delegate(task({ childTrajectoryId: 'd' })))).toBe(
+      'frozen',
+    );
     // The child has a separate state.
     expect(nameOf(await child.propose(intent('ask', { amount: 1 }, (await writOf(store)) as never)))).toBe('escalated');
-    await trajectory.conclude(id, { finalAnswer: 1 });
-    await trajectory.approve(pendingOf(waits), DOCTOR);
-    await trajectory.delegate(task({ childTrajectoryId: 'd' }));
+    await trajectory.delegations.conclude(id, { finalAnswer: 1 });
+    await trajectory.approvals.approve(pendingOf(waits), DOCTOR);
+    await trajectory.delegations.delegate(task({ childTrajectoryId: 'd' }));
     await expectSound(store);
   });
 
@@ -430,9 +440,9 @@ describe('a frozen world', () => {
     const { store, trajectory } = await begun();
     const other = await reopened(store);
     const waits = await other.propose(intent('ask', { amount: 1 }, worker));
-    expect(await refusal(store, () => trajectory.delegate(task()))).toBe('frozen');
-    await other.reject(pendingOf(waits), { ...DOCTOR, reason: 'no' });
-    expect((await trajectory.delegate(task())).id).toBe('c');
+    expect(await refusal(store, () => trajectory.delegations.delegate(task()))).toBe('frozen');
+    await other.approvals.reject(pendingOf(waits), { ...DOCTOR, reason: 'no' });
+    expect((await trajectory.delegations.delegate(task())).id).toBe('c');
     await expectSound(store);
   });
 
@@ -440,7 +450,7 @@ describe('a frozen world', () => {
     const { store, clock, trajectory } = await begun({ approvalTimeoutMs: 60_000 });
     await trajectory.propose(intent('ask', { amount: 1 }, worker));
     clock.forward(60_000);
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     expect((await payloads(store, 't')).map(({ kind }) => kind)).toEqual([
       'root',
       'pending_approval',
@@ -454,16 +464,16 @@ describe('a frozen world', () => {
     const store = new FaultyStore();
     const trajectory = await runtimeOver(store, [apart]).create(apart, { trajectoryId: 't', writs: [granted, worker] });
     await trajectory.propose(intent('ask', { amount: 1 }, worker));
-    expect((await trajectory.delegate(task())).domain).toBe(apart);
+    expect((await trajectory.delegations.delegate(task())).domain).toBe(apart);
     await expectSound(store);
   });
 });
 
 test('entries of a delegation are signed as all others are', async () => {
   const { store, trajectory } = await begun({ signer: keysOf(31) });
-  await trajectory.delegate(task());
+  await trajectory.delegations.delegate(task());
   const id = openOf(trajectory);
-  await trajectory.conclude(id);
+  await trajectory.delegations.conclude(id);
   expect(await verifyStore(store)).toMatchObject([
     { valid: true, entries: 3, signed: 3 },
     { valid: true, entries: 2, signed: 2 },
@@ -472,7 +482,7 @@ test('entries of a delegation are signed as all others are', async () => {
 
 test('branches of any depth inherit no delegation, conclusion or answer', async () => {
   const { store, assize, trajectory } = await begun();
-  await trajectory.delegate(task());
+  await trajectory.delegations.delegate(task());
   await trajectory.propose(pay(30, granted));
   let source = trajectory;
   for (const name of ['b1', 'b2', 'b3']) {
@@ -483,7 +493,7 @@ test('branches of any depth inherit no delegation, conclusion or answer', async 
       note,
       writs: [own, worker],
     });
-    expect(source.delegations()).toEqual([]);
+    expect(source.delegations.open()).toEqual([]);
     expect(await refusal(store, () => source.propose(pay(1, writId(granted))))).toBe('unknown_writ');
     expect(nameOf(await source.propose(pay(1, granted)))).toBe('invalid_authority');
     await expectLeft(source, 7, own);
@@ -511,9 +521,9 @@ test('branches of any depth inherit no delegation, conclusion or answer', async 
 
 test('a branch is begun at no delegation', async () => {
   const { store, assize, trajectory } = await begun();
-  const child = await trajectory.delegate(task());
+  const child = await trajectory.delegations.delegate(task());
   const start = trajectory.head;
-  const end = await trajectory.conclude(start);
+  const end = await trajectory.delegations.conclude(start);
   for (const [name, entry] of [
     ['t', start],
     ['t', end.id],
@@ -530,7 +540,7 @@ describe('a commit that follows a delegation', () => {
   test('names the commit before it, not the delegation', async () => {
     const { store, trajectory } = await begun();
     await trajectory.propose(intent('add', { by: 1 }, worker));
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     await trajectory.propose(intent('add', { by: 1 }, worker));
     const rows = await allEntries(store, 't');
     expect((await payloads(store, 't'))[3]).toMatchObject({ parent_commit: rows[1]?.id });
@@ -546,7 +556,7 @@ describe('the authorship of entries in a runtime with a policy', () => {
       evaluate: () => ({ decision: 'allow', reasons: [], errors: [] }),
     };
     const { store, trajectory } = await begun({ policy: policy as never });
-    await trajectory.delegate(task());
+    await trajectory.delegations.delegate(task());
     expect((await payloads(store, 'c'))[0]).toMatchObject({ policy_hash: policy.digest });
   });
 });
@@ -554,7 +564,7 @@ describe('the authorship of entries in a runtime with a policy', () => {
 test('names that are not given are new ones', async () => {
   const { store, trajectory } = await begun();
   const { childTrajectoryId: _none, ...nameless } = task({ budget: { usd: 1 } }) as DelegationInput & GrantToSign;
-  const children = await Promise.all([1, 2, 3].map(() => trajectory.delegate(nameless as DelegationInput)));
+  const children = await Promise.all([1, 2, 3].map(() => trajectory.delegations.delegate(nameless as DelegationInput)));
   expect(new Set(children.map(({ id }) => id)).size).toBe(3);
   await expectLeft(trajectory, 97);
   await expectSound(store);
@@ -562,11 +572,11 @@ test('names that are not given are new ones', async () => {
 
 test('delegations() returns a copy', async () => {
   const { trajectory } = await begun();
-  await trajectory.delegate(task());
-  const before = structuredClone(trajectory.delegations());
-  const list = trajectory.delegations() as any[];
+  await trajectory.delegations.delegate(task());
+  const before = structuredClone(trajectory.delegations.open());
+  const list = trajectory.delegations.open() as any[];
   list[0].payload.task = 'other';
   list[0].payload.writ.budget.usd = 0;
   list.length = 0;
-  expect(trajectory.delegations()).toEqual(before);
+  expect(trajectory.delegations.open()).toEqual(before);
 });

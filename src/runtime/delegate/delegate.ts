@@ -1,5 +1,5 @@
 import { parseWrit, type Writ, writId } from '#authority';
-import { arg, checkArgument, isAssizeError, type Json } from '#base';
+import { arg, checkArgument, isAssizeError, type Json, markOwnPackage } from '#base';
 import { canonicalize, copyJson, maxInstant, WORLD_LIMITS } from '#canon';
 import { initialState, World } from '#kernel';
 import {
@@ -23,7 +23,7 @@ import type { PreparedCommit } from '../writer/prepared.ts';
 import { resolveUnknownCommit } from '../writer/resolve-unknown-commit.ts';
 import { untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
-import type { Children } from './children.ts';
+import type { Children, ChildTrajectory } from './children.ts';
 import {
   CONCLUSION,
   type Conclusion,
@@ -49,8 +49,8 @@ export interface Origin {
 }
 
 /**
- * Delegations from this trajectory, and the answer to the delegation that created it. A delegation
- * has four entries:
+ * Delegations from this trajectory, and the answer to the delegation that created it
+ * (`Trajectory.delegations`). A delegation has four entries:
  *
  * 1. the start, in the parent: reserves the writ's budget;
  * 2. the child's root, in the same batch;
@@ -61,19 +61,26 @@ export interface Origin {
  * one needs. A missing next entry is therefore completed on open (`complete`) or by a repeated
  * call.
  */
-export class Delegations {
+export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
+  static {
+    markOwnPackage(Delegations.prototype);
+  }
+
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
-  readonly #children: Children;
+  readonly #children: Children<Child>;
   /** Steps in progress, by subject. */
   readonly #inFlight: Map<string, Promise<unknown>> = new Map();
 
-  constructor(writer: Writer, resolutions: Resolutions, children: Children) {
+  constructor(writer: Writer, resolutions: Resolutions, children: Children<Child>) {
     this.#writer = writer;
     this.#children = children;
     this.#resolutions = resolutions;
   }
 
+  /**
+   * The delegation that created this trajectory, with its writ; undefined for other trajectories.
+   */
   get origin(): Origin | undefined {
     const { chain, writs } = this.#writer.parts;
     if (chain.delegatedFrom === undefined) return undefined;
@@ -81,33 +88,70 @@ export class Delegations {
     return { trajectoryId, entryId, writ: writs.present(writs.delegated as Hash).writ };
   }
 
-  list(): OpenDelegation[] {
+  /**
+   * Delegations that are not concluded, oldest first, by the id of the entry that started them;
+   * copies.
+   */
+  open(): OpenDelegation[] {
     const { delegated } = this.#writer.parts.chain;
     return [...delegated].map(([id, payload]) => ({ id, payload: structuredClone(payload) }));
   }
 
-  /** Starts a delegation. Returns the id of the child. */
-  async delegate(input: DelegationInput): Promise<string> {
+  /**
+   * Delegates a task to a child trajectory: creates the child with a writ attenuated from a writ of
+   * this trajectory. The holder of the parent writ signs the new writ, and only the child accepts
+   * it. The child's budget is reserved here until `conclude`.
+   *
+   * If the child is named, a repeated call is the same delegation, regardless of the outcome of the
+   * first call. The child is then opened.
+   *
+   * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
+   * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`,
+   * `concluded`, `conflict`, `commit_unknown`, `clock_behind`; AuthorityError `not_attenuated`,
+   * `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError
+   * `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
+   */
+  async delegate(input: DelegationInput): Promise<Child> {
     if (this.#writer.stale) await this.#writer.ready();
     const terms = delegationTerms(input, this.#writer);
     await this.#startInTurn(terms.child, () => this.#delegate(terms));
-    return terms.child;
+    return this.#children.open(terms.child);
   }
 
-  async conclude(startId: Hash, given: Conclusion = {}): Promise<EntryRow> {
-    checkArgument(arg.text, startId, 'delegationId');
-    const input = checkedConclusion(given);
-    return this.#inTurn(startId, () => this.#conclude(startId, input));
+  /**
+   * Concludes a delegation: ends the child with its final answer, unless the child has already
+   * answered, and records the answer here. The budget that the child spent stays spent here, and
+   * the rest is refunded. Returns the entry with the `final_answer` in its payload. Without
+   * `finalAnswer`, the child's own answer is recorded, or the child ends without an answer.
+   * Repeating the call returns the same entry.
+   *
+   * @throws RuntimeError `not_delegated`, `open_delegations` when the child has open delegations
+   * itself, `idempotency_conflict` when another final answer exists, `bad_intent`, `conflict`,
+   * `commit_unknown`, `clock_behind`, and the errors of opening the child; CanonError for an answer
+   * that is not JSON; ArgumentError `bad_argument`
+   */
+  async conclude(delegationId: Hash, conclusion: Conclusion = {}): Promise<EntryRow> {
+    checkArgument(arg.text, delegationId, 'delegationId');
+    const input = checkedConclusion(conclusion);
+    return this.#inTurn(delegationId, () => this.#conclude(delegationId, input));
   }
 
-  async answer(given: Conclusion = {}): Promise<EntryRow> {
-    const input = checkedConclusion(given);
+  /**
+   * Gives the final answer of a delegated trajectory and ends it: no entry follows, and pending
+   * proposals become void. The parent concludes the delegation.
+   *
+   * @throws the errors of `conclude`
+   */
+  async answer(conclusion: Conclusion = {}): Promise<EntryRow> {
+    const input = checkedConclusion(conclusion);
     return this.#inTurn('answer', () => this.#answer(input));
   }
 
   /**
    * Finishes interrupted delegations. Steps that fail here, for example without the domain, are
    * left for later.
+   *
+   * @internal
    */
   async complete(): Promise<void> {
     for (const open of [...this.#writer.parts.chain.delegated]) {
@@ -239,6 +283,8 @@ export class Delegations {
   /**
    * Waits until the start in memory is durable, and checks that its child exists. False if the
    * start was lost and memory must be reloaded.
+   *
+   * @internal
    */
   hasBegun(startId: Hash, start: DelegationPayload): Promise<boolean> {
     return this.#startInTurn(start.child_trajectory_id, async () => {
@@ -282,7 +328,7 @@ export class Delegations {
       }
       if (!(await this.hasBegun(startId, start))) return undefined;
       const child = await this.#children.open(start.child_trajectory_id);
-      const answer = await child.answer(input);
+      const answer = await child.delegations.answer(input);
       return () => this.#adoptAnswer(startId, answer);
     });
   }

@@ -1,5 +1,5 @@
 import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
-import { arg, checkArgument, isAssizeError, type Json } from '#base';
+import { arg, checkArgument, isAssizeError, type Json, markOwnPackage } from '#base';
 import { contentHash, maxInstant } from '#canon';
 import { type Approved, type Authority, adjudicateRevocation, BUILT_IN_ROLE, REVOKE_ACTION } from '#kernel';
 import {
@@ -75,12 +75,16 @@ const REVOCATION = arg.options<RevocationInput>({
 const REASON_MAX = 4_096;
 
 /**
- * Revokes writs. A revocation is a proposal of the built-in action; only writ, policy and budget
- * adjudicate it, and a frozen state does not stop it. A committed revocation is propagated to
- * trajectories that descendants of the writ were delegated to, as an entry there. Each trajectory
- * refuses by its own entries.
+ * Revokes writs (`Trajectory.writs`). A revocation is a proposal of the built-in action; only writ,
+ * policy and budget adjudicate it, and a frozen state does not stop it. A committed revocation is
+ * propagated to trajectories that descendants of the writ were delegated to, as an entry there.
+ * Each trajectory refuses by its own entries.
  */
-export class Revocations {
+export class TrajectoryWrits {
+  static {
+    markOwnPackage(TrajectoryWrits.prototype);
+  }
+
   readonly #writer: Writer;
   readonly #delegations: Delegations;
   readonly #children: Children;
@@ -91,17 +95,47 @@ export class Revocations {
     this.#delegations = delegations;
   }
 
-  async revoke(given: RevocationInput): Promise<Revocation> {
-    const input = checkedInput(given);
+  /**
+   * Revokes a writ and all its descendants permanently. From this entry on, nothing is done under
+   * them here or in trajectories that were delegated to under them.
+   *
+   * The revocation is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID`.
+   * The holder of that writ must stand above the revoked writ. It is an ancestor of the revoked
+   * writ, or a root writ of the key that issued the revoked writ's root. Such a root writ must name
+   * both the action and `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval, and
+   * it proceeds while an approval freezes the state. Revoking again returns the earlier entry.
+   *
+   * If an open delegation could not be reached, `propagated` gives the reason. Opening this
+   * trajectory, or revoking again, completes the revocation.
+   *
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`,
+   * `commit_unknown`, `clock_behind`; ArgumentError `bad_argument`
+   */
+  async revoke(input: RevocationInput): Promise<Revocation> {
+    const checked = checkedInput(input);
     const nonce = randomHex(this.#writer.context.random, 16);
-    const { id, ruling } = await untilCommitted(this.#writer, () => this.#plan(input, nonce));
+    const { id, ruling } = await untilCommitted(this.#writer, () => this.#plan(checked, nonce));
     if (ruling.ruling !== 'committed') return { ruling, propagated: [] };
     return { ruling, propagated: await this.#propagate(id, ruling.entry.id) };
   }
 
   /**
-   * Adopts a revocation from the parent trajectory, by its entry there, and propagates it to the
-   * children. Undefined if the final answer was given, because nothing follows it.
+   * The ids of the writs that were revoked here or before this branch started. Each revocation
+   * includes all descendants.
+   */
+  revoked(): Hash[] {
+    return [...this.#writer.parts.writs.revoked];
+  }
+
+  /**
+   * Adopts a revocation from the trajectory that delegated to this trajectory, by its entry there,
+   * and propagates it to children. Repeating the call returns the same entry. Returns undefined if
+   * this trajectory gave its final answer, because nothing follows that.
+   *
+   * @throws RuntimeError `not_found` if the entry revokes no ancestor of this trajectory's writ,
+   * and the errors of `revoke`
+   *
+   * @internal
    */
   async adopt(entryId: Hash): Promise<EntryRow | undefined> {
     const there = await this.#revokedThere(entryId);
@@ -111,7 +145,11 @@ export class Revocations {
     return entry;
   }
 
-  /** Propagates revocations that may not have reached a child. Failures are left for later. */
+  /**
+   * Propagates revocations that may not have reached a child. Failures are left for later.
+   *
+   * @internal
+   */
   async complete(): Promise<void> {
     const { writs, chain } = this.#writer.parts;
     if (writs.revoked.size === 0 || chain.delegated.size === 0) return;
@@ -291,7 +329,7 @@ export class Revocations {
     if (!parts.chain.delegated.has(startId)) return { answer: true };
     if (!(await this.#delegations.hasBegun(startId, start))) return undefined;
     const child = await this.#children.open(start.child_trajectory_id);
-    await child.adoptRevocation(entryId);
+    await child.writs.adopt(entryId);
     return { answer: true };
   }
 

@@ -25,7 +25,7 @@ test('a child with a lost root restarts with equal salted hashes, not values', a
   const patients = { p1: { name: 'David', visits: 0, notes: [] } };
   const initial = { patients, flagged: 0, agreed: 0 };
   const terms = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial };
-  await trajectory.delegate({ ...terms, privateKey: lead.privateKey });
+  await trajectory.delegations.delegate({ ...terms, privateKey: lead.privateKey });
   const [start, [root]] = [await store.head('t'), await store.entries('c')];
   const { sensitive = [] } = JSON.parse(root!.payload) as RootPayload;
   const hash = (sensitive[0] as { value: { $blob: Hash } }).value.$blob;

@@ -61,8 +61,8 @@ describe.each([
     const parent = await over(store).create(ward, { trajectoryId: 't', writs: [granted, officer] });
     const { privateKey } = lead;
     const task = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial: INITIAL, domain };
-    const child = await parent.delegate({ ...task, privateKey });
-    return { store, parent, child, start: parent.delegations()[0]!.id };
+    const child = await parent.delegations.delegate({ ...task, privateKey });
+    return { store, parent, child, start: parent.delegations.open()[0]!.id };
   }
 
   /** Opened again, the child lacks the value, rules on the rest, answers, and is concluded. */
@@ -70,12 +70,12 @@ describe.each([
     await expectSound(store);
     const child = await over(store).open('c');
     expectGone(child);
-    const { writ } = child.delegatedFrom!;
+    const { writ } = child.delegations.origin!;
     expect((await act(child, 'correct', 'p1', { index: 0, urgent: true }, writ)).ruling).toBe('rejected');
     expect((await act(child, 'dismiss', 'p1', {}, writ)).ruling).toBe('committed');
     expect((await act(child, 'admit', 'p2', { name: 'Maria' }, writ)).ruling).toBe('committed');
-    await child.answer({ finalAnswer: 'done' });
-    expect((await over(store).open('t')).delegations()).toEqual([]);
+    await child.delegations.answer({ finalAnswer: 'done' });
+    expect((await over(store).open('t')).delegations.open()).toEqual([]);
     expect((await payloads(store, 't')).at(-1)).toMatchObject({ kind: 'delegation', final_answer: 'done' });
     await expectSound(store);
   }
@@ -91,8 +91,8 @@ describe.each([
   test('by its parent does not keep that from concluding', async () => {
     const { store, parent, start } = await delegated();
     await parent.erase({ entries: [start], reason: 'x', writ: officer });
-    const row = await parent.conclude(start, { finalAnswer: 'done' });
-    expect(await parent.conclude(start)).toEqual(row);
+    const row = await parent.delegations.conclude(start, { finalAnswer: 'done' });
+    expect(await parent.delegations.conclude(start)).toEqual(row);
     await expectSound(store);
   });
 
@@ -114,12 +114,12 @@ test('a child’s erasure of its initial state reaches its concluding parent', a
   const store = new MemoryStore();
   const parent = await over(store).create(ward, { trajectoryId: 't', writs: [granted, officer] });
   const task = { task: 'x', writ: granted, subject: 'helper', childTrajectoryId: 'c', initial: INITIAL };
-  const child = await parent.delegate({ ...task, privateKey: lead.privateKey });
+  const child = await parent.delegations.delegate({ ...task, privateKey: lead.privateKey });
   expect((await child.erase({ at: ['/patients/p1'], reason: 'x', writ: officer })).ruling).toBe('committed');
   expectGone(child);
   await expectSound(store);
   const again = await over(store).open('t');
-  await again.conclude(again.delegations()[0]!.id, { finalAnswer: 'done' });
+  await again.delegations.conclude(again.delegations.open()[0]!.id, { finalAnswer: 'done' });
   await expectSound(store);
 });
 

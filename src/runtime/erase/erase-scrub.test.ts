@@ -72,8 +72,10 @@ test('an erasure that a person approves is scrubbed when they do', async () => {
   expect(waiting.ruling).toBe('escalated');
   expect(store.seen.filter((each) => each === 'committed')).toEqual([]);
   store.seen.length = 0;
-  const [pending] = trajectory.pending();
-  expect((await trajectory.approve(pending!.id, { principal: 'dr-who', method: 'test' })).ruling).toBe('committed');
+  const [pending] = trajectory.approvals.pending();
+  expect((await trajectory.approvals.approve(pending!.id, { principal: 'dr-who', method: 'test' })).ruling).toBe(
+    'committed',
+  );
   expect(store.seen).toEqual(['committed', 'scrubbed']);
 });
 

@@ -25,14 +25,14 @@ describe('an erasure is not to be bent', () => {
     const careful = writFor('agent:careful', { require_approval: ['assize.erase'] });
     await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: careful });
     const by = { principal: 'dr-who', method: 'test' };
-    const [waiting] = trajectory.pending();
+    const [waiting] = trajectory.approvals.pending();
     // Each is inside of the frozen footprint.
     for (const replacement of [[], [{ op: 'replace', path: '/patients/p1/name', value: 'Eve' }] as const])
-      await expect(trajectory.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
+      await expect(trajectory.approvals.approve(waiting!.id, { ...by, replacement })).rejects.toMatchObject({
         code: 'invalid_replacement',
       });
     expect(trajectory.state()).toMatchObject({ patients: { p1: { name: 'David' } } });
-    expect((await trajectory.approve(waiting!.id, by)).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(waiting!.id, by)).ruling).toBe('committed');
     expect(JSON.stringify(trajectory.state())).not.toContain('David');
     const forged = {
       patients: { p1: { name: { $erased: 'ab'.repeat(32) }, visits: 0, notes: [] } },
@@ -107,17 +107,17 @@ describe('an erasure is not to be bent', () => {
     ])('is refused in a replacement and in a beginning, %s', async (_, value) => {
       const { store, assize, trajectory } = await begun();
       await trajectory.propose({ action: 'flag', role, args: { text: 'x' }, writ: agent });
-      const [waiting] = trajectory.pending();
+      const [waiting] = trajectory.approvals.pending();
       const replaced = (data: Json) => {
         const replacement = [{ op: 'replace', path: '/data', value: data }] as const;
-        return trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
+        return trajectory.approvals.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
       };
       await expect(replaced(value)).rejects.toThrow('erasure writes that mark');
       const initial = { ...(anything.initial as object), data: value };
       await expect(assize.create(anything, { initial })).rejects.toThrow('marked as erased');
       await replaced(1);
       const task = { task: 'x', writ: granted, subject: 'helper', initial, privateKey: lead.privateKey };
-      await expect(trajectory.delegate(task)).rejects.toThrow('marked as erased');
+      await expect(trajectory.delegations.delegate(task)).rejects.toThrow('marked as erased');
       expect(await store.trajectories()).toMatchObject([{ entries: 3 }]);
     });
   });
@@ -163,8 +163,8 @@ describe('an erasure is not to be bent', () => {
       const { store, trajectory, act } = await openWard();
       await act('flag', 'p1', { text: 'x' });
       const replacement = [{ op: 'add', path: '/patients/p1', value }] as const;
-      const [waiting] = trajectory.pending();
-      await trajectory.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
+      const [waiting] = trajectory.approvals.pending();
+      await trajectory.approvals.approve(waiting!.id, { principal: 'dr-who', method: 'test', replacement });
       heads.push(trajectory.head);
       await expectSound(store, trajectory, 0);
       expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true, preserved: true });

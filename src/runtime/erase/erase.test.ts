@@ -125,8 +125,8 @@ describe('an erasure', () => {
     expect([refused.ruling, flagged.ruling]).toEqual(['rejected', 'escalated']);
     // The pending proposal freezes the paths that an erasure would change.
     expect((await trajectory.erase({ at: ['/patients/p1'], reason: 'x', writ: agent })).ruling).toBe('frozen');
-    const [waiting] = trajectory.pending();
-    await trajectory.reject(waiting!.id, { principal: 'dr-who', method: 'test', reason: 'no' });
+    const [waiting] = trajectory.approvals.pending();
+    await trajectory.approvals.reject(waiting!.id, { principal: 'dr-who', method: 'test', reason: 'no' });
     const entries = [(refused as { entry: { id: Hash } }).entry.id];
     const ruling = await trajectory.erase({ at: ['/patients/p1'], entries, reason: 'x', writ: agent });
     expect(ruling.ruling).toBe('committed');
@@ -139,12 +139,12 @@ describe('an erasure', () => {
     const { store, trajectory, act } = await openWard();
     await act('admit', 'p1', { name: 'David' });
     await act('flag', 'p1', { text: 'look here' });
-    const [waiting] = trajectory.pending();
+    const [waiting] = trajectory.approvals.pending();
     const ruling = await trajectory.erase({ entries: [waiting!.id], reason: 'x', writ: agent });
     expect(ruling.ruling).toBe('committed');
     const by = { principal: 'dr-who', method: 'test' };
-    await expect(trajectory.approve(waiting!.id, by)).rejects.toMatchObject({ code: 'erased' });
-    expect((await trajectory.reject(waiting!.id, { ...by, reason: 'gone' })).ruling).toBe('rejected');
+    await expect(trajectory.approvals.approve(waiting!.id, by)).rejects.toMatchObject({ code: 'erased' });
+    expect((await trajectory.approvals.reject(waiting!.id, { ...by, reason: 'gone' })).ruling).toBe('rejected');
     await expectSound(store, trajectory, 2);
     expect(await deepReplay(store, 't', { domains: [ward] })).toMatchObject({ same: true });
   });
@@ -238,10 +238,10 @@ describe('an erasure', () => {
     const erase = (id: string) => trajectory.erase({ at: [`/patients/${id}`], reason: 'x', writ: agent });
     expect((await erase('p2')).ruling).toBe('committed');
     expect((await erase('p10')).ruling).toBe('committed');
-    const { id } = trajectory.pending()[0]!;
+    const { id } = trajectory.approvals.pending()[0]!;
     expect(await erase('p1')).toMatchObject({ ruling: 'frozen', by: id });
     expect(await everything(store)).toContain('David p1');
-    expect((await trajectory.approve(id, { principal: 'dr-who', method: 'test' })).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(id, { principal: 'dr-who', method: 'test' })).ruling).toBe('committed');
     expect((await erase('p1')).ruling).toBe('committed');
     await expectSound(store, trajectory, 9);
   });

@@ -88,13 +88,13 @@ async function begun(options: Partial<AssizeOptions> = {}) {
   const say = async (...sayings: ReturnType<typeof about>[]) => (await memory.assertMany(sayings)) as Escalated;
   /** The answer that chooses an object, for the only question. */
   const electing = async (pending: string, object: string) => {
-    const [question] = await trajectory.questionsOf(pending);
+    const [question] = await trajectory.approvals.questionsOf(pending);
     const { claim } = question!.members.find((member) => member.object === object)!;
     return { request: question!.request, winner: claim };
   };
   /** The current question, from the error for an approval without an answer. */
   const asked = async (pending: string, by: ApprovalInput): Promise<string[]> => {
-    const error = await trajectory.approve(pending, by).catch((error) => error);
+    const error = await trajectory.approvals.approve(pending, by).catch((error) => error);
     expect(error).toMatchObject({ code: 'answers_needed' });
     return error.evidence.requests;
   };
@@ -112,13 +112,13 @@ describe('the answering principal', () => {
     const [request] = await asked(pending, clerk);
     const answers = [{ request: request!, winner: await claimOf('diagnosis') }];
     const { length } = trajectory;
-    await expect(trajectory.approve(pending, { ...clerk, answers })).rejects.toMatchObject({
+    await expect(trajectory.approvals.approve(pending, { ...clerk, answers })).rejects.toMatchObject({
       code: 'unauthorised_counselor',
       evidence: { principal: 'clerk bob', channel: 'doctor' },
     });
     expect(trajectory.length).toBe(length);
     expect(trajectory.state()).toEqual({ beds: 0, gone: 0 });
-    await committed(trajectory.approve(pending, { ...clerk, principal: 'chief wilson', answers }));
+    await committed(trajectory.approvals.approve(pending, { ...clerk, principal: 'chief wilson', answers }));
     expect(await believed('diagnosis')).toEqual(['flu']);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
@@ -133,7 +133,7 @@ describe('the answering principal', () => {
     const answers = [note, { request: request!, winner: await claimOf('diagnosis') }];
     const { length } = trajectory;
     for (const principal of ['clerk bob', 'chief wilson'])
-      await expect(trajectory.approve(pending, { ...clerk, principal, answers })).rejects.toMatchObject({
+      await expect(trajectory.approvals.approve(pending, { ...clerk, principal, answers })).rejects.toMatchObject({
         code: 'changed_since',
         message: expect.stringMatching(/did not ask .* when it was submitted/),
         evidence: { id: pending, request },
@@ -158,11 +158,13 @@ describe('the answering principal', () => {
     const answers = [diagnosis, { request, winner }];
     const { length } = trajectory;
     const refused = { code: 'unauthorised_counselor', message: expect.stringContaining('judge') };
-    await expect(trajectory.approve(pending, { ...doctor, answers })).rejects.toMatchObject(refused);
+    await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject(refused);
     const without = await elsewhere({ judge: undefined } as never);
-    await expect(without.approve(pending, { ...doctor, answers })).rejects.toMatchObject({ code: 'changed_since' });
+    await expect(without.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+      code: 'changed_since',
+    });
     expect(trajectory.length).toBe(length);
-    await committed(trajectory.approve(pending, { ...doctor, answers: [diagnosis] }));
+    await committed(trajectory.approvals.approve(pending, { ...doctor, answers: [diagnosis] }));
     expect([await believed('triage'), await believed('diagnosis')]).toEqual([['urgent'], ['cold']]);
     expect(shown).toHaveLength(1);
   });
@@ -177,12 +179,12 @@ describe('the answering principal', () => {
       members.find(({ object }) => object === 'urgent')!.claim;
     const judged = await elsewhere({ judge: { oracle, choose } });
     const { length } = trajectory;
-    await expect(judged.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+    await expect(judged.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
       code: 'unauthorised_counselor',
       message: expect.stringContaining('judge'),
     });
     expect(judged.length).toBe(length);
-    await committed(trajectory.approve(pending, { ...doctor, answers }));
+    await committed(trajectory.approvals.approve(pending, { ...doctor, answers }));
     expect(await believed('triage')).toEqual(['can wait']);
   });
 });
@@ -194,15 +196,15 @@ describe('answers', () => {
     const { pending } = await propose('discharge', 'plague');
     const { length } = trajectory;
     for (const answers of [[await electing(pending, 'flu')], [{ request: 'no', winner: 'nobody' }]])
-      await expect(trajectory.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+      await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
         code: 'bad_intent',
         message: expect.stringContaining('the last'),
       });
     expect(trajectory.length).toBe(length);
-    const first = (await trajectory.approve(pending, doctor)) as Escalated;
+    const first = (await trajectory.approvals.approve(pending, doctor)) as Escalated;
     expect(first).toMatchObject({ ruling: 'escalated', approvedBy: [{ principal: 'dr house' }] });
     const answers = [await electing(first.pending, 'plague')];
-    await committed(trajectory.approve(first.pending, { ...doctor, principal: 'dr wilson', answers }));
+    await committed(trajectory.approvals.approve(first.pending, { ...doctor, principal: 'dr wilson', answers }));
     expect(await believed('diagnosis')).toEqual(['plague']);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
@@ -215,13 +217,13 @@ describe('answers', () => {
     const { pending } = await propose('admit', object);
     const { length } = trajectory;
     const answers = [{ request: 'one', winner: 'another' }];
-    await expect(trajectory.approve(pending, { ...clerk, answers })).rejects.toMatchObject({
+    await expect(trajectory.approvals.approve(pending, { ...clerk, answers })).rejects.toMatchObject({
       code,
       evidence: { id: pending },
     });
     expect(trajectory.length).toBe(length);
     expect(trajectory.state()).toEqual({ beds: 0, gone: 0 });
-    await committed(trajectory.approve(pending, clerk));
+    await committed(trajectory.approvals.approve(pending, clerk));
     expect(trajectory.state()).toEqual({ beds: 1, gone: 0 });
   });
 
@@ -231,7 +233,7 @@ describe('answers', () => {
     const { pending } = await say(about('diagnosis', 'cold'));
     const answers = [await electing(pending, 'flu'), await electing(pending, 'cold')];
     const { length } = trajectory;
-    await expect(trajectory.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+    await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
       code: 'repeated_answer',
       evidence: { request: answers[0]!.request },
     });
@@ -249,7 +251,7 @@ describe('answers', () => {
     const { pending } = await say(about('diagnosis', 'cold'));
     const answers: any[] = [await electing(pending, 'cold')];
     const { winner } = await electing(pending, 'flu');
-    const approving = (await elsewhere()).approve(pending, { ...doctor, answers });
+    const approving = (await elsewhere()).approvals.approve(pending, { ...doctor, answers });
     change(answers, winner);
     await committed(approving);
     expect(await believed('diagnosis')).toEqual(['cold']);
@@ -261,7 +263,9 @@ describe('answers', () => {
     const { pending } = await say(about('diagnosis', 'cold'));
     // biome-ignore lint/suspicious/noSparseArray: this is what is tried.
     const answers = [,] as never;
-    await expect(trajectory.approve(pending, { ...doctor, answers })).rejects.toMatchObject({ code: 'bad_intent' });
+    await expect(trajectory.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({
+      code: 'bad_intent',
+    });
   });
 });
 
@@ -270,7 +274,7 @@ test('a replacement is copied at the call and ignores later changes to it', asyn
   const { pending } = await propose('admit', 'plague');
   const replacement = [{ op: 'replace' as const, path: '/beds', value: 3 }];
   const other = await elsewhere();
-  const approving = other.approve(pending, { ...clerk, replacement });
+  const approving = other.approvals.approve(pending, { ...clerk, replacement });
   replacement[0]!.value = 4;
   await committed(approving);
   expect(other.state()).toEqual({ beds: 3, gone: 0 });

@@ -435,7 +435,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       note: 'try',
       writs: [granted, writ],
     });
-    const child = await begins.delegate({
+    const child = await begins.delegations.delegate({
       task: 'ask around',
       writ: granted,
       subject: 'helper',
@@ -501,10 +501,10 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(questions).toHaveLength(1);
     const asked = await tried.assert(said('diagnosis', 'gout', '4'));
     if (asked.ruling !== 'escalated') throw new Error(JSON.stringify(asked));
-    const [question] = await trajectory.questionsOf(asked.pending);
+    const [question] = await trajectory.approvals.questionsOf(asked.pending);
     const { claim: winner } = question!.members.find(({ object }) => object === 'gout')!;
     const answers = [{ request: question!.request, winner }];
-    await trajectory.approve(asked.pending, { principal: 'dr house', method: 'test', answers });
+    await trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test', answers });
     expect(await of(tried, { predicate: 'diagnosis' })).toEqual(['gout']);
     expect(await of(memory, { predicate: 'diagnosis' })).toEqual(['flu']);
     expect(await of(tried, { predicate: 'triage' })).toEqual(['urgent']);
@@ -552,7 +552,11 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     // The question was asked, so the partition is cached here.
     const asked = await tried.assert(diagnosis('gout'));
     expect(asked.ruling).toBe('escalated');
-    await b.reject((asked as { pending: string }).pending, { principal: 'dr house', method: 'test', reason: 'later' });
+    await b.approvals.reject((asked as { pending: string }).pending, {
+      principal: 'dr house',
+      method: 'test',
+      reason: 'later',
+    });
     const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
     const all = { space: 'ward', subject: 'p7' };
     // The names stay, so the question quotes a blob without a text.
@@ -562,7 +566,9 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     expect(erased).toMatchObject({ ruling: 'committed', remaining: ['b'] });
     const again = await tried.assert(diagnosis('cold'));
     if (again.ruling !== 'escalated') throw new Error(JSON.stringify(again));
-    const quoted = (await b.questionsOf(again.pending)).flatMap(({ members }) => members.map(({ object }) => object));
+    const quoted = (await b.approvals.questionsOf(again.pending)).flatMap(({ members }) =>
+      members.map(({ object }) => object),
+    );
     expect(quoted.some((object) => object.includes('$erased'))).toBe(true);
     const there = await runtimeOver(store, [clinic], { clock }).open('b', clinic);
     await there.erase(place(all));

@@ -24,20 +24,20 @@ onClinics((begun) => {
     const { pending, entry } = asked as Extract<Ruling, { ruling: 'escalated' }>;
     expect(entry.payload).not.toMatch(/p7|pneumonia/);
     const decide = { principal: 'dr house', method: 'test' };
-    await expect(trajectory.approve(pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
-    const [question] = await trajectory.questionsOf(pending);
+    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
+    const [question] = await trajectory.approvals.questionsOf(pending);
     const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
     const answers = [{ request: question!.request, winner }];
     // Independent of the delay: statements without a time are valid from the time of their
     // statement.
     clock.forward(60_000);
     await expect(
-      trajectory.approve(pending, { ...decide, answers: [{ ...answers[0]!, winner: 'nobody' }] }),
+      trajectory.approvals.approve(pending, { ...decide, answers: [{ ...answers[0]!, winner: 'nobody' }] }),
     ).rejects.toMatchObject({
       code: 'unknown_member',
     });
     expect(await diagnosis()).toEqual(['flu']);
-    expect(await trajectory.approve(pending, { ...decide, answers })).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(pending, { ...decide, answers })).toMatchObject({ ruling: 'committed' });
     expect(await diagnosis()).toEqual(['pneumonia']);
     expect((readRow(entry).payload as PendingPayload).freezes).toEqual([]);
   });
@@ -49,12 +49,12 @@ onClinics((begun) => {
     const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
       pending: string;
     };
-    const questions = await elsewhere.questionsOf(pending);
-    expect(questions).toEqual(await trajectory.questionsOf(pending));
+    const questions = await elsewhere.approvals.questionsOf(pending);
+    expect(questions).toEqual(await trajectory.approvals.questionsOf(pending));
     const [{ request, members }] = questions as unknown as [{ request: string; members: [{ claim: string }] }];
     const answers = [{ request, winner: members[0].claim }];
-    await committed(trajectory.approve(pending, { principal: 'dr house', method: 'test', answers }));
-    await expect(elsewhere.questionsOf(pending)).rejects.toMatchObject({ code: 'not_pending' });
+    await committed(trajectory.approvals.approve(pending, { principal: 'dr house', method: 'test', answers }));
+    await expect(elsewhere.approvals.questionsOf(pending)).rejects.toMatchObject({ code: 'not_pending' });
   });
 
   test('an answer to an obsolete question is refused, and nothing is written', async () => {
@@ -63,14 +63,14 @@ onClinics((begun) => {
     const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
       pending: string;
     };
-    const [{ request, members }] = (await trajectory.questionsOf(pending)) as unknown as [
+    const [{ request, members }] = (await trajectory.approvals.questionsOf(pending)) as unknown as [
       { request: string; members: [{ claim: string }] },
     ];
     const whole = { from: day('2000-01-01'), to: day('2100-01-01') };
     await committed(memory.correct({ subject: 'p7', predicate: 'diagnosis', object: 'measles', valid: whole }));
     const length = trajectory.length;
     const answer = { principal: 'dr house', method: 'test', answers: [{ request, winner: members[0].claim }] };
-    await expect(trajectory.approve(pending, answer)).rejects.toMatchObject({ code: 'stale_answer' });
+    await expect(trajectory.approvals.approve(pending, answer)).rejects.toMatchObject({ code: 'stale_answer' });
     expect(trajectory.length).toBe(length);
   });
 
@@ -82,7 +82,7 @@ onClinics((begun) => {
     const asked = async (object: string) => {
       const ruling = await memory.assert(diagnosis(object), { idempotencyKey: `${object} ${clock.now()}` });
       if (ruling.ruling !== 'escalated') throw new Error(JSON.stringify(ruling));
-      const [question] = await trajectory.questionsOf(ruling.pending);
+      const [question] = await trajectory.approvals.questionsOf(ruling.pending);
       const [winner] = question!.members.map(({ claim }) => claim) as [string];
       return { pending: ruling.pending, question: question!, answers: [{ request: question!.request, winner }] };
     };
@@ -92,22 +92,24 @@ onClinics((begun) => {
     // One has no contradiction, and the other a different one.
     await committed(memory.retract({ subject: 'p7', predicate: 'diagnosis', valid: always }));
     for (const { pending, answers, question } of [gone, moved]) {
-      const refused = trajectory.approve(pending, { ...decide, answers });
+      const refused = trajectory.approvals.approve(pending, { ...decide, answers });
       await expect(refused).rejects.toMatchObject({
         code: 'stale_answer',
         evidence: { id: pending, request: question.request },
         message: expect.stringMatching(/Approve it without answers.* reject it .*under a new idempotency key/),
       });
     }
-    expect(await trajectory.approve(gone.pending, decide)).toMatchObject({ ruling: 'committed' });
-    await expect(trajectory.approve(moved.pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
-    await trajectory.reject(moved.pending, { ...decide, reason: 'it is asked about something else' });
+    expect(await trajectory.approvals.approve(gone.pending, decide)).toMatchObject({ ruling: 'committed' });
+    await expect(trajectory.approvals.approve(moved.pending, decide)).rejects.toMatchObject({ code: 'answers_needed' });
+    await trajectory.approvals.reject(moved.pending, { ...decide, reason: 'it is asked about something else' });
     clock.forward(1_000);
     const again = await asked('gout');
     expect(again.question.members.map(({ object }) => object).sort()).toEqual(['cold', 'gout']);
     const { claim: winner } = again.question.members.find(({ object }) => object === 'gout')!;
     const answers = [{ request: again.question.request, winner }];
-    expect(await trajectory.approve(again.pending, { ...decide, answers })).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(again.pending, { ...decide, answers })).toMatchObject({
+      ruling: 'committed',
+    });
     const { facts } = await memory.recall({ subject: 'p7', predicate: 'diagnosis' });
     expect(objects(facts)).toEqual(['gout']);
   });
@@ -159,7 +161,7 @@ onClinics((begun) => {
     await committed(said('flu', 'urgent'));
     clock.forward(1_000);
     const { pending } = (await said('pneumonia', 'can wait')) as Extract<Ruling, { ruling: 'escalated' }>;
-    const [question, ...others] = await trajectory.questionsOf(pending);
+    const [question, ...others] = await trajectory.approvals.questionsOf(pending);
     expect([question!.predicate, others]).toEqual(['diagnosis', []]);
     const winner = question!.members.find(({ object }) => object === 'pneumonia')!.claim;
     clock.forward(60_000);
@@ -167,7 +169,7 @@ onClinics((begun) => {
     const decide = { principal: 'dr house', method: 'test', answers };
     // Also by a process that did not see the vote.
     const again = await runtimeOver(store, [clinic], { clock, judge: { oracle, choose } }).open('t', clinic);
-    expect(await again.approve(pending, decide)).toMatchObject({ ruling: 'committed' });
+    expect(await again.approvals.approve(pending, decide)).toMatchObject({ ruling: 'committed' });
     expect(asked).toHaveLength(1);
     expect(objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts)).toEqual(['pneumonia']);
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
@@ -253,25 +255,30 @@ onClinics((begun) => {
     await committed(memory.assert({ ...said, object: 'flu' }));
     const ask = () => memory.assert({ ...said, object: 'cold' }) as Promise<Extract<Ruling, { ruling: 'escalated' }>>;
     const { pending } = await ask();
-    const [question] = await trajectory.questionsOf(pending);
+    const [question] = await trajectory.approvals.questionsOf(pending);
     const { request, members } = question!;
     const answers = [{ request, winner: members[0]!.claim }];
     const decide = { principal: 'dr house', method: 'test', answers };
     clock.forward(20_000);
-    expect(await trajectory.approve(pending, decide)).toMatchObject({ ruling: 'rejected', reason: 'expired' });
+    expect(await trajectory.approvals.approve(pending, decide)).toMatchObject({
+      ruling: 'rejected',
+      reason: 'expired',
+    });
     const length = trajectory.length;
-    await expect(trajectory.approve(pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
+    await expect(trajectory.approvals.approve(pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
     const { answers: _, ...without } = decide;
-    await expect(trajectory.approve(pending, without)).rejects.toMatchObject({ code: 'not_pending' });
-    expect(await trajectory.questionsOf(pending).catch((error: { code: string }) => error.code)).toBe('not_pending');
-    expect([trajectory.length, trajectory.pending()]).toEqual([length, []]);
+    await expect(trajectory.approvals.approve(pending, without)).rejects.toMatchObject({ code: 'not_pending' });
+    expect(await trajectory.approvals.questionsOf(pending).catch((error: { code: string }) => error.code)).toBe(
+      'not_pending',
+    );
+    expect([trajectory.length, trajectory.approvals.pending()]).toEqual([length, []]);
     const again = await ask();
     expect(again).toMatchObject({ ruling: 'escalated' });
     expect(again.pending).not.toBe(pending);
     // The same claims, and so the same question.
-    expect(await trajectory.questionsOf(again.pending)).toEqual([question]);
-    expect(await trajectory.approve(again.pending, decide)).toMatchObject({ ruling: 'committed' });
-    await expect(trajectory.approve(again.pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
+    expect(await trajectory.approvals.questionsOf(again.pending)).toEqual([question]);
+    expect(await trajectory.approvals.approve(again.pending, decide)).toMatchObject({ ruling: 'committed' });
+    await expect(trajectory.approvals.approve(again.pending, decide)).rejects.toMatchObject({ code: 'stale_callback' });
     expect(await verifyStore(store)).toMatchObject([{ valid: true }]);
   });
 });

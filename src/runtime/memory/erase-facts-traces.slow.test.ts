@@ -113,7 +113,7 @@ onEveryStore((stores) => {
     if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
     expect(foundIn(await everything(ward), SECRETS)).toEqual(SECRETS);
     const names = await store.partition({ space: 'ward', subject: WHO, predicate: 'drug' });
-    const { entry } = await committed(trajectory.approve(asked.pending, doctor));
+    const { entry } = await committed(trajectory.approvals.approve(asked.pending, doctor));
     expect((readRow(entry).payload as CommitPayload).delta.beliefs).toHaveLength(3);
     expect(foundIn(await everything(ward), SECRETS)).toEqual([]);
     const name = gone(names!.names.hash);
@@ -156,7 +156,7 @@ onEveryStore((stores) => {
         tx.propose({ ...intent('visit', { patient, weight }, writ), role: 'nurse' });
       });
       if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
-      const { entry } = await committed(trajectory.approve(ruling.pending, doctor));
+      const { entry } = await committed(trajectory.approvals.approve(ruling.pending, doctor));
       expect(await assize.awaitEffects(entry.id)).toHaveLength(1);
     }
     await assize.close();

@@ -238,14 +238,14 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await erasing(memory);
     expect(foundIn(await everything(ward))).toEqual([]);
     const doctor = { principal: 'dr house', method: 'test' };
-    await expect(trajectory.approve(asked.pending, doctor)).rejects.toMatchObject({ code: 'erased' });
-    await trajectory.reject(asked.pending, { ...doctor, reason: 'gone' });
+    await expect(trajectory.approvals.approve(asked.pending, doctor)).rejects.toMatchObject({ code: 'erased' });
+    await trajectory.approvals.reject(asked.pending, { ...doctor, reason: 'gone' });
     await did(trajectory, 'weigh', { at: 'a', patient: WHO, weight: 'zq79' });
     const other = await does(trajectory, 'weigh', { at: 'b', patient: 'p8', weight: '70 kg' }, careful);
     if (other.ruling !== 'escalated') throw new Error(other.ruling);
     const again = () => memory.erase({ subject: WHO, reason: 'request 18' });
     expect(await again()).toMatchObject({ ruling: 'frozen', by: other.pending });
-    await trajectory.reject(other.pending, { ...doctor, reason: 'no' });
+    await trajectory.approvals.reject(other.pending, { ...doctor, reason: 'no' });
     await committed(again());
     expect(foundIn(await everything(ward))).toEqual([]);
     await expectSound(ward);

@@ -59,7 +59,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       const memory = trajectory.memory({ space: 'ward', writ: careful });
       const asked = await memory.assert({ ...ABOUT, object: 'insulin' });
       if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
-      const approve = () => trajectory.approve(asked.pending, { principal: 'dr house', method: 'test' });
+      const approve = () => trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test' });
       expect(await beside(others, writers, approve)).toMatchObject({ ruling: 'committed' });
     });
 
@@ -78,7 +78,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       const beliefs = [{ space: 'ward', ...ABOUT, claim: row!.lineage }];
       const asked = await trajectory.erase({ beliefs, reason: 'request 17', writ: asking });
       if (asked.ruling !== 'escalated') throw new Error(asked.ruling);
-      const approve = () => trajectory.approve(asked.pending, { principal: 'dr house', method: 'test' });
+      const approve = () => trajectory.approvals.approve(asked.pending, { principal: 'dr house', method: 'test' });
       expect(await beside(others, writers, approve)).toMatchObject({ ruling: 'committed' });
       // The partition is released.
       expect(await others.assert({ ...ABOUT, object: 'after', source: 'after' })).toMatchObject({

@@ -366,11 +366,11 @@ onClinics((begun) => {
     expect(asked).toEqual([]);
     const ruling = await memory.assertMany(each('diagnosis', 'cold', 300));
     if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
-    const questions = await trajectory.questionsOf(ruling.pending);
+    const questions = await trajectory.approvals.questionsOf(ruling.pending);
     const answers = questions.map(({ request, members }) => ({
       request,
       winner: members.find(({ object }) => object === 'cold')!.claim,
     }));
-    await committed(trajectory.approve(ruling.pending, { principal: 'dr who', method: 'test', answers }));
+    await committed(trajectory.approvals.approve(ruling.pending, { principal: 'dr who', method: 'test', answers }));
   });
 });

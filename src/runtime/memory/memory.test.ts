@@ -351,10 +351,10 @@ onClinics((begun) => {
     await committed(memory.assert({ ...flu, confidence: 0.5 }));
     await committed(theirs.assert(flu));
     const { pending } = (await memory.assert({ ...flu, object: 'pneumonia' })) as { pending: string };
-    const [{ request, members }] = (await trajectory.questionsOf(pending)) as [AskedQuestion];
+    const [{ request, members }] = (await trajectory.approvals.questionsOf(pending)) as [AskedQuestion];
     expect(members.find(({ object }) => object === 'flu')).toMatchObject({ confidence: 1 });
     const answers = [{ request, winner: members.find(({ object }) => object === 'pneumonia')!.claim }];
-    await committed(trajectory.approve(pending, { principal: 'dr house', method: 'test', answers }));
+    await committed(trajectory.approvals.approve(pending, { principal: 'dr house', method: 'test', answers }));
 
     const allergy = { subject: 'p7', predicate: 'allergy' };
     const always = { from: day('2020-01-01'), to: day('2030-01-01') };
@@ -398,7 +398,7 @@ onClinics((begun) => {
       clock.forward(1_000);
       beforeCommit(() => theirs.correct({ ...about, object: 'measles', valid: always }));
       const { pending } = (await memory.assert({ ...about, object: 'cold', valid: always })) as { pending: string };
-      const [question] = await trajectory.questionsOf(pending);
+      const [question] = await trajectory.approvals.questionsOf(pending);
       expect(question!.members.map(({ object }) => object).sort()).toEqual(['cold', 'measles']);
     });
   });

@@ -22,7 +22,7 @@ async function told(): Promise<{ store: MemoryStore; commits: string[] }> {
   await trajectory.propose(intent('add', { by: 4 }, worker));
   const asked = await trajectory.propose(intent('ask', { amount: 1 }, worker));
   if (asked.ruling !== 'escalated') throw new Error(JSON.stringify(asked));
-  await trajectory.approve(asked.pending, DOCTOR);
+  await trajectory.approvals.approve(asked.pending, DOCTOR);
   const made = new Beliefs();
   const changes = [
     made.change(MEDICATION, 1, 0, { system_time: LATE, insert: [made.row('a', 'penicillin')] }),

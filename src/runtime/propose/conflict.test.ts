@@ -126,7 +126,7 @@ describe.each(FAULTS)('a commit that is answered with: %s', (fault) => {
       const pending = asked.ruling === 'escalated' ? asked.pending : '';
       store.plan = new Map([[store.commits + 1, fault]]);
       const resolution = { principal: 'dr-who', method: 'test', reason: 'so be it' };
-      const resolve = (): Promise<string> => outcomeOf(trajectory[way](pending, resolution), store);
+      const resolve = (): Promise<string> => outcomeOf(trajectory.approvals[way](pending, resolution), store);
       const first = await resolve();
       const second = await resolve();
       const answered = way === 'approve' ? 'committed 2' : 'rejected 2';
@@ -159,9 +159,9 @@ test('a failed write is not shown as state, and the approval is pending again', 
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));
     store.plan = new Map([[store.commits + 1, fault]]);
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
-    await expect(trajectory.approve(pending, { principal: 'dr-who', method: 'test' })).rejects.toThrow();
+    await expect(trajectory.approvals.approve(pending, { principal: 'dr-who', method: 'test' })).rejects.toThrow();
     expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0 });
-    expect(trajectory.pending().map(({ id }) => id)).toEqual([pending]);
+    expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([pending]);
     expect(trajectory.length).toBe(2);
   }
 });
@@ -364,9 +364,11 @@ describe('two runtimes over one store', () => {
     const two = await processOver(store, 'second').open('t');
     const asked = await one.propose(intent('ask', { amount: 5 }, worker));
     const pending = asked.ruling === 'escalated' ? asked.pending : '';
-    expect(await two.approve(pending, { principal: 'dr-who', method: 'test' })).toMatchObject({ ruling: 'committed' });
+    expect(await two.approvals.approve(pending, { principal: 'dr-who', method: 'test' })).toMatchObject({
+      ruling: 'committed',
+    });
     expect(await one.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
-    await expect(two.approve(pending, { principal: 'dr-who', method: 'test' })).rejects.toMatchObject({
+    await expect(two.approvals.approve(pending, { principal: 'dr-who', method: 'test' })).rejects.toMatchObject({
       code: 'not_pending',
     });
     // Also if all proposals in flight here must be adjudicated again.
@@ -374,7 +376,7 @@ describe('two runtimes over one store', () => {
     const answers = [1, 2, 3].map(() => one.propose(intent('add', { by: 1 }, worker)));
     const by = frozen.ruling === 'escalated' ? frozen.pending : '';
     for (const answer of await Promise.all(answers)) expect(answer).toMatchObject({ ruling: 'frozen', by });
-    await two.reject(by, { principal: 'dr-who', method: 'test', reason: 'r' });
+    await two.approvals.reject(by, { principal: 'dr-who', method: 'test', reason: 'r' });
     const later = await Promise.all([1, 2, 3].map(() => one.propose(intent('add', { by: 1 }, worker))));
     for (const answer of later) expect(answer).toMatchObject({ ruling: 'committed' });
     expect(await soundState(store, 't')).toContain('"n":4');
@@ -391,7 +393,7 @@ describe('two runtimes over one store', () => {
       const two = await processOver(store, 'second').open('t');
       const pending = asked.ruling === 'escalated' ? asked.pending : '';
       const resolve = (who: Trajectory, way: 'approve' | 'reject', principal: string): Promise<string> =>
-        outcomeOf(who[way](pending, { principal, method: 'test', reason: 'r' }), store);
+        outcomeOf(who.approvals[way](pending, { principal, method: 'test', reason: 'r' }), store);
       const outcomes = await Promise.all([resolve(one, ways[0], 'dr-a'), resolve(two, ways[1], 'dr-b')]);
       expect(outcomes.filter((outcome) => outcome === 'not_pending')).toHaveLength(1);
       expect(await allEntries(store, 't')).toHaveLength(3);
@@ -491,12 +493,12 @@ test('no interleaving or store answer loses, doubles or breaks it (property)', a
             outcomeOf(trajectory.propose(intent('ask', { amount: act.ask }, worker, { idempotencyKey })), store),
           );
         } else {
-          const [open] = trajectory.pending();
+          const [open] = trajectory.approvals.pending();
           // In different words: the same decision at the same instant would be the same entry,
           // returned to both.
           const resolution = { principal: 'dr-who', method: 'test', reason: idempotencyKey };
           if (open !== undefined)
-            answered.push(outcomeOf(trajectory[act.resolve as 'approve'](open.id, resolution), store));
+            answered.push(outcomeOf(trajectory.approvals[act.resolve as 'approve'](open.id, resolution), store));
         }
         if (wait) await answered.at(-1);
       }

@@ -53,8 +53,8 @@ describe('the same key and intent', () => {
     expect(await allEntries(store, 't')).toHaveLength(2);
     const again = await runtimeOver(store, [desk]).open('t');
     if (ruling === 'escalated') {
-      const id = trajectory.pending()[0]?.id as string;
-      await again.approve(id, { principal: 'dr-who', method: 'test' });
+      const id = trajectory.approvals.pending()[0]?.id as string;
+      await again.approvals.approve(id, { principal: 'dr-who', method: 'test' });
       // The final outcome is returned: a repeated call must get the commit, and not wait forever.
       expect(await again.propose(input)).toMatchObject({ ruling: 'committed', entry: { seq: 2 } });
     } else expect(await again.propose(input)).toEqual(atOnce[0]);
@@ -117,14 +117,14 @@ test.each(['approve', 'reject', 'expire'] as const)(
       const ask = (): Promise<Ruling> =>
         trajectory.propose(intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }));
       await ask();
-      const id = trajectory.pending()[0]?.id as string;
+      const id = trajectory.approvals.pending()[0]?.id as string;
       const by = { principal: 'dr-who', method: 'test', reason: 'so be it' };
       if (way === 'expire') clock.forward(2_000);
-      const resolved = way === 'expire' ? trajectory.propose(keyed(1, 'other')) : trajectory[way](id, by);
+      const resolved = way === 'expire' ? trajectory.propose(keyed(1, 'other')) : trajectory.approvals[way](id, by);
       for (let i = 0; i < turns; i++) await Promise.resolve();
       const again = await ask();
       await resolved;
-      expect(trajectory.pending()).toEqual([]);
+      expect(trajectory.approvals.pending()).toEqual([]);
       // It may have been answered before it was resolved.
       expect(['escalated', way === 'approve' ? 'committed' : 'rejected']).toContain(again.ruling);
       expect(await allEntries(store, 't')).toHaveLength(way === 'expire' ? 4 : 3);
@@ -174,7 +174,7 @@ describe('the same key and another intent', () => {
     };
     const before = await runtimeOver(store, [desk]).open('t');
     expect(await codeOf(before.propose(keyed(2)))).toBe('idempotency_conflict');
-    await trajectory.approve(trajectory.pending()[0]!.id, { principal: 'dr-who', method: 'test' });
+    await trajectory.approvals.approve(trajectory.approvals.pending()[0]!.id, { principal: 'dr-who', method: 'test' });
     await expectKnown();
     expect(await allEntries(store, 't')).toHaveLength(5);
     for (const { payload } of (await allEntries(store, 't')).slice(1)) expect(payload).not.toMatch(/"(k|refused)"/);

@@ -96,7 +96,7 @@ describe('a proposal that rests on places', () => {
     const later = trajectory.head;
     expect(await addIf(trajectory, { since: later, paths: places })).toMatchObject({ ruling: 'committed' });
     const last = trajectory.head;
-    const approval = await trajectory.approve(asked.ruling === 'escalated' ? asked.pending : '', {
+    const approval = await trajectory.approvals.approve(asked.ruling === 'escalated' ? asked.pending : '', {
       principal: 'dr-who',
       method: 'test',
     });
@@ -200,7 +200,7 @@ describe('a proposal that rests on places', () => {
     expect(asked).toMatchObject({ ruling: 'escalated' });
     await keep(trajectory, 1);
     const approval = { principal: 'dr-who', method: 'test' };
-    expect(await trajectory.approve(idOf(asked), approval)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(idOf(asked), approval)).toMatchObject({ ruling: 'committed' });
   });
 });
 
@@ -255,7 +255,10 @@ describe('a change since the given entry', () => {
 
     test('if a counselor approved it', async () => {
       const { refused, by } = await overtaken(['/asked'], (trajectory) =>
-        trajectory.approve(trajectory.pending()[0]?.id as string, { principal: 'dr-who', method: 'test' }),
+        trajectory.approvals.approve(trajectory.approvals.pending()[0]?.id as string, {
+          principal: 'dr-who',
+          method: 'test',
+        }),
       );
       expect(refused).toMatchObject({ reason: 'conflict', detail: expect.stringContaining(by) });
     });

@@ -223,7 +223,7 @@ onEveryStore((stores) => {
         tx.propose(approvable);
       });
       if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
-      const approve = (): Promise<unknown> => settledOf(trajectory.approve(ruling.pending, doctor));
+      const approve = (): Promise<unknown> => settledOf(trajectory.approvals.approve(ruling.pending, doctor));
       const before = sink.log.length;
       const done = () => sink.log.slice(before).map(({ did }) => did);
       return { store, assize, trajectory, approve, done, goSlow: (slow: Steps) => (steps = slow) };
@@ -295,7 +295,7 @@ test('repeated calls after close fail each time and do not starve other work', a
     () => trajectory.transaction(options, () => undefined),
     () => assize.recoverEffects(),
     () => assize.resolveEffect(decision),
-    () => trajectory.approve(pending, { principal: 'doc', method: 'test', override: true }),
+    () => trajectory.approvals.approve(pending, { principal: 'doc', method: 'test', override: true }),
   ];
   for (const ask of asked) {
     let isOthers = false;

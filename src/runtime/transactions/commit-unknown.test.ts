@@ -70,12 +70,12 @@ describe.each([true, false])('a store that can’t say whether it committed, and
     });
     if (ruling.ruling !== 'escalated') throw new Error('it was not');
     const doctor = { principal: 'doc', method: 'test', override: true };
-    expect(await codeOf(trajectory.approve(ruling.pending, doctor))).toBe('commit_unknown');
+    expect(await codeOf(trajectory.approvals.approve(ruling.pending, doctor))).toBe('commit_unknown');
     expect(sink.log).toEqual([]);
     mended();
     expect(await assize.recoverEffects()).toEqual([]);
     expect(sink.times('do', 'held')).toBe(did ? 1 : 0);
-    if (!did) await trajectory.approve(ruling.pending, doctor);
+    if (!did) await trajectory.approvals.approve(ruling.pending, doctor);
     expect(sink.times('do', 'held')).toBe(1);
   });
 });

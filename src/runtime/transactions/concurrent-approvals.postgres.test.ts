@@ -28,7 +28,7 @@ async function approvedByTwo(stores: readonly [Store, Store]): Promise<void> {
   if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
   const processes = await Promise.all(runtimes.map((each) => each.open('t')));
   const approved = await Promise.allSettled(
-    processes.map((each) => each.approve(ruling.pending, { ...doctor, override: true })),
+    processes.map((each) => each.approvals.approve(ruling.pending, { ...doctor, override: true })),
   );
   expect(approved.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   const refused = approved.find((each) => each.status === 'rejected');

@@ -199,7 +199,7 @@ test('nor is it delegated', async () => {
   const made = { ...(await world(9)), writ: writFor(keys.publicKey, { trajectory: 't', budget: { usd: 9 } }) };
   const { trajectory, writ } = made;
   const delegate = (usd: number) =>
-    trajectory.delegate({
+    trajectory.delegations.delegate({
       task: 'help',
       writ,
       subject: 'helper',
@@ -416,7 +416,7 @@ test('a cost is booked under a writ without other use that was revoked earlier',
   const options = { writ: { writ, chain: [above] }, writes: ['bank:**'] };
   const undone = trajectory.transaction(options, async (tx) => {
     await tx.call('bank.charge', { what: 'a' });
-    await trajectory.revoke({ writ: { writ, chain: [above] }, reason: 'enough', by } as never);
+    await trajectory.writs.revoke({ writ: { writ, chain: [above] }, reason: 'enough', by } as never);
     await expect(tx.call('bank.charge', { what: 'b' })).rejects.toMatchObject({ code: 'not_authorised' });
     throw THROWN;
   });
@@ -598,10 +598,10 @@ test('an approval fails without changes if its tools exceed the budget by then',
   const undoing = (undone: number) =>
     act({ trajectory, writ }, (tx) => tx.call('bank.charge', { what: 'a', undoing: undone }).then(thrown));
   await expect(undoing(5)).rejects.toBe(THROWN);
-  const approving = trajectory.approve(waiting, { principal: 'boss', method: 'test' });
+  const approving = trajectory.approvals.approve(waiting, { principal: 'boss', method: 'test' });
   await expect(approving).rejects.toMatchObject({ code: 'changed_since', message: expect.stringContaining('budget') });
   expect([trajectory.state(), bank.log]).toEqual([{ done: {} }, ['do a', 'undo a']]);
-  await trajectory.reject(waiting, { principal: 'boss', method: 'test', reason: 'too dear' });
+  await trajectory.approvals.reject(waiting, { principal: 'boss', method: 'test', reason: 'too dear' });
   await assize.close();
   await expectEffectLogMatches(store, 't', []);
 });

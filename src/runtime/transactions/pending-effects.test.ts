@@ -165,7 +165,7 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
     });
     expect(other.ruling.ruling).toBe('committed');
 
-    const ruling = await trajectory.approve(id, doctor);
+    const ruling = await trajectory.approvals.approve(id, doctor);
     if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
     expect(did().slice(CALLED_AND_UNDONE.length)).toEqual(['do other', 'do a', 'do b', 'do held']);
     const keys = sink.log.filter(({ what }) => what === 'a').map(({ key }) => key);
@@ -196,10 +196,10 @@ test.each(['reject', 'expire'] as const)('where it comes to %s, nothing is calle
   const clock = new HandClock();
   const { did, trajectory, putUp, verified } = await stage({ around: { clock, approvalTimeoutMs: 1_000 } });
   const { id } = await putUp(both);
-  if (end === 'reject') await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+  if (end === 'reject') await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
   else clock.forward(2_000);
-  if (end === 'expire') await trajectory.approve(id, doctor);
-  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'not_pending' });
+  if (end === 'expire') await trajectory.approvals.approve(id, doctor);
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'not_pending' });
   expect(did()).toEqual(CALLED_AND_UNDONE);
   await verified();
 });
@@ -207,24 +207,24 @@ test.each(['reject', 'expire'] as const)('where it comes to %s, nothing is calle
 test('an unauthorised approver causes no call', async () => {
   const { did, trajectory, putUp, verified } = await stage();
   const { id } = await putUp(both);
-  await expect(trajectory.approve(id, { ...doctor, principal: 'eve' })).rejects.toMatchObject({
+  await expect(trajectory.approvals.approve(id, { ...doctor, principal: 'eve' })).rejects.toMatchObject({
     code: 'unauthorised_counselor',
   });
-  await expect(trajectory.approve(id, { ...doctor, digest: 'f'.repeat(64) })).rejects.toMatchObject({
+  await expect(trajectory.approvals.approve(id, { ...doctor, digest: 'f'.repeat(64) })).rejects.toMatchObject({
     code: 'digest_mismatch',
   });
   expect(did()).toEqual(CALLED_AND_UNDONE);
-  await trajectory.approve(id, doctor);
+  await trajectory.approvals.approve(id, doctor);
   await verified();
 });
 
 test('where it takes two, it is called again with the second', async () => {
   const { did, trajectory, putUp, verified } = await stage({ domain: twice });
   const { id } = await putUp(both);
-  const first = await trajectory.approve(id, doctor);
+  const first = await trajectory.approvals.approve(id, doctor);
   if (first.ruling !== 'escalated') throw new Error(`it was ${first.ruling}`);
   expect(did()).toEqual(CALLED_AND_UNDONE);
-  expect((await trajectory.approve(first.pending, { ...doctor, principal: 'ann' })).ruling).toBe('committed');
+  expect((await trajectory.approvals.approve(first.pending, { ...doctor, principal: 'ann' })).ruling).toBe('committed');
   expect(did().slice(CALLED_AND_UNDONE.length)).toEqual(['do a', 'do b', 'do held']);
   await verified();
 });
@@ -243,7 +243,7 @@ describe('a repeated call with another outcome', () => {
       await expect(tx.call('odd', {})).rejects.toMatchObject({ code: 'too_much' });
     });
     expect([sink.times('do', 'odd'), sink.standing('odd')]).toEqual([1, 0]);
-    expect(await trajectory.approve(id, doctor)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, doctor)).toMatchObject({ ruling: 'committed' });
     expect([sink.times('do', 'odd'), sink.standing('odd')]).toEqual([2, 1]);
   });
 
@@ -255,14 +255,14 @@ describe('a repeated call with another outcome', () => {
     const { id } = await putUp(body);
     change(odd);
     const refused = { code: 'changed_since', message: expect.stringContaining(why) };
-    await expect(trajectory.approve(id, doctor)).rejects.toMatchObject(refused);
+    await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject(refused);
     expect(['a', 'odd', 'held'].map((what) => sink.standing(what))).toEqual([0, 0, 0]);
     expect(sink.times('do', 'held')).toBe(0);
     // No sink receives the same key twice.
     Object.assign(odd, { answer: 'first', refuses: false });
-    await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+    await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
     expect(['a', 'odd'].map((what) => sink.standing(what))).toEqual([0, 0]);
-    await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+    await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
     await verified();
     const told = (await payloads()).filter(isAbandonment);
     expect(told).toMatchObject(['escalated', 'changed_since'].map((cause) => ({ intent: { args: { cause } } })));
@@ -283,9 +283,9 @@ test.each([
     const { ruling } = await theirs.propose({ ...ASKED, action: 'no such', writ: writFor('alice') });
     expect(ruling).toBe('rejected');
   };
-  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
   expect(sink.standing('odd')).toBe(0);
-  expect(trajectory.pending().map((each) => each.id)).toEqual([id]);
+  expect(trajectory.approvals.pending().map((each) => each.id)).toEqual([id]);
   for (const each of [other, assize]) await each.close();
   expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 1 });
 });
@@ -311,20 +311,20 @@ test('an effect in doubt is named with the next steps for it and the proposal', 
     await tx.call('unseen', {});
   });
   odd.isLost = true;
-  const error = await trajectory.approve(id, doctor).catch((thrown) => thrown);
+  const error = await trajectory.approvals.approve(id, doctor).catch((thrown) => thrown);
   const [left] = await assize.effects();
   const n = left!.effects.findIndex(({ phase }) => phase === 'in_doubt');
   expect(error).toMatchObject({ code: 'changed_since', message: expect.stringMatching(ANEW) });
   expect(error.message).toContain(`assize effects resolve ${left!.epoch} ${n}`);
   expect(error.message).not.toContain('..');
   // Until the operator decides, the unresolved effect blocks the approval.
-  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({
     code: 'resource_in_doubt',
     message: expect.stringContaining(`transaction ${left!.epoch}`),
   });
   await assize.resolveEffect({ epoch: left!.epoch, n, as: 'undone', by: 'ops', evidence: 'it is not there' });
-  await expect(trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
-  await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+  await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
   await verified();
 });
 
@@ -333,14 +333,16 @@ test('an unapprovable proposal needs a new name; the old one stays rejected', as
   const odds = (tx: Transaction) => tx.call('odd', {});
   const { id } = await putUp(odds, { name: 'order-1' });
   odd.refuses = true;
-  await expect(trajectory.approve(id, doctor)).rejects.toThrow(ANEW);
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toThrow(ANEW);
   odd.refuses = false;
   // The call did nothing, and the scope is free again. Its key still stands for the dropped call.
-  await expect(trajectory.approve(id, doctor)).rejects.toThrow(/its repetition for the approval failed.*\. Reject it/);
-  await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'it was closed' });
+  await expect(trajectory.approvals.approve(id, doctor)).rejects.toThrow(
+    /its repetition for the approval failed.*\. Reject it/,
+  );
+  await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'it was closed' });
   expect(await transact(odds, { name: 'order-1' })).toMatchObject({ ruling: { ruling: 'rejected' } });
   const { id: next } = await putUp(odds, { name: 'order-1, again' });
-  expect((await trajectory.approve(next, doctor)).ruling).toBe('committed');
+  expect((await trajectory.approvals.approve(next, doctor)).ruling).toBe('committed');
   await verified();
 });
 
@@ -359,11 +361,11 @@ test.each<[string, (tools: readonly Tool[]) => Tool[], string]>([
   });
   await assize.close();
   const other = runtimeOver(store, [asking], { tools: change(tools) });
-  await expect((await other.open('t')).approve(id, doctor)).rejects.toMatchObject({ code });
+  await expect((await other.open('t')).approvals.approve(id, doctor)).rejects.toMatchObject({ code });
   expect(sink.times('do', 'a')).toBe(1);
   await other.close();
   const again = runtimeOver(store, [asking], { tools });
-  expect((await (await again.open('t')).approve(id, doctor)).ruling).toBe('committed');
+  expect((await (await again.open('t')).approvals.approve(id, doctor)).ruling).toBe('committed');
   expect(sink.standing('a')).toBe(1);
   await again.close();
 });
@@ -374,7 +376,7 @@ test('the same name again is the same proposal, and nothing is called for it', a
   const again = await transact(both, { name: 'order-1' });
   expect(again).toMatchObject({ ruling: { ruling: 'escalated', pending: id }, effects: 'waiting' });
   expect(did()).toEqual(CALLED_AND_UNDONE);
-  await trajectory.approve(id, doctor);
+  await trajectory.approvals.approve(id, doctor);
   const last = await transact(both, { name: 'order-1' });
   expect(last).toMatchObject({ ruling: { ruling: 'committed' }, effects: 'settled' });
   expect(did().filter((each) => each === 'do a')).toHaveLength(2);
@@ -394,7 +396,7 @@ test('of concurrent approving processes one succeeds and calls the tool once', a
   });
   if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
   const others = await Promise.all(processes.map((each) => each.open('t')));
-  const approved = await Promise.allSettled(others.map((each) => each.approve(ruling.pending, doctor)));
+  const approved = await Promise.allSettled(others.map((each) => each.approvals.approve(ruling.pending, doctor)));
   expect(approved.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   for (const each of approved)
     if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_pending' });
@@ -417,7 +419,7 @@ test('only the chosen branch and the outer calls run again, in their order', asy
     await tx.call(ACTS, { what: 'last', at: 'one' });
   });
   const before = did().length;
-  await trajectory.approve(id, doctor);
+  await trajectory.approvals.approve(id, doctor);
   expect(did().slice(before)).toEqual(['do first', 'do won', 'do last']);
   expect(['first', 'lost', 'won', 'last'].map((what) => sink.standing(what))).toEqual([1, 0, 1, 1]);
   await verified();
@@ -430,7 +432,7 @@ test('a pivot follows the repeated calls', async () => {
     await tx.call(ACTS, { what: 'a' });
   });
   expect(did()).toEqual(['do a', 'undo a']);
-  await trajectory.approve(id, doctor);
+  await trajectory.approvals.approve(id, doctor);
   expect(did().slice(2)).toEqual(['do a', 'do pivot']);
   await verified();
 });
@@ -446,7 +448,7 @@ describe('the cost of a pending effect', () => {
     const made = await stage();
     const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(20));
     expect(await left(made)).toBe(18);
-    expect((await made.trajectory.approve(id, doctor)).ruling).toBe('committed');
+    expect((await made.trajectory.approvals.approve(id, doctor)).ruling).toBe('committed');
     await made.verified();
     expect(await left(made)).toBe(13);
   });
@@ -457,7 +459,7 @@ describe('the cost of a pending effect', () => {
   ])('has to be there once, and not twice: with %i it is %s', async (usd, end) => {
     const made = await stage();
     const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(usd));
-    const approved = made.trajectory.approve(id, doctor).then(
+    const approved = made.trajectory.approvals.approve(id, doctor).then(
       ({ ruling }) => ruling,
       ({ code }) => code,
     );
@@ -480,7 +482,7 @@ describe('the cost of a pending effect', () => {
       await expect(thrown).rejects.toThrow('as planned');
       return effectKey.call(made.store, key);
     };
-    await expect(made.trajectory.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
+    await expect(made.trajectory.approvals.approve(id, doctor)).rejects.toMatchObject({ code: 'changed_since' });
     expect(made.did()).toEqual(['do charge', 'undo charge', 'do dear', 'undo dear']);
     expect(await left(made)).toBe(1);
   });
@@ -489,13 +491,13 @@ describe('the cost of a pending effect', () => {
     const made = await stage();
     // 2 are spent for the compensation: the rest covers the call, and not a second compensation.
     const { id } = await made.putUp((tx) => tx.call('charge', {}), budget(8));
-    const approving = made.trajectory.approve(id, doctor);
+    const approving = made.trajectory.approvals.approve(id, doctor);
     await expect(approving).rejects.toMatchObject({
       code: 'changed_since',
       message: expect.stringContaining('budget'),
     });
     expect(made.did()).toEqual(['do charge', 'undo charge']);
-    await made.trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+    await made.trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
     await made.verified();
   });
 
@@ -505,7 +507,7 @@ describe('the cost of a pending effect', () => {
       await tx.call('look', {});
       await tx.call(HELD, { what: 'held' });
     }, budget(20));
-    expect((await made.trajectory.approve(id, doctor)).ruling).toBe('committed');
+    expect((await made.trajectory.approvals.approve(id, doctor)).ruling).toBe('committed');
     await made.verified();
     expect(await left(made)).toBe(17);
   });
@@ -517,7 +519,7 @@ describe('the cost of a pending effect', () => {
       await tx.call('look', {});
       await tx.call('charge', {});
     }, budget(12));
-    expect((await made.trajectory.approve(id, doctor)).ruling).toBe('committed');
+    expect((await made.trajectory.approvals.approve(id, doctor)).ruling).toBe('committed');
     await made.verified();
     expect(await left(made)).toBe(2);
   });

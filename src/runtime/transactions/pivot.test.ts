@@ -126,7 +126,7 @@ test('a pivot is called once, after approval and all else, and is observed', asy
   expect(effects).toBe('waiting');
   expect(pending).toMatchObject({ reason: 'irreversible', channel: 'any', detail: expect.stringContaining(PIVOT) });
   expect(sink.log).toEqual([]);
-  const ruling = await trajectory.approve(id, doctor);
+  const ruling = await trajectory.approvals.approve(id, doctor);
   if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
   expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do first', 'do held', 'do pivot']);
 
@@ -163,12 +163,12 @@ test.each(['reject', 'expire', 'throw'] as const)('where it comes to %s, it is n
     await expect(thrown).rejects.toThrow('no');
   } else {
     const { id } = await putUp(body);
-    if (end === 'reject') await trajectory.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
+    if (end === 'reject') await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
     else {
       clock.forward(2_000);
-      expect((await trajectory.awaitDecision(id)).ruling).toBe('rejected');
+      expect((await trajectory.approvals.awaitDecision(id)).ruling).toBe('rejected');
     }
-    expect(await codeOf(trajectory.approve(id, doctor))).toBe('not_pending');
+    expect(await codeOf(trajectory.approvals.approve(id, doctor))).toBe('not_pending');
   }
   expect(await assize.recoverEffects()).toEqual([]);
   expect(sink.log).toEqual([]);
@@ -196,11 +196,11 @@ describe('a human is asked, independent of other demands', () => {
     expect(pending).toMatchObject({ reason: 'irreversible', ...expected });
     const asNurse = { ...doctor, principal: 'nan' };
     if (pending.channel.includes('doctor')) {
-      const refused = await codeOf(at.trajectory.approve(id, asNurse));
+      const refused = await codeOf(at.trajectory.approvals.approve(id, asNurse));
       expect(refused).toBe('unauthorised_counselor');
     }
     expect(at.sink.log).toEqual([]);
-    expect((await at.trajectory.approve(id, doctor)).ruling).toBe('committed');
+    expect((await at.trajectory.approvals.approve(id, doctor)).ruling).toBe('committed');
     expect(at.sink.times('do', 'pivot')).toBe(1);
     await at.verified();
   });
@@ -254,7 +254,7 @@ describe('a second one is refused', () => {
       );
       expect(await codeOf(branch)).toBe('no_branch');
     });
-    await trajectory.approve(id, doctor);
+    await trajectory.approvals.approve(id, doctor);
     expect(sink.log.map(({ what }) => what)).toEqual(['a']);
     await verified();
   });
@@ -267,7 +267,7 @@ describe('a second one is refused', () => {
     });
     expect(pending.proposal.delta.effects).toHaveLength(1);
     expect(sink.log).toEqual([]);
-    await trajectory.approve(id, doctor);
+    await trajectory.approvals.approve(id, doctor);
     expect(sink.log.map(({ what }) => what)).toEqual(['c']);
     await verified();
   });
@@ -283,7 +283,7 @@ describe('a second one is refused', () => {
       await tx.speculate([(one) => call(one, 'loses'), (one) => one.call(HELD, { what: 'wins' })], () => 1);
       await call(tx, 'a');
     });
-    await trajectory.approve(id, doctor);
+    await trajectory.approvals.approve(id, doctor);
     expect(sink.log.map(({ what }) => what)).toEqual(['wins', 'a']);
   });
 });
@@ -298,7 +298,7 @@ describe('after the commit', () => {
       await tx.call(PIVOT, { what: 'pivot' });
       await tx.call(HELD, { what: 'held' });
     });
-    await trajectory.approve(id, doctor);
+    await trajectory.approvals.approve(id, doctor);
     expect(sink.times('do', 'pivot')).toBe(0);
     const [left] = await assize.recoverEffects();
     expect(left).toMatchObject({ tool: HELD, phase: 'in_doubt' });
@@ -315,7 +315,7 @@ describe('after the commit', () => {
     const { assize, trajectory, transact, putUp, verified } = await stage({ sort: 'blind', fault: () => 'lose' });
     const named = [(tx: Transaction) => tx.call(PIVOT, { what: 'pivot' }), { name: 'order 1' }] as const;
     const { id } = await putUp(...named);
-    await trajectory.approve(id, doctor);
+    await trajectory.approvals.approve(id, doctor);
     const again = { ruling: { ruling: 'committed' }, epoch: undefined };
     expect(await transact(...named)).toMatchObject({ ...again, effects: 'needs_human' });
     const [left] = await assize.recoverEffects();
@@ -336,7 +336,7 @@ describe('after the commit', () => {
     );
     await expect(first).rejects.toThrow('no');
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }), { name: 'order 1' });
-    expect(await trajectory.approve(id, doctor)).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(id, doctor)).toMatchObject({ ruling: 'committed' });
     expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do acts', 'undo acts', 'do pivot']);
     await verified();
   });
@@ -344,7 +344,7 @@ describe('after the commit', () => {
   test('an operator’s statement replaces the answer', async () => {
     const { assize, trajectory, putUp, verified } = await stage({ sort: 'blind', fault: () => 'lose' });
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }));
-    const ruling = await trajectory.approve(id, doctor);
+    const ruling = await trajectory.approvals.approve(id, doctor);
     if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
     expect(await assize.awaitEffects(ruling.entry.id)).toMatchObject([{ phase: 'in_doubt' }]);
     const [left] = await assize.recoverEffects();
@@ -363,8 +363,8 @@ describe('after the commit', () => {
       around: { pause: systemPause },
     });
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }));
-    const approved = trajectory.approve(id, doctor);
-    const ruling = await trajectory.awaitDecision(id);
+    const approved = trajectory.approvals.approve(id, doctor);
+    const ruling = await trajectory.approvals.awaitDecision(id);
     if (ruling.ruling !== 'committed') throw new Error(`it was ${ruling.ruling}`);
     const { at } = JSON.parse(ruling.entry.payload);
     expect(await codeOf(assize.awaitEffects(ruling.entry.id, { until: at }))).toBe('still_pending');
@@ -427,7 +427,7 @@ test('the effect log has transaction names, scopes and codes, but no tool data',
   });
   await expect(despair).rejects.toThrow('Zelda');
   const { id, pending } = await putUp(call(secret, PIVOT));
-  const ruling = await trajectory.approve(id, doctor);
+  const ruling = await trajectory.approvals.approve(id, doctor);
   expect(ruling.ruling).toBe('committed');
   await verified();
   const rows = await store.listEffects({ limit: 100 });

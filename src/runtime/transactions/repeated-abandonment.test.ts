@@ -190,7 +190,7 @@ describe('close with recover: false', () => {
       await tx.call('irreversible.buffered', { what: 'a', at: '0' });
       tx.propose({ action: 'count', role: 'counter', args: 'asked' });
     });
-    const approved = trajectory.approve((ruling as { pending: string }).pending, {
+    const approved = trajectory.approvals.approve((ruling as { pending: string }).pending, {
       principal: 'boss',
       method: 'test',
       override: true,

@@ -23,8 +23,8 @@ test('an export contains the effects, so it can be approved in another store', a
   const tools = [toolFor({ sink, steps: new Steps() }, 'irreversible', 'buffered')];
   const assize = runtimeOver(copy, [asking], { tools });
   const trajectory = await assize.open('t');
-  const [waits] = trajectory.pending();
-  await trajectory.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
+  const [waits] = trajectory.approvals.pending();
+  await trajectory.approvals.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
   expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked', 'asked']);
 });
 

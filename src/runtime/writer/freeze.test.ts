@@ -43,13 +43,17 @@ test('during a freeze an uncompilable intent is rejected and freezes nothing', a
   expect(await propose('set', as('guest'))).toMatchObject(refused('invalid_authority'));
   expect(await propose('set', as('guest', { who: 'a' }))).toMatchObject(refused('type_mismatch'));
   expect(await propose('fly', as('worker', { who: 'a' }))).toMatchObject(refused('unknown_tool'));
-  const [{ id: by } = { id: '' }] = trajectory.pending();
+  const [{ id: by } = { id: '' }] = trajectory.approvals.pending();
   const detail = `/mine/a is frozen until an approval is resolved (${by}, by any)`;
   expect(await propose('set', as('worker', { who: 'a' }))).toEqual({ ruling: 'frozen', by, detail });
   expect(await propose('set', as('worker', { who: 'b' }))).toMatchObject({ ruling: 'committed' });
   expect(await propose('go', as('guest'))).toMatchObject({ ruling: 'committed' });
-  const [pending] = trajectory.pending();
-  const approved = trajectory.approve(pending?.id as string, { principal: 'doc', method: 'test', override: true });
+  const [pending] = trajectory.approvals.pending();
+  const approved = trajectory.approvals.approve(pending?.id as string, {
+    principal: 'doc',
+    method: 'test',
+    override: true,
+  });
   expect(await approved).toMatchObject({ ruling: 'committed' });
   expect(trajectory.state()).toEqual({ mine: { a: 9, b: 1 }, other: 0 });
 });
@@ -280,13 +284,15 @@ describe('while two pending proposals have overlapping freezes', () => {
 
   test('neither approval changes a path frozen by the other, until that resolves', async () => {
     const { trajectory, x, y } = await waiting();
-    expect(await codeOf(trajectory, () => trajectory.approve(y, doctor('b')))).toBe('frozen');
-    await expect(trajectory.approve(y, doctor('b'))).rejects.toMatchObject({ evidence: { by: x, path: '/rate' } });
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(y, doctor('b')))).toBe('frozen');
+    await expect(trajectory.approvals.approve(y, doctor('b'))).rejects.toMatchObject({
+      evidence: { by: x, path: '/rate' },
+    });
     expect(trajectory.state()).toEqual({ x: 0, y: 0, rate: 0, ok: {} });
     // A proposal that changes nothing there proceeds, and so does the one that was refused then.
-    expect(await trajectory.approve(x, doctor('a'))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(x, doctor('a'))).toMatchObject({ ruling: 'committed' });
     expect(trajectory.state()).toEqual({ x: 9, y: 0, rate: 0, ok: { x: 'dr-a' } });
-    expect(await trajectory.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await trajectory.approvals.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
     expect(trajectory.state()).toEqual({ x: 9, y: 9, rate: 1000, ok: { x: 'dr-a', y: 'dr-b' } });
   });
 
@@ -295,26 +301,29 @@ describe('while two pending proposals have overlapping freezes', () => {
     const replaced =
       (path: string, id = x) =>
       () =>
-        trajectory.approve(id, doctor('a', { override: true, replacement: [{ op: 'replace', path, value: 3 }] }));
+        trajectory.approvals.approve(
+          id,
+          doctor('a', { override: true, replacement: [{ op: 'replace', path, value: 3 }] }),
+        );
     expect(await codeOf(trajectory, replaced('/rate'))).toBe('frozen');
     expect(await codeOf(trajectory, replaced('/rate', y))).toBe('frozen');
     expect(await replaced('/x')()).toMatchObject({ ruling: 'committed' });
-    expect(trajectory.pending().map(({ id }) => id)).toEqual([y]);
+    expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([y]);
   });
 
   test('the approval proceeds when the other proposal is rejected', async () => {
     const { trajectory, x, y } = await waiting();
-    await trajectory.reject(x, doctor('a', { reason: 'no' }) as never);
-    expect(await trajectory.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    await trajectory.approvals.reject(x, doctor('a', { reason: 'no' }) as never);
+    expect(await trajectory.approvals.approve(y, doctor('b'))).toMatchObject({ ruling: 'committed' });
   });
 
   test('each of several approvers is refused in the same way', async () => {
     const { trajectory, x, y } = await waiting(2);
-    const half = await pendingOf(trajectory.approve(x, doctor('a')));
+    const half = await pendingOf(trajectory.approvals.approve(x, doctor('a')));
     // Also before the last approval: a proposal that could not be committed gets no approval.
-    expect(await codeOf(trajectory, () => trajectory.approve(y, doctor('a')))).toBe('frozen');
-    await expect(trajectory.approve(y, doctor('a'))).rejects.toMatchObject({ evidence: { by: half } });
-    expect(await trajectory.approve(half, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(y, doctor('a')))).toBe('frozen');
+    await expect(trajectory.approvals.approve(y, doctor('a'))).rejects.toMatchObject({ evidence: { by: half } });
+    expect(await trajectory.approvals.approve(half, doctor('b'))).toMatchObject({ ruling: 'committed' });
     expect(trajectory.state()).toMatchObject({ x: 9, rate: 0 });
   });
 });

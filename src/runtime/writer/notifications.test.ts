@@ -44,11 +44,11 @@ describe('a listener', () => {
     store.before = () => durable.promise;
     const asking = trajectory.propose(ask);
     await new Promise(setImmediate);
-    expect(trajectory.pending()).toHaveLength(1);
+    expect(trajectory.approvals.pending()).toHaveLength(1);
     expect(told).toEqual([]);
     durable.resolve();
     const first = await pendingOf(asking);
-    const [open] = trajectory.pending();
+    const [open] = trajectory.approvals.pending();
     const { proposal, digest } = (open as { payload: PendingPayload }).payload;
     const notice = {
       id: first,
@@ -66,11 +66,11 @@ describe('a listener', () => {
       expires: '2026-03-23T09:10:00.000000Z',
     };
     expect(told).toEqual([notice]);
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     const approvedBy = [{ principal: 'dr-a', as: 'md', method: 'test' }];
     expect(told).toEqual([notice, { ...notice, id: second, approvedBy, resolves: first }]);
     expect(resolved).toEqual([]);
-    const ruling = await trajectory.approve(second, doctor('b'));
+    const ruling = await trajectory.approvals.approve(second, doctor('b'));
     expect(resolved).toEqual([{ id: second, trajectoryId: 't', ruling }]);
     expect(told).toHaveLength(2);
   });
@@ -79,7 +79,7 @@ describe('a listener', () => {
     const { clock, trajectory, told, resolved } = await begun();
     for (const amount of [1, 2])
       await pendingOf(trajectory.propose(intent('ask', { amount }, worker))).then(
-        async (id) => amount === 1 && trajectory.reject(id, doctor('a', { reason: 'no' }) as never),
+        async (id) => amount === 1 && trajectory.approvals.reject(id, doctor('a', { reason: 'no' }) as never),
       );
     clock.forward(10 * MINUTE);
     await trajectory.propose(intent('add', { by: 1 }, worker));
@@ -96,7 +96,7 @@ describe('a listener', () => {
       onPending: ({ proposal }) => Object.assign(proposal.action, { args: { amount: 9 } }),
     });
     const first = await pendingOf(trajectory.propose(ask));
-    await trajectory.approve(await pendingOf(trajectory.approve(first, doctor('a'))), doctor('b'));
+    await trajectory.approvals.approve(await pendingOf(trajectory.approvals.approve(first, doctor('a'))), doctor('b'));
     expect((await payloads(store, 't'))[3]).toMatchObject({ action: { args: { amount: 5 } } });
   });
 
@@ -110,8 +110,8 @@ describe('a listener', () => {
     ]) {
       const { trajectory, failed } = await begun({ onPending: listener, onResolved: listener });
       const first = await pendingOf(trajectory.propose(ask));
-      const second = await pendingOf(trajectory.approve(first, doctor('a')));
-      await trajectory.approve(second, doctor('b'));
+      const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
+      await trajectory.approvals.approve(second, doctor('b'));
       await new Promise(setImmediate);
       expect(failed.map(({ code, cause, evidence }) => [code, cause, evidence['id']])).toEqual([
         ['notification_failed', broken, first],
@@ -135,7 +135,7 @@ describe('a listener', () => {
   test('may decide at once', async () => {
     const decided = Promise.withResolvers<unknown>();
     const { trajectory, resolved } = await begun(
-      { onPending: ({ id }) => trajectory.approve(id, doctor('a')).then(decided.resolve, decided.reject) },
+      { onPending: ({ id }) => trajectory.approvals.approve(id, doctor('a')).then(decided.resolve, decided.reject) },
       one,
     );
     await pendingOf(trajectory.propose(ask));
@@ -168,12 +168,12 @@ describe('a listener', () => {
     const first = await pendingOf(trajectory.propose(ask));
     const other = runtimeOver(store, [two], { random: seededRandom('other'), ...listeners });
     const there = await other.open('t');
-    const second = await pendingOf(trajectory.approve(first, doctor('a')));
-    await there.statusOf(first);
+    const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
+    await there.approvals.statusOf(first);
     for await (const _ of other.pending());
     expect(await there.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen', by: second });
     expect(told).toEqual([]);
-    await there.approve(second, doctor('b'));
+    await there.approvals.approve(second, doctor('b'));
     expect(told).toMatchObject([{ id: second, ruling: { ruling: 'committed' } }]);
   });
 });
@@ -193,9 +193,9 @@ describe('the pending proposals of a store', () => {
       ids.push([name, await pendingOf(trajectory.propose(ask)), 'md']);
       ids.push([name, await pendingOf(trajectory.propose(intent('pay', { usd: 0 }, careful))), 'any']);
       const done = await pendingOf(trajectory.propose(intent('pay', { usd: 0 }, careful)));
-      await trajectory.reject(done, doctor('a', { reason: 'no' }) as never);
+      await trajectory.approvals.reject(done, doctor('a', { reason: 'no' }) as never);
     }
-    const half = await (await assize.open('v')).approve(ids[2]?.[1] as string, doctor('a'));
+    const half = await (await assize.open('v')).approvals.approve(ids[2]?.[1] as string, doctor('a'));
     ids.splice(2, 2, ids[3] as never, ['v', await pendingOf(half), 'md']);
     const stranger = runtimeOver(store, []);
     const found = async (query?: object) =>

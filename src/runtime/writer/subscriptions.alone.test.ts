@@ -51,7 +51,7 @@ describe('a subscriber', () => {
     await trajectory.propose(add());
     await turn();
     expect(seen).toEqual([]);
-    await trajectory.approve(asked.ruling === 'escalated' ? asked.pending : '', {
+    await trajectory.approvals.approve(asked.ruling === 'escalated' ? asked.pending : '', {
       principal: 'dr-who',
       method: 'test',
     });

@@ -4,7 +4,7 @@
  * answer that names a missing or failed branch is refused. A question waits no longer than its
  * deadline or its transaction.
  * Never: verifies the identity of the human. Never keeps a question across a crash, because the
- * transaction is aborted by then. `Trajectory.approve` records an approval that outlives the
+ * transaction is aborted by then. `Approvals.approve` records an approval that outlives the
  * process, in which a counselor approves the whole proposal.
  */
 export {

@@ -120,7 +120,9 @@ test.each([
   });
   for await (const { id, kind } of assize.pending() as AsyncIterable<{ id: string; kind?: string }>)
     if (kind !== 'effect')
-      await trajectory.approve(id, { principal: 'boss', method: 'test', override: true }).catch(() => undefined);
+      await trajectory.approvals
+        .approve(id, { principal: 'boss', method: 'test', override: true })
+        .catch(() => undefined);
   const left = await assize.recoverEffects();
   await assize.close();
   expect([log.lines, left.length > 0]).toEqual([['money0'], true]);

@@ -75,7 +75,7 @@ function tests(open: () => Promise<StagedDatabase>, every = 1): void {
     return world.process(undefined, async (assize) => {
       const trajectory = await assize.open('t');
       for await (const { id } of assize.pending())
-        await trajectory.approve(id, { principal: 'boss', method: 'test', override: true });
+        await trajectory.approvals.approve(id, { principal: 'boss', method: 'test', override: true });
       return assize.recoverEffects();
     });
   }

@@ -86,7 +86,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
     1: 'a port of the runtime',
   }),
   contains: exempt(MADE),
-  approvePending: exempt('what waits is read by the runtime from an entry that verified; see Trajectory.approve'),
+  approvePending: exempt('what waits is read by the runtime from an entry that verified; see Approvals.approve'),
   counselorKind: takes(
     (channel, principal, requesters) => kernel.counselorKind(desk, channel, principal, requesters),
     ['md', 'dr-who', ['agent']],

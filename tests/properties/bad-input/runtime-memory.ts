@@ -51,8 +51,8 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
     ({ trajectory }, given) => trajectory.memory(given),
     [{ space: 'ward', writ: writId(writ), principal: 'nurse' }],
   ),
-  'Trajectory.questionsOf': on(
-    ({ trajectory }, id) => trajectory.questionsOf(id),
+  'Approvals.questionsOf': on(
+    ({ trajectory }, id) => trajectory.approvals.questionsOf(id),
     async ({ memory }) => {
       const asked = { subject: 'p7', predicate: 'diagnosis' };
       await memory.assert({ ...asked, object: 'flu' });

@@ -42,7 +42,12 @@ async function world() {
     return ruling.ruling === 'escalated' ? ruling.pending : '';
   };
   const watch = async (): Promise<string> =>
-    JSON.stringify([await store.trajectories(), trajectory.head, trajectory.state(), trajectory.pending().length]);
+    JSON.stringify([
+      await store.trajectories(),
+      trajectory.head,
+      trajectory.state(),
+      trajectory.approvals.pending().length,
+    ]);
   return { store, assize, trajectory, asked, watch };
 }
 
@@ -179,15 +184,21 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Assize.release': on(({ assize }, id) => assize.release(id), ['t']),
   'new Trajectory': exempt('made by Assize'),
+  'new Approvals': exempt('made by Trajectory'),
+  'new Delegations': exempt('made by Trajectory'),
+  'new TrajectoryWrits': exempt('made by Trajectory'),
   'Trajectory.domain': none,
   'Trajectory.head': none,
   'Trajectory.length': none,
   'Trajectory.state': none,
   'Trajectory.peek': none,
-  'Trajectory.pending': none,
-  'Trajectory.revoked': none,
-  'Trajectory.delegatedFrom': none,
-  'Trajectory.delegations': none,
+  'Approvals.pending': none,
+  'TrajectoryWrits.revoked': none,
+  'Delegations.origin': none,
+  'Delegations.open': none,
+  'Delegations.hasBegun': exempt('a start that was read from this trajectory'),
+  'Delegations.complete': none,
+  'TrajectoryWrits.complete': none,
   'Trajectory.reload': none,
   'Trajectory.completeDelegations': none,
   'Trajectory.slice': on(({ trajectory }, role, params) => trajectory.slice(role, params), ['filer', { box: 'a' }]),
@@ -207,11 +218,11 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Trajectory.withTurn': exempt(
     'time and chance of a turn, which src/agents reads from the oracle log; the rest is code',
   ),
-  'Trajectory.approve': on(
-    ({ trajectory }, id, input) => trajectory.approve(id, input),
+  'Approvals.approve': on(
+    ({ trajectory }, id, input) => trajectory.approvals.approve(id, input),
     async ({ asked, trajectory }) => {
       const id = await asked();
-      const [pending] = trajectory.pending();
+      const [pending] = trajectory.approvals.pending();
       const digest = runtime.digestOf((pending as any).payload.proposal);
       return [
         id,
@@ -219,24 +230,24 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       ];
     },
   ),
-  'Trajectory.reject': on(
-    ({ trajectory }, id, input) => trajectory.reject(id, input),
+  'Approvals.reject': on(
+    ({ trajectory }, id, input) => trajectory.approvals.reject(id, input),
     async ({ asked }) => [await asked(), { ...DOCTOR, reason: 'r' }],
   ),
-  'Trajectory.statusOf': on(
-    ({ trajectory }, id) => trajectory.statusOf(id),
+  'Approvals.statusOf': on(
+    ({ trajectory }, id) => trajectory.approvals.statusOf(id),
     async ({ asked }) => [await asked()],
   ),
-  'Trajectory.awaitDecision': on(
-    ({ trajectory }, id, options) => trajectory.awaitDecision(id, options),
+  'Approvals.awaitDecision': on(
+    ({ trajectory }, id, options) => trajectory.approvals.awaitDecision(id, options),
     async ({ asked, trajectory }) => {
       const id = await asked();
-      await trajectory.reject(id, { ...DOCTOR, reason: 'r' });
+      await trajectory.approvals.reject(id, { ...DOCTOR, reason: 'r' });
       return [id, { until: START, signal: new AbortController().signal }];
     },
   ),
-  'Trajectory.delegate': on(
-    ({ trajectory }, input) => trajectory.delegate(input),
+  'Delegations.delegate': on(
+    ({ trajectory }, input) => trajectory.delegations.delegate(input),
     [{ ...task(), initial: desk.initial, nonce: 'n' }],
   ),
   'Trajectory.erase': on(
@@ -253,31 +264,31 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       },
     ],
   ),
-  'Trajectory.revoke': on(
-    ({ trajectory }, input) => trajectory.revoke(input),
+  'TrajectoryWrits.revoke': on(
+    ({ trajectory }, input) => trajectory.writs.revoke(input),
     [{ writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
   ),
-  'Trajectory.adoptRevocation': exempt('of a trajectory below; see src/runtime/delegate/revoke.test.ts'),
-  'Trajectory.conclude': {
+  'TrajectoryWrits.adopt': exempt('of a trajectory below; see src/runtime/delegate/revoke.test.ts'),
+  'Delegations.conclude': {
     trusted: {},
     make: async () => {
       const { store, trajectory } = await begun();
-      await trajectory.delegate(task());
+      await trajectory.delegations.delegate(task());
       return {
         args: [openOf(trajectory), { finalAnswer: { a: 1 } }],
-        call: (id, conclusion) => trajectory.conclude(id, conclusion),
+        call: (id, conclusion) => trajectory.delegations.conclude(id, conclusion),
         watch: async () => JSON.stringify([await store.trajectories(), trajectory.head]),
       };
     },
   },
-  'Trajectory.answer': {
+  'Delegations.answer': {
     trusted: {},
     make: async () => {
       const { store, trajectory } = await begun();
-      const child = await trajectory.delegate(task());
+      const child = await trajectory.delegations.delegate(task());
       return {
         args: [{ finalAnswer: { a: 1 } }],
-        call: (conclusion) => child.answer(conclusion),
+        call: (conclusion) => child.delegations.answer(conclusion),
         watch: async () => JSON.stringify([await store.trajectories(), child.head]),
       };
     },

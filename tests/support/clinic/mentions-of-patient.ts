@@ -64,15 +64,15 @@ export async function told({ clock, trajectory, memory }: Ward): Promise<void> {
   const asked = (object: string) =>
     memory.assert({ ...of('diagnosis', object), ...since }) as Promise<Ruling & { pending: string }>;
   const approved = await asked('pneumonia of hers');
-  const [question] = await trajectory.questionsOf(approved.pending);
+  const [question] = await trajectory.approvals.questionsOf(approved.pending);
   const winner = question!.members.find(({ object }) => object === 'pneumonia of hers')!.claim;
   next();
   await committed(
-    trajectory.approve(approved.pending, { ...doctor, answers: [{ request: question!.request, winner }] }),
+    trajectory.approvals.approve(approved.pending, { ...doctor, answers: [{ request: question!.request, winner }] }),
   );
   next();
   const rejected = await asked('measles of hers');
-  await refused(trajectory.reject(rejected.pending, { ...doctor, reason: 'no' }), 'counselor_rejected');
+  await refused(trajectory.approvals.reject(rejected.pending, { ...doctor, reason: 'no' }), 'counselor_rejected');
   expect(await asked('gout of hers')).toMatchObject({ ruling: 'escalated' });
   next();
   const say = (...sayings: object[]) => trajectory.propose(intent('assize.believe', { sayings }, writ));

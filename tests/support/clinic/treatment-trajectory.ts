@@ -229,8 +229,9 @@ export async function treated(store: Store): Promise<Treated> {
     const options = { writ, writes: ['test:**'], retries: 0, ...(way === 'again' && { name: `order ${id}` }) };
     for (const isAgain of way === 'again' ? [false, true] : [false])
       await trajectory.transaction(options, (tx) => body(tx, isAgain)).catch(() => undefined);
-    for (const { id: pending } of trajectory.pending())
-      if (way === 'asked') await trajectory.reject(pending, { principal: 'dr house', method: 'test', reason: 'no' });
+    for (const { id: pending } of trajectory.approvals.pending())
+      if (way === 'asked')
+        await trajectory.approvals.reject(pending, { principal: 'dr house', method: 'test', reason: 'no' });
     const waits = (await assize.recoverEffects()).filter((each) => each.tool === 'held' || each.tool === 'blind');
     for (const { epoch, n } of waits)
       await assize.resolveEffect({

@@ -77,7 +77,7 @@ export async function refusal(store: LedgerStore, attempt: () => Promise<unknown
 
 /** The only delegation that is open. */
 export function openOf(trajectory: Trajectory): string {
-  const open = trajectory.delegations();
+  const open = trajectory.delegations.open();
   expect(open).toHaveLength(1);
   return open[0]?.id as string;
 }

@@ -102,7 +102,7 @@ export class Stage {
   async approved(action: string, role: Whose, args: unknown, principal: string): Promise<Ruling> {
     const ruling = await this.propose(action, role, args);
     if (ruling.ruling !== 'escalated') throw new Error(`${action} does not wait: ${JSON.stringify(ruling)}`);
-    return this.trajectory.approve(ruling.pending, { principal, method: 'test' });
+    return this.trajectory.approvals.approve(ruling.pending, { principal, method: 'test' });
   }
 }
 

@@ -41,11 +41,11 @@ async function honest() {
   const { store, trajectory } = await begun();
   await trajectory.propose(pay(1, { writ: lowest, chain: [below, granted] }));
   await trajectory.propose(pay(1, { writ: beside, chain: [granted] }));
-  await trajectory.revoke({ writ: below, reason, by: granted });
+  await trajectory.writs.revoke({ writ: below, reason, by: granted });
   await trajectory.propose(pay(1, granted));
-  const child = await trajectory.delegate(task());
-  const own = child.delegatedFrom?.writ as Writ;
-  await trajectory.revoke({ writ: own, reason, by: officer });
+  const child = await trajectory.delegations.delegate(task());
+  const own = child.delegations.origin?.writ as Writ;
+  await trajectory.writs.revoke({ writ: own, reason, by: officer });
   await child.propose(pay(1, own));
   const blobs = [below, lowest, beside, own, officer, narrow, scoped, named].map(blobOf);
   return { parent: await allEntries(store, 't'), child: await allEntries(store, 'c'), blobs };
@@ -104,11 +104,11 @@ function inBoth(name: string, faults: readonly string[], change: Change): Revoca
 function inChildTwice(name: string): RevocationCase {
   const make = async (): Promise<MemoryStore> => {
     const { store, trajectory } = await begun();
-    const child = await trajectory.delegate(
+    const child = await trajectory.delegations.delegate(
       task({ writ: { writ: below, chain: [granted] }, privateKey: helper.privateKey }),
     );
-    await trajectory.revoke({ writ: below, reason, by: granted });
-    await trajectory.revoke({ writ: child.delegatedFrom?.writ as Writ, reason, by: granted });
+    await trajectory.writs.revoke({ writ: below, reason, by: granted });
+    await trajectory.writs.revoke({ writ: child.delegations.origin?.writ as Writ, reason, by: granted });
     return store.below as MemoryStore;
   };
   return { name, faults: [], make };
@@ -123,12 +123,12 @@ function inBranch(name: string, fault: string | undefined, from: number, does: '
     const { store, assize, trajectory } = await begun();
     await trajectory.propose(pay(0, { writ: kid, chain: [free] }));
     const [, before] = await allEntries(store, 't');
-    await trajectory.revoke({ writ: kid, reason, by: free });
+    await trajectory.writs.revoke({ writ: kid, reason, by: free });
     await trajectory.propose(pay(0, free));
     const branch = await assize.branch('t', before?.id as string, { trajectoryId: 'b', writs: [free], note: 'x' });
     if (does === 'uses') await branch.propose(pay(0, { writ: kid, chain: [free] }));
     else
-      await branch.delegate(
+      await branch.delegations.delegate(
         task({ writ: { writ: kid, chain: [free] }, privateKey: helper.privateKey, childTrajectoryId: 'd', budget: {} }),
       );
     const [parent, rows] = [await allEntries(store, 't'), await allEntries(store, 'b')];

@@ -106,7 +106,7 @@ async function honestPivot(): Promise<{ rows: EntryRow[]; blobs: BlobRow[]; stor
     tx.propose({ action: 'count', role: 'counter', args: 'order' });
   });
   if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
-  await trajectory.approve(ruling.pending, { principal: 'doc', method: 'test' });
+  await trajectory.approvals.approve(ruling.pending, { principal: 'doc', method: 'test' });
   await assize.close();
   return { ...(await writtenIn(store)), store };
 }

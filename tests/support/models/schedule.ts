@@ -205,9 +205,9 @@ class Stage {
         resolved = await this.#approve(step);
         break;
       case 'reject': {
-        const pending = this.#trajectory.pending()[0]?.id;
+        const pending = this.#trajectory.approvals.pending()[0]?.id;
         const outcome = await settled(
-          this.#trajectory.reject(pending ?? '0'.repeat(64), {
+          this.#trajectory.approvals.reject(pending ?? '0'.repeat(64), {
             principal: 'doc',
             method: 'test',
             reason: `no ${step.n}`,
@@ -240,7 +240,7 @@ class Stage {
       asked,
       ...(resolved === undefined ? {} : { resolved }),
       ...(junk === undefined ? {} : { junk }),
-      pending: this.#trajectory.pending().map(({ id }) => id),
+      pending: this.#trajectory.approvals.pending().map(({ id }) => id),
       state: canonicalize(this.#trajectory.peek()),
     };
   }
@@ -254,13 +254,13 @@ class Stage {
   }
 
   async #approve({ override, own }: Extract<Step, { do: 'approve' }>): Promise<NonNullable<Happening['resolved']>> {
-    const [open] = this.#trajectory.pending();
+    const [open] = this.#trajectory.approvals.pending();
     const replacement =
       own === undefined
         ? {}
         : { replacement: naiveDiff(this.#trajectory.state() as never, clone(own) as never) as PatchOperation[] };
     const outcome = await settled(
-      this.#trajectory.approve(open?.id ?? '0'.repeat(64), {
+      this.#trajectory.approvals.approve(open?.id ?? '0'.repeat(64), {
         principal: 'doc',
         method: 'test',
         override,
@@ -273,19 +273,20 @@ class Stage {
   /** Calls that are refused with an error in every situation. */
   async #misuse(n: number): Promise<void> {
     const t = this.#trajectory;
-    const [open] = t.pending();
+    const [open] = t.approvals.pending();
     const id = open?.id ?? 'f'.repeat(64);
     const by = { principal: 'doc', method: 'test' };
     const requester = AGENTS.find((_, i) => open?.payload.proposal.writ_id === this.#writId(i)) ?? 'nobody';
     const acts: (() => Promise<unknown>)[] = [
-      () => t.approve(id, { ...by, principal: 'stranger', override: true }),
-      () => t.approve(id, { ...by, principal: requester, override: true }),
-      () => t.reject(id, { ...by, principal: 'stranger', reason: 'no' }),
-      () => t.approve(id, { ...by, digest: '0'.repeat(64), override: true }),
-      () => t.approve('e'.repeat(64), { ...by, override: true }),
+      () => t.approvals.approve(id, { ...by, principal: 'stranger', override: true }),
+      () => t.approvals.approve(id, { ...by, principal: requester, override: true }),
+      () => t.approvals.reject(id, { ...by, principal: 'stranger', reason: 'no' }),
+      () => t.approvals.approve(id, { ...by, digest: '0'.repeat(64), override: true }),
+      () => t.approvals.approve('e'.repeat(64), { ...by, override: true }),
       () => t.propose({ action: 'note', role: 'logger', args: Number.NaN, writ: WRITS[0] as Writ }),
       () => t.propose({ action: 'note', role: 'logger', args: 1, writ: 'a'.repeat(64) }),
-      () => t.approve(id, { ...by, override: true, replacement: [{ op: 'add', path: '/nowhere', value: 1 }] }),
+      () =>
+        t.approvals.approve(id, { ...by, override: true, replacement: [{ op: 'add', path: '/nowhere', value: 1 }] }),
     ];
     const outcome = await settled((acts[n] as () => Promise<Ruling>)());
     if (!(outcome instanceof Error)) throw new Error(`misuse ${n} was answered with ${outcome.ruling}`);

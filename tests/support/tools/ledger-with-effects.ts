@@ -43,8 +43,8 @@ export async function ledgerWithEffects(): Promise<{ store: MemoryStore; sink: O
   for (const end of ['approve', 'reject', 'wait'] as const) {
     const { ruling } = await ask('asked');
     if (ruling.ruling !== 'escalated') throw new Error(`it was ${ruling.ruling}`);
-    if (end === 'approve') await trajectory.approve(ruling.pending, { ...doctor, override: true });
-    if (end === 'reject') await trajectory.reject(ruling.pending, { ...doctor, reason: 'no' });
+    if (end === 'approve') await trajectory.approvals.approve(ruling.pending, { ...doctor, override: true });
+    if (end === 'reject') await trajectory.approvals.reject(ruling.pending, { ...doctor, reason: 'no' });
   }
   await assize.close();
   return { store, sink };

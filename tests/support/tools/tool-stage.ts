@@ -47,7 +47,7 @@ export interface Ended {
 async function approved(trajectory: Trajectory, outcome: TransactionOutcome<unknown>): Promise<Ruling> {
   const { ruling } = outcome;
   return ruling.ruling === 'escalated'
-    ? trajectory.approve(ruling.pending, { principal: 'doc', method: 'test' })
+    ? trajectory.approvals.approve(ruling.pending, { principal: 'doc', method: 'test' })
     : ruling;
 }
 

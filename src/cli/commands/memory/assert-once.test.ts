@@ -22,7 +22,7 @@ async function two(nonces: readonly [string, string], storeKey = new Uint8Array(
   await ward(opened[0]!, 'first').assert(said);
   const once = (trajectory: Trajectory, nonce: string): Promise<AssertOnce> => {
     const memory = ward(trajectory, nonce);
-    const waits = async () => trajectory.pending().length > 0;
+    const waits = async () => trajectory.approvals.pending().length > 0;
     return assertingOnce(store, trajectory, (claims, options) => memory.assertMany(claims, options), waits);
   };
   const [one, other] = await Promise.all(opened.map((each, n) => once(each, nonces[n]!)));
@@ -36,14 +36,14 @@ test('under the same writ both get the same ruling', async () => {
   const [first, second] = await Promise.all([one(CLAIMS, 1), other(CLAIMS, 1)]);
   expect(first).toMatchObject({ ruling: 'escalated' });
   expect(second).toEqual(first);
-  expect(trajectories[1].pending()).toHaveLength(1);
+  expect(trajectories[1].approvals.pending()).toHaveLength(1);
 });
 
 test('under another writ the second caller finds the proposal pending', async () => {
   const { one, other, trajectories } = await two(['one', 'other']);
   const rulings = await Promise.all([one(CLAIMS, 1), other(CLAIMS, 1)]);
   expect(rulings.filter((ruling) => ruling !== undefined)).toMatchObject([{ ruling: 'escalated' }]);
-  for (const trajectory of trajectories) expect(trajectory.pending()).toHaveLength(1);
+  for (const trajectory of trajectories) expect(trajectory.approvals.pending()).toHaveLength(1);
 });
 
 test.each([
@@ -53,7 +53,7 @@ test.each([
   const { one, trajectories, again } = await two(['same', nonce]);
   const first = await one(CLAIMS, 1);
   if (first?.ruling !== 'escalated') throw new Error(first?.ruling);
-  await trajectories[0].reject(first.pending, { principal: 'dr house', method: 'test', reason: 'ask again' });
+  await trajectories[0].approvals.reject(first.pending, { principal: 'dr house', method: 'test', reason: 'ask again' });
   const later = await again(trajectories[0], nonce);
   const second = await later(CLAIMS, 1);
   expect(second).toMatchObject({ ruling: 'escalated' });
@@ -65,7 +65,7 @@ test('a proposal key reveals its claims only with the store key', async () => {
   const keyUnder = async (byte: number): Promise<string> => {
     const { one, trajectories } = await two(['same', 'same'], new Uint8Array(32).fill(byte));
     await one(CLAIMS, 1);
-    return trajectories[0].pending()[0]!.payload.proposal.key_hash as string;
+    return trajectories[0].approvals.pending()[0]!.payload.proposal.key_hash as string;
   };
   expect(await keyUnder(1)).toBe(await keyUnder(1));
   expect(await keyUnder(1)).not.toBe(await keyUnder(2));

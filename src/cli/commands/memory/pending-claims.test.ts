@@ -48,8 +48,8 @@ test('a submitted proposal is read once; later lookups equal a first lookup', as
   for (let n = 0; n < 12; n++) {
     await putUp(`p${n}`, `q${n}`);
     if (n % 4 === 3) {
-      const { id } = trajectory.pending()[1]!;
-      await trajectory.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
+      const { id } = trajectory.approvals.pending()[1]!;
+      await trajectory.approvals.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
     }
     expect([...(await look())]).toEqual([...(await pendingByName(below, trajectory, nameOf)())]);
     cost.push(reads());
@@ -68,12 +68,12 @@ test('a pending proposal is copied once, for any lookups and other proposals', a
     await putUp(`p${n}`);
     copies.mockClear();
     expect((await look()).size).toBe(n + 1);
-    expect(trajectory.pending().map(({ id }) => id)).toHaveLength(n + 1);
+    expect(trajectory.approvals.pending().map(({ id }) => id)).toHaveLength(n + 1);
     made.push(copies.mock.calls.length);
   }
   expect(made).toEqual(Array(12).fill(1));
   copies.mockClear();
-  const all = trajectory.pending();
+  const all = trajectory.approvals.pending();
   expect(copies).not.toHaveBeenCalled();
   expect(all.map(({ payload }) => payload)).toEqual(all.map(({ payload }) => payload));
   expect(copies).toHaveBeenCalledTimes(12);
@@ -83,9 +83,9 @@ test('a pending proposal is copied once, for any lookups and other proposals', a
 test('a resolved claim is no longer listed, and is listed again if resubmitted', async () => {
   const { trajectory, putUp, look } = await opened();
   await putUp('p0', 'p1');
-  const { id } = trajectory.pending()[0]!;
+  const { id } = trajectory.approvals.pending()[0]!;
   expect([...(await look()).values()].map(({ pending }) => pending)).toEqual([id, id]);
-  await trajectory.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
+  await trajectory.approvals.reject(id, { principal: 'dr house', method: 'test', reason: 'no' });
   expect(await look()).toEqual(new Map());
   await putUp('p0');
   expect([...(await look()).keys()]).toEqual(['p0 cold']);

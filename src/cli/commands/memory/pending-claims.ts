@@ -35,7 +35,7 @@ export function pendingByName(
     const values = new ValueReader(store);
     const still = new Map<Hash, PendingClaims>();
     // Each read of a payload makes a copy, so a payload is read only once.
-    for (const open of trajectory.pending())
+    for (const open of trajectory.approvals.pending())
       still.set(open.id, read.get(open.id) ?? (await claimsIn(store, values, open.id, open.payload, nameOf)));
     const now = systemClock.now();
     const lasting = [...still.values()].filter(({ expires }) => expires === undefined || expires > now);

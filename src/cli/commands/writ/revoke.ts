@@ -50,7 +50,11 @@ export function revoke(command: Command): void {
           const revoked = await targetOf(store, trajectoryId, given);
           const by = await authorityOf(session, store, options, key, trajectoryId, writId(revoked.writ));
           const assize = await openAssize(store, session.storeUrl, options);
-          const done = await (await assize.open(trajectoryId)).revoke({ writ: revoked, reason: options.reason, by });
+          const done = await (await assize.open(trajectoryId)).writs.revoke({
+            writ: revoked,
+            reason: options.reason,
+            by,
+          });
           await assize.close();
           return say(session, writId(revoked.writ), done);
         });

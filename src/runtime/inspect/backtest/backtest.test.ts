@@ -53,8 +53,8 @@ async function story(options: Parameters<typeof runtimeOver>[2] = {}) {
   await propose('add', { by: 4 });
   await propose('add', { by: 9 });
   await propose('add', { by: 5 });
-  await t.approve(await pendingOf(propose('ask', { amount: 1 })), DOCTOR);
-  await t.reject(await pendingOf(propose('ask', { amount: 2 })), { ...DOCTOR, reason: 'no' });
+  await t.approvals.approve(await pendingOf(propose('ask', { amount: 1 })), DOCTOR);
+  await t.approvals.reject(await pendingOf(propose('ask', { amount: 2 })), { ...DOCTOR, reason: 'no' });
   await propose('stir', {});
   return made;
 }
@@ -256,7 +256,7 @@ describe('the required approvers', () => {
   async function asked(domain: Domain) {
     const store = new MemoryStore();
     const t = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 't', writs: [worker] });
-    await t.approve(await pendingOf(t.propose(intent('ask', { amount: 1 }, worker))), DOCTOR);
+    await t.approvals.approve(await pendingOf(t.propose(intent('ask', { amount: 1 }, worker))), DOCTOR);
     return store;
   }
 
@@ -312,9 +312,9 @@ describe('a revocation', () => {
       writs: [granted, worker, officer, withLeave],
     });
     await t.propose(pay(1, theWrit));
-    await t.revoke({ writ: granted, reason: 'out of spite', by: theWrit });
-    await t.revoke({ writ: theWrit, reason: 'lost', by: withLeave });
-    await t.revoke({ writ: theWrit, reason: 'lost', by: officer });
+    await t.writs.revoke({ writ: granted, reason: 'out of spite', by: theWrit });
+    await t.writs.revoke({ writ: theWrit, reason: 'lost', by: withLeave });
+    await t.writs.revoke({ writ: theWrit, reason: 'lost', by: officer });
     await t.propose(intent('assize.revoke', { writ: 'a'.repeat(64), reason: 'x' }, worker));
     return { store, t };
   }
@@ -358,8 +358,8 @@ describe('a revocation', () => {
   test('that was taken over was ruled where it was made', async () => {
     const store = new MemoryStore();
     const t = await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [granted, officer] });
-    const child = await t.delegate(task());
-    await t.revoke({ writ: child.delegatedFrom?.writ as never, reason: 'lost', by: officer });
+    const child = await t.delegations.delegate(task());
+    await t.writs.revoke({ writ: child.delegations.origin?.writ as never, reason: 'lost', by: officer });
     const policy = onRevoking('deny');
     const [above, taken] = await backtestStore(store, { domains: [desk], policy });
     expect(found(above as BacktestReport)).toEqual(['2 assize.revoke: committed, rejected r0']);
@@ -375,13 +375,13 @@ describe('budgets', () => {
     const t = await assize.create(desk, { trajectoryId: 't', writs: [granted] });
     await t.propose(pay(30, granted));
     await t.propose(pay(60, granted)); // 2 denied; 70 are left
-    const child = await t.delegate(
+    const child = await t.delegations.delegate(
       task({ writ: granted, privateKey: lead.privateKey, budget: { usd: 40 }, childTrajectoryId: 'c' } as never),
     );
     await t.propose(pay(55, granted)); // 4 denied; 30 are left
-    await child.propose(pay(10, child.delegatedFrom?.writ as never));
-    const [open] = t.delegations();
-    await t.conclude(open?.id as string, { finalAnswer: 1 });
+    await child.propose(pay(10, child.delegations.origin?.writ as never));
+    const [open] = t.delegations.open();
+    await t.delegations.conclude(open?.id as string, { finalAnswer: 1 });
     await t.propose(pay(60, granted)); // 6 denied; 60 are left
     await t.propose(pay(70, granted)); // 7 too much
     const report = await backtest(store, 't', { domains: [desk], policy: table() });
@@ -460,7 +460,7 @@ describe('entries that can not be adjudicated', () => {
     await t.erase({ ...erasing, writ: worker }); // 2 denied
     await t.propose({ action: 'assize.erase', role: nurse, args: {}, writ: worker }); // 3 no such tool
     const waiting = pendingOf(t.erase({ ...erasing, writ: careful })); // 4
-    await t.approve(await waiting, DOCTOR); // 5
+    await t.approvals.approve(await waiting, DOCTOR); // 5
     for (const policy of [undefined, denied, table()]) {
       const report = await backtest(store, 't', { domains: [ward], ...(policy && { policy }) });
       expect(report).toMatchObject({ differences: [], not_judgeable: { erased: 4 }, resolutions: 1 });

@@ -105,14 +105,14 @@ async function story(domain: Domain = BOOK) {
   await propose('add', { to: 'b', n: 6 });
   await propose('add', { to: 'b', n: 5 });
   await propose('note', { text: 'one' });
-  await t.approve(await pending(1), DOCTOR);
+  await t.approvals.approve(await pending(1), DOCTOR);
   await propose('add', { to: 'a', n: 5 });
   const replacement = [
     { op: 'replace', path: '/approved', value: 9 },
     { op: 'replace', path: '/by', value: 'someone' },
   ] as const;
-  await t.approve(await pending(2), { ...DOCTOR, replacement });
-  await t.reject(await pending(20), { ...DOCTOR, reason: 'no' });
+  await t.approvals.approve(await pending(2), { ...DOCTOR, replacement });
+  await t.approvals.reject(await pending(20), { ...DOCTOR, reason: 'no' });
   return store;
 }
 
@@ -536,7 +536,7 @@ test('a counselor’s commit that no longer fits is applied, and work continues'
   const t = await runtimeOver(store, [boxes(10)]).create(boxes(10), { trajectoryId: 't', writs: [worker] });
   const asked = await t.propose(intent('put', { paper: 'too long' }, worker));
   if (asked.ruling !== 'escalated') throw new Error(JSON.stringify(asked));
-  await t.approve(asked.pending, DOCTOR);
+  await t.approvals.approve(asked.pending, DOCTOR);
   await t.propose(intent('put', { paper: 'short' }, worker));
   const report = await deepReplay(store, 't', { domains: [boxes(5)], changedDomains: true });
   expect(placesOf(report)).toEqual(['1 ruling', '2 ruling']);

@@ -129,7 +129,7 @@ describe('a trajectory', () => {
     await trajectory.propose(intent('steal', { value: large }, worker, rest));
     const careful = writFor('careful', { require_approval: ['keep'] });
     const id = await pendingOf(trajectory.propose(intent('keep', { value: [large] }, careful, rest)));
-    await trajectory.approve(id, DOCTOR);
+    await trajectory.approvals.approve(id, DOCTOR);
     expect((await payloads(store, 't')).filter((payload) => JSON.stringify(payload).includes('"$blob"'))).toHaveLength(
       5,
     );
@@ -165,7 +165,7 @@ describe('a trajectory', () => {
     const { store, trajectory } = await begun(parsing as never);
     await trajectory.propose(intent('add', { by: '5' }, worker));
     await trajectory.propose(intent('add', { by: 5 }, worker));
-    await trajectory.approve(await pendingOf(trajectory.propose(intent('add', { by: '7' }, worker))), DOCTOR);
+    await trajectory.approvals.approve(await pendingOf(trajectory.propose(intent('add', { by: '7' }, worker))), DOCTOR);
     expect(await deepReplay(store, 't', { domains: [parsing] })).toMatchObject({ ...ALIKE, compared: 5 });
   });
 
@@ -345,7 +345,7 @@ describe('an observation by oracle key', () => {
     await open.propose(intent('steal', {}, worker, { observations: [seen] }));
     const careful = writFor('careful', { require_approval: ['keep'] });
     const id = await pendingOf(open.propose(intent('keep', { value: 1 }, careful, { observations: [seen] })));
-    await open.approve(id, DOCTOR);
+    await open.approvals.approve(id, DOCTOR);
     await add(open, 1);
     return { store, log, oracle_key };
   }
@@ -370,7 +370,7 @@ describe('an observation by oracle key', () => {
     const seen = { name: 'weather', value: 'sun', oracle_key };
     const id = await pendingOf(open.propose(intent('add', { by: 9 }, careful, { observations: [seen] })));
     const replacement = [{ op: 'replace', path: '/n', value: 50 }] as const;
-    await open.approve(id, { ...DOCTOR, override: true, replacement });
+    await open.approvals.approve(id, { ...DOCTOR, override: true, replacement });
     expect(await add(open, 1)).toMatchObject({ ruling: 'rejected', invariantId: 'TEN_AT_MOST' });
     const report = await deepReplay(store, 't', { domains: [desk] });
     expect(report).toMatchObject({ preserved: true, broken: [] });

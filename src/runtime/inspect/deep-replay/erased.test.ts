@@ -77,7 +77,7 @@ describe('an entry on a value erased since is taken as recorded', () => {
 
   async function waiting(id: string): Promise<Hash> {
     expect((await act('visit', id, { times: 9 })).ruling).toBe('escalated');
-    return trajectory.pending()[0]!.id;
+    return trajectory.approvals.pending()[0]!.id;
   }
 
   test('a commit', async () => {
@@ -103,13 +103,13 @@ describe('an entry on a value erased since is taken as recorded', () => {
   });
 
   test('a pending proposal that was rejected', async () => {
-    await trajectory.reject(await waiting('p1'), { ...DOCTOR, reason: 'no' });
+    await trajectory.approvals.reject(await waiting('p1'), { ...DOCTOR, reason: 'no' });
     await erased();
     await expectSame();
   });
 
   test('a pending proposal and its approval', async () => {
-    const ruling = await trajectory.approve(await waiting('p1'), DOCTOR);
+    const ruling = await trajectory.approvals.approve(await waiting('p1'), DOCTOR);
     expect(ruling.ruling).toBe('committed');
     await erased();
     await expectSame();
@@ -120,7 +120,9 @@ describe('an entry on a value erased since is taken as recorded', () => {
     // Otherwise no erasure would pass the rule.
     expect((await trajectory.erase({ at: ['/patients/p1/notes/1'], reason: 'x', writ })).ruling).toBe('committed');
     const replacement = [{ op: 'remove', path: '/patients/p1/notes/0' }] as const;
-    expect((await trajectory.approve(await waiting('p1'), { ...DOCTOR, replacement })).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(await waiting('p1'), { ...DOCTOR, replacement })).ruling).toBe(
+      'committed',
+    );
     expect(JSON.stringify(trajectory.state())).toContain('$erased');
     await expectSame();
   });
@@ -133,7 +135,7 @@ describe('an entry on a value erased since is taken as recorded', () => {
   });
 
   test('an approval of another proposal, with all rules in its vector', async () => {
-    expect((await trajectory.approve(await waiting('p2'), DOCTOR)).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(await waiting('p2'), DOCTOR)).ruling).toBe('committed');
     await erased();
     await expectSame();
   });

@@ -133,7 +133,7 @@ describe('a policy', () => {
 
   test('that demands approval is taken as recorded, with any invariant result', async () => {
     const { store, trajectory } = await begun({ policy: asking('agent') });
-    await trajectory.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, worker))), DOCTOR);
+    await trajectory.approvals.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, worker))), DOCTOR);
     expect(await trajectory.propose(intent('add', { by: 30 }, worker))).toMatchObject({ invariantId: 'TEN_AT_MOST' });
     const ask = ruleTable({
       id: 'x',
@@ -143,7 +143,7 @@ describe('a policy', () => {
     const open = await runtimeOver(store, [desk], { policy: ask }).open('t');
     const both = await open.propose(intent('ask', { amount: 3 }, worker));
     expect(both).toMatchObject({ reason: 'invariant_escalated', channel: 'md' });
-    await open.approve(pendingOf(both), DOCTOR);
+    await open.approvals.approve(pendingOf(both), DOCTOR);
     expect(await replayed(store)).toMatchObject({ ...ALIKE, compared: 6, taken_as_recorded: { policy: 3 } });
     // Of two policies the given one is asked again.
     expect(await replayed(store, { policy: ask })).toMatchObject({ ...ALIKE, taken_as_recorded: { policy: 2 } });
@@ -204,13 +204,13 @@ describe('a writ', () => {
   test('that wants an approval is read for it, alone and beside an invariant', async () => {
     const asking = writFor('asking', { require_approval: ['ask'] });
     const { store, trajectory } = await begun();
-    await trajectory.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, careful))), DOCTOR);
+    await trajectory.approvals.approve(pendingOf(await trajectory.propose(intent('add', { by: 3 }, careful))), DOCTOR);
     const both = await trajectory.propose(intent('ask', { amount: 3 }, asking));
     expect(both).toMatchObject({
       reason: 'invariant_escalated',
       detail: expect.stringContaining('; the writ requires'),
     });
-    await trajectory.approve(pendingOf(both), DOCTOR);
+    await trajectory.approvals.approve(pendingOf(both), DOCTOR);
     expect(await replayed(store)).toMatchObject({ ...ALIKE, compared: 5, taken_as_recorded: {} });
   });
 
@@ -268,9 +268,9 @@ describe('a writ', () => {
     const { store, trajectory } = await begun();
     const input: ProposalInput['writ'] = { writ: child, chain: [held] };
     const id = pendingOf(await trajectory.propose(intent('add', { by: 3 }, worker, { writ: input })));
-    await trajectory.approve(id, DOCTOR);
+    await trajectory.approvals.approve(id, DOCTOR);
     const other = await trajectory.propose(intent('add', { by: 3 }, worker, { writ: input }));
-    await trajectory.reject(pendingOf(other), { ...DOCTOR, reason: 'no' });
+    await trajectory.approvals.reject(pendingOf(other), { ...DOCTOR, reason: 'no' });
     expect(await replayed(store)).toMatchObject({ ...ALIKE, taken_as_recorded: { counselor_rejected: 1 } });
     // Had its grantor decided, the report would name that.
     const [, , approval] = await payloads(store, 't');
@@ -288,7 +288,7 @@ describe('a writ', () => {
 describe('a person', () => {
   test('that rejects, or misses the deadline, is taken as recorded', async () => {
     const { store, clock, trajectory } = await begun({ approvalTimeoutMs: 60_000 });
-    await trajectory.reject(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), {
+    await trajectory.approvals.reject(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), {
       ...DOCTOR,
       reason: 'no',
     });
@@ -308,7 +308,7 @@ describe('a person', () => {
     const store = new MemoryStore();
     const t = await runtimeOver(store, [world]).create(world, { trajectoryId: 't', writs: [worker] });
     const over = [{ op: 'replace', path: '/n', value: 50 }] as const;
-    await t.approve(pendingOf(await t.propose(intent('ask', { amount: 3 }, worker))), {
+    await t.approvals.approve(pendingOf(await t.propose(intent('ask', { amount: 3 }, worker))), {
       ...DOCTOR,
       override: true,
       replacement: over,
@@ -326,7 +326,10 @@ describe('a person', () => {
 
   test('with a forged override or vector is detected', async () => {
     const { store, trajectory } = await begun();
-    await trajectory.approve(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), DOCTOR);
+    await trajectory.approvals.approve(
+      pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))),
+      DOCTOR,
+    );
     const rows = await store.entries('t');
     const commit = (await payloads(store, 't'))[2] as CommitPayload;
     const vector = (commit.detection_vector ?? []).map((item) => ({ ...item, result: 'reject' as const, detail: 'd' }));

@@ -318,7 +318,7 @@ describe('an effect of a pending proposal', () => {
     expect(outcome).toMatchObject({ ruling: { ruling: 'escalated' }, effects: 'waiting' });
     expect(sink.log).toEqual([]);
     if (outcome.ruling.ruling !== 'escalated') return;
-    const approved = await trajectory.approve(outcome.ruling.pending, doctor);
+    const approved = await trajectory.approvals.approve(outcome.ruling.pending, doctor);
     expect(approved.ruling).toBe('committed');
     expect(sink.times('do', 'a')).toBe(1);
     const { delta } = JSON.parse((approved as any).entry.payload);
@@ -342,7 +342,7 @@ describe('an effect of a pending proposal', () => {
     if (ruling.ruling !== 'escalated') return;
     const { reason, detail } = JSON.parse(ruling.entry.payload);
     expect([reason.endsWith('_approval'), detail]).toEqual([true, expect.stringContaining('irreversible.buffered')]);
-    expect((await trajectory.approve(ruling.pending, doctor)).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(ruling.pending, doctor)).ruling).toBe('committed');
     expect(sink.times('do', 'irreversible.buffered')).toBe(1);
     await assize.close();
     expect(await verifyTrajectory(new Replayer(store), 't')).toMatchObject({ valid: true, open: 0 });
@@ -356,7 +356,7 @@ describe('an effect of a pending proposal', () => {
       tx.propose(COUNT);
     });
     if (ruling.ruling !== 'escalated') throw new Error('it was not');
-    await trajectory.reject(ruling.pending, { principal: 'doc', method: 'test', reason: 'no' });
+    await trajectory.approvals.reject(ruling.pending, { principal: 'doc', method: 'test', reason: 'no' });
     expect(sink.log).toEqual([]);
   });
 });

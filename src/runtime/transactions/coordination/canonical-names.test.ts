@@ -398,10 +398,10 @@ describe('a name that leads elsewhere later', () => {
     const { pending } = ruling as Extract<typeof ruling, { ruling: 'escalated' }>;
     links['fs:/link'] = 'fs:/yours';
     const approval = { principal: 'doc', method: 'test', override: true };
-    expect(await errorOf(trajectory.approve(pending, approval))).toMatchObject({ code: 'stale' });
+    expect(await errorOf(trajectory.approvals.approve(pending, approval))).toMatchObject({ code: 'stale' });
     expect(sink.log).toEqual([]);
     links['fs:/link'] = 'fs:/mine';
-    expect((await trajectory.approve(pending, approval)).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(pending, approval)).ruling).toBe('committed');
     expect(sink.standing('held')).toBe(1);
   });
 });

@@ -160,7 +160,7 @@ describe('a pending effect', () => {
       await at.holds(tx);
       at.count(tx);
     });
-    const [open] = at.trajectory.pending();
+    const [open] = at.trajectory.approvals.pending();
     return { ...at, id: open!.id, open: open!.payload };
   }
 
@@ -183,9 +183,9 @@ describe('a pending effect', () => {
     const before = await kinds();
     const said = { principal: 'ops', method: 'test' };
     const told = { code: 'effect_unresolved', message: expect.stringContaining('assize effects resolve 1 0') };
-    await expect(trajectory.approve(id, said)).rejects.toMatchObject(told);
-    await expect(trajectory.approve(id, { ...said, override: true })).rejects.toMatchObject(told);
-    await expect(trajectory.reject(id, { ...said, reason: 'no' })).rejects.toMatchObject(told);
+    await expect(trajectory.approvals.approve(id, said)).rejects.toMatchObject(told);
+    await expect(trajectory.approvals.approve(id, { ...said, override: true })).rejects.toMatchObject(told);
+    await expect(trajectory.approvals.reject(id, { ...said, reason: 'no' })).rejects.toMatchObject(told);
     expect(await kinds()).toEqual(before);
   });
 
@@ -195,11 +195,11 @@ describe('a pending effect', () => {
       onPending: (notice) => notices.push(notice),
       onResolved: (notice) => notices.push(notice),
     });
-    const decided = at.trajectory.awaitDecision(at.id);
+    const decided = at.trajectory.approvals.awaitDecision(at.id);
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as });
-    expect(at.trajectory.pending()).toEqual([]);
+    expect(at.trajectory.approvals.pending()).toEqual([]);
     const ruling = await decided;
-    expect(await at.trajectory.statusOf(at.id)).toMatchObject({ status: 'resolved', ruling });
+    expect(await at.trajectory.approvals.statusOf(at.id)).toMatchObject({ status: 'resolved', ruling });
     const { payload } = readRow(ruling.entry);
     expect(payload).toMatchObject({
       kind: 'commit',
@@ -207,7 +207,7 @@ describe('a pending effect', () => {
       action: { args: { decided: { as, by: 'ops' } } },
     });
     expect(JSON.stringify(payload)).not.toContain(FOUND.evidence);
-    await expect(at.trajectory.approve(at.id, { principal: 'ops', method: 'test' })).rejects.toMatchObject({
+    await expect(at.trajectory.approvals.approve(at.id, { principal: 'ops', method: 'test' })).rejects.toMatchObject({
       code: 'not_pending',
       message: expect.stringContaining('was resolved in'),
     });
@@ -219,12 +219,12 @@ describe('a pending effect', () => {
   test('is submitted again if its retry failed', async () => {
     const at = await doubted();
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'retry', confirm: true });
-    const [again] = at.trajectory.pending();
+    const [again] = at.trajectory.approvals.pending();
     expect(again?.id).not.toBe(at.id);
     await at.told();
     at.going['a'] = 'none';
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'retry', confirm: true });
-    expect(at.trajectory.pending()).toEqual([]);
+    expect(at.trajectory.approvals.pending()).toEqual([]);
     await at.told();
     expect(await at.kinds()).toEqual(['commit', ...Array(2).fill(['pending_approval', 'commit']).flat(), 'commit']);
   });
@@ -236,7 +236,7 @@ describe('a pending effect', () => {
       await at.holds(tx);
       at.count(tx);
     });
-    expect(at.trajectory.pending()).toMatchObject([{ payload: { reason: 'unresolved' } }]);
+    expect(at.trajectory.approvals.pending()).toMatchObject([{ payload: { reason: 'unresolved' } }]);
     await at.told();
   });
 
@@ -244,7 +244,7 @@ describe('a pending effect', () => {
     const at = await stage();
     at.going['a'] = 'lose';
     await expect(at.transact((tx) => at.acts(tx))).rejects.toMatchObject({ code: 'outcome_unknown' });
-    const [open] = at.trajectory.pending();
+    const [open] = at.trajectory.approvals.pending();
     expect(open?.payload.proposal.action.args).toEqual({ epoch: 1, n: 0, tool: 'reversible.externalised' });
     await at.told();
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
@@ -262,7 +262,7 @@ describe('a pending effect', () => {
       await at.holds(tx, 'b');
       at.count(tx);
     });
-    const [open] = at.trajectory.pending();
+    const [open] = at.trajectory.approvals.pending();
     expect(open?.payload.proposal.action.args).not.toHaveProperty('commit');
     await at.told();
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as: 'applied' });
@@ -280,7 +280,7 @@ describe('a pending effect', () => {
     });
     const { ruling } = await at.trajectory.transaction({ writ, writes: ['other:x'] }, (tx) => at.count(tx, 'asked'));
     expect(ruling.ruling).toBe('escalated');
-    expect(at.trajectory.pending()[0]?.payload.freezes).toBe('world');
+    expect(at.trajectory.approvals.pending()[0]?.payload.freezes).toBe('world');
     resolve();
     await expect(late).rejects.toThrow('too late');
     await expect(at.transact((tx) => at.acts(tx, 'b'))).rejects.toMatchObject({ code: 'outcome_unknown' });
@@ -400,7 +400,7 @@ test('effects are recorded before a final answer, and only in the log after it',
   const tool = toolFor({ sink, steps: new Steps(), fault: () => goes }, 'irreversible', 'buffered');
   const assize = runtimeOver(store, [tally], { tools: [tool] });
   const parent = await assize.create(tally, { trajectoryId: 't', writs: [granted] });
-  const child = await parent.delegate({
+  const child = await parent.delegations.delegate({
     writ: granted,
     privateKey: holder.privateKey,
     subject: 'helper',
@@ -408,7 +408,7 @@ test('effects are recorded before a final answer, and only in the log after it',
     domain: tally,
     childTrajectoryId: 'c',
   } as never);
-  const own = child.delegatedFrom!.writ;
+  const own = child.delegations.origin!.writ;
   const transact = () =>
     child.transaction({ writ: own, writes: ['test:**'] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'a' });
@@ -417,7 +417,7 @@ test('effects are recorded before a final answer, and only in the log after it',
   await transact();
   goes = 'lose';
   await transact();
-  await child.answer({ finalAnswer: 'done' });
+  await child.delegations.answer({ finalAnswer: 'done' });
   const entries = await allEntries(store, 'c');
   const of = entries.map((row) => readRow(row).payload).filter(isEffectEntry);
   expect(of.map(({ kind }) => kind).sort()).toEqual(['commit', 'pending_approval']);

@@ -202,7 +202,7 @@ describe('the `onFailure` action', () => {
     const [left, ...more] = await at.left();
     expect([left, more]).toMatchObject([{ tool: 'with_cost.buffered', phase: 'unresolved' }, []]);
     const trajectory = await at.assize.open('t');
-    const [waits] = trajectory.pending();
+    const [waits] = trajectory.approvals.pending();
     expect(waits?.payload).toMatchObject({ reason: 'unresolved', channel: 'operator' });
     expect(waits?.payload.detail).toContain(`was refused (${why})`);
     expect((await at.order([], args, 'it')).effects).toBe('needs_human');
@@ -251,7 +251,7 @@ describe('the `onFailure` action', () => {
     const { fault } = at;
     let revoked: Promise<unknown> | undefined;
     at.fault = (of, what) => {
-      if (what === 'no van') revoked ??= trajectory.revoke({ writ, by: officer, reason: 'lost' });
+      if (what === 'no van') revoked ??= trajectory.writs.revoke({ writ, by: officer, reason: 'lost' });
       return fault(of, what);
     };
     const outcome = await at.order([['reversible.externalised', 'acted'], REFUSED]);
@@ -271,7 +271,9 @@ describe('the `onFailure` action', () => {
     expect(await at.left()).toEqual([]);
     const trajectory = await at.assize.open('t');
     if (outcome.failure?.ruling !== 'escalated') throw new Error('it was not');
-    expect((await trajectory.approve(outcome.failure.pending, { ...BOSS, override: true })).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(outcome.failure.pending, { ...BOSS, override: true })).ruling).toBe(
+      'committed',
+    );
     expect(await at.state()).toEqual({ asks: 1, asked: 1 });
     await at.told();
   });
@@ -295,7 +297,7 @@ describe('the `onFailure` action', () => {
     expect(await at.left()).toEqual([]);
     const ruling = await frozen;
     if (ruling?.ruling !== 'escalated') throw new Error('it was not');
-    await trajectory.reject(ruling.pending, { ...BOSS, reason: 'no' });
+    await trajectory.approvals.reject(ruling.pending, { ...BOSS, reason: 'no' });
     await expect.poll(() => at.state()).toMatchObject({ 'no o1': 1 });
     expect(await at.left()).toEqual([]);
     await at.told();
@@ -311,7 +313,7 @@ describe('the `onFailure` action', () => {
       tx.propose({ action: 'order', role: 'counter', args: 'o1' });
     });
     if (ruling.ruling !== 'escalated') throw new Error('it was not');
-    expect((await trajectory.approve(ruling.pending, BOSS)).ruling).toBe('committed');
+    expect((await trajectory.approvals.approve(ruling.pending, BOSS)).ruling).toBe('committed');
     expect(at.sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do held', 'undo held']);
     expect(await at.state()).toEqual({ o1: 1, 'no o1': 1 });
     await at.told();
@@ -498,7 +500,7 @@ test('after its trajectory answered, a failure needs a human, in the log alone',
   };
   const assize = runtimeOver(store, [orders], { tools: [slow] });
   const parent = await assize.create(orders, { trajectoryId: 't', writs: [granted] });
-  const child = await parent.delegate({
+  const child = await parent.delegations.delegate({
     writ: granted,
     privateKey: holder.privateKey,
     subject: 'helper',
@@ -506,14 +508,14 @@ test('after its trajectory answered, a failure needs a human, in the log alone',
     domain: orders,
     childTrajectoryId: 'c',
   } as never);
-  const own = child.delegatedFrom!.writ;
+  const own = child.delegations.origin!.writ;
   const ordered = child.transaction({ writ: own, writes: ['test:**'] }, async (tx) => {
     await tx.call('reversible.buffered', { what: 'held' });
     await tx.call('reversible.buffered', { what: 'no van' });
     tx.propose({ action: 'order', role: 'counter', args: 'o1' });
   });
   await called.promise;
-  await child.answer({ finalAnswer: 'done' });
+  await child.delegations.answer({ finalAnswer: 'done' });
   const { length } = await store.entries('c');
   goes.resolve();
   expect(await ordered).toMatchObject({ effects: 'needs_human' });

@@ -135,31 +135,33 @@ async function performOn(
 ): Promise<unknown> {
   if ('intent' in act) {
     const { action, args } = act.intent;
-    const own = trajectory.delegatedFrom?.writ;
+    const own = trajectory.delegations.origin?.writ;
     const held = own !== undefined && act.writ === 0 ? { writ: own, chain: [granted] } : WRITS[act.writ];
     const writ = act.byId ? writId((held as { writ: Writ }).writ) : held;
     const key = act.key === null ? {} : { idempotencyKey: `key-${act.key}` };
     return trajectory.propose(intent(action, args, writ as never, key));
   }
   if ('resolve' in act) {
-    const open = trajectory.pending();
+    const open = trajectory.approvals.pending();
     const pending = open[act.resolve % Math.max(1, open.length)];
     if (pending === undefined) return undefined;
     const said = { ...DOCTOR, principal: act.who, reason: 'so be it' };
-    if (act.way === 'reject') return trajectory.reject(pending.id, said);
-    return trajectory.approve(pending.id, { ...said, override: act.way === 'override' });
+    if (act.way === 'reject') return trajectory.approvals.reject(pending.id, said);
+    return trajectory.approvals.approve(pending.id, { ...said, override: act.way === 'override' });
   }
   if ('delegate' in act) {
-    const child = await trajectory.delegate(task({ budget: { usd: act.delegate }, childTrajectoryId: `c${count}` }));
+    const child = await trajectory.delegations.delegate(
+      task({ budget: { usd: act.delegate }, childTrajectoryId: `c${count}` }),
+    );
     return { child: child.id, head: child.head };
   }
   if ('conclude' in act) {
-    const open = trajectory.delegations();
+    const open = trajectory.delegations.open();
     const started = open[act.conclude % Math.max(1, open.length)];
-    if (started !== undefined) return trajectory.conclude(started.id, { finalAnswer: act.conclude });
+    if (started !== undefined) return trajectory.delegations.conclude(started.id, { finalAnswer: act.conclude });
     // Perhaps concluded before it was opened: repeating the conclusion returns the same entry.
     const starts = (await allEntries(store, trajectory.id)).filter(({ kind }) => kind === 'delegation');
-    return starts[0] && trajectory.conclude(starts[0].id);
+    return starts[0] && trajectory.delegations.conclude(starts[0].id);
   }
   if ('branchAt' in act) {
     const places = (await allEntries(store, trajectory.id)).filter(({ kind }) => /root|branch|commit/.test(kind));
@@ -177,7 +179,7 @@ async function sightOf({ store, assize }: Process): Promise<unknown[]> {
   for (const { trajectory_id: name } of await store.trajectories()) {
     const trajectory = await assize.open(name);
     const { head, length } = trajectory;
-    const open = [trajectory.pending(), trajectory.delegations(), trajectory.delegatedFrom];
+    const open = [trajectory.approvals.pending(), trajectory.delegations.open(), trajectory.delegations.origin];
     seen.push({ name, head, length, state: trajectory.state(), open, entries: await allEntries(store, name) });
   }
   return seen;
@@ -265,9 +267,9 @@ async function furnished() {
   const store = new RecordedStore();
   const { assize, clock } = processOver(store, 'first', new HandClock().at, {});
   const trajectory = await assize.create(domains[1]!, { trajectoryId: 't', writs: [granted, worker] });
-  await trajectory.delegate(task({ childTrajectoryId: 'gone', budget: { usd: 5 } }));
-  await trajectory.conclude(trajectory.delegations()[0]?.id as string, { finalAnswer: 1 });
-  await trajectory.delegate(task({ childTrajectoryId: 'c', budget: { usd: 5 } }));
+  await trajectory.delegations.delegate(task({ childTrajectoryId: 'gone', budget: { usd: 5 } }));
+  await trajectory.delegations.conclude(trajectory.delegations.open()[0]?.id as string, { finalAnswer: 1 });
+  await trajectory.delegations.delegate(task({ childTrajectoryId: 'c', budget: { usd: 5 } }));
   await trajectory.propose(intent('pay', { usd: 3 }, { writ: below, chain: [granted] } as never));
   await trajectory.propose(intent('keep', { value: { deep: [1, 'two', null] } }, worker));
   await trajectory.propose(intent('ask', { amount: 7 }, worker));
@@ -418,10 +420,10 @@ test('an invariant broken by an override is known as broken after a snapshot', a
   const { store, at } = await furnished();
   const { assize } = processOver(store, 'more', at, {});
   const trajectory = await assize.open('t');
-  await trajectory.approve(trajectory.pending()[0]?.id as string, DOCTOR);
+  await trajectory.approvals.approve(trajectory.approvals.pending()[0]?.id as string, DOCTOR);
   const escalated = await trajectory.propose(intent('ask', { amount: 120 }, worker));
   const { pending } = escalated as { pending: string };
-  await trajectory.approve(pending, { ...DOCTOR, override: true, reason: 'so be it' });
+  await trajectory.approvals.approve(pending, { ...DOCTOR, override: true, reason: 'so be it' });
   const row = await snapshotAt(store, 't', trajectory.length - 1);
   expect(await openedWith(store, row)).toMatchObject({ told: [], state: trajectory.state() });
 });
@@ -612,10 +614,10 @@ test('two handles on one file use each other’s snapshots, in one ledger', asyn
   await left.close();
   expect(await other.snapshot('t')).toMatchObject({ seq: SNAPSHOT_AFTER + 1 });
   const theirs = await right.open('t');
-  expect(theirs.pending()).toHaveLength(1);
+  expect(theirs.approvals.pending()).toHaveLength(1);
   // After a conflict the stale runtime reloads, from the snapshot.
   const [approved, paid] = await Promise.all([
-    theirs.approve((waiting as { pending: string }).pending, DOCTOR),
+    theirs.approvals.approve((waiting as { pending: string }).pending, DOCTOR),
     mine.propose(intent('pay', { usd: 0 }, worker)),
   ]);
   expect([approved.ruling, paid.ruling]).toEqual(['committed', 'committed']);
@@ -652,7 +654,7 @@ test('a process opens from another’s snapshot, and leaves one for it', async (
     store.entries = (id, page) => (page.limit === 1 || read.push(page.from), entries(id, page));
     const assize = runtimeOver(store, [deskOf(), deskOf('footprint', 'apart')], { snapshots: store });
     const trajectory = await assize.open('t');
-    await trajectory.approve(trajectory.pending()[0].id, DOCTOR);
+    await trajectory.approvals.approve(trajectory.approvals.pending()[0].id, DOCTOR);
     const pay = intent('pay', { usd: 0 }, worker);
     await Promise.all(Array.from({ length: ${SNAPSHOT_AFTER} }, () => trajectory.propose(pay)));
     console.log(JSON.stringify({ from: read[0], length: trajectory.length }));

@@ -1,8 +1,16 @@
-import { checkArgument } from '#base';
+import { arg, checkArgument, markOwnPackage } from '#base';
 import { instantToMillis } from '#canon';
 import { type Hash, type Instant, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from '../errors.ts';
-import { type FinalRuling, rulingFrom } from '../records/ruling.ts';
+import { readQuestions } from '../memory/plan/questions.ts';
+import type { AskedQuestion } from '../records/questions.ts';
+import {
+  type ApprovalInput,
+  type FinalRuling,
+  type RejectionInput,
+  type Ruling,
+  rulingFrom,
+} from '../records/ruling.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-options.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -17,9 +25,14 @@ export type PendingStatus =
   | { readonly status: 'void'; readonly answer: Hash };
 
 /**
- * The outcomes of pending proposals, decided in this or another process, before or after the call.
+ * The pending proposals of a trajectory (`Trajectory.approvals`): their questions, their decisions,
+ * and their outcomes, decided in this or another process, before or after the call.
  */
-export class Decisions {
+export class Approvals {
+  static {
+    markOwnPackage(Approvals.prototype);
+  }
+
   readonly #writer: Writer;
   readonly #resolutions: Resolutions;
 
@@ -28,7 +41,54 @@ export class Decisions {
     this.#resolutions = resolutions;
   }
 
-  /** The current outcome in the store, followed through all approvals to the last. */
+  /**
+   * Open approvals, oldest first, by entry id. Each copy is made when its payload is first read, so
+   * listing the ids is cheap.
+   */
+  pending(): { readonly id: Hash; readonly payload: PendingPayload }[] {
+    return [...this.#writer.parts.chain.open].map(([id, payload]) => copiedWhenSeen(id, payload));
+  }
+
+  /**
+   * The questions that must be answered before a pending proposal can be approved
+   * (`ApprovalInput.answers`). Empty if the proposal is pending for another reason.
+   *
+   * @throws RuntimeError `not_pending`, `erased`; ArgumentError `bad_argument`
+   */
+  async questionsOf(pendingId: Hash): Promise<readonly AskedQuestion[]> {
+    checkArgument(arg.text, pendingId, 'pendingId');
+    return readQuestions(this.#writer, pendingId);
+  }
+
+  /**
+   * Approves a pending proposal as the counselor that the input names
+   * (docs/decisions/006-approvals.md). If several counselors must approve, each approval except the
+   * last returns `escalated`. That entry records the approval, and the proposal is pending under
+   * the id of the new entry. Content and deadline of the proposal stay the same.
+   *
+   * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`,
+   * `frozen`, `bad_writ`; KernelError `unauthorised_counselor`, `already_approved`,
+   * `changed_since`, `override_needed`, `invalid_replacement`; ArgumentError `bad_argument`.
+   * Nothing is recorded then.
+   */
+  approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+    return this.#resolutions.approve(pendingId, input);
+  }
+
+  /**
+   * Rejects a pending proposal as the counselor that the input names. One rejection is enough,
+   * regardless of earlier approvals. @throws the errors of `approve`
+   */
+  reject(pendingId: Hash, input: RejectionInput): Promise<Ruling> {
+    return this.#resolutions.reject(pendingId, input);
+  }
+
+  /**
+   * The outcome of a proposal that was pending, also before this process started. Reads one entry,
+   * and one more for each approval that was not the last.
+   *
+   * @throws RuntimeError `never_pending`, `conflict`
+   */
   async statusOf(pendingId: Hash): Promise<PendingStatus> {
     if (!isHash(pendingId)) throw neverPending(this.#writer.id, pendingId);
     let id = pendingId;
@@ -42,6 +102,16 @@ export class Decisions {
     throw await this.#writer.conflictError();
   }
 
+  /**
+   * Waits until a pending proposal is finally resolved, in any process, and returns the commit or
+   * the rejection. Also returns if the proposal was resolved before the call. If the proposal
+   * expires during the wait, the expiry is recorded and returned. The trajectory polls the store a
+   * few times a second for decisions of other processes.
+   *
+   * @throws RuntimeError `never_pending`, `still_pending` when the clock reaches `until`,
+   * `concluded` when the trajectory gave its final answer first, `conflict`, `clock_behind`;
+   * ArgumentError `bad_argument`; the signal's reason
+   */
   async awaitDecision(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {
     checkArgument(AWAIT_OPTIONS, options, 'options');
     const { signal, until } = options;
@@ -120,6 +190,18 @@ export class Decisions {
       stop();
     }
   }
+}
+
+/** A recorded payload never changes, so every copy is the same. */
+function copiedWhenSeen(id: Hash, recorded: PendingPayload): { readonly id: Hash; readonly payload: PendingPayload } {
+  let copy: PendingPayload | undefined;
+  return {
+    id,
+    get payload() {
+      copy ??= structuredClone(recorded);
+      return copy;
+    },
+  };
 }
 
 function neverPending(trajectoryId: string, given: unknown): RuntimeError {
