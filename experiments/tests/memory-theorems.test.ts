@@ -41,7 +41,7 @@ import { createOracle, seededRandom } from 'assize/internal/oracle';
 import { openStore } from 'assize/internal/stores';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { cases } from '../../tests/support/cases.ts';
+import { cases, hasUsualCases } from '../../tests/support/cases.ts';
 import { clinic } from '../../tests/support/clinic/clinic.ts';
 import { HandClock, runtimeOver, writFor } from '../../tests/support/ledger/runtime.ts';
 import { isoMatrix } from '../memory/schedules/index.ts';
@@ -163,7 +163,7 @@ test('Theorem 7: in each carrier a full audit row dominates each loser', () => {
     }),
     { numRuns: cases(300) },
   );
-  expect(losers).toBeGreaterThan(100);
+  if (hasUsualCases()) expect(losers).toBeGreaterThan(100);
 });
 
 /**
@@ -304,7 +304,7 @@ test('Proposition 1 (C): audit rows change no read that does not ask for them', 
     ),
     { numRuns: cases(300) },
   );
-  expect(audits).toBeGreaterThan(100);
+  if (hasUsualCases()) expect(audits).toBeGreaterThan(100);
 });
 
 const COLUMNS = [
@@ -388,7 +388,7 @@ test('Proposition 1 (C): relational algebra gives the same without audit rows', 
     }),
     { numRuns: cases(200) },
   );
-  expect(found).toBeGreaterThan(100);
+  if (hasUsualCases()) expect(found).toBeGreaterThan(100);
   db.close();
   await store.close();
 });
@@ -429,7 +429,7 @@ test('Theorem 17, Corollary 18: N1 needs an unlogged judge with two answers', as
     ),
     { numRuns: cases(100) },
   );
-  expect(witnesses).toBeGreaterThan(20);
+  if (hasUsualCases()) expect(witnesses).toBeGreaterThan(20);
   await store.close();
 });
 

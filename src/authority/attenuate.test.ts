@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAssizeError } from '#base';
 import { addMicros, generateKeys } from '#canon';
+import { cases } from '../../tests/support/cases.ts';
 import { type Attenuation, attenuate, widening } from './attenuate.ts';
 import { createWritVerifier } from './check.ts';
 import { draftWrit, issueWrit, type Writ, type WritBody, type WritGrant, writId } from './writ.ts';
@@ -245,7 +246,7 @@ describe('attenuation is monotone on every axis', () => {
           parent = child;
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1_000) },
     );
     expect(accepted).toBeGreaterThan(500);
   });
@@ -269,7 +270,7 @@ describe('attenuation is monotone on every axis', () => {
         wider++;
         expect(widening(parent, child)).toBeDefined();
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(2_000) },
     );
     expect(wider).toBeGreaterThan(500);
   });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { contentHash } from '#canon';
+import { cases } from '../../tests/support/cases.ts';
 import { AuthorityError } from './errors.ts';
 import type { PolicyQuery, Verdict } from './policy.ts';
 import { parseRuleTable } from './read-rule-table.ts';
@@ -50,7 +51,7 @@ describe('which rule decides', () => {
         expect(decision.rule).toBe(winner?.id);
         expect(decision.errors).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(1_000) },
     );
   });
 
@@ -249,7 +250,7 @@ describe('never fails open', () => {
           if (decision.decision === 'allow') expect(given.some(({ effect }) => effect === 'allow')).toBe(true);
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: cases(1_000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { dataPath, hasData } from '../../tests/data.ts';
+import { cases } from '../../tests/support/cases.ts';
 import { entries, flipped } from '../../tests/support/ledger/merkle-fixtures.ts';
 import { NaiveTree, sha256, UniformTree } from '../../tests/support/models/naive-tree.ts';
 import { leafHash } from './hash.ts';
@@ -185,7 +186,7 @@ test('rubbish of any kind is answered with false, and soon', () => {
         false,
       );
     }),
-    { numRuns: 2_000 },
+    { numRuns: cases(2_000) },
   );
 });
 

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import type { CommitPayload, EntryRow, Payload, PendingPayload, RejectionPayload } from '#ledger';
 import { seededRandom } from '#oracle';
 import { deepReplay, type Ruling, type Trajectory } from '#runtime';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { allEntries, type Fault, FaultyStore, soundState } from '../support/ledger/desk.ts';
 import { severalOf } from '../support/ledger/multi-approval.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -362,5 +362,5 @@ test('every escalation is resolved at most once, by enough approvers, in order',
       { numRuns: cases(400) },
     );
   }
-  expect(missing()).toEqual([]);
+  if (hasUsualCases()) expect(missing()).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { isAssizeError } from '#base';
 import type { LedgerStore, Payload } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, type Ruling, type Trajectory, verifyStore } from '#runtime';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { allEntries, deskOf, type Fault, FaultyStore, payloads } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -212,8 +212,8 @@ test('serially: each step matches the model in any process, within the grant', a
     expect((await spentOf(store)).total).toBeLessThanOrEqual(GRANT);
   });
   await fc.assert(run, { numRuns: cases(150) });
-  expect(Math.min(delegated, concluded, refused)).toBeGreaterThan(cases(30));
-  expect(deepest).toBeGreaterThan(3);
+  if (hasUsualCases()) expect(Math.min(delegated, concluded, refused)).toBeGreaterThan(cases(30));
+  if (hasUsualCases()) expect(deepest).toBeGreaterThan(3);
 });
 
 const fault = fc.tuple(
@@ -275,9 +275,10 @@ test('concurrently, in two processes, on a failing store: all budgets add up', a
     },
   );
   await fc.assert(run, { numRuns: cases(200) });
-  for (const code of ['done', 'budget_exhausted', 'concluded', 'open_delegations', 'thrown']) {
-    expect([code, seen.has(code)]).toEqual([code, true]);
-  }
+  if (hasUsualCases())
+    for (const code of ['done', 'budget_exhausted', 'concluded', 'open_delegations', 'thrown']) {
+      expect([code, seen.has(code)]).toEqual([code, true]);
+    }
 });
 
 async function expectVerified(store: LedgerStore): Promise<void> {

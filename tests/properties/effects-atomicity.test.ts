@@ -5,7 +5,7 @@ import { defineDomain } from '#kernel';
 import { seededRandom } from '#oracle';
 import type { Assize, Transaction, UnresolvedEffect } from '#runtime';
 import { MemoryStore } from '#stores';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { type Fault, OutsideSink, Steps, storeOf, toolFor } from '../support/tools/effect-sink.ts';
@@ -194,7 +194,8 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       ),
       { numRuns: cases(600) },
     );
-    for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
+    if (hasUsualCases())
+      for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
   });
 });
 

@@ -6,7 +6,7 @@ import { readRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { listWrits, type Transaction } from '#runtime';
 import { MemoryStore } from '#stores';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { expect as quickly } from '../support/quick-expect.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
@@ -149,6 +149,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('with a %s sink', (sort) =>
       }),
       { numRuns: cases(300) },
     );
-    for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
+    if (hasUsualCases())
+      for (const [what, times] of Object.entries(seen)) expect([what, times > 0]).toEqual([what, true]);
   });
 });

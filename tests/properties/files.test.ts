@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Delivery } from '#effects';
 import { MemoryStore } from '#stores';
 import { type Disk, fileScope, fileTools } from '#tools/files';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 import { type Listing, listing, newFolder } from '../support/tools/files-stage.ts';
@@ -158,6 +158,6 @@ describe.each<Delivery>(['buffered', 'externalised'])('files that are changed %s
       }),
       { numRuns: cases(100) },
     );
-    for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
+    if (hasUsualCases()) for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0);
   });
 });

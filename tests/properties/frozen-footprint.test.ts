@@ -6,7 +6,7 @@ import { type Domain, defineDomain, escalate, pass } from '#kernel';
 import type { PendingPayload } from '#ledger';
 import { deepReplay, type Trajectory } from '#runtime';
 import { MemoryStore } from '#stores';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { at } from '../support/models/generated-domain.ts';
 import { clone } from '../support/models/json.ts';
@@ -228,6 +228,8 @@ test('an approval finds its frozen footprint unchanged; nothing else stops it', 
     { numRuns: cases(600) },
   );
   // Some ten of these, by chance.
-  expect(seen.refused).toBeGreaterThan(0);
-  expect(seen.meeting - seen.refused).toBeGreaterThan(5);
+  if (hasUsualCases()) {
+    expect(seen.refused).toBeGreaterThan(0);
+    expect(seen.meeting - seen.refused).toBeGreaterThan(5);
+  }
 });

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isAssizeError } from '#base';
 import { defineDomain, escalate, pass, reject } from '#kernel';
 import { MemoryStore } from '#stores';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { clone } from '../support/models/json.ts';
 
@@ -148,5 +148,5 @@ test('an approval has the same result for any commits while it was pending', asy
   );
   // The test proves something only if other proposals commit in the meantime, and if the rules'
   // reads freeze some.
-  for (const times of Object.values(met)) expect(times).toBeGreaterThan(0);
+  if (hasUsualCases()) for (const times of Object.values(met)) expect(times).toBeGreaterThan(0);
 });

@@ -11,7 +11,7 @@ import type { EntryRow } from '#ledger';
 import { seededRandom } from '#oracle';
 import { type Assize, backtestStore, verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 import { deskOf } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -185,6 +185,7 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
     'revoke committed',
     'revoke rejected',
   ];
-  for (const what of [...wanted, 'revoke again', 'carried', 'branch'])
-    expect([what, (seen.get(what) ?? 0) > cases(10)]).toEqual([what, true]);
+  if (hasUsualCases())
+    for (const what of [...wanted, 'revoke again', 'carried', 'branch'])
+      expect([what, (seen.get(what) ?? 0) > cases(10)]).toEqual([what, true]);
 });

@@ -13,12 +13,12 @@ import { smallArguments } from '../../domains/retail/testing/arguments.ts';
 import { smallWorld as smallShop } from '../../domains/retail/testing/small-world.ts';
 import { Lab } from '../../domains/verification/testing/lab.ts';
 import { smallPortfolio } from '../../src/domains/disclosure/testing/small-portfolio.ts';
-import { cases } from '../support/cases.ts';
+import { cases, hasUsualCases } from '../support/cases.ts';
 
 function expectSound(report: DomainReport): void {
   expect(report.problems.filter(({ level }) => level === 'error')).toEqual([]);
   expect(report.ok, report.formatReport()).toBe(true);
-  expect(report.proposals.committed).toBeGreaterThan(0);
+  if (hasUsualCases()) expect(report.proposals.committed).toBeGreaterThan(0);
 }
 
 test('budget, of which nothing at all is to be said', () => {

@@ -14,3 +14,11 @@ export function cases(usual: number): number {
   if (!Number.isSafeInteger(wanted) || wanted < 1) throw new Error('ASSIZE_CASES must be a whole number from 1');
   return Math.max(1, Math.ceil((usual * wanted) / USUAL));
 }
+
+/**
+ * Whether properties have at least their usual number of cases. Only then does a property check
+ * that it has met every kind of case.
+ */
+export function hasUsualCases(): boolean {
+  return cases(USUAL) >= USUAL;
+}

@@ -1,6 +1,7 @@
 import type { Ruling } from 'assize';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../../../tests/support/cases.ts';
 import { addDays, daysBetween } from './days.ts';
 import type { Tier } from './schema.ts';
 import { Clinic } from './testing/clinic.ts';
@@ -107,7 +108,7 @@ test('each life is ruled by the table; no result or order fails by content', asy
       const record = clinic.state.patients[P]!;
       expect(record.tier).toBe(model.tierOn(daysBetween(ENROLLED, record.as_of)));
     }),
-    { numRuns: 300 },
+    { numRuns: cases(300) },
   );
 });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Assertion, declarePredicate, OPEN_END, type Plan, period, planAssert } from '#memory';
-import { cases } from '../../../tests/support/cases.ts';
+import { cases, hasUsualCases } from '../../../tests/support/cases.ts';
 import { errorOf } from '../../../tests/support/process/errors.ts';
 import { expect as quickly } from '../../../tests/support/quick-expect.ts';
 import {
@@ -295,7 +295,7 @@ describe('Theorem 11', () => {
       }),
       { numRuns: cases(500) },
     );
-    expect(shown).toBeGreaterThan(100);
+    if (hasUsualCases()) expect(shown).toBeGreaterThan(100);
   });
 
   test('the derivative is no recovery: it puts the exponent before it', () => {

@@ -16,6 +16,7 @@ import {
   uniqueArray,
 } from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
+import { cases } from '../../../../tests/support/cases.ts';
 import { blobOf } from '../../../testing/store-rows.ts';
 import { openSqlite } from '../open.ts';
 import { migrate } from '../schema/migrate.ts';
@@ -126,7 +127,7 @@ test('two connections find the rows that a full scan finds, and no hash twice', 
         first.close();
       }
     }),
-    { numRuns: 200 },
+    { numRuns: cases(200) },
   );
   expect(moved).toBeGreaterThan(50);
 });
