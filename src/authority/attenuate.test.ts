@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isAssizeError } from '#base';
 import { addMicros, generateKeys } from '#canon';
-import { cases } from '../../tests/support/cases.ts';
+import { cases, hasUsualCases } from '../../tests/support/cases.ts';
 import { type Attenuation, attenuate, widening } from './attenuate.ts';
 import { createWritVerifier } from './check.ts';
 import { draftWrit, issueWrit, type Writ, type WritBody, type WritGrant, writId } from './writ.ts';
@@ -248,7 +248,7 @@ describe('attenuation is monotone on every axis', () => {
       }),
       { numRuns: cases(1_000) },
     );
-    expect(accepted).toBeGreaterThan(500);
+    if (hasUsualCases()) expect(accepted).toBeGreaterThan(500);
   });
 
   test('no child that is wider by brute force is accepted, over generated pairs', () => {
@@ -272,7 +272,7 @@ describe('attenuation is monotone on every axis', () => {
       }),
       { numRuns: cases(2_000) },
     );
-    expect(wider).toBeGreaterThan(500);
+    if (hasUsualCases()) expect(wider).toBeGreaterThan(500);
   });
 
   function attempt(parent: Writ, change: Partial<Attenuation>, index: number): Writ | undefined {
