@@ -2,14 +2,13 @@ import {
   Assize,
   createOracle,
   defineDomain,
-  type Embedder,
   generateKeys,
   issueWrit,
   openStore,
   seededRandom,
   systemClock,
 } from 'assize';
-import type { Judge, Memory, Ruling } from 'assize/internal/runtime';
+import type { Judge, Memory, MemoryRuntimeOptions, Ruling } from 'assize/internal/runtime';
 import { z } from 'zod';
 
 /** A store with one memory space, in which runtimes say something as processes of their own do. */
@@ -20,7 +19,7 @@ export interface OwnMemory {
    * The memory of a separate runtime, which asserts and recalls. The first caller creates the
    * trajectory.
    */
-  begin(trajectoryId: string, with_?: { readonly judge?: Judge; readonly embedder?: Embedder }): Promise<Memory>;
+  begin(trajectoryId: string, services?: MemoryRuntimeOptions): Promise<Memory>;
   close(): Promise<void>;
 }
 
@@ -69,8 +68,13 @@ export async function openOwnMemory(
   const store = await openStore(url, url === 'memory:' ? {} : { durability: 'off' });
   return {
     oracle: createOracle({ store, clock: systemClock, mode: 'record' }),
-    begin: async (trajectoryId, with_ = {}) => {
-      const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], ...with_ });
+    begin: async (trajectoryId, services) => {
+      const assize = new Assize({
+        store,
+        domains: [domain],
+        anchors: [keys.publicKey],
+        ...(services && { memory: services }),
+      });
       const isThere = (await store.head(trajectoryId)) !== undefined;
       const trajectory = await (isThere
         ? assize.open(trajectoryId, domain)
