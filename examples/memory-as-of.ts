@@ -19,7 +19,12 @@ const supply = defineDomain({
 let now = '2026-01-05T09:00:00.000000Z'; // A clock of our own, so that the story spans months.
 const store = await openStore('memory:');
 const root = generateKeys();
-const assize = new Assize({ store, domains: [supply], anchors: [root.publicKey], clock: { now: () => now } });
+const assize = new Assize({
+  store,
+  domains: [supply],
+  anchors: [root.publicKey],
+  ports: { clock: { now: () => now } },
+});
 const terms = { subject: 'agent:buyer', actions: ['assize.believe'], scopes: ['memory:supply:**'], nonce: '1' };
 const period = { not_before: '2026-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
 const writ = issueWrit({ issuer: root.publicKey, max_depth: 0, ...terms, ...period }, root.privateKey);

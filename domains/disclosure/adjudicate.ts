@@ -77,7 +77,7 @@ export async function adjudicateDisclosure(options: AdjudicateDisclosureOptions)
     store,
     domains: [disclosure],
     anchors: [keys.publicKey],
-    clock: { now: () => clock.at },
+    ports: { clock: { now: () => clock.at } },
   });
   // The key is new for every job, so jobs on one store never meet.
   const trajectoryId = `disclosure-${keys.publicKey.slice(0, 8)}`;

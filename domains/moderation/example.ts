@@ -24,7 +24,12 @@ const writ = issueWrit(
   privateKey,
 );
 const store = await openStore('memory:');
-const assize = new Assize({ store, domains: [moderation], anchors: [publicKey], clock: { now: () => clock.at } });
+const assize = new Assize({
+  store,
+  domains: [moderation],
+  anchors: [publicKey],
+  ports: { clock: { now: () => clock.at } },
+});
 const trajectory = await assize.create(moderation, { writs: [writ] });
 
 const ana = { account: 'ana' };

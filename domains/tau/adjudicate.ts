@@ -73,7 +73,7 @@ export async function adjudicateRecorded<R extends Records>(
   const { store, keys, runs, escalations, signal } = options;
   const started = performance.now();
   const domain = options.mode === 'tools' ? benchmark.bare : benchmark.domain;
-  const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], clock: fixedClock(NOW) });
+  const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], ports: { clock: fixedClock(NOW) } });
   const base = await openBase(assize, store, domain, benchmark.initial(records));
   const expected = options.expected && new Map(options.expected.map((run) => [runKey(run), run]));
   const adjudicator = new RunAdjudicator({ assize, benchmark, records, base }, { keys, escalations, expected, signal });

@@ -96,10 +96,12 @@ export async function openGated({
     domains: [GATED],
     anchors: [keys.publicKey],
     tools,
-    frontier: mode.frontier ? 'derived' : 'none',
-    pause: async () => {},
-    ...(tries === undefined ? {} : { maxAttempts: tries }),
-    ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
+    effects: {
+      frontier: mode.frontier ? 'derived' : 'none',
+      ...(tries === undefined ? {} : { maxAttempts: tries }),
+      ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
+    },
+    ports: { pause: async () => {} },
   });
   return {
     assize,

@@ -88,11 +88,13 @@ export async function openStage({
     domains: [STEPS],
     anchors: [keys.publicKey],
     tools,
-    frontier: mode.frontier ? 'derived' : 'none',
-    pause: async () => {},
-    ...(tries === undefined ? {} : { maxAttempts: tries }),
-    ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
-    ...(resolvers === undefined ? {} : { resolvers }),
+    effects: {
+      frontier: mode.frontier ? 'derived' : 'none',
+      ...(tries === undefined ? {} : { maxAttempts: tries }),
+      ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
+      ...(resolvers === undefined ? {} : { resolvers }),
+    },
+    ports: { pause: async () => {} },
   });
   const trajectory = await assize.create(STEPS, { writs: [WRIT] });
   const budget = mode.retry ? retries : 0;

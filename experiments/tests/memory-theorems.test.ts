@@ -357,7 +357,10 @@ test('Proposition 1 (C): relational algebra gives the same without audit rows', 
   const clock = new HandClock();
   clock.at = at(100);
   const writ = writFor('nurse');
-  const trajectory = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 't', writs: [writ] });
+  const trajectory = await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
+    trajectoryId: 't',
+    writs: [writ],
+  });
   const memory = trajectory.memory({ space: 'ward', writ });
   const objects = ['amoxicillin', 'none', 'penicillin'];
   for (let n = 0; n < 12; n++) {
@@ -437,7 +440,10 @@ test('Remark 1: partitions are separate; a recall of another is no condition', a
   const store = await openStore('memory:');
   const clock = new HandClock();
   const writ = writFor('nurse');
-  const trajectory = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 't', writs: [writ] });
+  const trajectory = await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
+    trajectoryId: 't',
+    writs: [writ],
+  });
   const memory = trajectory.memory({ space: 'ward', writ });
   const valid = { from: at(0) };
   const say = (predicate: string, object: string, observations = {}) =>

@@ -35,7 +35,7 @@ function scribe(model: Model, ...batches: readonly Message[][]): Agent {
 async function desk() {
   const store = new MemoryStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [clinic], { clock, oracle: store });
+  const assize = runtimeOver(store, [clinic], { ports: { clock }, oracle: store });
   const trajectory = await assize.create(clinic, { trajectoryId: 't' });
   const options = { oracle: createOracle({ store, clock, mode: 'record' }), clock, random: seededRandom('run') };
   return { store, trajectory, options, memory: assize.memory('ward') };

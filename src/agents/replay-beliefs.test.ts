@@ -56,9 +56,9 @@ async function recorded(where: 'shared' | 'branch') {
   const clock = new HandClock();
   const oracle = createOracle({ store, clock, mode: 'record' });
   const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'green')!.claim;
-  const options = { clock, oracle: store, judge: { oracle, choose } };
+  const options = { ports: { clock }, oracle: store, memory: { judge: { oracle, choose } } };
   const assize = runtimeOver(store, [clinic], options);
-  const beside = runtimeOver(store, [clinic], { ...options, clock: new HandClock() });
+  const beside = runtimeOver(store, [clinic], { ...options, ports: { clock: new HandClock() } });
   await assize.create(clinic, { trajectoryId: 't', writs: [others] });
   const source = await assize.open('t', clinic);
   if (where === 'branch')
@@ -97,7 +97,7 @@ const replayed = (store: MemoryStore, trajectoryId: string, from: MemoryStore = 
   const choose = () => {
     throw new Error('asked');
   };
-  const options = { anchors: [operator.publicKey], judge: { oracle, choose } };
+  const options = { anchors: [operator.publicKey], memory: { judge: { oracle, choose } } };
   return replayRun({ store, oracleStore: from, trajectoryId }, clinic, [scribe(turns)], options);
 };
 
@@ -128,7 +128,10 @@ test('a branch run replays although its source changed after an agent’s read',
   const store = new MemoryStore();
   const clock = new HandClock();
   const oracle = createOracle({ store, clock, mode: 'record' });
-  const [assize, beside] = [0, 1].map(() => runtimeOver(store, [clinic], { clock, oracle: store })) as [Assize, Assize];
+  const [assize, beside] = [0, 1].map(() => runtimeOver(store, [clinic], { ports: { clock }, oracle: store })) as [
+    Assize,
+    Assize,
+  ];
   const source = await assize.create(clinic, { trajectoryId: 't', writs: [others] });
   await source.memory({ space: 'ward', writ: others }).assert(said('drug', 'tea'));
   clock.forward(1_000);

@@ -165,7 +165,7 @@ describe('a change is found at the first turn that differs', () => {
     expect(firstDifference).toMatchObject({ kind: 'entry', cause: { code: 'bad_writ' } });
     const hasty = await replayRun(source(all), newsroom, agents, {
       anchors: [operator.publicKey],
-      approvalTimeoutMs: 1,
+      approvals: { timeoutMs: 1 },
     });
     expect(hasty.firstDifference).toMatchObject({ kind: 'entry' });
     expect(hasty.firstDifference?.detail).toContain('different in expires');

@@ -3,7 +3,14 @@ import { canonicalize, type Instant, maxInstant } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
 import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from '#oracle';
-import { Assize, type AssizeOptions, RuntimeError, type Trajectory } from '#runtime';
+import {
+  type ApprovalOptions,
+  Assize,
+  type AssizeOptions,
+  type MemoryRuntimeOptions,
+  RuntimeError,
+  type Trajectory,
+} from '#runtime';
 import { type Agent, type Population, populationOf } from './agent.ts';
 import type { OracleSources } from './agent-oracle-session.ts';
 import { decide, type RecordedDecision } from './decide.ts';
@@ -21,10 +28,13 @@ export interface ReplaySource {
 
 /**
  * The options of the runtime that recorded the run. `signer` is required for signed entries: an id
- * covers the signature, and Ed25519 repeats it for the same key. `judge` is required if a judge
- * decided; it needs an oracle that replays its log, so no judge is called.
+ * covers the signature, and Ed25519 repeats it for the same key. `memory.judge` is required if a
+ * judge decided; it needs an oracle that replays its log, so no judge is called.
  */
-export type ReplayRunOptions = Pick<AssizeOptions, 'anchors' | 'policy' | 'signer' | 'approvalTimeoutMs' | 'judge'>;
+export interface ReplayRunOptions extends Pick<AssizeOptions, 'anchors' | 'policy' | 'signer'> {
+  readonly approvals?: Pick<ApprovalOptions, 'timeoutMs'>;
+  readonly memory?: Pick<MemoryRuntimeOptions, 'judge'>;
+}
 
 export interface RunReplay {
   readonly trajectoryId: string;
@@ -124,9 +134,7 @@ class Replay {
       store: this.#store,
       oracle: oracleStore,
       domains: [domain],
-      clock: NO_CLOCK,
-      random: NO_CHANCE,
-      pause: async () => undefined,
+      ports: { clock: NO_CLOCK, random: NO_CHANCE, pause: async () => undefined },
     });
     const log = { oracleGet: (key: string) => oracleStore.oracleGet(key), oraclePut: nothing };
     this.#outside = {

@@ -382,7 +382,7 @@ describe('a replay needs', () => {
       counselors: {},
     });
     const clock = fixedClock(START, 1);
-    const trajectory = await runtimeOver(store, [clinic], { oracle: store, clock }).create(clinic, {
+    const trajectory = await runtimeOver(store, [clinic], { oracle: store, ports: { clock } }).create(clinic, {
       trajectoryId: 'c',
     });
     const nurse: Agent = {

@@ -43,7 +43,7 @@ const KIND = /^[a-z0-9+._-]+$/;
 /** @throws EffectError `bad_resolver` */
 export function readResolvers(given: Resolvers = {}): ResolversByKind {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw badResolver('resolvers must be an object with a function for each kind of scope');
+    throw badResolver('effects.resolvers must be an object with a function for each kind of scope');
   const read = new Map<string, readonly Resolver[]>();
   for (const [kind, resolvers] of Object.entries(given)) {
     if (!KIND.test(kind))

@@ -107,7 +107,7 @@ export type MemoryErrorCode =
   | 'long_text'
   /**
    * The recall needs vectors, and the runtime has no embedder. Open the runtime with the option
-   * `embedder`.
+   * `memory.embedder`.
    */
   | 'no_embedder'
   /**

@@ -54,7 +54,7 @@ async function begun(
 ): Promise<{ store: MemoryStore; clock: HandClock; trajectory: Trajectory }> {
   const store = new MemoryStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [domain], { clock, ...options });
+  const assize = runtimeOver(store, [domain], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, held] });
   return { store, clock, trajectory };
 }
@@ -113,7 +113,7 @@ test('a frozen caller learns nothing about the pending proposal', async () => {
 });
 
 test('the next proposal records an expired approval and is then adjudicated', async () => {
-  const { store, clock, trajectory } = await begun(desk, { approvalTimeoutMs: 60_000 });
+  const { store, clock, trajectory } = await begun(desk, { approvals: { timeoutMs: 60_000 } });
   const id = pendingOf(await trajectory.propose(intent('ask', { amount: 5 }, worker)));
   clock.forward(59_999);
   expect(await trajectory.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'frozen' });
@@ -135,10 +135,10 @@ test('the next proposal records an expired approval and is then adjudicated', as
 describe('options that would make an unusable ledger are bad_option', () => {
   const anchors = [operator.publicKey];
   test.each<[string, object]>([
-    ['approvals open for no time', { anchors, approvalTimeoutMs: 0 }],
-    ['for less than none', { anchors, approvalTimeoutMs: -5 }],
-    ['for no number', { anchors, approvalTimeoutMs: Number.NaN }],
-    ['for ever', { anchors, approvalTimeoutMs: Number.POSITIVE_INFINITY }],
+    ['approvals open for no time', { anchors, approvals: { timeoutMs: 0 } }],
+    ['for less than none', { anchors, approvals: { timeoutMs: -5 } }],
+    ['for no number', { anchors, approvals: { timeoutMs: Number.NaN } }],
+    ['for ever', { anchors, approvals: { timeoutMs: Number.POSITIVE_INFINITY } }],
     ['no anchor', { anchors: [] }],
     ['no anchors', {}],
   ])('%s', (_what, options) => {

@@ -93,24 +93,25 @@ export class Assize {
       ledgerWriterOf: (trajectoryId) => this.#ledgerWriterOf(trajectoryId),
       proposeOnFailure: (failure) => this.#proposeOnFailure(failure),
     });
+    const { clock = systemClock, random = systemRandom, pause = systemPause } = options.ports ?? {};
     this.#context = {
       store: options.store,
-      clock: options.clock ?? systemClock,
-      random: options.random ?? systemRandom,
+      clock,
+      random,
       verifier,
       policy,
       signer: options.signer,
-      approvalTimeoutMs: options.approvalTimeoutMs,
+      approvalTimeoutMs: options.approvals?.timeoutMs,
       replayer: this.#replayer,
       oracle: options.oracle,
-      nameFor: (given) => trajectoryName(given, this.#context.random),
+      nameFor: (given) => trajectoryName(given, random),
       domainOf: (ref) => findDomain(options.domains, ref),
-      pause: options.pause ?? systemPause,
-      notifications: new Notifications(options),
+      pause,
+      notifications: new Notifications(options.approvals, options.onNotificationFailed),
       effects: this.#effects,
       reservedFor: (trajectoryId, committing) => this.#effects?.reserved.reservedFor(trajectoryId, committing) ?? [],
-      beliefs: BeliefPlanner.forStore(options.store, options.random ?? systemRandom, options.judge),
-      embedder: options.embedder,
+      beliefs: BeliefPlanner.forStore(options.store, random, options.memory?.judge),
+      embedder: options.memory?.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       forgetErased: (trajectoryId) => this.#forgetErased(trajectoryId),
     };
@@ -284,9 +285,10 @@ export class Assize {
   }
 
   /**
-   * Aborts uncommitted transactions, which compensates them. Waits at most `blockTimeoutMs` for
-   * that, for calls in flight, and for committed work. Releases all open trajectories, and waits
-   * for the snapshots being written. The store may be closed after that.
+   * Aborts uncommitted transactions, which compensates them. Waits at most
+   * `effects.blockTimeoutMs` for that, for calls in flight, and for committed work. Releases all
+   * open trajectories, and waits for the snapshots being written. The store may be closed after
+   * that.
    *
    * With `recover: false` the runtime adopts no more unfinished effects of earlier processes.
    * Adopted and approved transactions continue only until their next call; the rest stays for the

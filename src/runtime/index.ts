@@ -98,7 +98,7 @@ export {
   type StatementOptions,
   type UnverifiedPartition,
 } from './memory/index.ts';
-export type { AssizeOptions } from './options.ts';
+export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 export {
@@ -126,7 +126,7 @@ export type { UnresolvedEffect } from './transactions/engine/engine.ts';
 export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
 export type { AwaitOptions } from './writer/await-options.ts';
-export type { NotificationListeners, PendingNotification, ResolvedNotification } from './writer/notifications.ts';
+export type { ApprovalListeners, PendingNotification, ResolvedNotification } from './writer/notifications.ts';
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 export type { SliceListener } from './writer/subscriptions.ts';
 export type { TurnPorts } from './writer/turn-ports.ts';

@@ -22,8 +22,13 @@ const apart = severalOf(2, 'footprint');
 async function begun(domain: Domain = two, options: Partial<AssizeOptions> = {}) {
   const store = new MemoryStore();
   const clock = new HandClock();
-  const open = async (): Promise<Trajectory> => runtimeOver(store, [domain], { clock, ...options }).open('t');
-  const assize = runtimeOver(store, [domain], { clock, approvalTimeoutMs: 10 * MINUTE, ...options });
+  const open = async (): Promise<Trajectory> =>
+    runtimeOver(store, [domain], { ...options, ports: { clock, ...options.ports } }).open('t');
+  const assize = runtimeOver(store, [domain], {
+    ...options,
+    ports: { clock, ...options.ports },
+    approvals: { timeoutMs: 10 * MINUTE, ...options.approvals },
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, doctorsOwn, careful] });
   return { store, clock, trajectory, open };
 }

@@ -10,10 +10,14 @@ import { RuntimeError } from './errors.ts';
 import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
 import { type EngineOptions, type Frontier, TransactionEngines } from './transactions/engine/engines.ts';
-import type { NotificationListeners } from './writer/notifications.ts';
+import type { ApprovalListeners } from './writer/notifications.ts';
 import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 
-export interface AssizeOptions extends NotificationListeners {
+/**
+ * The options of one runtime. `approvals`, `effects`, `memory` and `ports` are groups; each has a
+ * type of its own.
+ */
+export interface AssizeOptions {
   readonly store: LedgerStore;
   /** The oracle log of observations by key; usually the same store. */
   readonly oracle?: Pick<OracleStore, 'oracleGet'>;
@@ -22,11 +26,6 @@ export interface AssizeOptions extends NotificationListeners {
    * snapshots.
    */
   readonly snapshots?: SnapshotStore;
-  /**
-   * Notified when a snapshot could not be used or written; nothing else fails then. Default: a
-   * process warning.
-   */
-  readonly onSnapshotFailed?: SnapshotListener;
   /** The domains of trajectories that may be opened. */
   readonly domains: readonly Domain[];
   /** Root writs of these public keys count. The keys are never read from a writ. */
@@ -35,41 +34,50 @@ export interface AssizeOptions extends NotificationListeners {
   /** Signs every entry. Default: entries are not signed. */
   readonly signer?: EntrySigner;
   /**
-   * Checks every rule on the whole state for each proposal. The rulings are the same but slower;
-   * use it to test a domain.
-   */
-  readonly strict?: boolean;
-  /** Milliseconds until a pending approval expires. Default: never. */
-  readonly approvalTimeoutMs?: number;
-  readonly clock?: Clock;
-  readonly random?: Random;
-  /**
-   * The pause before a proposal that lost to another writer is adjudicated again. Default: a few
-   * random milliseconds, longer each time.
-   */
-  readonly pause?: Pause;
-  /**
-   * Chooses between contradicting facts of predicates that declare `rule`. Default: a human
-   * decides.
-   */
-  readonly judge?: Judge;
-  /**
-   * Computes the vectors for recalls by `embedding` and `hybrid`. Default: no vectors; recalls use
-   * full-text search.
-   */
-  readonly embedder?: Embedder;
-  /**
    * The tools that agents may call in transactions (`Trajectory.transaction`). The store must keep
    * an effect log, as the stores of this package do. A runtime with tools must be ended with
    * `close`.
    */
   readonly tools?: readonly Tool[];
   /**
-   * Notified when unfinished effects could not be resumed because the store failed or its data is
-   * damaged. The runtime retries, and the claims of those effects stay held. The same reason is
-   * reported once. Default: a process warning.
+   * Checks every rule on the whole state for each proposal. The rulings are the same but slower;
+   * use it to test a domain.
    */
-  readonly onRecoveryFailed?: (error: RuntimeError) => void;
+  readonly strict?: boolean;
+  /** The time limit and the listeners of pending approvals. */
+  readonly approvals?: ApprovalOptions;
+  /** Names, time limits, attempts and order of tool calls. Not used without `tools`. */
+  readonly effects?: EffectOptions;
+  /** The services that memory calls: judge and embedder. */
+  readonly memory?: MemoryRuntimeOptions;
+  /** Time and chance. Default: those of the system. */
+  readonly ports?: RuntimePorts;
+  /**
+   * Notified when a snapshot could not be used or written; nothing else fails then. Default: a
+   * process warning.
+   */
+  readonly onSnapshotFailed?: SnapshotListener;
+  /**
+   * Notified if a listener of `approvals` throws or rejects; nothing else fails then. Default: a
+   * process warning.
+   */
+  readonly onNotificationFailed?: (error: RuntimeError) => void;
+}
+
+/** The time limit of pending approvals, and the listeners for the counselor queue. */
+export interface ApprovalOptions extends ApprovalListeners {
+  /** Milliseconds until a pending approval expires. Default: never. */
+  readonly timeoutMs?: number;
+}
+
+/** Names, time limits, attempts and order of tool calls. */
+export interface EffectOptions {
+  /**
+   * Resolve the canonical names of scopes of tool transactions, by kind of scope. Several names of
+   * one resource then count as one. Writs, policies and the effect log use the canonical name.
+   * Default: names are used as given.
+   */
+  readonly resolvers?: Resolvers;
   /**
    * The lease of a transaction: milliseconds for which a transaction that does not respond may
    * block overlapping transactions. Half of it is for a silent body, unless the transaction sets
@@ -95,16 +103,41 @@ export interface AssizeOptions extends NotificationListeners {
    */
   readonly leaseMs?: number;
   /**
-   * Resolve the canonical names of scopes of tool transactions, by kind of scope. Several names of
-   * one resource then count as one. Writs, policies and the effect log use the canonical name.
-   * Default: names are used as given.
-   */
-  readonly resolvers?: Resolvers;
-  /**
    * Whether tool transactions wait for older transactions that conflict. Default `derived`; `none`
    * is for experiments only.
    */
   readonly frontier?: Frontier;
+  /**
+   * Notified when unfinished effects could not be resumed because the store failed or its data is
+   * damaged. The runtime retries, and the claims of those effects stay held. The same reason is
+   * reported once. Default: a process warning.
+   */
+  readonly onRecoveryFailed?: (error: RuntimeError) => void;
+}
+
+/** The services that the memory of a runtime calls. */
+export interface MemoryRuntimeOptions {
+  /**
+   * Chooses between contradicting facts of predicates that declare `rule`. Default: a human
+   * decides.
+   */
+  readonly judge?: Judge;
+  /**
+   * Computes the vectors for recalls by `embedding` and `hybrid`. Default: no vectors; recalls use
+   * full-text search.
+   */
+  readonly embedder?: Embedder;
+}
+
+/** Time and chance of a runtime. Tests replace them. */
+export interface RuntimePorts {
+  readonly clock?: Clock;
+  readonly random?: Random;
+  /**
+   * The pause before a proposal that lost to another writer is adjudicated again. Default: a few
+   * random milliseconds, longer each time.
+   */
+  readonly pause?: Pause;
 }
 
 /**
@@ -117,6 +150,8 @@ export function checkOptions(options: AssizeOptions): void {
   checkEntryOptions(options);
 }
 
+const LISTENER = arg.optional(arg.code);
+
 /** Values marked `any` here are checked below, or by the component that receives them. */
 const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
   store: arg.object,
@@ -126,24 +161,36 @@ const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
   anchors: arg.any,
   policy: arg.optional(arg.members({ evaluate: arg.code })),
   signer: arg.optional(arg.object),
-  strict: arg.any,
-  approvalTimeoutMs: arg.any,
-  clock: arg.any,
-  random: arg.any,
-  pause: arg.any,
-  judge: arg.any,
-  embedder: arg.optional(arg.members({ id: arg.text, dimensions: arg.whole, embed: arg.code })),
   tools: arg.any,
-  blockTimeoutMs: arg.any,
-  callTimeoutMs: arg.any,
-  maxAttempts: arg.any,
-  leaseMs: arg.any,
-  resolvers: arg.any,
-  frontier: arg.any,
+  strict: arg.any,
+  approvals: arg.optional(
+    arg.options<ApprovalOptions>({ timeoutMs: arg.any, onPending: LISTENER, onResolved: LISTENER }),
+  ),
+  effects: arg.optional(
+    arg.options<EffectOptions>({
+      resolvers: arg.any,
+      blockTimeoutMs: arg.any,
+      callTimeoutMs: arg.any,
+      maxAttempts: arg.any,
+      leaseMs: arg.any,
+      frontier: arg.any,
+      onRecoveryFailed: LISTENER,
+    }),
+  ),
+  memory: arg.optional(
+    arg.options<MemoryRuntimeOptions>({
+      judge: arg.optional(arg.members({ choose: arg.code })),
+      embedder: arg.optional(arg.members({ id: arg.text, dimensions: arg.whole, embed: arg.code })),
+    }),
+  ),
+  ports: arg.optional(
+    arg.options<RuntimePorts>({
+      clock: arg.optional(arg.members({ now: arg.code })),
+      random: arg.optional(arg.members({ bytes: arg.code })),
+      pause: arg.optional(arg.code),
+    }),
+  ),
   onSnapshotFailed: arg.any,
-  onRecoveryFailed: arg.any,
-  onPending: arg.any,
-  onResolved: arg.any,
   onNotificationFailed: arg.any,
 });
 
@@ -161,18 +208,17 @@ function refuseOtherCopies({ store, oracle, snapshots, domains }: AssizeOptions)
  * These values are stored in every entry. An invalid value would make a ledger that never opens
  * again.
  */
-function checkEntryOptions({ signer, policy, anchors, approvalTimeoutMs, embedder }: AssizeOptions): void {
+function checkEntryOptions({ signer, policy, anchors, approvals, memory }: AssizeOptions): void {
+  const timeoutMs = approvals?.timeoutMs;
+  const embedder = memory?.embedder;
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('`anchors` must have the public key of at least one root');
-  if (
-    approvalTimeoutMs !== undefined &&
-    !(Number.isSafeInteger(approvalTimeoutMs) && approvalTimeoutMs > 0 && approvalTimeoutMs < 10 ** 12)
-  )
-    throw badOption('approvalTimeoutMs must be a whole number of milliseconds above 0');
+  if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12))
+    throw badOption('approvals.timeoutMs must be a whole number of milliseconds above 0');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy must be a hash');
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
-    throw badOption('the embedder must have an id that names its model');
-  if (embedder?.dimensions === 0) throw badOption('the embedder must have at least one dimension');
+    throw badOption('memory.embedder must have an id that names its model');
+  if (embedder?.dimensions === 0) throw badOption('memory.embedder must have at least one dimension');
   if (signer === undefined) return;
   const { publicKey, privateKey } = signer;
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
@@ -181,11 +227,11 @@ function checkEntryOptions({ signer, policy, anchors, approvalTimeoutMs, embedde
 
 /** @throws RuntimeError `bad_option`; EffectError `invalid_tool`, `bad_resolver` */
 export function effectsFor(
-  {
-    tools,
-    store,
-    random = systemRandom,
-    pause = systemPause,
+  { tools, store, effects = {}, ports: { random = systemRandom, pause = systemPause } = {} }: AssizeOptions,
+  trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
+): TransactionEngines | undefined {
+  if (tools === undefined) return undefined;
+  const {
     blockTimeoutMs = HOLD_MS,
     callTimeoutMs = Math.max(1, Math.floor(blockTimeoutMs / 6)),
     maxAttempts = EFFECT_ATTEMPTS,
@@ -193,24 +239,21 @@ export function effectsFor(
     frontier = 'derived',
     resolvers,
     onRecoveryFailed,
-  }: AssizeOptions,
-  trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
-): TransactionEngines | undefined {
-  if (tools === undefined) return undefined;
+  } = effects;
   if (!Array.isArray(tools)) throw badOption('`tools` must be a list of results of `declareTool`');
   const log = effectLogOf(store);
   if (!(Number.isSafeInteger(blockTimeoutMs) && blockTimeoutMs >= HOLD_MS_MIN && blockTimeoutMs < 2 ** 31))
-    throw badOption(`blockTimeoutMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`);
+    throw badOption(`effects.blockTimeoutMs must be a whole number of milliseconds from ${HOLD_MS_MIN}`);
   if (!(Number.isSafeInteger(callTimeoutMs) && callTimeoutMs > 0 && callTimeoutMs <= blockTimeoutMs / 4))
     throw badOption(
-      `callTimeoutMs must be a whole number of milliseconds above 0, and at most a quarter of blockTimeoutMs (${blockTimeoutMs})`,
+      `effects.callTimeoutMs must be a whole number of milliseconds above 0, and at most a quarter of effects.blockTimeoutMs (${blockTimeoutMs})`,
     );
   if (!(Number.isSafeInteger(maxAttempts) && maxAttempts >= 1 && maxAttempts <= EFFECT_ATTEMPTS_MAX))
-    throw badOption(`maxAttempts must be a whole number from 1 to ${EFFECT_ATTEMPTS_MAX}`);
+    throw badOption(`effects.maxAttempts must be a whole number from 1 to ${EFFECT_ATTEMPTS_MAX}`);
   if (!(Number.isSafeInteger(leaseMs) && leaseMs >= LEASE_MS_MIN && leaseMs < 2 ** 31))
-    throw badOption(`leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
+    throw badOption(`effects.leaseMs must be a whole number of milliseconds from ${LEASE_MS_MIN}`);
   if (frontier !== 'derived' && frontier !== 'none')
-    throw badOption('frontier must be derived, or none for experiments');
+    throw badOption('effects.frontier must be derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
   const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
   return new TransactionEngines({

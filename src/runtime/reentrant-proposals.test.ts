@@ -91,7 +91,7 @@ async function stage(asked: (typeof PLACES)[number]) {
       return clock.now();
     },
   };
-  const assize = runtimeOver(store, [boxes], { clock: ticking, policy });
+  const assize = runtimeOver(store, [boxes], { ports: { clock: ticking }, policy });
   trajectory = await assize.create(boxes, { trajectoryId: 't', writs: [writ] });
   const opened = trajectory;
   const arm = (): void => {

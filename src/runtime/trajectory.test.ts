@@ -31,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 async function begun(options: Partial<AssizeOptions> = {}, create: CreateOptions = {}) {
   const store = new FaultyStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [desk], { clock, ...options });
+  const assize = runtimeOver(store, [desk], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker], ...create });
   return { store, clock, assize, trajectory };
 }
@@ -610,7 +610,7 @@ describe('beginning', () => {
 
   test('at a clock that gives no instant is refused', async () => {
     const store = new FaultyStore();
-    const assize = runtimeOver(store, [desk], { clock: { now: () => 'now' } });
+    const assize = runtimeOver(store, [desk], { ports: { clock: { now: () => 'now' } } });
     expect(await refusal(store, () => assize.create(desk))).toBe('bad_option');
   });
 

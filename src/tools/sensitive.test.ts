@@ -83,7 +83,7 @@ test.each<[string, (root: string, sensitive: boolean | undefined) => Made]>([
     const { tools, read } = make(root, sensitive);
     for (const { spec } of tools) expect(spec.sensitive ?? false).toBe(sensitive === true);
     const store = new MemoryStore();
-    const assize = runtimeOver(store, [tally], { tools, blockTimeoutMs: 240_000, callTimeoutMs: 60_000 });
+    const assize = runtimeOver(store, [tally], { tools, effects: { blockTimeoutMs: 240_000, callTimeoutMs: 60_000 } });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const writes = [`fs:${root}/**`];
     await trajectory.transaction({ writ: writFor('alice'), writes, reads: [`fs:${root}`] } as never, async (tx) => {

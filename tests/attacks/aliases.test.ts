@@ -46,7 +46,10 @@ const follow = declareTool({
 });
 
 async function write(path: string, options: { claims?: string; before?: () => void; after?: () => void } = {}) {
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools: [follow], resolvers: { fs: fileResolver(root) } });
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools: [follow],
+    effects: { resolvers: { fs: fileResolver(root) } },
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const writ = writFor('mallory', { scopes: ['role:**', `fs:${root}/mine/**`] });
   const claims = options.claims ?? `fs:${root}/**`;

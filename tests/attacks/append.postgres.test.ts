@@ -17,7 +17,7 @@ onEveryStore((stores) => {
   const begun = (store: LedgerStore): Promise<Trajectory> =>
     runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] });
   const reopened = (store: LedgerStore, process: string): Promise<Trajectory> =>
-    runtimeOver(store, [desk], { random: seededRandom(process) }).open('t');
+    runtimeOver(store, [desk], { ports: { random: seededRandom(process) } }).open('t');
 
   describe('attack 9: 100 racing appends, stale head: 1 commit, 99 conflicts, no gap', () => {
     test('to the store, through ten handles', async () => {

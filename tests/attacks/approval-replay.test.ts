@@ -36,10 +36,17 @@ async function begun(domain: Domain = desk, options: Partial<AssizeOptions> = {}
   const store = new FaultyStore();
   const clock = new HandClock();
   const all = domains.includes(domain as never) ? domains : [domain];
-  const assize = runtimeOver(store, all, { clock, approvalTimeoutMs: 10 * MINUTE, ...options });
+  const assize = runtimeOver(store, all, {
+    ...options,
+    ports: { clock, ...options.ports },
+    approvals: { timeoutMs: 10 * MINUTE, ...options.approvals },
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, careful] });
   const reopened = (name = 'another'): Promise<Trajectory> =>
-    runtimeOver(store, all, { clock, approvalTimeoutMs: 10 * MINUTE, random: seededRandom(name) }).open('t');
+    runtimeOver(store, all, {
+      ports: { clock, random: seededRandom(name) },
+      approvals: { timeoutMs: 10 * MINUTE },
+    }).open('t');
   return { store, clock, assize, trajectory, reopened };
 }
 
@@ -115,7 +122,7 @@ describe('arguments that were tampered with', () => {
     const tamper = (payload: unknown): void => {
       Object.assign((payload as PendingPayload).proposal.action.args as object, { amount: 500 });
     };
-    const { store, assize, trajectory } = await begun(desk, { onPending: tamper });
+    const { store, assize, trajectory } = await begun(desk, { approvals: { onPending: tamper } });
     const id = await ask(trajectory);
     for (const { payload } of trajectory.approvals.pending()) tamper(payload);
     for await (const { payload } of assize.pending()) tamper(payload);

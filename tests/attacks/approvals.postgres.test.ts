@@ -26,13 +26,13 @@ const one = deskOf();
 const two = severalOf(2);
 
 async function begun(store: LedgerStore, domain: Domain, clock = new HandClock()): Promise<Trajectory> {
-  const assize = runtimeOver(store, [domain], { clock, approvalTimeoutMs: 10 * MINUTE });
+  const assize = runtimeOver(store, [domain], { ports: { clock }, approvals: { timeoutMs: 10 * MINUTE } });
   return assize.create(domain, { trajectoryId: 't', writs: [worker] });
 }
 
 /** Opens the trajectory as another process does, with its own randomness and clock. */
 const opened = (store: LedgerStore, domain: Domain, name: string, clock = new HandClock()): Promise<Trajectory> =>
-  runtimeOver(store, [domain], { clock, random: seededRandom(name) }).open('t');
+  runtimeOver(store, [domain], { ports: { clock, random: seededRandom(name) } }).open('t');
 
 const ask = (trajectory: Trajectory, rest = {}): Promise<string> =>
   pendingOf(trajectory.propose(intent('ask', { amount: 5 }, worker, rest)));

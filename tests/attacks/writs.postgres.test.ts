@@ -57,7 +57,8 @@ onEveryStore((stores) => {
     store: LedgerStore,
     process = 'another',
     options: Partial<AssizeOptions> = {},
-  ): Promise<Trajectory> => runtimeOver(store, [desk], { random: seededRandom(process), ...options }).open('t');
+  ): Promise<Trajectory> =>
+    runtimeOver(store, [desk], { ...options, ports: { random: seededRandom(process), ...options.ports } }).open('t');
 
   describe('attack 19: a wider child writ or odd path: not_attenuated, bad_resource', () => {
     test.each<[string, Partial<WritGrant>]>([
@@ -138,7 +139,7 @@ onEveryStore((stores) => {
     /** Something happens after the proposal was judged and before it is written. */
     async function raced(store: LedgerStore, clock: HandClock, meanwhile: () => Promise<unknown>): Promise<Ruling> {
       const slow = new FaultyStore(store);
-      const trajectory = await reopened(slow, 'slow', { clock });
+      const trajectory = await reopened(slow, 'slow', { ports: { clock } });
       let isFirst = true;
       slow.before = async () => {
         if (!isFirst) return;
@@ -168,7 +169,7 @@ onEveryStore((stores) => {
       const place = stores.newPlace();
       const store = await place.open();
       const clock = new HandClock();
-      const quick = await begun(store, { clock });
+      const quick = await begun(store, { ports: { clock } });
       const lasting = writFor('lasting', { expires: '2030-01-01T00:00:00.000000Z' });
       const ruling = await raced(await place.open(), clock, async () => {
         clock.at = granted.expires;

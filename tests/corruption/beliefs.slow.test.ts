@@ -78,7 +78,7 @@ onEveryDatabase(({ kind, newPlace }) => {
     const place = newPlace();
     const store = await place.open();
     const clock = new HandClock();
-    const assize = runtimeOver(store, [clinic], { clock });
+    const assize = runtimeOver(store, [clinic], { ports: { clock } });
     const memories = new Map<string, Memory>();
     for (const trajectoryId of ['a', 'b', 'c']) {
       const trajectory = await assize.create(clinic, { trajectoryId, writs: [writ] });

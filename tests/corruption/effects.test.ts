@@ -35,7 +35,7 @@ beforeAll(async () => {
     const left = [...faults];
     const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => left.shift() ?? 'none' };
     const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-    const assize = runtimeOver(store, [tally], { tools, maxAttempts: 1 });
+    const assize = runtimeOver(store, [tally], { tools, effects: { maxAttempts: 1 } });
     const trajectory = await assize.create(tally, { trajectoryId });
     const claims = { writes: [`test:${trajectoryId}`] };
     await trajectory
@@ -271,7 +271,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       const fault = (_: unknown, what: string): Fault => (what === 'lost' ? 'lose' : 'none');
       const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault };
       const tools = [toolFor(outside, 'irreversible', 'buffered')];
-      const assize = runtimeOver(store, [tally], { tools, maxAttempts: 1 });
+      const assize = runtimeOver(store, [tally], { tools, effects: { maxAttempts: 1 } });
       const writ = writFor('alice');
       const here = await assize.create(tally, { trajectoryId: 'here' });
       const thrown = await assize.open('thrown');

@@ -28,12 +28,13 @@ const clock = new HandClock();
 clock.forward(Number(round) * 1_000);
 const votes = seededNumbers(Number(round));
 const runtime = runtimeOver(store, [clinic], {
-  clock,
-  random: seededRandom(`round ${round}`),
-  judge: {
-    oracle: createOracle({ store, clock, mode: 'record' }),
-    // One that never says the same again.
-    choose: ({ members }) => members[votes(members.length)]!.claim,
+  ports: { clock, random: seededRandom(`round ${round}`) },
+  memory: {
+    judge: {
+      oracle: createOracle({ store, clock, mode: 'record' }),
+      // One that never says the same again.
+      choose: ({ members }) => members[votes(members.length)]!.claim,
+    },
   },
 });
 say('ready');

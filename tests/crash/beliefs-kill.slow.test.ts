@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Payload } from '#ledger';
 import type { Witness } from '#memory';
 import { createOracle, seededRandom } from '#oracle';
-import { type AssertInput, type AssizeOptions, checkMemory, type Memory, rebuildMemory, verifyStore } from '#runtime';
+import { type AssertInput, checkMemory, type Judge, type Memory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { clinic } from '../support/clinic/clinic.ts';
@@ -165,7 +165,7 @@ onEveryDatabase((stores) => {
     expect([heard, child.signalCode]).toEqual([['asked'], 'SIGKILL']);
 
     let votes = 0;
-    const choose: NonNullable<AssizeOptions['judge']>['choose'] = ({ members }) => {
+    const choose: Judge['choose'] = ({ members }) => {
       votes += 1;
       return members.find(({ object }) => object !== claim.object)!.claim;
     };
@@ -257,7 +257,7 @@ async function expectSaidOnce(store: Store, sent: ReadonlyMap<string, Sent>): Pr
 async function begun(
   place: Place,
   trajectoryId: string,
-  choose: NonNullable<AssizeOptions['judge']>['choose'] = ({ members }) => members[0]!.claim,
+  choose: Judge['choose'] = ({ members }) => members[0]!.claim,
 ): Promise<{ store: Store; memory: Memory }> {
   const store = await place.open();
   const clock = new HandClock();
@@ -265,7 +265,10 @@ async function begun(
   // Later than every assertion of the killed process.
   if ((await store.trajectories()).length > 0) clock.forward(60_000);
   const judge = { oracle: createOracle({ store, clock, mode: 'record' }), choose };
-  const runtime = runtimeOver(store, [clinic], { clock, random: seededRandom(`${START} ${isThere}`), judge });
+  const runtime = runtimeOver(store, [clinic], {
+    ports: { clock, random: seededRandom(`${START} ${isThere}`) },
+    memory: { judge },
+  });
   const trajectory = isThere
     ? await runtime.open(trajectoryId, clinic)
     : await runtime.create(clinic, { trajectoryId, writs: [writ] });

@@ -199,7 +199,7 @@ export class Caller {
     this.#store = await this.#options.open();
     this.#assize = runtimeOver(this.#store, [desk], {
       oracle: this.#store,
-      random: seededRandom(`caller ${this.reopened}`),
+      ports: { random: seededRandom(`caller ${this.reopened}`) },
     });
   }
 

@@ -35,9 +35,9 @@ const line = declareTool({
   execute: ({ what }, { key }) => void writeSync(sink, `${key} ${what}\n`),
 });
 const assize = runtimeOver(store, [tally], {
-  clock: { now: () => new Date().toISOString().replace('Z', '000Z') },
+  ports: { clock: { now: () => new Date().toISOString().replace('Z', '000Z') } },
   tools: [line],
-  leaseMs: LEASE_MS,
+  effects: { leaseMs: LEASE_MS },
 });
 const trajectory = await assize.open('t');
 const next = seededNumbers(Number(seed));

@@ -84,13 +84,15 @@ const assize = new Assize({
   store,
   domains: [mixed],
   anchors: [operator.publicKey],
-  clock,
+  ports: { clock },
   tools: TOOLS.map(toolOf),
-  leaseMs: Number(leaseMs),
+  effects: { leaseMs: Number(leaseMs) },
   snapshots: store,
-  judge: {
-    oracle: createOracle({ store, clock, mode: 'record' }),
-    choose: ({ members }) => members[vote(members.length)]!.claim,
+  memory: {
+    judge: {
+      oracle: createOracle({ store, clock, mode: 'record' }),
+      choose: ({ members }) => members[vote(members.length)]!.claim,
+    },
   },
 });
 tell({ open: true });

@@ -206,8 +206,7 @@ async function run(tx: Transaction, order: string, ops: readonly Op[], notes: nu
 const tell = (told: ProcessLine): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
 const store = await openStore(url);
 const assize = runtimeOver(store, [orders], {
-  clock: { now: () => new Date().toISOString().replace('Z', '000Z') },
-  pause: (ms) => sleep(ms),
+  ports: { clock: { now: () => new Date().toISOString().replace('Z', '000Z') }, pause: (ms) => sleep(ms) },
   tools,
 });
 const trajectory = await assize.open('t');

@@ -114,7 +114,7 @@ const [move, note, look] = [
 const tell = (told: ProcessLine): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
 const store = await openStore(url);
 const assize = runtimeOver(store, [tally], {
-  clock: { now: () => new Date().toISOString().replace('Z', '000Z') },
+  ports: { clock: { now: () => new Date().toISOString().replace('Z', '000Z') } },
   tools: [move, note, look],
 });
 const trajectory = await assize.open('t');

@@ -55,7 +55,7 @@ function tool(
 const tell = (told: ProcessLine): void => void process.stdout.write(`${JSON.stringify(told)}\n`);
 const store = await openStore(url);
 const assize = runtimeOver(store, [tally], {
-  clock: { now: () => new Date().toISOString().replace('Z', '000Z') },
+  ports: { clock: { now: () => new Date().toISOString().replace('Z', '000Z') } },
   tools: [
     tool('reserve', 'keyed', 'reversible', 'externalised'),
     tool('book', 'queryable', 'reversible', 'buffered'),

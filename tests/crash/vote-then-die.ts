@@ -21,13 +21,14 @@ store.commit = (batch: Batch) => {
   return commit.call(store, batch);
 };
 const runtime = runtimeOver(store, [clinic], {
-  clock,
-  random: seededRandom('dying'),
-  judge: {
-    oracle: createOracle({ store, clock, mode: 'record' }),
-    choose: ({ members }: Question) => {
-      say('asked');
-      return members.find(({ object }) => object === claim.object)!.claim;
+  ports: { clock, random: seededRandom('dying') },
+  memory: {
+    judge: {
+      oracle: createOracle({ store, clock, mode: 'record' }),
+      choose: ({ members }: Question) => {
+        say('asked');
+        return members.find(({ object }) => object === claim.object)!.claim;
+      },
     },
   },
 });

@@ -131,7 +131,7 @@ describe('recover', () => {
         called.resolve();
         return answer.promise;
       });
-      const worker = runtimeOver(store, [tally], { tools: [tool], blockTimeoutMs: 600_000 });
+      const worker = runtimeOver(store, [tally], { tools: [tool], effects: { blockTimeoutMs: 600_000 } });
       try {
         const trajectory = await worker.create(tally, { trajectoryId: 'orders' });
         const options = { writ: writFor('alice'), writes: ['mail:**'] };

@@ -121,7 +121,7 @@ describe('a pending proposal shows its planned tool calls', () => {
     const store = await openSqlite({ path: here.url.slice('sqlite:'.length) });
     // Or else both would salt alike, and have one blob.
     const random = seededRandom(trajectoryId);
-    const worker = runtimeOver(store, [wide], { tools: [mail('keyed', send)], random });
+    const worker = runtimeOver(store, [wide], { tools: [mail('keyed', send)], ports: { random } });
     const trajectory = await worker.create(wide, { trajectoryId });
     const { ruling } = await trajectory.transaction(
       { writ: writFor('alice'), writes: ['mail:**'], name: 'round' },

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const store = await openStore(url);
   const clock = new HandClock();
   const writ = writFor('nurse');
-  const assize = runtimeOver(store, [clinic], { clock });
+  const assize = runtimeOver(store, [clinic], { ports: { clock } });
   const [trajectory, other] = await Promise.all(
     ['notes', 'other'].map((trajectoryId) => assize.create(clinic, { trajectoryId, writs: [writ] })),
   );

@@ -270,7 +270,7 @@ const store = await openStore('sqlite:./ward.db');
 const times = { not_before: '2000-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z' };
 const what = { actions: ['assize.believe'], scopes: ['memory:ward-3:**'], max_depth: 1, nonce: '1' };
 const writ = issueWrit({ issuer, subject: 'agent:scribe', ...what, ...times }, privateKey);
-const assize = new Assize({ store, domains: [ward], anchors: [issuer], approvalTimeoutMs: 1 });
+const assize = new Assize({ store, domains: [ward], anchors: [issuer], approvals: { timeoutMs: 1 } });
 const memory = (await assize.open('notes', ward)).memory({ space: 'ward-3', writ });
 const said = { subject: 'patient 7', predicate: 'diagnosis', valid: { from: '2026-03-01T00:00:00.000000Z' } };
 await memory.assert({ ...said, object: 'flu' });
@@ -389,7 +389,7 @@ test('a vote is shown with the attempts that became none', async () => {
       return members.find(({ object }) => object === vote)?.claim ?? vote;
     },
   };
-  const trajectory = await runtimeOver(store, [clinic], { judge }).create(clinic, {
+  const trajectory = await runtimeOver(store, [clinic], { memory: { judge } }).create(clinic, {
     trajectoryId: 'triage',
     writs: [writFor('nurse')],
   });

@@ -54,7 +54,7 @@ const writ = issueWrit({
   not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z',
 }, keys.privateKey);
 let at = '2026-03-23T09:00:00.000000Z';
-const assize = new Assize({ store, domains: [till], anchors: [keys.publicKey], clock: { now: () => at } });
+const assize = new Assize({ store, domains: [till], anchors: [keys.publicKey], ports: { clock: { now: () => at } } });
 const begun = await assize.create(till, { trajectoryId: 'till-1', writs: [writ], note: 'monday' });
 const pay = (trajectory, amount, memo) => trajectory.propose({ action: 'pay', role: 'clerk', args: { amount, memo }, writ });
 at = '2026-03-23T09:10:00.000000Z';

@@ -75,7 +75,7 @@ async function issued(): Promise<void> {
 async function begun(): Promise<{ lead: Writ; helper: Writ }> {
   await issued();
   const store = await openStore(`sqlite:${at('a.db')}`);
-  const assize_ = runtimeOver(store, [budget], { anchors: [anchor.publicKey], clock: systemClock });
+  const assize_ = runtimeOver(store, [budget], { anchors: [anchor.publicKey], ports: { clock: systemClock } });
   const [top, below] = [held('lead.json'), held('helper.json')];
   const trajectory = await assize_.create(budget, { trajectoryId: 't', writs: [top.writ] });
   for (const writ of [top, below]) {

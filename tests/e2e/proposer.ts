@@ -14,7 +14,9 @@ const [url, agent, proposals, lanes] = process.argv.slice(2) as [string, string,
 const AMOUNT = 700;
 
 const store = await openStore(url);
-const trajectory = await runtimeOver(store, [budget], { random: systemRandom, pause: systemPause }).open('t');
+const trajectory = await runtimeOver(store, [budget], { ports: { random: systemRandom, pause: systemPause } }).open(
+  't',
+);
 console.log('ready');
 await once(process.stdin, 'data');
 process.stdin.destroy();

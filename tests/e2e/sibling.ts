@@ -12,7 +12,9 @@ import { granted, lead, SHARE, siblingOf } from '../support/ledger/sibling-writs
 const [url, what, first, step, count] = process.argv.slice(2) as [string, 'spend' | 'delegate', string, string, string];
 
 const store = await openStore(url);
-const trajectory = await runtimeOver(store, [deskOf()], { random: systemRandom, pause: systemPause }).open('t');
+const trajectory = await runtimeOver(store, [deskOf()], { ports: { random: systemRandom, pause: systemPause } }).open(
+  't',
+);
 console.log('ready');
 await once(process.stdin, 'data');
 process.stdin.destroy();

@@ -166,7 +166,7 @@ describe.skipIf(!hasData(...FILE))('TimeQA, by the runtime', () => {
         const store = await stores.newPlace().open({ durability: 'off' });
         await store.claimKey(KEY);
         const writ = writFor('reader');
-        const runtime = runtimeOver(store, [domain], { clock: new HandClock() });
+        const runtime = runtimeOver(store, [domain], { ports: { clock: new HandClock() } });
         const memory = (await runtime.create(domain, { trajectoryId: 'facts', writs: [writ] })).memory({
           space: SPACE,
           writ,

@@ -11,7 +11,10 @@ let processes = 0;
 
 /** A runtime as another process has it. */
 export function processOver(store: LedgerStore, options: Partial<AssizeOptions> = {}): Assize {
-  return runtimeOver(store, [desk], { random: seededRandom(`process ${++processes}`), ...options });
+  return runtimeOver(store, [desk], {
+    ...options,
+    ports: { random: seededRandom(`process ${++processes}`), ...options.ports },
+  });
 }
 
 export function begun(store: LedgerStore, options: Partial<AssizeOptions> = {}): Promise<Trajectory> {

@@ -16,14 +16,14 @@ onEveryStore((stores) => {
     const place = stores.newPlace();
     const store = await place.open();
     const clock = new HandClock();
-    const trajectory = await begun(store, { clock });
+    const trajectory = await begun(store, { ports: { clock } });
     const told = new CallerReport();
     clock.forward(10 * MINUTE);
     await told.hear('first', file(trajectory, 'first'));
     clock.forward(-5 * MINUTE);
     await told.hear('second', file(trajectory, 'second'));
     // Another process with a clock that is also behind.
-    await told.hear('third', file(await processOver(await place.open(), { clock }).open('t'), 'third'));
+    await told.hear('third', file(await processOver(await place.open(), { ports: { clock } }).open('t'), 'third'));
     clock.forward(6 * MINUTE);
     await told.hear('fourth', file(trajectory, 'fourth'));
     expect(told.errors).toEqual([]);
@@ -36,13 +36,13 @@ onEveryStore((stores) => {
     const place = stores.newPlace();
     const store = await place.open();
     const clock = new HandClock();
-    const trajectory = await begun(store, { clock });
+    const trajectory = await begun(store, { ports: { clock } });
     const told = new CallerReport();
     await told.hear('first', file(trajectory, 'first'));
     for (const behind of [60 * MINUTE, 5 * MINUTE + 1]) {
       clock.forward(-behind);
       await told.hear('second', file(trajectory, 'second'));
-      await told.hear('second', file(await processOver(await place.open(), { clock }).open('t'), 'second'));
+      await told.hear('second', file(await processOver(await place.open(), { ports: { clock } }).open('t'), 'second'));
       expect(told.errors).toHaveLength(2);
       told.expectErrors(
         ['clock_behind'],
@@ -52,7 +52,7 @@ onEveryStore((stores) => {
       clock.forward(behind);
     }
     await told.hear('second', file(trajectory, 'second'));
-    await told.hear('second', file(await processOver(await place.open(), { clock }).open('t'), 'second'));
+    await told.hear('second', file(await processOver(await place.open(), { ports: { clock } }).open('t'), 'second'));
     expect(told.errors).toEqual([]);
     await expectOnce(store, told, ['first', 'second']);
   });
@@ -64,7 +64,7 @@ onEveryStore((stores) => {
     const worker = writFor('agent');
     const brief = writFor('guest', { expires: START.replace('09:00:00', '09:01:00'), nonce: 'brief' });
     const desk = deskOf('footprint');
-    const options = { clock, approvalTimeoutMs: MINUTE };
+    const options = { ports: { clock }, approvals: { timeoutMs: MINUTE } };
     const assize = runtimeOver(store, [desk], options);
     const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker, brief] });
     const asked = await trajectory.propose(intent('ask', { amount: 5 }, worker));

@@ -29,7 +29,7 @@ async function stage(fault?: Outside['fault'], sort: Sink = 'keyed') {
     toolFor(outside, 'irreversible', 'buffered'),
     ...hanging,
   ];
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools, callTimeoutMs: CALL_MS });
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools, effects: { callTimeoutMs: CALL_MS } });
   return { sink, assize, trajectory: await assize.create(tally, { trajectoryId: 't' }) };
 }
 
@@ -222,7 +222,7 @@ describe.each<Sink>(['keyed', 'queryable', 'blind'])('a process that died, with 
         const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
         // No process shares the randomness of another: not even its names and salts.
         const random = seededRandom(`process ${++processes}`);
-        return runtimeOver(storeOf(store, steps), [tally], { tools, random });
+        return runtimeOver(storeOf(store, steps), [tally], { tools, ports: { random } });
       };
       const steps = new Steps(endAt);
       const dying = await Promise.race([processOf(steps).open('t'), steps.ended]);

@@ -48,7 +48,8 @@ async function world(fault: NonNullable<Outside['fault']> = () => 'none', sort: 
     ...hanging,
   ];
   const store = new MemoryStore({ shared: true });
-  const processOf = () => runtimeOver(store, [tally], { tools, maxAttempts: tries, pause: waits });
+  const processOf = () =>
+    runtimeOver(store, [tally], { tools, effects: { maxAttempts: tries }, ports: { pause: waits } });
   const [assize, beside] = [processOf(), processOf()];
   const one = await assize.create(tally, { trajectoryId: 'one' });
   const other = await beside.create(tally, { trajectoryId: 'other' });
@@ -258,10 +259,13 @@ describe('a transaction with signs of life is not treated as hung', () => {
 });
 
 test.each([
-  [{ blockTimeoutMs: 99 }, /blockTimeoutMs must be a whole number of milliseconds from 100/],
+  [{ blockTimeoutMs: 99 }, /effects\.blockTimeoutMs must be a whole number of milliseconds from 100/],
   [{ blockTimeoutMs: 1.5 }, /blockTimeoutMs/],
-  [{ blockTimeoutMs: 1_000, callTimeoutMs: 251 }, /callTimeoutMs .* at most a quarter of blockTimeoutMs \(1000\)/],
-  [{ callTimeoutMs: 30_001 }, /at most a quarter of blockTimeoutMs \(120000\)/],
+  [
+    { blockTimeoutMs: 1_000, callTimeoutMs: 251 },
+    /effects\.callTimeoutMs .* at most a quarter of effects\.blockTimeoutMs \(1000\)/,
+  ],
+  [{ callTimeoutMs: 30_001 }, /at most a quarter of effects\.blockTimeoutMs \(120000\)/],
 ])('limits that do not go together are refused by name: %j', (options, message) => {
-  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], ...options })).toThrow(message);
+  expect(() => runtimeOver(new MemoryStore(), [tally], { tools: [...hanging], effects: options })).toThrow(message);
 });

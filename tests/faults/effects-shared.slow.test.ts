@@ -62,7 +62,11 @@ class World {
     // Processes do not share chance either.
     const random = seededRandom(`process ${this.#count++}`);
     const store = storeOf(over(this.store), steps);
-    const assize = runtimeOver(store, domains, { tools: without ? [] : tools, random, leaseMs });
+    const assize = runtimeOver(store, domains, {
+      tools: without ? [] : tools,
+      ports: { random },
+      effects: { leaseMs },
+    });
     onTestFinished(async () => {
       if (!steps.isDead) await assize.close();
     });

@@ -19,7 +19,7 @@ if (existsSync(join(V1, FILE))) throw new Error(`${FILE} is there, and is never 
 const store = new MemoryStore();
 const clock = new HandClock();
 const oracle = createOracle({ store, clock, mode: 'record' });
-const trajectory = await runtimeOver(store, [filing], { oracle: store, clock }).create(filing, {
+const trajectory = await runtimeOver(store, [filing], { oracle: store, ports: { clock } }).create(filing, {
   trajectoryId: 'desk',
 });
 const agents = [clerk((n) => (n === 3 ? 'a letter that is long' : `letter ${n}`))];

@@ -23,7 +23,8 @@ const apart = severalOf(2, 'footprint');
 
 async function live(store: MemoryStore): Promise<void> {
   const clock = new HandClock();
-  const options = { clock, random: seededRandom('several'), signer: keysOf(21), approvalTimeoutMs: 60_000 };
+  const ports = { clock, random: seededRandom('several') };
+  const options = { ports, signer: keysOf(21), approvals: { timeoutMs: 60_000 } };
   const assize = new Assize({ store, domains: [world, apart], anchors: [operator.publicKey], ...options });
   const ask = async (trajectory: Trajectory, amount: number): Promise<string> => {
     clock.forward(1_000);

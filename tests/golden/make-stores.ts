@@ -25,7 +25,7 @@ async function makeStore(file: string, fill: (store: Store) => Promise<void>): P
 /** Facts of two patients and a branch: corrected, contradicted, long, erased, and with vectors. */
 async function assertFacts(store: Store): Promise<void> {
   const clock = new HandClock();
-  const runtime = runtimeOver(store, [clinic], { clock, random: seededRandom('golden'), oracle: store });
+  const runtime = runtimeOver(store, [clinic], { ports: { clock, random: seededRandom('golden') }, oracle: store });
   const trajectory = await runtime.create(clinic, { trajectoryId: 'clinic', writs: [nurse] });
   const { space, text } = FACTS;
   const memory = trajectory.memory({ space, writ: nurse });

@@ -137,10 +137,9 @@ function runtime(store: LedgerStore, clock: HandClock): Assize {
     store,
     domains: [desk, apart, ward],
     anchors: [operator.publicKey],
-    clock,
-    random: seededRandom('golden'),
+    ports: { clock, random: seededRandom('golden') },
     signer: keysOf(21),
-    approvalTimeoutMs: 60_000,
+    approvals: { timeoutMs: 60_000 },
   });
 }
 

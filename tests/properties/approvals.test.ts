@@ -241,10 +241,11 @@ async function play(needed: number, freeze: 'world' | 'footprint', schedule: rea
   let model: Model = { now: 0, n: 0, asked: 0, all: [] };
   let lives = 0;
   const open = async (): Promise<Trajectory> => {
-    const options = { clock, random: seededRandom(`life ${lives++}`), approvalTimeoutMs: EXPIRES_MS };
+    const ports = { clock, random: seededRandom(`life ${lives++}`) };
+    const options = { ports, approvals: { timeoutMs: EXPIRES_MS } };
     return runtimeOver(store, [domain], options).open('t');
   };
-  await runtimeOver(store, [domain], { clock }).create(domain, { trajectoryId: 't', writs: [asker] });
+  await runtimeOver(store, [domain], { ports: { clock } }).create(domain, { trajectoryId: 't', writs: [asker] });
   const processes = [await open(), await open()] as [Trajectory, Trajectory];
 
   for (const step of schedule) {

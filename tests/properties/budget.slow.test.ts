@@ -115,7 +115,8 @@ class Bench {
 
   static async open(domain: Domain, agents: number, setting: Setting): Promise<Bench> {
     const store = await openStore('memory:');
-    const runtime = () => new Assize({ store, domains: [domain], anchors: [root.publicKey], pause: async () => {} });
+    const runtime = () =>
+      new Assize({ store, domains: [domain], anchors: [root.publicKey], ports: { pause: async () => {} } });
     const shared = runtime();
     return new Bench(
       store,

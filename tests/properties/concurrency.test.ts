@@ -234,7 +234,7 @@ describe('several writers of one trajectory', () => {
         await runtimeOver(below, [domain]).create(domain, { trajectoryId: 't', writs: [writ] });
         const open = (name: string): Promise<Trajectory> => {
           const store = new Scheduled(below, scheduler);
-          return runtimeOver(store, [domain], { random: seededRandom(name) }).open('t');
+          return runtimeOver(store, [domain], { ports: { random: seededRandom(name) } }).open('t');
         };
         const processes = await scheduler.waitFor(
           Promise.all(Array.from({ length: PROCESSES }, (_, i) => open(`p${i}`))),
@@ -281,10 +281,13 @@ describe('several writers of one trajectory', () => {
           if (who === 'loser') judged++;
         });
         const below = new MemoryStore();
-        const winner = await runtimeOver(below, [domain], { random: seededRandom('winner') }).create(domain, {
-          trajectoryId: 't',
-          writs: [writ],
-        });
+        const winner = await runtimeOver(below, [domain], { ports: { random: seededRandom('winner') } }).create(
+          domain,
+          {
+            trajectoryId: 't',
+            writs: [writ],
+          },
+        );
         let left = losses;
         class Losing extends Scheduled {
           override async commit(batch: Batch): Promise<CommitResult> {
@@ -299,7 +302,7 @@ describe('several writers of one trajectory', () => {
           }
         }
         const store = new Losing(below, undefined as never);
-        const loser = await runtimeOver(store, [domain], { random: seededRandom('loser') }).open('t');
+        const loser = await runtimeOver(store, [domain], { ports: { random: seededRandom('loser') } }).open('t');
         const answer = await told(loser.propose(intent('add', { by: 1, who: 'loser' }, writ)));
         const entries = await payloads(below, 't');
         await soundState(below, 't');

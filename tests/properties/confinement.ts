@@ -30,7 +30,7 @@ export async function confined(
   const store = new MemoryStore();
   const { domain } = generatedDomain(fitted(rules, start));
   const clock = fixedClock(START, 700);
-  const assize = runtimeOver(store, [domain], { oracle: store, clock });
+  const assize = runtimeOver(store, [domain], { oracle: store, ports: { clock } });
   const trajectory = await assize.create(domain, { trajectoryId: 't', initial: clone(start) });
   let calls = 0;
   const honest = specs.map((spec, n) => ({ ...agentOf(spec, n, async () => ++calls), writ: WRIT }));

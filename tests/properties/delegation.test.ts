@@ -140,7 +140,7 @@ function nameOf(ruling: Ruling): string {
 
 async function begin(): Promise<{ store: FaultyStore; make: (name: string) => Assize }> {
   const store = new FaultyStore();
-  const make = (name: string): Assize => runtimeOver(store, [desk], { random: seededRandom(name) });
+  const make = (name: string): Assize => runtimeOver(store, [desk], { ports: { random: seededRandom(name) } });
   await make('first').create(desk, { trajectoryId: 't', writs: [top.writ] });
   return { store, make };
 }

@@ -62,7 +62,7 @@ async function lived(store: Store, sort: Sink, drawn: typeof life extends fc.Arb
     const steps = new Steps(endAt);
     const outside = { sink, steps, fault: () => faults.shift() ?? 'none' };
     const tools = TOOLS.map(([reversibility, delivery]) => toolFor(outside, reversibility, delivery));
-    const assize = runtimeOver(storeOf(store, steps), [orders], { tools, maxAttempts: 2 });
+    const assize = runtimeOver(storeOf(store, steps), [orders], { tools, effects: { maxAttempts: 2 } });
     await Promise.race([Promise.all([live(assize), agree()]), steps.ended]);
     if (!steps.isDead) await Promise.race([assize.close(), steps.ended]);
     await agree();

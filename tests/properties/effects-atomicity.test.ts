@@ -130,7 +130,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
             const outside = { sink, steps, fault: plan.fault };
             const tools = CELLS.map(({ reversibility, delivery }) => toolFor(outside, reversibility, delivery));
             const random = seededRandom(name);
-            return runtimeOver(storeOf(store, steps), [attended], { tools, random });
+            return runtimeOver(storeOf(store, steps), [attended], { tools, ports: { random } });
           };
           const steps = new Steps(endAt);
           const assize = processOf(steps, 'first');

@@ -116,7 +116,7 @@ async function lived(sort: Sink, drawn: Life) {
       'externalised',
     );
     await assize.close();
-    const another = runtimeOver(store, [tally], { tools: [all], random: seededRandom('another') });
+    const another = runtimeOver(store, [tally], { tools: [all], ports: { random: seededRandom('another') } });
     const trajectory = await another.open('t');
     const { ruling } = await trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
       await tx.call('with_cost.externalised', { what: 'all' });

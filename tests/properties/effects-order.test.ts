@@ -185,7 +185,7 @@ async function begun(count: number, tools: readonly Tool[]) {
   const store = new MemoryStore({ shared: count > 1 });
   const processes: { assize: Assize; trajectory: Trajectory }[] = [];
   for (let i = 0; i < count; i++) {
-    const assize = runtimeOver(store, [tally], { tools, random: seededRandom(`process ${i}`) });
+    const assize = runtimeOver(store, [tally], { tools, ports: { random: seededRandom(`process ${i}`) } });
     if (i === 0) await assize.create(tally, { trajectoryId: 't' });
     processes.push({ assize, trajectory: await assize.open('t') });
   }

@@ -111,7 +111,7 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
   const { domain } = generatedDomain(specs, 'footprint');
   const store = new MemoryStore();
   const clock = new HandClock();
-  let assize = runtimeOver(store, [domain], { clock });
+  let assize = runtimeOver(store, [domain], { ports: { clock } });
   let trajectory = await assize.create(domain, { trajectoryId: 't', initial: clone(start) });
   let state = start;
   let open: Open[] = [];
@@ -120,7 +120,7 @@ async function play(specs: readonly RuleSpec[], start: ShopState, schedule: read
   for (const step of schedule) {
     const { length } = trajectory;
     if (step.do === 'reopen') {
-      assize = runtimeOver(store, [domain], { clock });
+      assize = runtimeOver(store, [domain], { ports: { clock } });
       trajectory = await assize.open('t');
     } else if (step.do === 'propose') {
       const { action } = step;

@@ -161,7 +161,7 @@ const seen = { meeting: 0, refused: 0 };
 async function play(spec: Spec, schedule: readonly Step[]): Promise<void> {
   const domain = domainOf(spec);
   const store = new MemoryStore();
-  const trajectory = await runtimeOver(store, [domain], { clock: new HandClock() }).create(domain, {
+  const trajectory = await runtimeOver(store, [domain], { ports: { clock: new HandClock() } }).create(domain, {
     trajectoryId: 't',
   });
   let open: Open[] = [];

@@ -175,14 +175,15 @@ async function writerOver(store: Store, n: number, stage: Stage, fault: Fault): 
   const clock = new HandClock();
   const log = fault.log?.(store) ?? store;
   const runtime = runtimeOver(staged(store, stage, fault), [believer], {
-    clock,
-    random: seededRandom(`writer ${n}`),
-    judge: {
-      oracle: told(createOracle({ store: log, clock, mode: 'record' }), stage.votes),
-      // Judges that never agree.
-      choose: async ({ members }: Question) => {
-        await stage.asked();
-        return members[n % members.length]!.claim;
+    ports: { clock, random: seededRandom(`writer ${n}`) },
+    memory: {
+      judge: {
+        oracle: told(createOracle({ store: log, clock, mode: 'record' }), stage.votes),
+        // Judges that never agree.
+        choose: async ({ members }: Question) => {
+          await stage.asked();
+          return members[n % members.length]!.claim;
+        },
       },
     },
   });

@@ -58,7 +58,7 @@ function letter(n: number): { subject: string; predicate: string; object: string
 
 async function writersOver(store: MemoryStore): Promise<Memory[]> {
   const clock = new HandClock();
-  const runtimes = [0, 1, 2].map(() => runtimeOver(store, [clinic], { clock }));
+  const runtimes = [0, 1, 2].map(() => runtimeOver(store, [clinic], { ports: { clock } }));
   const trajectories = [
     await runtimes[0]!.create(clinic, { trajectoryId: 'a', writs: [writ] }),
     await runtimes[1]!.create(clinic, { trajectoryId: 'b', writs: [writ] }),

@@ -108,7 +108,7 @@ onEveryStore((stores) => {
 async function run(stores: readonly [Store, Store], steps: readonly Step[]): Promise<void> {
   const [store] = stores;
   const clock = new HandClock();
-  const runtimes = stores.map((each) => runtimeOver(each, [believer], { clock }));
+  const runtimes = stores.map((each) => runtimeOver(each, [believer], { ports: { clock } }));
   const memoriesOf = async (id: string): Promise<Memory[]> =>
     Promise.all(runtimes.map(async (runtime) => (await runtime.open(id, believer)).memory({ space: SPACE, writ })));
   const tellers: Teller[] = [];

@@ -85,7 +85,7 @@ async function run({ near, far }: { near: number; far: number }, steps: readonly
     clock.forward(ms);
     return clock;
   });
-  const runtimes = clocks.map((clock) => runtimeOver(store, [clinic], { clock }));
+  const runtimes = clocks.map((clock) => runtimeOver(store, [clinic], { ports: { clock } }));
   const shared = new Map<Subject, Partition>();
   const tellers: Teller[] = [];
   for (const [clock, runtime] of runtimes.entries()) {

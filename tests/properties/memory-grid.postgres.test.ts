@@ -212,7 +212,10 @@ async function worldOver(store: Store, predicate: string): Promise<World> {
       const oracle = createOracle({ store, clock, mode: 'record' });
       // Separate salts: an erasure in one trajectory must not erase the values of the other.
       const random = seededRandom(`t${n}`);
-      const runtime = runtimeOver(store, [believer], { clock, random, judge: { oracle, choose } });
+      const runtime = runtimeOver(store, [believer], {
+        ports: { clock, random },
+        memory: { judge: { oracle, choose } },
+      });
       return (await runtime.create(believer, { trajectoryId: `t${n}`, writs: [writ, officer] })) as Trajectory;
     }),
   );

@@ -117,7 +117,7 @@ onEveryStore((stores) => {
 
 async function writersOf(...stores: [Store, Store]): Promise<{ memories: Memory[]; close: () => Promise<void> }> {
   const clock = new HandClock();
-  const runtimes = stores.map((store) => runtimeOver(store, [believer], { clock }));
+  const runtimes = stores.map((store) => runtimeOver(store, [believer], { ports: { clock } }));
   const trajectories = [
     await runtimes[0]!.create(believer, { trajectoryId: 'a', writs: [writ] }),
     await runtimes[0]!.create(believer, { trajectoryId: 'b', writs: [writ] }),
@@ -228,7 +228,7 @@ async function expectModel(memory: Memory, done: readonly Done[]): Promise<void>
  * nothing. Merged statements are included.
  */
 async function expectSaidOnce(store: Store, waves: readonly (readonly (Drawn | undefined)[])[]): Promise<void> {
-  const runtime = runtimeOver(store, [believer], { clock: new HandClock() });
+  const runtime = runtimeOver(store, [believer], { ports: { clock: new HandClock() } });
   const memory = (await runtime.open('a', believer)).memory({ space: SPACE, writ });
   for (const [wave, deeds] of waves.entries())
     for (const [i, drawn] of deeds.entries()) {

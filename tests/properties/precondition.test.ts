@@ -102,7 +102,7 @@ class Play {
   }
 
   #process(name: string): Assize {
-    return runtimeOver(this.store, [desk], { random: seededRandom(name) });
+    return runtimeOver(this.store, [desk], { ports: { random: seededRandom(name) } });
   }
 
   async atOnce(some: readonly Deed[]): Promise<void> {

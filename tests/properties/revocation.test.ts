@@ -96,7 +96,7 @@ test('a use commits exactly while no ancestor is revoked there or above it', asy
   const run = fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), async (steps) => {
     const store = new MemoryStore();
     let made = 0;
-    const make = (): Assize => runtimeOver(store, [desk], { random: seededRandom(`process ${made++}`) });
+    const make = (): Assize => runtimeOver(store, [desk], { ports: { random: seededRandom(`process ${made++}`) } });
     const processes = [make(), make()];
     const first = root('first');
     await processes[0]!.create(desk, { trajectoryId: 't', writs: [first.writ] });

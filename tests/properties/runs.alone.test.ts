@@ -79,8 +79,8 @@ class Stage {
 
   runtime(store: LedgerStore & OracleStore): Assize {
     const { approvalTimeoutMs } = this.#plan;
-    const expiry = approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs };
-    return runtimeOver(store, [this.domain], { oracle: store, clock: this.clock, ...expiry });
+    const expiry = approvalTimeoutMs === undefined ? {} : { approvals: { timeoutMs: approvalTimeoutMs } };
+    return runtimeOver(store, [this.domain], { oracle: store, ...expiry, ports: { clock: this.clock } });
   }
 
   async begin(store: LedgerStore & OracleStore): Promise<void> {
@@ -112,7 +112,7 @@ class Stage {
     const { approvalTimeoutMs } = this.#plan;
     return replayRun({ store, oracleStore: store, trajectoryId: 't' }, this.domain, agents, {
       anchors: [operator.publicKey],
-      ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
+      ...(approvalTimeoutMs === undefined ? {} : { approvals: { timeoutMs: approvalTimeoutMs } }),
     });
   }
 }

@@ -62,7 +62,13 @@ export class Shop {
 
   constructor(store: Store, tools: readonly Tool[]) {
     this.#store = store;
-    this.assize = new Assize({ store, domains: [SHOP], anchors: [keys.publicKey], tools, leaseMs: LEASE_MS });
+    this.assize = new Assize({
+      store,
+      domains: [SHOP],
+      anchors: [keys.publicKey],
+      tools,
+      effects: { leaseMs: LEASE_MS },
+    });
   }
 
   static async create(url: string): Promise<void> {

@@ -8,7 +8,7 @@ import {
   seededRandom,
   systemClock,
 } from 'assize';
-import type { Judge, Memory, Ruling } from 'assize/internal/runtime';
+import type { Judge, Memory, MemoryRuntimeOptions, Ruling } from 'assize/internal/runtime';
 import type { Embedder } from 'assize/memory';
 import { z } from 'zod';
 
@@ -20,7 +20,7 @@ export interface OwnMemory {
    * The memory of a separate runtime, which asserts and recalls. The first caller creates the
    * trajectory.
    */
-  begin(trajectoryId: string, with_?: { readonly judge?: Judge; readonly embedder?: Embedder }): Promise<Memory>;
+  begin(trajectoryId: string, services?: MemoryRuntimeOptions): Promise<Memory>;
   close(): Promise<void>;
 }
 
@@ -69,8 +69,13 @@ export async function openOwnMemory(
   const store = await openStore(url, url === 'memory:' ? {} : { durability: 'off' });
   return {
     oracle: createOracle({ store, clock: systemClock, mode: 'record' }),
-    begin: async (trajectoryId, with_ = {}) => {
-      const assize = new Assize({ store, domains: [domain], anchors: [keys.publicKey], ...with_ });
+    begin: async (trajectoryId, services) => {
+      const assize = new Assize({
+        store,
+        domains: [domain],
+        anchors: [keys.publicKey],
+        ...(services && { memory: services }),
+      });
       const isThere = (await store.head(trajectoryId)) !== undefined;
       const trajectory = await (isThere
         ? assize.open(trajectoryId, domain)

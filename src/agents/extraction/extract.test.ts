@@ -424,7 +424,7 @@ describe('the assertion of extracted claims', () => {
 });
 
 async function wardMemory(writ = writFor('nurse'), log = new MemoryStore()): Promise<Memory> {
-  const assize = runtimeOver(new MemoryStore(), [clinic], { clock: new HandClock(), oracle: log });
+  const assize = runtimeOver(new MemoryStore(), [clinic], { ports: { clock: new HandClock() }, oracle: log });
   const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
   return trajectory.memory({ space: 'ward', writ });
 }

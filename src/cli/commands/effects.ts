@@ -316,9 +316,16 @@ function onRecoveryFailed({ message }: { readonly message: string }): void {
 /** A runtime for effects only: without proposals, it needs neither anchors nor domains. */
 function runtimeOver(
   store: Store,
-  more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors' | 'onRecoveryFailed'>> = {},
+  more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors' | 'effects'>> = {},
 ): Assize {
-  return new Assize({ store, domains: [], anchors: [generateKeys().publicKey], tools: [], onRecoveryFailed, ...more });
+  return new Assize({
+    store,
+    domains: [],
+    anchors: [generateKeys().publicKey],
+    tools: [],
+    ...more,
+    effects: { onRecoveryFailed, ...more.effects },
+  });
 }
 
 interface GivenHere extends GivenRequirements {
@@ -356,7 +363,7 @@ async function withEffects<T>(
   { tools, domains, anchors, onFailed }: GivenHere,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const told = onFailed !== undefined && { onRecoveryFailed: onFailed };
+  const told = onFailed !== undefined && { effects: { onRecoveryFailed: onFailed } };
   const assize = runtimeOver(reportingWaits(store, wait), {
     tools,
     domains,

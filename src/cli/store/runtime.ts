@@ -27,12 +27,12 @@ export async function openAssize(
     oracle: store,
     domains,
     anchors: readAnchors(storeUrl, anchors),
-    ...(tools.length > 0 && { tools, onRecoveryFailed: ({ message }) => note(message) }),
+    ...(tools.length > 0 && { tools, effects: { onRecoveryFailed: ({ message }) => note(message) } }),
   });
 }
 
 /** The runtime over a store for reads, which need neither domains nor anchors. */
 export function readingAssize(store: Store, embedder?: Embedder): Assize {
   const anchors = [generateKeys().publicKey];
-  return new Assize({ store, domains: [], anchors, ...(embedder && { embedder }) });
+  return new Assize({ store, domains: [], anchors, ...(embedder && { memory: { embedder } }) });
 }

@@ -19,7 +19,11 @@ const MINUTE = 60_000;
 async function begun(domain = world, options: Partial<AssizeOptions> = {}) {
   const store = new FaultyStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [domain], { clock, approvalTimeoutMs: 10 * MINUTE, ...options });
+  const assize = runtimeOver(store, [domain], {
+    ...options,
+    ports: { clock, ...options.ports },
+    approvals: { timeoutMs: 10 * MINUTE, ...options.approvals },
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, doctorsOwn, careful] });
   return { store, clock, trajectory };
 }
@@ -120,7 +124,7 @@ describe('an approval', () => {
       await decide(id);
       const [row] = await store.entries('t', { from: trajectory.length - 1 });
       const by = row?.id as string;
-      for (const open of [trajectory, await runtimeOver(store, [world], { clock }).open('t')]) {
+      for (const open of [trajectory, await runtimeOver(store, [world], { ports: { clock } }).open('t')]) {
         const error = await open.approvals.approve(id, DOCTOR).catch((caught: unknown) => caught as RuntimeError);
         expect(error).toMatchObject({ code: 'not_pending', evidence: { id, by } });
         expect((error as RuntimeError).message).toContain(`${clock.at}, in ${by}.`);

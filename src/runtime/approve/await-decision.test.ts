@@ -53,10 +53,9 @@ interface Process {
 async function processOver(store: LedgerStore, clock: Clock, options: Partial<AssizeOptions> = {}): Promise<Process> {
   const pauses = new HandPause();
   const assize = runtimeOver(store, [desk, two], {
-    clock,
-    pause: pauses.pause,
-    approvalTimeoutMs: 10 * MINUTE,
     ...options,
+    ports: { clock, pause: pauses.pause, ...options.ports },
+    approvals: { timeoutMs: 10 * MINUTE, ...options.approvals },
   });
   const there = await assize.trajectories();
   const trajectory =
@@ -136,7 +135,7 @@ describe('awaitDecision', () => {
       most.listening = Math.max(most.listening, getEventListeners(stop.signal, 'abort').length);
       if (++looks === 1_000) stop.abort(new Error('long enough'));
     };
-    const { trajectory } = await begun({ pause });
+    const { trajectory } = await begun({ ports: { pause } });
     await expect(trajectory.approvals.awaitDecision(await ask(trajectory), { signal: stop.signal })).rejects.toThrow(
       'long enough',
     );
@@ -230,7 +229,7 @@ describe('awaitDecision', () => {
 
   test('reports a proposal that a final answer made void', async () => {
     const store = new MemoryStore();
-    const assize = runtimeOver(store, [desk], { pause: new HandPause().pause });
+    const assize = runtimeOver(store, [desk], { ports: { pause: new HandPause().pause } });
     const parent = await assize.create(desk, { trajectoryId: 't', writs: [granted] });
     const child = await parent.delegations.delegate(task({ childTrajectoryId: 'c' }));
     const writ = child.delegations.origin?.writ as never;

@@ -447,7 +447,7 @@ describe('a frozen world', () => {
   });
 
   test('with an expired approval delegates again', async () => {
-    const { store, clock, trajectory } = await begun({ approvalTimeoutMs: 60_000 });
+    const { store, clock, trajectory } = await begun({ approvals: { timeoutMs: 60_000 } });
     await trajectory.propose(intent('ask', { amount: 1 }, worker));
     clock.forward(60_000);
     await trajectory.delegations.delegate(task());

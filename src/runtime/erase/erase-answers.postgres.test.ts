@@ -125,9 +125,9 @@ onEveryStore((stores) => {
       };
       const opened = () =>
         runtimeOver(store, [clinic], {
-          clock,
+          ports: { clock },
           oracle: store,
-          judge: { oracle: createOracle({ store, clock, mode: 'record' }), choose },
+          memory: { judge: { oracle: createOracle({ store, clock, mode: 'record' }), choose } },
         });
       const writ = writFor('nurse');
       const trajectory = await opened().create(clinic, { trajectoryId: 't', writs: [writ] });
@@ -167,7 +167,7 @@ onEveryStore((stores) => {
       const choose = ({ members }: Asked): string => members.find(({ object }) => object === 'urgent')!.claim;
       const judge = { oracle: createOracle({ store, clock, mode: 'record' }), choose };
       const writ = writFor('nurse');
-      const assize = runtimeOver(store, [clinic], { clock, oracle: store, judge });
+      const assize = runtimeOver(store, [clinic], { ports: { clock }, oracle: store, memory: { judge } });
       const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
       const memory = trajectory.memory({ space: 'ward', writ });
       const triage = { subject: WHO, predicate: 'triage' };

@@ -6,8 +6,9 @@ import { openStore } from '#stores';
 import { committed, day, objects, writ } from '../../../tests/support/clinic/clinic-memory.ts';
 import { HandClock, runtimeOver } from '../../../tests/support/ledger/runtime.ts';
 import { verifyStore } from '../inspect/verify.ts';
-import type { AssizeOptions } from '../options.ts';
+import type { MemoryRuntimeOptions } from '../options.ts';
 import type { ApprovalInput, Ruling } from '../records/ruling.ts';
+import type { Judge } from './plan/votes.ts';
 
 /**
  * A ward in which doctors choose diagnoses, clerks notes, and the judge triage. Clerks approve
@@ -72,16 +73,19 @@ const about = (predicate: string, object: string) => ({
   valid: { from: day('2026-01-01') },
 });
 
-async function begun(options: Partial<AssizeOptions> = {}) {
+async function begun(services: MemoryRuntimeOptions = {}) {
   const clock = new HandClock();
   const store = await openStore('memory:');
-  const trajectory = await runtimeOver(store, [ward], { clock, ...options }).create(ward, {
+  const trajectory = await runtimeOver(store, [ward], { ports: { clock }, memory: services }).create(ward, {
     trajectoryId: 't',
     writs: [writ],
   });
   const memory = trajectory.memory({ space: 'ward', writ });
-  const elsewhere = (more: Partial<AssizeOptions> = {}) =>
-    runtimeOver(store, [ward], { clock, ...options, ...more }).open('t', ward);
+  const elsewhere = (more: MemoryRuntimeOptions = {}) =>
+    runtimeOver(store, [ward], {
+      ports: { clock },
+      memory: { ...services, ...more },
+    }).open('t', ward);
   const believed = async (predicate: string) => objects((await memory.recall({ subject: 'p7', predicate })).facts);
   const propose = async (action: 'admit' | 'discharge', args: string) =>
     (await trajectory.propose({ action, role: 'nurse', args, writ })) as Escalated;
@@ -145,7 +149,7 @@ describe('the answering principal', () => {
   test('is not a human if a judge chooses, also a judge in another process', async () => {
     const oracle = createOracle({ store: await openStore('memory:'), clock: new HandClock(), mode: 'record' });
     const shown: { request: string; members: readonly { claim: string; object: string }[] }[] = [];
-    const choose: NonNullable<AssizeOptions['judge']>['choose'] = (question) => {
+    const choose: Judge['choose'] = (question) => {
       shown.push(question);
       return question.members.find(({ object }) => object === 'urgent')!.claim;
     };
@@ -175,8 +179,7 @@ describe('the answering principal', () => {
     await committed(memory.assert(about('triage', 'urgent')));
     const { pending } = await say(about('triage', 'can wait'));
     const answers = [await electing(pending, 'can wait')];
-    const choose: NonNullable<AssizeOptions['judge']>['choose'] = ({ members }) =>
-      members.find(({ object }) => object === 'urgent')!.claim;
+    const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'urgent')!.claim;
     const judged = await elsewhere({ judge: { oracle, choose } });
     const { length } = trajectory;
     await expect(judged.approvals.approve(pending, { ...doctor, answers })).rejects.toMatchObject({

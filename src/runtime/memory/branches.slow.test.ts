@@ -29,7 +29,7 @@ let files = 0;
 async function begun(kind: string, options: Partial<AssizeOptions> = {}) {
   const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
   const clock = new HandClock();
-  const assize = runtimeOver(store, [clinic], { clock, ...options });
+  const assize = runtimeOver(store, [clinic], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
   const memory = trajectory.memory({ space: 'ward', writ });
   const branch = async (id: string, from: string = 't') => {
@@ -128,7 +128,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       dimensions: 2,
       embed: async (texts: readonly string[]) => texts.map((text) => Float32Array.of(text.length, 1)),
     };
-    const { assize, clock, memory, branch } = await begun(kind, { embedder });
+    const { assize, clock, memory, branch } = await begun(kind, { memory: { embedder } });
     for (let n = 0; n < 30; n++)
       await committed(memory.assert({ subject: `other ${n}`, predicate: 'drug', object: `cough ${n}` }));
     await committed(memory.assert({ subject: 'p1', predicate: 'drug', object: 'cough cough cough at night' }));
@@ -168,7 +168,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   test('a late change with an earlier time is not in the facts a branch inherits', async () => {
     const { store, clock, memory, branch } = await begun(kind);
     const slow = new HandClock();
-    const other = await runtimeOver(store, [clinic], { clock: slow }).create(clinic, {
+    const other = await runtimeOver(store, [clinic], { ports: { clock: slow } }).create(clinic, {
       trajectoryId: 's',
       writs: [writ],
     });
@@ -197,7 +197,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { store, clock, assize, memory, branch } = await begun(kind);
     const fast = new HandClock();
     fast.forward(3_600_000);
-    const other = await runtimeOver(store, [clinic], { clock: fast }).create(clinic, {
+    const other = await runtimeOver(store, [clinic], { ports: { clock: fast } }).create(clinic, {
       trajectoryId: 's',
       writs: [writ],
     });
@@ -239,7 +239,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { store, clock, memory, branch } = await begun(kind);
     const fast = new HandClock();
     fast.forward(3_600_000);
-    const other = await runtimeOver(store, [clinic], { clock: fast }).create(clinic, {
+    const other = await runtimeOver(store, [clinic], { ports: { clock: fast } }).create(clinic, {
       trajectoryId: 's',
       writs: [writ],
     });
@@ -312,7 +312,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test('a branch inherits source changes of its start instant, even after a read', async () => {
     const { store, clock, assize, memory, branch } = await begun(kind);
-    const elsewhere = runtimeOver(store, [clinic], { clock });
+    const elsewhere = runtimeOver(store, [clinic], { ports: { clock } });
     const theirs = (await elsewhere.open('t', clinic)).memory({ space: 'ward', writ });
     const early = { from: OPEN_START, to: START };
     const late = { from: addMicros(START, 9_000), to: OPEN_END };
@@ -413,7 +413,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const oracle = createOracle({ clock: new HandClock(), store: await openStore('memory:'), mode: 'record' });
     const choose: Judge['choose'] = ({ members }) => members.find(({ object }) => object === 'red')!.claim;
     const judge = { oracle, choose };
-    const { clock, memory, branch } = await begun(kind, { judge });
+    const { clock, memory, branch } = await begun(kind, { memory: { judge } });
     await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'green' }));
     clock.forward(1_000);
     const { memory: tried } = await branch('b');
@@ -480,11 +480,13 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const store = await openStore('memory:');
     const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
     const { clock, memory, branch } = await begun(kind, {
-      judge: {
-        oracle,
-        choose: ({ request, members }) => {
-          questions.push(request);
-          return members.find(({ object }) => object === 'urgent')!.claim;
+      memory: {
+        judge: {
+          oracle,
+          choose: ({ request, members }) => {
+            questions.push(request);
+            return members.find(({ object }) => object === 'urgent')!.claim;
+          },
         },
       },
     });
@@ -519,7 +521,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     // Both have read it; one has its own rows.
     await committed(one.memory.change({ ...drug('salt of hers'), from: clock.now() }));
     await committed(two.memory.retract({ ...drug('something else'), valid: { from: START, to: clock.now() } }));
-    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const elsewhere = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
     const erased = await elsewhere.erase({
       beliefs: [{ space: 'ward', subject: 'p7' }],
       reason: 'asked',
@@ -529,7 +531,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     clock.forward(1_000);
     for (const { memory: tried } of [one, two]) await committed(tried.assert(drug('none')));
     expect(trajectory.id).toBe('t');
-    const left = await runtimeOver(store, [clinic], { clock }).open('b', clinic);
+    const left = await runtimeOver(store, [clinic], { ports: { clock } }).open('b', clinic);
     await left.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
     const text = await textOf(store);
     expect(text).not.toMatch(/(aspirin|salt) of hers/);
@@ -557,7 +559,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       method: 'test',
       reason: 'later',
     });
-    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const elsewhere = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
     const all = { space: 'ward', subject: 'p7' };
     // The names stay, so the question quotes a blob without a text.
     const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
@@ -570,7 +572,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       members.map(({ object }) => object),
     );
     expect(quoted.some((object) => object.includes('$erased'))).toBe(true);
-    const there = await runtimeOver(store, [clinic], { clock }).open('b', clinic);
+    const there = await runtimeOver(store, [clinic], { ports: { clock } }).open('b', clinic);
     await there.erase(place(all));
     expect(trajectory.id).toBe('t');
     expect(await textOf(store)).not.toMatch(/(flu|none) of hers/);
@@ -587,7 +589,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       shown.push(...members.map(({ object }) => object));
       return members[0]!.claim;
     };
-    const { store, clock, memory, branch } = await begun(kind, { judge: { oracle, choose } });
+    const { store, clock, memory, branch } = await begun(kind, { memory: { judge: { oracle, choose } } });
     const triage = (object: string, days: number) => ({
       ...{ subject: 'p7', predicate: 'triage', object },
       valid: { from: addMicros(START, days), to: addMicros(START, days + 1) },
@@ -600,7 +602,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     // It is cached here, without a question.
     await (isOwn ? committed(tried.assert(triage('green', 2))) : tried.retract(triage('red', 5)));
     const [row] = (await memory.recall({ subject: 'p7', valid: 'any' })).facts;
-    const elsewhere = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const elsewhere = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
     const beliefs = [{ space: 'ward', subject: 'p7', claim: row!.lineage }];
     await elsewhere.erase({ beliefs, reason: 'asked', writ: officer });
     await committed(tried.assert(triage('can wait', 1)));
@@ -613,14 +615,17 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { store, clock, memory } = await begun(kind);
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
     await committed(memory.assert(diagnosis('flu of hers')));
-    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 's', writs: [writ] });
+    const other = await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
+      trajectoryId: 's',
+      writs: [writ],
+    });
     const said = other.memory({ space: 'ward', writ });
     const commit = store.commit.bind(store);
     let isErased = false;
     store.commit = async (batch) => {
       if (batch.repeats !== undefined && !isErased) {
         isErased = true;
-        const eraser = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+        const eraser = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
         await eraser.erase({ beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer });
       }
       return commit(batch);
@@ -636,7 +641,10 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const { store, clock, memory, trajectory } = await begun(kind);
     const diagnosis = (object: string) => ({ subject: 'p7', predicate: 'diagnosis', object, valid: { from: START } });
     await committed(memory.assert(diagnosis('flu of hers')));
-    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 's', writs: [writ] });
+    const other = await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
+      trajectoryId: 's',
+      writs: [writ],
+    });
     const asked = await other.memory({ space: 'ward', writ }).assert(diagnosis('gout'));
     expect(asked.ruling).toBe('escalated');
     const place = { beliefs: [{ space: 'ward', subject: 'p7' }], reason: 'asked', writ: officer };

@@ -44,7 +44,7 @@ onClinics((begun) => {
 
   test('an open trajectory has another process’s questions until the resolution', async () => {
     const { store, clock, trajectory, memory } = await begun();
-    const elsewhere = await runtimeOver(store, [clinic], { clock }).open(trajectory.id, clinic);
+    const elsewhere = await runtimeOver(store, [clinic], { ports: { clock } }).open(trajectory.id, clinic);
     await committed(memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'flu' }));
     const { pending } = (await memory.assert({ subject: 'p7', predicate: 'diagnosis', object: 'cold' })) as never as {
       pending: string;
@@ -132,7 +132,7 @@ onClinics((begun) => {
       return members.find(({ object }) => object === 'urgent')!.claim;
     };
     const asking = new HandClock();
-    const { memory } = await begun({ judge: { oracle, choose }, clock: asking });
+    const { memory } = await begun({ memory: { judge: { oracle, choose } }, ports: { clock: asking } });
     const clock = asking;
     await committed(memory.assert({ subject: 'p7', predicate: 'triage', object: 'urgent' }));
     clock.forward(1_000);
@@ -152,7 +152,7 @@ onClinics((begun) => {
       clock.forward(1_000);
       return members[0]!.claim;
     };
-    const { store, memory, trajectory } = await begun({ judge: { oracle, choose }, clock });
+    const { store, memory, trajectory } = await begun({ memory: { judge: { oracle, choose } }, ports: { clock } });
     const said = (diagnosis: string, triage: string): Promise<Ruling> =>
       memory.assertMany([
         { subject: 'p7', predicate: 'triage', object: triage },
@@ -168,7 +168,10 @@ onClinics((begun) => {
     const answers = [{ request: question!.request, winner }];
     const decide = { principal: 'dr house', method: 'test', answers };
     // Also by a process that did not see the vote.
-    const again = await runtimeOver(store, [clinic], { clock, judge: { oracle, choose } }).open('t', clinic);
+    const again = await runtimeOver(store, [clinic], { ports: { clock }, memory: { judge: { oracle, choose } } }).open(
+      't',
+      clinic,
+    );
     expect(await again.approvals.approve(pending, decide)).toMatchObject({ ruling: 'committed' });
     expect(asked).toHaveLength(1);
     expect(objects((await memory.recall({ subject: 'p7', predicate: 'diagnosis' })).facts)).toEqual(['pneumonia']);
@@ -185,7 +188,7 @@ onClinics((begun) => {
         requests.push(question.request);
         return choose(question);
       };
-      const world = await begun({ judge: { oracle, choose: asking, ...more } });
+      const world = await begun({ memory: { judge: { oracle, choose: asking, ...more } } });
       await committed(world.memory.assert({ ...triage, object: 'urgent' }));
       const keys = () =>
         [...new Set(requests)].map((judge) =>
@@ -250,7 +253,7 @@ onClinics((begun) => {
   });
 
   test('an expired question refuses late answers; a new assertion asks again', async () => {
-    const { clock, trajectory, memory, store } = await begun({ approvalTimeoutMs: 10_000 });
+    const { clock, trajectory, memory, store } = await begun({ approvals: { timeoutMs: 10_000 } });
     const said = { subject: 'p7', predicate: 'diagnosis', source: 'letter 3', valid: { from: day('2026-01-01') } };
     await committed(memory.assert({ ...said, object: 'flu' }));
     const ask = () => memory.assert({ ...said, object: 'cold' }) as Promise<Extract<Ruling, { ruling: 'escalated' }>>;

@@ -39,7 +39,7 @@ onEveryStore((stores) => {
     await committed(memory.assert({ subject: WHO, predicate: 'drug', object: 'penizillin 500' }));
     // Another runtime over the same store, and another trajectory of this one, with plans on the
     // fact.
-    const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
+    const elsewhere = runtimeOver(store, [clinic], { ports: { clock, random: seededRandom('elsewhere') } });
     const trajectories = [
       await elsewhere.create(clinic, { trajectoryId: 'u', writs: [writ] }),
       await ward.assize.create(clinic, { trajectoryId: 'v', writs: [writ] }),
@@ -93,7 +93,7 @@ onEveryStore((stores) => {
       // It has the source's row by then, inherited and as its own.
       await committed(inBranch.assert({ ...said, source: 'first' }));
       await committed(inBranch.assert({ ...said, source: 'second' }));
-      const elsewhere = runtimeOver(store, [clinic], { clock, random: seededRandom('elsewhere') });
+      const elsewhere = runtimeOver(store, [clinic], { ports: { clock, random: seededRandom('elsewhere') } });
       await committed(erasing((await elsewhere.open('t')) as Trajectory, {}));
       clock.forward(1_000);
       await committed(inBranch.assert({ ...said, source: 'third' }));
@@ -143,7 +143,7 @@ onEveryStore((stores) => {
       writes: ['letters'],
       execute: ({ to }) => `sent to ${to}`,
     });
-    const options = { tools: [look, letter], clock: ward.clock };
+    const options = { tools: [look, letter], ports: { clock: ward.clock } };
     const assize = runtimeOver(ward.store, [clinic], options);
     const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
     for (const [patient, weight] of [
@@ -162,7 +162,10 @@ onEveryStore((stores) => {
     await assize.close();
     const hers = [WHO, `seen of ${WHO}`, `sent to ${WHO}`, '81.3 kg'];
     expect(foundIn(await everything(ward), hers)).toEqual(hers);
-    const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open('tools', clinic)) as Trajectory;
+    const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
+      'tools',
+      clinic,
+    )) as Trajectory;
     await committed(erasing(again, {}));
     expect(foundIn(await everything(ward), hers)).toEqual([]);
     expect(foundIn(await everything(ward), ['seen of p8', 'sent to p8', '70 kg'])).toHaveLength(3);
@@ -184,7 +187,7 @@ onEveryStore((stores) => {
         compensate: () => undefined,
       } as never);
     const tools = [declared('later', 'buffered'), declared('now', 'externalised')] as never;
-    const assize = runtimeOver(ward.store, [clinic], { tools, clock: ward.clock });
+    const assize = runtimeOver(ward.store, [clinic], { tools, ports: { clock: ward.clock } });
     const trajectory = (await assize.create(clinic, { trajectoryId: 'tools', writs: [writ] })) as Trajectory;
     for (const [n, patient] of [WHO, 'p8'].entries()) {
       const { ruling } = await trajectory.transaction({ writ, writes: ['**'], name: `visit ${n}` }, async (tx) => {
@@ -198,7 +201,10 @@ onEveryStore((stores) => {
     await assize.close();
     const of = (patient: string) => ['later', 'now'].map((name) => `${name} has done it for ${patient}`);
     expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toHaveLength(3);
-    const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open('tools', clinic)) as Trajectory;
+    const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
+      'tools',
+      clinic,
+    )) as Trajectory;
     await committed(erasing(again, {}));
     expect(foundIn(await everything(ward), [WHO, ...of(WHO)])).toEqual([]);
     expect(foundIn(await everything(ward), of('p8'))).toHaveLength(2);
@@ -221,7 +227,7 @@ onEveryStore((stores) => {
               })),
             ),
           );
-        const other = (await runtimeOver(store, [clinic], { clock }).create(clinic, {
+        const other = (await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
           trajectoryId: 'other',
           writs: [writFor('nurse')],
         })) as Trajectory;
@@ -245,7 +251,7 @@ onEveryStore((stores) => {
             };
           },
         });
-        const there = (await runtimeOver(watched, [clinic], { clock }).open('t', clinic)) as Trajectory;
+        const there = (await runtimeOver(watched, [clinic], { ports: { clock } }).open('t', clinic)) as Trajectory;
         const ruling = await erasing(there, {});
         expect(ruling).toMatchObject({ ruling: 'committed', remaining: isSaid ? ['other'] : [] });
         expect(erasures).toBe(2);
@@ -297,7 +303,7 @@ onEveryStore((stores) => {
           const ward = await begun(stores);
           await say(ward);
           const torn = faultyStore(ward.store, faultAt(step, { kind: 'torn', sent }, 'commit'));
-          const crashing = runtimeOver(torn, [clinic], { clock: ward.clock });
+          const crashing = runtimeOver(torn, [clinic], { ports: { clock: ward.clock } });
           const there = (await crashing.open('t', clinic)) as Trajectory;
           await expect(erasing(there, {})).rejects.toMatchObject({
             code: expect.stringMatching(/^(commit_unknown|store_)/),
@@ -309,7 +315,7 @@ onEveryStore((stores) => {
           const left = (await rowsOf(ward.store)).filter(({ subject }) => subject === WHO);
           expect(left.length > 0).toBe(done < steps);
 
-          const again = (await runtimeOver(ward.store, [clinic], { clock: ward.clock }).open(
+          const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
             't',
             clinic,
           )) as Trajectory;

@@ -52,7 +52,7 @@ async function begun(kind: string): Promise<Ward> {
   const url = kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`;
   const store = await openStore(url);
   const clock = new HandClock();
-  const assize = runtimeOver(store, [scales], { clock });
+  const assize = runtimeOver(store, [scales], { ports: { clock } });
   const trajectory = (await assize.create(scales, { trajectoryId: 't', writs: [writ] })) as Trajectory;
   return { url, store, clock, assize, trajectory, memory: trajectory.memory({ space: 'ward', writ: officer }) };
 }
@@ -96,7 +96,7 @@ async function expectSound(ward: Ward): Promise<void> {
   const { store, trajectory } = ward;
   for (const report of await verifyStore(store)) expect(report).toMatchObject({ valid: true });
   const opened = async (): Promise<Json> => {
-    const again = await runtimeOver(store, [scales], { clock: ward.clock }).open('t', scales);
+    const again = await runtimeOver(store, [scales], { ports: { clock: ward.clock } }).open('t', scales);
     return again.state() as Json;
   };
   expect(await opened()).toEqual(trajectory.state());
@@ -215,7 +215,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await did(branch as Trajectory, 'weigh', { at: 'c', patient: WHO, weight: 'zq79' });
     expect((await erasing(memory)).remaining).toEqual(['b']);
     const cardsIn = async (): Promise<boolean[]> => {
-      const again = await runtimeOver(store, [scales], { clock: ward.clock }).open('b', scales);
+      const again = await runtimeOver(store, [scales], { ports: { clock: ward.clock } }).open('b', scales);
       expect(again.state()).toEqual(branch.state());
       return Object.values(stateOf(again as Trajectory).cards).map(isErased);
     };

@@ -46,7 +46,7 @@ async function beside<T>(others: Memory, writers: number, wanted: () => Promise<
 describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   const begun = async () => {
     const store = await openStore(kind === 'memory' ? 'memory:' : `sqlite:${join(folder, `${++files}.db`)}`);
-    const assize = runtimeOver(store, [clinic], { clock: new HandClock() });
+    const assize = runtimeOver(store, [clinic], { ports: { clock: new HandClock() } });
     const [trajectory, other] = (await Promise.all(
       ['t', 'u'].map((trajectoryId) => assize.create(clinic, { trajectoryId, writs: [writ] })),
     )) as [Trajectory, Trajectory];

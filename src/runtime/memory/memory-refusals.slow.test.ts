@@ -243,7 +243,10 @@ onClinics((begun) => {
       counselors: clinic.counselors,
       memory: clinic.memory as never,
     });
-    const teller = await runtimeOver(store, [telling], { clock }).create(telling, { trajectoryId: 'u', writs: [writ] });
+    const teller = await runtimeOver(store, [telling], { ports: { clock } }).create(telling, {
+      trajectoryId: 'u',
+      writs: [writ],
+    });
     for (const [saying, code] of refusals)
       expect(
         await teller.propose({ ...intent('tell', { sayings: [saying] }, writ), role: 'teller' } as never),
@@ -261,7 +264,7 @@ onClinics((begun) => {
       asked.push(request);
       return first!.claim;
     };
-    const { trajectory, memory } = await begun({ judge: { oracle, choose } });
+    const { trajectory, memory } = await begun({ memory: { judge: { oracle, choose } } });
     const from = (n: number): Instant => addMicros(START, n * 1_000_000);
     const said = (predicate: string, count: number) =>
       Array.from({ length: count }, (_, n) => ({
@@ -334,7 +337,7 @@ onClinics((begun) => {
       asked.push(request);
       return first!.claim;
     };
-    const { trajectory, memory } = await begun({ judge: { oracle, choose } });
+    const { trajectory, memory } = await begun({ memory: { judge: { oracle, choose } } });
     const each = (predicate: string, object: string, keys: number) =>
       Array.from({ length: keys }, (_, n) => ({ subject: `p${n}`, predicate, object, valid: { from: START } }));
     for (const predicate of ['diagnosis', 'triage']) {

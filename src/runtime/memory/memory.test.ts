@@ -101,7 +101,7 @@ onClinics((begun) => {
   test('reads are stable up to a partition’s last change; slow clocks add later', async () => {
     const { clock, memory, store } = await begun();
     const behind = new HandClock();
-    const other = runtimeOver(store, [clinic], { clock: behind });
+    const other = runtimeOver(store, [clinic], { ports: { clock: behind } });
     const theirs = (await other.create(clinic, { trajectoryId: 'behind', writs: [writ] })).memory({
       space: 'ward',
       writ,
@@ -209,7 +209,7 @@ onClinics((begun) => {
     const spring = { from: day('2026-03-01'), to: day('2026-06-01') };
     await committed(memory.retract({ subject: 'p7', predicate: 'allergy', valid: spring }));
     const versions = (await memory.history()).length;
-    const again = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const again = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
     const later = again.memory({ space: 'ward', writ });
     for (const one of [memory, later])
       expect((await committed(one.assertMany([...letters, said('letter 4')]))).delta.beliefs).toEqual([]);
@@ -235,7 +235,7 @@ onClinics((begun) => {
       Array.from({ length: 40 }, (_, n) => Math.min(n + 1, 32)),
     );
     await assize.close();
-    const later = await runtimeOver(store, [clinic], { clock }).open('t', clinic);
+    const later = await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic);
     const again = await committed(later.memory({ space: 'ward', writ }).assert(said(38)));
     expect(again.delta.beliefs).toEqual([]);
   });
@@ -345,7 +345,10 @@ onClinics((begun) => {
 
   test('newer facts of another process are in questions, and are retracted', async () => {
     const { store, clock, trajectory, memory } = await begun();
-    const other = await runtimeOver(store, [clinic], { clock }).create(clinic, { trajectoryId: 'u', writs: [writ] });
+    const other = await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
+      trajectoryId: 'u',
+      writs: [writ],
+    });
     const theirs = other.memory({ space: 'ward', writ });
     const flu = { subject: 'p7', predicate: 'diagnosis', object: 'flu' };
     await committed(memory.assert({ ...flu, confidence: 0.5 }));
@@ -370,7 +373,10 @@ onClinics((begun) => {
     const raced = async () => {
       const world = await begun();
       const { store, clock } = world;
-      const theirs = (await runtimeOver(store, [clinic], { clock }).open('t', clinic)).memory({ space: 'ward', writ });
+      const theirs = (await runtimeOver(store, [clinic], { ports: { clock } }).open('t', clinic)).memory({
+        space: 'ward',
+        writ,
+      });
       const { commit } = store;
       const beforeCommit = (said: () => Promise<Ruling>): void => {
         store.commit = async (batch) => {

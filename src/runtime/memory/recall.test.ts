@@ -97,7 +97,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test('finds facts by embedding and by hybrid search', async () => {
     const told: string[] = [];
-    const { memory, store, assize } = await begun({ embedder: embedder(told) });
+    const { memory, store, assize } = await begun({ memory: { embedder: embedder(told) } });
     const near = await memory.recall({ text: 'painkiller', by: 'embedding', limit: 2 });
     expect(subjects(near)).toBe('ann dan');
     expect(near.scores!.map(({ score, text, embedding }) => [score === embedding, text])).toEqual([
@@ -119,7 +119,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
   });
 
   test('hybrid search ranks only rows in the relation, as it does for a name', async () => {
-    const { memory, store } = await begun({ embedder: embedder([]) });
+    const { memory, store } = await begun({ memory: { embedder: embedder([]) } });
     const now = { from: '2026-01-10T00:00:00.000000Z', to: '2026-01-20T00:00:00.000000Z' } as const;
     const later = { from: '2030-01-10T00:00:00.000000Z', to: '2030-01-20T00:00:00.000000Z' } as const;
     const said = (subject: string, object: string, valid: Period) => ({ subject, predicate: 'allergy', object, valid });
@@ -139,7 +139,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
 
   test('an embedder never receives erased values', async () => {
     const told: string[] = [];
-    const { memory, trajectory, store } = await begun({ embedder: embedder(told) });
+    const { memory, trajectory, store } = await begun({ memory: { embedder: embedder(told) } });
     const asked = (await memory.recall({ text: 'does ann take aspirin daily', subject: 'nobody' })).observation;
     await memory.assert({ subject: 'zoe', predicate: 'allergy', object: 'x' }, { observations: [asked] });
     const erased = await trajectory.erase({ beliefs: [{ space: 'ward', subject: 'ann' }], reason: 'r', writ });
@@ -227,24 +227,26 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       // A service that answers with a sparse array.
       (count: number) => new Array(count),
     ]) {
-      const memory = runtimeOver(store, [clinic], { embedder: given(vectors) }).memory('ward');
+      const memory = runtimeOver(store, [clinic], { memory: { embedder: given(vectors) } }).memory('ward');
       await wrong(memory, { text: 'x', by: 'embedding' }, 'bad_vector');
     }
     expect(await store.textsToEmbed('odd', 'ward', 10)).toHaveLength(4);
-    await runtimeOver(store, [clinic], { embedder: given(all(new Float32Array([1, 2]))) })
+    await runtimeOver(store, [clinic], { memory: { embedder: given(all(new Float32Array([1, 2]))) } })
       .memory('ward')
       .embed();
     const other = runtimeOver(store, [clinic], {
-      embedder: { ...given(all(new Float32Array(3).fill(1))), dimensions: 3 },
+      memory: { embedder: { ...given(all(new Float32Array(3).fill(1))), dimensions: 3 } },
     });
     await wrong(other.memory('ward'), { text: 'x', by: 'embedding' }, 'store_invalid_input');
     const failing = { ...given(all(0)), embed: () => Promise.reject(new Error('no network')) };
     await expect(
-      runtimeOver(store, [clinic], { embedder: failing }).memory('ward').recall({ text: 'x', by: 'hybrid' }),
+      runtimeOver(store, [clinic], { memory: { embedder: failing } })
+        .memory('ward')
+        .recall({ text: 'x', by: 'hybrid' }),
     ).rejects.toThrow('no network');
     const silent = { ...given(all(0)), embed: () => new Promise<never>(() => {}) };
     const ended = new AbortController();
-    const waiting = runtimeOver(store, [clinic], { embedder: { ...silent, id: 'silent' } }).memory('ward');
+    const waiting = runtimeOver(store, [clinic], { memory: { embedder: { ...silent, id: 'silent' } } }).memory('ward');
     const { signal: soon } = ended;
     setImmediate(() => ended.abort(new Error('enough')));
     for (const each of await Promise.allSettled([
@@ -255,7 +257,7 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(other.memory('ward').embed({ signal })).rejects.toThrow('enough');
     for (const wrong of [{ id: '' }, { dimensions: 0 }])
-      expect(() => runtimeOver(store, [clinic], { embedder: { ...failing, ...wrong } })).toThrow(
+      expect(() => runtimeOver(store, [clinic], { memory: { embedder: { ...failing, ...wrong } } })).toThrow(
         expect.objectContaining({ code: 'bad_option' }),
       );
     await store.close();

@@ -29,7 +29,7 @@ const apart = deskOf('footprint');
 
 /** A runtime with its own randomness, as another process has it. */
 function processOver(store: FaultyStore, name: string): Assize {
-  return runtimeOver(store, [desk, apart, budget], { random: seededRandom(name) });
+  return runtimeOver(store, [desk, apart, budget], { ports: { random: seededRandom(name) } });
 }
 
 async function begun(
@@ -553,8 +553,7 @@ test('in any order two agents in two processes keep the budget cap (property)', 
         store,
         domains: [budget],
         anchors: [operator.publicKey],
-        random: seededRandom(name),
-        pause: async () => {},
+        ports: { random: seededRandom(name), pause: async () => {} },
       });
     const first = await make('one').create(budget, { trajectoryId: 't', writs: [worker] });
     const both = [first, await make('two').open('t')];

@@ -63,7 +63,7 @@ describe('the same key and intent', () => {
   test('with an observation name no longer allowed: the ruling is kept', async () => {
     const store = new MemoryStore();
     const clock = new HandClock();
-    const runtime = () => runtimeOver(store, [desk], { oracle: store, clock });
+    const runtime = () => runtimeOver(store, [desk], { oracle: store, ports: { clock } });
     const trajectory = await runtime().create(desk, { trajectoryId: 't', writs: [worker] });
     const elsewhere = await runtime().open('t');
     const { value, oracle_key } = await createOracle({ store, clock, mode: 'record' }).consult({
@@ -112,7 +112,7 @@ test.each(['approve', 'reject', 'expire'] as const)(
   async (way) => {
     for (let turns = 0; turns < 24; turns++) {
       const [store, clock] = [new FaultyStore(), new HandClock()];
-      const assize = runtimeOver(store, [desk], { clock, approvalTimeoutMs: 1_000 });
+      const assize = runtimeOver(store, [desk], { ports: { clock }, approvals: { timeoutMs: 1_000 } });
       const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
       const ask = (): Promise<Ruling> =>
         trajectory.propose(intent('ask', { amount: 5 }, worker, { idempotencyKey: 'k' }));

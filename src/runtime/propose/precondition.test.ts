@@ -15,7 +15,7 @@ const worker = writFor('agent');
 const desk = deskOf('footprint');
 
 function processOver(store: FaultyStore, name = 'one'): Assize {
-  return runtimeOver(store, [desk, ward], { random: seededRandom(name) });
+  return runtimeOver(store, [desk, ward], { ports: { random: seededRandom(name) } });
 }
 
 async function begun(): Promise<{ store: FaultyStore; trajectory: Trajectory }> {

@@ -237,7 +237,7 @@ async function outcomeOf(change: Change, body: Body, more: Partial<TransactionOp
   const { trajectory, all, store } = await stage({
     tools,
     domain: sum,
-    around: { resolvers: { test: (name) => [name] } },
+    around: { effects: { resolvers: { test: (name) => [name] } } },
   });
   const made = await codeOf(trajectory.transaction({ ...all, ...more }, (tx) => body(tx, change)));
   const { action, observations } =

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool, NoAnswer } from '#effects';
-import type { AssizeOptions } from '#runtime';
+import type { EffectOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
@@ -17,12 +17,12 @@ const ACTS = 'reversible.externalised';
 const HOLD_MS = 86_400_000;
 
 /** Calls that are refused or lost `times` times before one succeeds. */
-async function stage(fault: Fault, times: number, options: Partial<AssizeOptions> = {}) {
+async function stage(fault: Fault, times: number, limits: EffectOptions = {}) {
   const sink = new OutsideSink('keyed');
   const store = new MemoryStore();
   const made = { do: 0, undo: 0, ask: 0 };
   let pausedMs = 0;
-  const processOf = (steps: Steps, more: Partial<AssizeOptions> = {}) => {
+  const processOf = (steps: Steps, more: EffectOptions = {}) => {
     const outside = {
       sink,
       steps,
@@ -35,7 +35,11 @@ async function stage(fault: Fault, times: number, options: Partial<AssizeOptions
     const pause = async (_: number, to: number): Promise<void> => {
       pausedMs = Math.max(pausedMs, to);
     };
-    return runtimeOver(storeOf(store, steps), [tally], { tools, pause, blockTimeoutMs: HOLD_MS, ...options, ...more });
+    return runtimeOver(storeOf(store, steps), [tally], {
+      tools,
+      ports: { pause },
+      effects: { blockTimeoutMs: HOLD_MS, ...limits, ...more },
+    });
   };
   await processOf(new Steps()).create(tally, { trajectoryId: 't' });
   const transact = async (assize: ReturnType<typeof runtimeOver>, tool: string, ends: 'commit' | 'throw') => {
@@ -89,7 +93,10 @@ test.each([1, 3])('with %i attempts, a lost one that the sink denies counts as f
     return of === 'do' ? 'lose_before' : 'none';
   };
   const tools = [toolFor({ sink, steps: new Steps(), fault }, 'irreversible', 'buffered')];
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools, maxAttempts: tries, blockTimeoutMs: HOLD_MS });
+  const assize = runtimeOver(new MemoryStore(), [tally], {
+    tools,
+    effects: { maxAttempts: tries, blockTimeoutMs: HOLD_MS },
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {
     await tx.call(HELD, { what: 'held' });
@@ -148,7 +155,11 @@ describe('a sink that says when to try again', () => {
       },
     });
     const pause = async (from: number, to: number): Promise<void> => void pauses.push([from, to]);
-    const assize = runtimeOver(new MemoryStore(), [tally], { tools: [tool], pause, blockTimeoutMs });
+    const assize = runtimeOver(new MemoryStore(), [tally], {
+      tools: [tool],
+      ports: { pause },
+      effects: { blockTimeoutMs },
+    });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const { effects } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:r'] }, async (tx) => {
       await tx.call('busy', {});
@@ -193,8 +204,8 @@ describe('a sink that says when to try again', () => {
 });
 
 test.each([0, -1, 1.5, 101, Number.NaN, '3', null])('%o tries are refused', (tries) => {
-  const made = () => runtimeOver(new MemoryStore(), [tally], { tools: [], maxAttempts: tries as number });
+  const made = () => runtimeOver(new MemoryStore(), [tally], { tools: [], effects: { maxAttempts: tries as number } });
   expect(made).toThrow(
-    expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('maxAttempts') }),
+    expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('effects.maxAttempts must') }),
   );
 });

@@ -57,7 +57,10 @@ async function stage(sink: Sink, asks: 'writes' | 'resolver') {
     },
   };
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [tally], { tools: [act], ...(asks === 'resolver' ? { resolvers } : {}) });
+  const assize = runtimeOver(store, [tally], {
+    tools: [act],
+    ...(asks === 'resolver' ? { effects: { resolvers } } : {}),
+  });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (isAwaited: boolean) =>
     trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'], retries: 0 }, async (tx: Transaction) => {
@@ -111,7 +114,7 @@ test('a staged read that is no longer authorised is released, and nothing else',
     readsStaged: { at: {}, part: {} },
     execute: () => 1,
   });
-  const assize = runtimeOver(new MemoryStore(), [tally], { clock, tools: [act, look] });
+  const assize = runtimeOver(new MemoryStore(), [tally], { ports: { clock }, tools: [act, look] });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const writ = writFor('alice', { expires: addMicros(START, 5_000_000) });
   const scopes = { reads: ['test:look'], writes: ['test:act'] };

@@ -216,7 +216,7 @@ onEveryStore((stores) => {
       let steps = new Steps();
       const outside: Outside = { sink, steps: { step: () => steps.step() } as Steps };
       const tools = toolsOf(outside, ['reversible', 'externalised']);
-      const assize = runtimeOver(store, [asking], { tools, resolvers });
+      const assize = runtimeOver(store, [asking], { tools, effects: { resolvers } });
       const trajectory = await assize.create(asking, { trajectoryId: 't' });
       const { ruling } = await trajectory.transaction(options, async (tx) => {
         await tx.call('reversible.externalised', { what: 'asked' });

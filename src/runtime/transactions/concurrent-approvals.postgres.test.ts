@@ -18,7 +18,11 @@ async function approvedByTwo(stores: readonly [Store, Store]): Promise<void> {
   const sink = new OutsideSink('keyed');
   const tools = [toolFor({ sink, steps: new Steps() }, 'irreversible', 'buffered')];
   const runtimes = stores.map((store, i) =>
-    runtimeOver(store, [asking], { tools, leaseMs: LEASE_MS, random: seededRandom(`process ${i}`) }),
+    runtimeOver(store, [asking], {
+      tools,
+      effects: { leaseMs: LEASE_MS },
+      ports: { random: seededRandom(`process ${i}`) },
+    }),
   );
   const trajectory = await runtimes[0]!.create(asking, { trajectoryId: 't' });
   const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {

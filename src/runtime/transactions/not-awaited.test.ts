@@ -195,7 +195,7 @@ test.each(REFUSED)('a call %s that is not awaited fails the transaction, not the
 const RESOLVERS = { test: async (name: string) => [name] };
 
 test.each([
-  ['that a resolver is asked about', { resolvers: RESOLVERS }, async () => undefined],
+  ['that a resolver is asked about', { effects: { resolvers: RESOLVERS } }, async () => undefined],
   ['that has to wait for its turn', {}, acts],
 ] as const)('so does one %s', async (_, given, before) => {
   const { trajectory, options, stands } = await stage(given);

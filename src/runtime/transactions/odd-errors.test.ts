@@ -94,7 +94,10 @@ describe.each(ODD)('where %s is thrown', (_, thrown) => {
     '%s, it is an error, all is compensated, and the next one continues',
     async (_place, error, body) => {
       const resolvers = { named: () => throwing(thrown) };
-      const { sink, trajectory, all } = await stage({ tools: toolsThrowing(thrown), around: { resolvers } });
+      const { sink, trajectory, all } = await stage({
+        tools: toolsThrowing(thrown),
+        around: { effects: { resolvers } },
+      });
       const made = trajectory.transaction(all, async (tx) => {
         await tx.call('reversible.externalised', { what: 'a' });
         await body(tx, thrown);

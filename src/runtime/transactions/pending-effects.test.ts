@@ -194,7 +194,9 @@ test.each<Sink>(['keyed', 'queryable', 'blind'])(
 
 test.each(['reject', 'expire'] as const)('where it comes to %s, nothing is called again', async (end) => {
   const clock = new HandClock();
-  const { did, trajectory, putUp, verified } = await stage({ around: { clock, approvalTimeoutMs: 1_000 } });
+  const { did, trajectory, putUp, verified } = await stage({
+    around: { ports: { clock }, approvals: { timeoutMs: 1_000 } },
+  });
   const { id } = await putUp(both);
   if (end === 'reject') await trajectory.approvals.reject(id, { principal: 'doc', method: 'test', reason: 'no' });
   else clock.forward(2_000);
@@ -275,7 +277,7 @@ test.each([
 ])('during other writes: a call that %s is never committed', async (_, change) => {
   const { sink, odd, store, assize, trajectory, putUp } = await stage({ domain: footprint, shared: true });
   const { id } = await putUp((tx) => tx.call('odd', {}));
-  const other = runtimeOver(store, [footprint], { random: seededRandom('other') });
+  const other = runtimeOver(store, [footprint], { ports: { random: seededRandom('other') } });
   const theirs = await other.open('t');
   Object.assign(odd, change);
   odd.meanwhile = async () => {
@@ -387,7 +389,9 @@ test('of concurrent approving processes one succeeds and calls the tool once', a
   const sink = new OutsideSink('keyed');
   const tools = [toolFor({ sink, steps: new Steps() }, 'reversible', 'externalised')];
   const store = new MemoryStore({ shared: true });
-  const processes = ['a', 'b', 'c'].map((name) => runtimeOver(store, [asking], { tools, random: seededRandom(name) }));
+  const processes = ['a', 'b', 'c'].map((name) =>
+    runtimeOver(store, [asking], { tools, ports: { random: seededRandom(name) } }),
+  );
   const [first] = processes;
   const trajectory = await first!.create(asking, { trajectoryId: 't' });
   const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:**'] }, async (tx) => {

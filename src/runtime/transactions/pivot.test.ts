@@ -152,7 +152,7 @@ test('a pivot is called once, after approval and all else, and is observed', asy
 test.each(['reject', 'expire', 'throw'] as const)('where it comes to %s, it is never called', async (end) => {
   const clock = new HandClock();
   const { sink, assize, trajectory, putUp, transact, verified } = await stage({
-    around: { clock, ...(end === 'expire' ? { approvalTimeoutMs: 1_000 } : {}) },
+    around: { ports: { clock }, ...(end === 'expire' ? { approvals: { timeoutMs: 1_000 } } : {}) },
   });
   const body = (tx: Transaction) => tx.call(PIVOT, { what: 'pivot' });
   if (end === 'throw') {
@@ -360,7 +360,7 @@ describe('after the commit', () => {
     const execute = async ({ what }: { what: string }, _: CallContext) => ({ did: what, got: await promise });
     const { assize, trajectory, putUp, transact } = await stage({
       tool: { execute: execute as never },
-      around: { pause: systemPause },
+      around: { ports: { pause: systemPause } },
     });
     const { id } = await putUp((tx) => tx.call(PIVOT, { what: 'pivot' }));
     const approved = trajectory.approvals.approve(id, doctor);

@@ -53,7 +53,7 @@ async function leave(store: MemoryStore, sink: OutsideSink, at: string): Promise
 test('unreadable work is reported once per reason and resumed once readable', async () => {
   const { store, runtime, reads } = await left(3);
   const told: RuntimeError[] = [];
-  const assize = runtime({ onRecoveryFailed: (error) => told.push(error) });
+  const assize = runtime({ effects: { onRecoveryFailed: (error) => told.push(error) } });
   reads(() => Promise.reject(new Error('the disk is gone')));
   expect(await assize.recoverEffects()).toEqual([]);
   expect(await store.openEffects()).toHaveLength(3);
@@ -86,7 +86,7 @@ test('without a listener the process warns', async () => {
 test('a concurrent close reports nothing, as no work is to be resumed', async () => {
   const { runtime, reads } = await left(1);
   const told: RuntimeError[] = [];
-  const assize = runtime({ onRecoveryFailed: (error) => told.push(error) });
+  const assize = runtime({ effects: { onRecoveryFailed: (error) => told.push(error) } });
   const [isRead, isClosing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   reads(async () => {
     isRead.resolve();

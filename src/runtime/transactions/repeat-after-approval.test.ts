@@ -163,7 +163,7 @@ test('the same call and name in another store is a different call to a sink', as
   const clock = new HandClock();
   for (const what of ['in the first store', 'in the second store']) {
     const tools = [toolFor(outside, 'reversible', 'externalised')];
-    const assize = runtimeOver(new MemoryStore(), [tally], { tools, clock });
+    const assize = runtimeOver(new MemoryStore(), [tally], { tools, ports: { clock } });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const run = () =>
       trajectory.transaction(OPTIONS, async (tx) => {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { DidNothing } from '#effects';
-import type { Assize, AssizeOptions } from '#runtime';
+import type { Assize, AssizeOptions, RuntimePorts } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
@@ -122,7 +122,7 @@ describe('close with recover: false', () => {
   test('waits for no other try', async () => {
     const { sink, runtime, endsWithNext } = await left(1);
     const waits = Promise.withResolvers<void>();
-    const pause: AssizeOptions['pause'] = (_, __, signal) =>
+    const pause: RuntimePorts['pause'] = (_, __, signal) =>
       new Promise((resolve) => {
         waits.resolve();
         signal?.addEventListener('abort', () => resolve());
@@ -132,7 +132,7 @@ describe('close with recover: false', () => {
       tries++;
       return 'fail';
     };
-    const assize = runtime(refuses, { pause });
+    const assize = runtime(refuses, { ports: { pause } });
     const recovering = assize.recoverEffects().catch((error: unknown) => error);
     await waits.promise;
     await assize.close({ recover: false });
@@ -179,12 +179,12 @@ describe('close with recover: false', () => {
   test('approved effects are committed and left, without waiting for a retry', async () => {
     const { store, sink, runtime } = await left(0, new MemoryStore(), orders);
     const waits = Promise.withResolvers<void>();
-    const pause: AssizeOptions['pause'] = (_, __, signal) =>
+    const pause: RuntimePorts['pause'] = (_, __, signal) =>
       new Promise((resolve) => {
         waits.resolve();
         signal?.addEventListener('abort', () => resolve());
       });
-    const assize = runtime(() => 'fail', { pause });
+    const assize = runtime(() => 'fail', { ports: { pause } });
     const trajectory = await assize.open('t');
     const { ruling } = await trajectory.transaction({ writ: writFor('alice'), writes: ['test:0'] }, async (tx) => {
       await tx.call('irreversible.buffered', { what: 'a', at: '0' });

@@ -75,7 +75,7 @@ class Site {
         toolFor(outside, 'reversible', 'buffered'),
         toolFor(outside, 'irreversible', 'buffered'),
       ],
-      random: seededRandom(`process ${this.#processes++}`),
+      ports: { random: seededRandom(`process ${this.#processes++}`) },
     });
   }
 }

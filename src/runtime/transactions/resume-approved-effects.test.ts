@@ -54,7 +54,7 @@ async function stage(
   const outside: Outside = { sink: world.sink, steps: new Steps() };
   const tool = toolFor(outside, 'reversible', 'externalised');
   const tools = [undo === undefined ? tool : waiting(tool, undo)];
-  const opener = runtimeOver(through(store), [tally], { tools, random: seededRandom('opener') });
+  const opener = runtimeOver(through(store), [tally], { tools, ports: { random: seededRandom('opener') } });
   const isFree = async (): Promise<boolean> => {
     const wait = new AbortController();
     const tenure = store.leaseEffects(wait.signal).catch(() => undefined);
@@ -96,7 +96,7 @@ test('an opener keeps the lease only while it works; another process continues',
   await isAllDone();
   const outside: Outside = { sink: world.sink, steps: new Steps() };
   const worker = runtimeOver(store, [tally], {
-    random: seededRandom('worker'),
+    ports: { random: seededRandom('worker') },
     tools: [toolFor(outside, 'reversible', 'externalised')],
   });
   expect((await transact(worker)).ruling.ruling).toBe('committed');

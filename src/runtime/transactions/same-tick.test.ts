@@ -91,7 +91,7 @@ async function stage({
     }),
   ];
   const resolvers: Resolvers = { test: async (scope) => [scope] };
-  const assize = runtimeOver(store, [tally], { tools, ...(names && { resolvers }) });
+  const assize = runtimeOver(store, [tally], { tools, ...(names && { effects: { resolvers } }) });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (writes: readonly string[], body: (tx: Transaction) => Promise<unknown>, deadlineMs?: number) =>
     trajectory.transaction(

@@ -26,7 +26,7 @@ async function stage() {
       };
     },
   });
-  const assize = runtimeOver(own, [tally], { tools: [], leaseMs: 600_000 });
+  const assize = runtimeOver(own, [tally], { tools: [], effects: { leaseMs: 600_000 } });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const count = (deadlineMs: number, more: object = {}, first: (tx: Transaction) => unknown = () => undefined) =>
     trajectory

@@ -74,7 +74,7 @@ async function stage(
   const failures: RuntimeError[] = [];
   const assize = runtimeOver(slow(store, refuses), [tally], {
     tools,
-    onRecoveryFailed: (error) => failures.push(error),
+    effects: { onRecoveryFailed: (error) => failures.push(error) },
   });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   return { sink, calls, failures, assize, trajectory };

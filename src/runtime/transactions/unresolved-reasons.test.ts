@@ -32,7 +32,7 @@ function throwing(error: unknown, sink: Sink, delivery: 'buffered' | 'externalis
 
 async function ordered(tool: Tool) {
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [attended], { tools: [tool], pause: async () => undefined });
+  const assize = runtimeOver(store, [attended], { tools: [tool], ports: { pause: async () => undefined } });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   const told = await trajectory
     .transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, async (tx) => {
@@ -107,7 +107,7 @@ test('a call that does not answer in time has the reason `too_slow`', async () =
     execute: () => new Promise(() => undefined),
   });
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [attended], { tools: [hanging], callTimeoutMs: 5 });
+  const assize = runtimeOver(store, [attended], { tools: [hanging], effects: { callTimeoutMs: 5 } });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   const told = trajectory.transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, (tx) =>
     tx.call('shop.order', {}),
@@ -127,7 +127,7 @@ test('a call that reports no start at its timeout runs once, even if blind', asy
       return null;
     },
   });
-  const assize = runtimeOver(new MemoryStore(), [attended], { tools: [inLine], callTimeoutMs: 500 });
+  const assize = runtimeOver(new MemoryStore(), [attended], { tools: [inLine], effects: { callTimeoutMs: 500 } });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   await trajectory.transaction({ writ: writFor('alice'), writes: ['shop:**'], retries: 0 }, async (tx) => {
     await tx.call('shop.order', {});

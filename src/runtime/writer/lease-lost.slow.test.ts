@@ -62,7 +62,7 @@ async function leave(store: Store, outside: Outside): Promise<void> {
   const random = seededRandom('left');
   const dying = await runtimeOver(storeOf(store, steps), [tally], {
     tools: toolsOf({ ...outside, steps }),
-    random,
+    ports: { random },
   }).open('t');
   await Promise.race([
     // However slow the machine is.

@@ -24,12 +24,15 @@ async function begun(options: Partial<AssizeOptions> = {}, domain = two) {
   const resolved: ResolvedNotification[] = [];
   const failed: RuntimeError[] = [];
   const assize = runtimeOver(store, [domain], {
-    clock,
-    approvalTimeoutMs: 10 * MINUTE,
-    onPending: (notice) => told.push(notice),
-    onResolved: (notice) => resolved.push(notice),
     onNotificationFailed: (error) => failed.push(error),
     ...options,
+    ports: { clock, ...options.ports },
+    approvals: {
+      timeoutMs: 10 * MINUTE,
+      onPending: (notice) => told.push(notice),
+      onResolved: (notice) => resolved.push(notice),
+      ...options.approvals,
+    },
   });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker, careful] });
   return { store, clock, assize, trajectory, told, resolved, failed };
@@ -93,7 +96,7 @@ describe('a listener', () => {
 
   test('receives its own copy: changing the copy changes nothing', async () => {
     const { store, trajectory } = await begun({
-      onPending: ({ proposal }) => Object.assign(proposal.action, { args: { amount: 9 } }),
+      approvals: { onPending: ({ proposal }) => Object.assign(proposal.action, { args: { amount: 9 } }) },
     });
     const first = await pendingOf(trajectory.propose(ask));
     await trajectory.approvals.approve(await pendingOf(trajectory.approvals.approve(first, doctor('a'))), doctor('b'));
@@ -108,7 +111,7 @@ describe('a listener', () => {
       },
       async () => Promise.reject(broken),
     ]) {
-      const { trajectory, failed } = await begun({ onPending: listener, onResolved: listener });
+      const { trajectory, failed } = await begun({ approvals: { onPending: listener, onResolved: listener } });
       const first = await pendingOf(trajectory.propose(ask));
       const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
       await trajectory.approvals.approve(second, doctor('b'));
@@ -121,7 +124,7 @@ describe('a listener', () => {
     }
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const { trajectory } = await begun({
-      onPending: () => Promise.reject(broken),
+      approvals: { onPending: () => Promise.reject(broken) },
       onNotificationFailed: () => {
         throw new Error('nor can this');
       },
@@ -135,7 +138,11 @@ describe('a listener', () => {
   test('may decide at once', async () => {
     const decided = Promise.withResolvers<unknown>();
     const { trajectory, resolved } = await begun(
-      { onPending: ({ id }) => trajectory.approvals.approve(id, doctor('a')).then(decided.resolve, decided.reject) },
+      {
+        approvals: {
+          onPending: ({ id }) => trajectory.approvals.approve(id, doctor('a')).then(decided.resolve, decided.reject),
+        },
+      },
       one,
     );
     await pendingOf(trajectory.propose(ask));
@@ -166,7 +173,7 @@ describe('a listener', () => {
       onResolved: (notice: unknown) => told.push(notice),
     };
     const first = await pendingOf(trajectory.propose(ask));
-    const other = runtimeOver(store, [two], { random: seededRandom('other'), ...listeners });
+    const other = runtimeOver(store, [two], { approvals: listeners, ports: { random: seededRandom('other') } });
     const there = await other.open('t');
     const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
     await there.approvals.statusOf(first);

@@ -28,7 +28,7 @@ export interface ResolvedNotification {
 }
 
 /** Listeners for the counselor queue. Their errors do not affect the requester. */
-export interface NotificationListeners {
+export interface ApprovalListeners {
   /**
    * Notified of every pending proposal once its entry is durable, once per entry, by the process
    * that wrote it. A process that ends before the notification never sends it; `Assize.pending`
@@ -37,19 +37,20 @@ export interface NotificationListeners {
   readonly onPending?: (notice: PendingNotification) => unknown;
   /** Notified likewise of every final decision. */
   readonly onResolved?: (notice: ResolvedNotification) => unknown;
-  /**
-   * Notified if one of these listeners throws or rejects; nothing else fails then. Default: a
-   * process warning.
-   */
-  readonly onNotificationFailed?: (error: RuntimeError) => void;
 }
 
 /** Notifies the listeners of one runtime. */
 export class Notifications {
-  readonly #listeners: NotificationListeners;
+  readonly #listeners: ApprovalListeners;
+  readonly #onFailed: ((error: RuntimeError) => void) | undefined;
 
-  constructor(listeners: NotificationListeners) {
+  /**
+   * `onFailed`: notified if a listener throws or rejects; nothing else fails then. Default: a
+   * process warning.
+   */
+  constructor(listeners: ApprovalListeners = {}, onFailed?: (error: RuntimeError) => void) {
     this.#listeners = listeners;
+    this.#onFailed = onFailed;
   }
 
   /** For a durable entry that is pending, or that resolved a pending proposal. */
@@ -67,7 +68,7 @@ export class Notifications {
       try {
         await listener();
       } catch (error) {
-        reportFailure(this.#listeners.onNotificationFailed, failed(row, error));
+        reportFailure(this.#onFailed, failed(row, error));
       }
     });
   }

@@ -16,7 +16,7 @@ withPostgres('erasing', (postgres) => {
     const store = await openPostgres({ url });
     const clock = new HandClock();
     const writ = writFor('nurse');
-    const trajectory = (await runtimeOver(store, [clinic], { clock }).create(clinic, {
+    const trajectory = (await runtimeOver(store, [clinic], { ports: { clock } }).create(clinic, {
       trajectoryId: 't',
       writs: [writ],
     })) as Trajectory;

@@ -44,7 +44,7 @@ const copies = (): string[] => {
 async function stage(options: Partial<BranchFoldersOptions> = {}, delivery: Delivery = 'buffered') {
   const folders = new BranchFolders({ root, ...options });
   const tools = [...fileTools({ root, delivery }), ...folders.tools];
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools, pause: async () => undefined });
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools, ports: { pause: async () => undefined } });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const transact = (body: (tx: any) => Promise<unknown>, writ = writFor('alice'), rest: object = {}) =>
     trajectory.transaction({ writ, writes: [`fs:${root}/**`], retries: 0, ...rest }, async (tx) => {

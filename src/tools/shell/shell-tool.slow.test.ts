@@ -558,8 +558,7 @@ describe('a command with a copy of its folder', () => {
     const before = listing(root);
     const assize = runtimeOver(new MemoryStore(), [tally], {
       tools: [changing(root, CHANGE)],
-      blockTimeoutMs: 240_000,
-      callTimeoutMs: 60_000,
+      effects: { blockTimeoutMs: 240_000, callTimeoutMs: 60_000 },
     });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const transact = (args: string) =>

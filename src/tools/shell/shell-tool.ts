@@ -263,7 +263,7 @@ class Copying {
   /** Not permanent: other transactions may have used most of the time. */
   #late(): DidNothing {
     return new DidNothing(
-      `${this.#folder} could not be copied in time. Raise callTimeoutMs, or name a smaller folder in snapshotOf`,
+      `${this.#folder} could not be copied in time. Raise effects.callTimeoutMs, or name a smaller folder in snapshotOf`,
       { why: 'not_copied' },
     );
   }

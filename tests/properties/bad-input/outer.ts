@@ -72,7 +72,7 @@ export const AGENTS: Readonly<Record<string, Case | Exempt>> = {
         { store: made.store, oracleStore: made.store, trajectoryId: 'desk' },
         newsroom,
         listOf(made),
-        { anchors: [operator.publicKey], approvalTimeoutMs: 1_000, signer: undefined },
+        { anchors: [operator.publicKey], approvals: { timeoutMs: 1_000 }, signer: undefined },
       ];
     },
   ),

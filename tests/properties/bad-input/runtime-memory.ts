@@ -14,7 +14,7 @@ const options = { idempotencyKey: 'k', observations: [{ name: 'seen', value: 1, 
 
 async function ward() {
   const store = new MemoryStore();
-  const assize = runtimeOver(store, [clinic], { clock: new HandClock() });
+  const assize = runtimeOver(store, [clinic], { ports: { clock: new HandClock() } });
   const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
   const memory = trajectory.memory({ space: 'ward', writ });
   await memory.assert({ ...about, object: 'ibuprofen' });

@@ -32,9 +32,7 @@ async function world() {
     oracle: store,
     domains: [desk],
     anchors,
-    clock: new HandClock(),
-    random: seededRandom('runtime'),
-    pause: async () => {},
+    ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {} },
   });
   const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [granted, worker, REVOKER] });
   const asked = async (): Promise<string> => {
@@ -116,9 +114,13 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         oracle: new MemoryStore(),
         domains: [desk],
         anchors,
-        approvalTimeoutMs: 1_000,
-        strict: false,
         signer: lead,
+        tools: [],
+        strict: false,
+        approvals: { timeoutMs: 1_000, onPending: () => undefined },
+        effects: { resolvers: {}, blockTimeoutMs: 1_000, callTimeoutMs: 100, maxAttempts: 1, leaseMs: 1_000 },
+        memory: { embedder: { id: 'm', dimensions: 2, embed: async () => [] } },
+        ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {} },
       },
     ],
     {},

@@ -50,9 +50,9 @@ export async function answered(store: Store): Promise<Answered> {
     return votes.shift()?.() ?? members[0]!.claim;
   };
   const assize = runtimeOver(store, [clinic], {
-    clock,
+    ports: { clock },
     oracle: store,
-    judge: { oracle, choose },
+    memory: { judge: { oracle, choose } },
   });
   const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
   const memory = trajectory.memory({ space: 'ward', writ });

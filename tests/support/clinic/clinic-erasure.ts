@@ -40,7 +40,7 @@ export async function begun({ newPlace }: Stores): Promise<Ward> {
   const { url } = place;
   const store = await place.open();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [clinic], { clock });
+  const assize = runtimeOver(store, [clinic], { ports: { clock } });
   const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
   return { url, store, clock, assize, trajectory, memory: trajectory.memory({ space: 'ward', writ }) };
 }

@@ -40,7 +40,7 @@ export function onClinics(tests: (begun: Begin) => void): void {
 async function beginOn(url: string, options: Partial<AssizeOptions>) {
   const store = await openStore(url);
   const clock = new HandClock();
-  const assize = runtimeOver(store, [clinic], { clock, ...options });
+  const assize = runtimeOver(store, [clinic], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
   const memory = trajectory.memory({ space: 'ward', writ });
   return { store, clock, assize, trajectory, memory, url };

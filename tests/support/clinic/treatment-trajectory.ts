@@ -182,7 +182,7 @@ const writ = writFor('nurse');
 
 /** A runtime over a store, with a trajectory `t`. */
 export async function treated(store: Store): Promise<Treated> {
-  const assize = runtimeOver(store, [treatments], { tools, clock: new HandClock() });
+  const assize = runtimeOver(store, [treatments], { tools, ports: { clock: new HandClock() } });
   const trajectory = await assize.create(treatments, { trajectoryId: 't', writs: [writ] });
   const go = async (way: Way, patient: Patient): Promise<number> => {
     const { who, id } = patient;

@@ -33,7 +33,7 @@ type Options = Partial<AssizeOptions> & { readonly create?: CreateOptions };
 
 export async function begun({ create, ...options }: Options = {}, store: FaultyStore = new FaultyStore()) {
   const clock = new HandClock();
-  const assize = runtimeOver(store, [desk, apart], { clock, ...options });
+  const assize = runtimeOver(store, [desk, apart], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [granted, worker], ...create });
   return { store, clock, assize, trajectory };
 }

@@ -58,7 +58,12 @@ export class Stage {
         privateKey,
       );
     const writs = new Map(Object.keys(domain.roles).map((role) => [role, writOf(role)]));
-    const assize = new Assize({ store, domains: [domain], anchors: [publicKey], clock: { now: () => clock.at } });
+    const assize = new Assize({
+      store,
+      domains: [domain],
+      anchors: [publicKey],
+      ports: { clock: { now: () => clock.at } },
+    });
     const trajectory = await assize.create(domain, {
       writs: [...writs.values()],
       ...(initial === undefined ? {} : { initial }),

@@ -185,7 +185,7 @@ export async function desk(options: Partial<AssizeOptions> = {}, stories = 3) {
   const model = new Model();
   const agents = staff(model, stories);
   const oracle = createOracle({ store, clock, mode: 'record' });
-  const assize = runtimeOver(store, [newsroom], { oracle: store, clock, ...options });
+  const assize = runtimeOver(store, [newsroom], { oracle: store, ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(newsroom, { trajectoryId: 'desk' });
   const run = (more: Partial<RunOptions> = {}, who: readonly Agent[] = agents) =>
     runAgents(trajectory, who, { oracle, clock, random: seededRandom('run'), counsel: chief(), maxTurns: 60, ...more });

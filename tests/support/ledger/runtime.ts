@@ -51,10 +51,8 @@ export function runtimeOver(
     store,
     domains,
     anchors: [operator.publicKey],
-    clock: new HandClock(),
-    random: seededRandom('runtime'),
-    pause: async () => {},
     ...options,
+    ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {}, ...options.ports },
   });
 }
 

@@ -176,7 +176,10 @@ class Stage {
   }
 
   #runtime(): Assize {
-    return runtimeOver(this.store, [this.#generated.domain], { clock: this.#clock, ...this.#options });
+    return runtimeOver(this.store, [this.#generated.domain], {
+      ...this.#options,
+      ports: { clock: this.#clock, ...this.#options.ports },
+    });
   }
 
   async begin(start: ShopState, override: boolean): Promise<void> {

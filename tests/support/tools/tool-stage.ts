@@ -66,7 +66,7 @@ export async function transact(
   } = {},
 ): Promise<Ended> {
   const { callTimeoutMs = 10_000, writes = ['**'], retries = 0, deadlineMs, reading } = options;
-  const assize = runtimeOver(new MemoryStore(), [attended], { tools, callTimeoutMs });
+  const assize = runtimeOver(new MemoryStore(), [attended], { tools, effects: { callTimeoutMs } });
   const trajectory = await assize.create(attended, { trajectoryId: 't' });
   let error: { readonly code?: string } | undefined;
   const outcome = await trajectory

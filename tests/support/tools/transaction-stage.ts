@@ -31,8 +31,8 @@ export async function stage(
   const store = new MemoryStore();
   const assize = runtimeOver(store, [domain], {
     tools,
-    callTimeoutMs: options.callTimeoutMs ?? 1_000,
     ...options.around,
+    effects: { callTimeoutMs: options.callTimeoutMs ?? 1_000, ...options.around?.effects },
   });
   const trajectory = await assize.create(domain, { trajectoryId: 't' });
   const all: TransactionOptions = { writ, writes: ['test:**'], retries: 0 };

@@ -31,7 +31,7 @@ function changed(change: (declared: any) => object): Domain {
 async function begun(options: Parameters<typeof runtimeOver>[2] = {}) {
   const store = new MemoryStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [desk], { clock, ...options });
+  const assize = runtimeOver(store, [desk], { ...options, ports: { clock, ...options.ports } });
   const t = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
   const propose = (action: string, args: unknown, rest = {}) => t.propose(intent(action, args, worker, rest));
   return { store, clock, assize, t, propose };
@@ -149,7 +149,7 @@ describe('another policy', () => {
         return { decision: 'allow', reasons: [], errors: [] };
       },
     };
-    await runtimeOver(store, [desk], { policy, clock })
+    await runtimeOver(store, [desk], { policy, ports: { clock } })
       .open('t')
       .then((t) => t.propose(intent('add', { by: 2 }, worker)));
     await backtest(store, 't', { domains: [desk], policy });

@@ -91,7 +91,10 @@ async function story(domain: Domain = BOOK) {
   const store = new MemoryStore();
   const clock = new HandClock();
   const rich = writFor('rich', { trajectory: 't', budget: { usd: 1_000 } });
-  const t = await runtimeOver(store, [domain], { clock }).create(domain, { trajectoryId: 't', writs: [worker, rich] });
+  const t = await runtimeOver(store, [domain], { ports: { clock } }).create(domain, {
+    trajectoryId: 't',
+    writs: [worker, rich],
+  });
   const propose = (name: string, args: object): Promise<Ruling> => {
     clock.forward(1_000);
     return t.propose(intent(name, args, rich));

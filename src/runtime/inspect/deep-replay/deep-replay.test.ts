@@ -28,7 +28,7 @@ const ALIKE = { same: true, preserved: true, differences: [], broken: [], reword
 async function begun(domain = desk, options: Parameters<typeof runtimeOver>[2] = {}) {
   const store = new MemoryStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [domain], { clock, ...options });
+  const assize = runtimeOver(store, [domain], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [worker] });
   return { store, clock, assize, trajectory };
 }

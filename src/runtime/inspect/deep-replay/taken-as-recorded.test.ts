@@ -20,7 +20,7 @@ const ALIKE = { same: true, preserved: true, differences: [], reworded: 0 };
 async function begun(options: Parameters<typeof runtimeOver>[2] = {}) {
   const store = new MemoryStore();
   const clock = new HandClock();
-  const assize = runtimeOver(store, [desk], { clock, ...options });
+  const assize = runtimeOver(store, [desk], { ...options, ports: { clock, ...options.ports } });
   const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
   return { store, clock, trajectory };
 }
@@ -287,7 +287,7 @@ describe('a writ', () => {
 
 describe('a person', () => {
   test('that rejects, or misses the deadline, is taken as recorded', async () => {
-    const { store, clock, trajectory } = await begun({ approvalTimeoutMs: 60_000 });
+    const { store, clock, trajectory } = await begun({ approvals: { timeoutMs: 60_000 } });
     await trajectory.approvals.reject(pendingOf(await trajectory.propose(intent('ask', { amount: 3 }, worker))), {
       ...DOCTOR,
       reason: 'no',

@@ -14,7 +14,10 @@ let epochs: ReadonlyMap<string, number>;
 /** Trajectories with one, two, three, one... in-doubt effects, each in a commit. */
 beforeAll(async () => {
   const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault: () => 'lose' as const };
-  const assize = runtimeOver(store, [tally], { tools: [toolFor(outside, 'irreversible', 'buffered')], maxAttempts: 1 });
+  const assize = runtimeOver(store, [tally], {
+    tools: [toolFor(outside, 'irreversible', 'buffered')],
+    effects: { maxAttempts: 1 },
+  });
   for (const [i, trajectoryId] of NAMES.entries()) {
     const trajectory = await assize.create(tally, { trajectoryId });
     await trajectory.transaction(

@@ -59,7 +59,7 @@ async function told(store: Facts, all: readonly Deed[]): Promise<void> {
   const clocks = NAMES.map(() => new HandClock());
   const trajectories: Trajectory[] = [];
   for (const [i, trajectoryId] of NAMES.entries()) {
-    const assize = runtimeOver(store, [clinic], { clock: clocks[i]! });
+    const assize = runtimeOver(store, [clinic], { ports: { clock: clocks[i]! } });
     trajectories.push((await assize.create(clinic, { trajectoryId, writs: [writ] })) as unknown as Trajectory);
   }
   for (const [n, deed] of all.entries()) {
@@ -344,7 +344,7 @@ test('a concurrent write during the check causes no difference', async () => {
   await told(store, SOME);
   const clock = new HandClock();
   clock.forward(20_000_000);
-  const assize = runtimeOver(store, [clinic], { clock });
+  const assize = runtimeOver(store, [clinic], { ports: { clock } });
   const memory = (await assize.open('a', clinic)).memory({ space: 'ward', writ });
   let written = false;
   const report = await checkMemory(

@@ -75,10 +75,12 @@ test('an invalid judge timeout is refused when the runtime is created', async ()
   const store = await openStore('memory:');
   const oracle = createOracle({ store, clock: new HandClock(), mode: 'record' });
   const made = (timeoutMs: unknown) => (): unknown =>
-    runtimeOver(store, [clinic], { judge: { oracle, choose: () => 'one', timeoutMs: timeoutMs as number } });
+    runtimeOver(store, [clinic], {
+      memory: { judge: { oracle, choose: () => 'one', timeoutMs: timeoutMs as number } },
+    });
   for (const timeoutMs of [Number.NaN, -1, 0, 0.5, 2 ** 31, Number.POSITIVE_INFINITY, '5', null])
     expect(made(timeoutMs), String(timeoutMs)).toThrow(
-      expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('judge.timeoutMs') }),
+      expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('memory.judge.timeoutMs') }),
     );
   for (const timeoutMs of [undefined, 1, 2 ** 31 - 1]) expect(made(timeoutMs)).not.toThrow();
   await store.close();

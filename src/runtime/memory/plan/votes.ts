@@ -125,7 +125,7 @@ function requireTime({ timeoutMs }: Judge): void {
   if (timeoutMs === undefined || (Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 2 ** 31)) return;
   throw new RuntimeError(
     'bad_option',
-    'The options are not valid: judge.timeoutMs must be a whole number of milliseconds from 1 to 2,147,483,647.',
+    'The options are not valid: memory.judge.timeoutMs must be a whole number of milliseconds from 1 to 2,147,483,647.',
   );
 }
 

@@ -154,7 +154,7 @@ export function requireEmbedder(embedder: Embedder | undefined): Embedder {
   if (embedder !== undefined) return embedder;
   throw new MemoryError(
     'no_embedder',
-    'The runtime has no embedder. Open it with `embedder`, or recall by text alone.',
+    'The runtime has no embedder. Open it with `memory.embedder`, or recall by text alone.',
   );
 }
 

@@ -67,7 +67,7 @@ function tests(url: (name: string) => string): void {
     ['by words and meaning', 'shared', { valid: day(2), text: 'old new', by: 'hybrid', limit: 10 }],
   ])('a recall of several partitions is one snapshot: %s', async (name, where, query) => {
     const store = await openStore(url(name.replaceAll(/\W/g, '-')));
-    const assize = runtimeOver(store, [clinic], { embedder });
+    const assize = runtimeOver(store, [clinic], { memory: { embedder } });
     const trajectory = await assize.create(clinic, { trajectoryId: 't', writs: [writ] });
     const shared: Memory = trajectory.memory({ space: 'ward', writ });
     const many = query.text === undefined ? 1_100 : 5;

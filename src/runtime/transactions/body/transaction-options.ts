@@ -25,7 +25,8 @@ export interface TransactionOptions extends Pick<ProposalInput, 'writ' | 'princi
   /**
    * Milliseconds without activity after which a body counts as hung and is aborted. Activity is a
    * call to the transaction or the end of a call. Waits for older transactions and executing tools
-   * do not count as idle. Default: half of the runtime's `blockTimeoutMs`, one minute.
+   * do not count as idle. Default: half of the runtime's `effects.blockTimeoutMs`,
+   * one minute.
    */
   readonly idleTimeoutMs?: number;
   /**

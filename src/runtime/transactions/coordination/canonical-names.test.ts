@@ -53,8 +53,7 @@ async function stage(
   const given = resolvers === undefined ? {} : { resolvers };
   const assize = runtimeOver(own, [tally], {
     tools: toolsOf(sink),
-    callTimeoutMs: options.callTimeoutMs ?? 1_000,
-    ...given,
+    effects: { callTimeoutMs: options.callTimeoutMs ?? 1_000, ...given },
   });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   return { sink, store, end, assize, trajectory, writ: options.writ ?? writFor('alice') };
@@ -192,10 +191,12 @@ describe('the canonical names of a transaction', () => {
     await end();
     const next = runtimeOver(store, [tally], {
       tools: toolsOf(sink),
-      resolvers: {
-        crm: (scope) => {
-          asked.push(scope);
-          throw new Error('nobody is there');
+      effects: {
+        resolvers: {
+          crm: (scope) => {
+            asked.push(scope);
+            throw new Error('nobody is there');
+          },
         },
       },
     });
@@ -303,7 +304,7 @@ describe('a resolver that lies', () => {
     });
     const assize = runtimeOver(new MemoryStore(), [tally], {
       tools: [lost, ...toolsOf(sink)],
-      resolvers: { crm: table({ 'crm:mail:ada': 'crm:customer:7' }) },
+      effects: { resolvers: { crm: table({ 'crm:mail:ada': 'crm:customer:7' }) } },
     });
     const trajectory = await assize.create(tally, { trajectoryId: 't' });
     const options = { writ: writFor('alice'), retries: 0 };
@@ -386,7 +387,7 @@ describe('a name that leads elsewhere later', () => {
     const sink = new OutsideSink('keyed');
     const assize = runtimeOver(new MemoryStore(), [asking], {
       tools: toolsOf(sink),
-      resolvers: { fs: (scope) => links[scope] ?? scope },
+      effects: { resolvers: { fs: (scope) => links[scope] ?? scope } },
     });
     const trajectory = await assize.create(asking, { trajectoryId: 't' });
     const ask = () =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { DidNothing, declareTool } from '#effects';
-import type { AssizeOptions, TransactionOptions } from '#runtime';
+import type { AssizeOptions, RuntimePorts, TransactionOptions } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { tally } from '../../../../tests/support/tools/effect-sink.ts';
@@ -23,7 +23,7 @@ async function refusedWith(afterMs: number | undefined, times: number, more: Par
     compensate: () => ({ undone: 'all' as const }),
   });
   const pause = async (from: number, to: number): Promise<void> => void pauses.push([from, to]);
-  const assize = runtimeOver(new MemoryStore(), [tally], { tools: [busy], pause, ...more });
+  const assize = runtimeOver(new MemoryStore(), [tally], { tools: [busy], ...more, ports: { pause, ...more.ports } });
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
   const run = (options: Partial<TransactionOptions> = {}) =>
     trajectory.transaction({ ...OPTIONS, ...options }, async (tx) => {
@@ -79,12 +79,12 @@ describe('a transaction that is begun anew because a tool did nothing', () => {
 
   test.each(['close', 'abort'] as const)('does not wait on after %s', async (how) => {
     const waits = Promise.withResolvers<void>();
-    const pause: AssizeOptions['pause'] = (_, __, signal) =>
+    const pause: RuntimePorts['pause'] = (_, __, signal) =>
       new Promise((resolve) => {
         signal?.addEventListener('abort', () => resolve());
         waits.resolve();
       });
-    const at = await refusedWith(60_000, 10, { pause });
+    const at = await refusedWith(60_000, 10, { ports: { pause } });
     const stop = new AbortController();
     const run = at.run({ signal: stop.signal });
     const done = expect(run).rejects.toMatchObject(how === 'close' ? { code: 'closed' } : { name: 'AbortError' });

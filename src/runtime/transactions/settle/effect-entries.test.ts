@@ -136,7 +136,11 @@ async function stage({ domain = tally, ...options }: Partial<AssizeOptions> & { 
   const sink = new OutsideSink('blind');
   const outside = { sink, steps: new Steps(), fault: (_: unknown, what: string) => going[what] ?? 'none' };
   const tools = [toolFor(outside, 'reversible', 'externalised'), toolFor(outside, 'irreversible', 'buffered')];
-  const assize = runtimeOver(store, [domain], { tools, callTimeoutMs: 1_000, ...options });
+  const assize = runtimeOver(store, [domain], {
+    tools,
+    ...options,
+    effects: { callTimeoutMs: 1_000, ...options.effects },
+  });
   const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
   const transact = (body: (tx: Transaction) => Promise<unknown> | unknown, more = {}) =>
     trajectory.transaction({ writ, writes: ['test:**'], retries: 0, ...more }, body);
@@ -192,8 +196,7 @@ describe('a pending effect', () => {
   test.each(['applied', 'undone', 'residue'] as const)('is resolved by the decision that it is %s', async (as) => {
     const notices: (PendingNotification | ResolvedNotification)[] = [];
     const at = await doubted({
-      onPending: (notice) => notices.push(notice),
-      onResolved: (notice) => notices.push(notice),
+      approvals: { onPending: (notice) => notices.push(notice), onResolved: (notice) => notices.push(notice) },
     });
     const decided = at.trajectory.approvals.awaitDecision(at.id);
     await at.assize.resolveEffect({ ...FOUND, epoch: 1, n: 0, as });

@@ -35,7 +35,11 @@ class Site {
   process(options: Partial<AssizeOptions> = {}, domains = [orders]): Assize {
     const outside = { sink: this.sink, steps: new Steps(), fault: this.goes };
     const tools = CELLS.flatMap((sort) => [toolFor(outside, sort, 'buffered'), toolFor(outside, sort, 'externalised')]);
-    return runtimeOver(this.store, domains, { tools, random: seededRandom(`p${this.#processes++}`), ...options });
+    return runtimeOver(this.store, domains, {
+      tools,
+      ...options,
+      ports: { random: seededRandom(`p${this.#processes++}`), ...options.ports },
+    });
   }
 
   async order(calls: readonly [tool: string, what: string][], args = 'o1', name?: string) {

@@ -111,7 +111,8 @@ interface Process {
 function processOver(store: RecordedStore, seed: string, at: HandClock['at'], rest: Partial<AssizeOptions>): Process {
   const clock = new HandClock();
   clock.at = at;
-  const options = { clock, random: seededRandom(seed), approvalTimeoutMs: 60_000, ...rest };
+  const ports = { clock, random: seededRandom(seed), ...rest.ports };
+  const options = { ...rest, ports, approvals: { timeoutMs: 60_000, ...rest.approvals } };
   return { store, clock, assize: runtimeOver(store, domains, options) };
 }
 
@@ -605,7 +606,7 @@ test('two handles on one file use each other’s snapshots, in one ledger', asyn
   const told: RuntimeError[] = [];
   const onSnapshotFailed = (error: RuntimeError): void => void told.push(error);
   const [left, right] = [one, other].map((store, n) =>
-    runtimeOver(store, domains, { snapshots: store, onSnapshotFailed, random: seededRandom(`p${n}`) }),
+    runtimeOver(store, domains, { snapshots: store, onSnapshotFailed, ports: { random: seededRandom(`p${n}`) } }),
   ) as [Assize, Assize];
   const mine = await left.create(domains[1]!, { trajectoryId: 't', writs: [granted, worker] });
   const waiting = await mine.propose(intent('ask', { amount: 7 }, worker));

@@ -53,7 +53,7 @@ withPostgres(
       const store = await openPostgres({ url });
       const clock = new HandClock();
       const writ = writFor('nurse');
-      const assize = runtimeOver(store, [clinic], { clock });
+      const assize = runtimeOver(store, [clinic], { ports: { clock } });
       const trajectory = (await assize.create(clinic, { trajectoryId: 't', writs: [writ] })) as Trajectory;
       const all = [...SECRETS, ...WORDS];
       expect(await elsewhere(all)).toEqual([]);
