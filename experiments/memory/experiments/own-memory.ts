@@ -9,7 +9,6 @@ import {
   systemClock,
 } from 'assize';
 import type { Judge, Memory, MemoryRuntimeOptions, Ruling } from 'assize/internal/runtime';
-import type { Embedder } from 'assize/memory';
 import { z } from 'zod';
 
 /** A store with one memory space, in which runtimes say something as processes of their own do. */
