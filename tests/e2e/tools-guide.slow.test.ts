@@ -1,6 +1,6 @@
 /**
- * The programs of docs/guide/tools*.md, as they stand. tests/types/wrong.slow.test.ts compiles them with
- * the other guides.
+ * The programs of docs/guide/tools*.md, as they stand. tests/types/wrong.slow.test.ts compiles them
+ * with the other guides.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
