@@ -43,7 +43,7 @@ const PROPERTIES = {
   'frozen-footprint': 800,
   footprints: 200,
   schema: 200,
-  precondition: 300,
+  precondition: 1_000,
   memory: 1_200,
 };
 
