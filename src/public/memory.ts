@@ -1,22 +1,22 @@
 /**
- * `assize/memory`: the types of bitemporal facts. `Trajectory.memory` and `Assize.memory` return
- * the objects.
+ * `assize/memory`: bitemporal facts. `Trajectory.memory` returns a `Memory`, and `Assize.memory` a
+ * `MemoryView` for reading.
  *
  * Guarantees: an audit row keeps the complete loser of each contradiction. A read as of a past
  * moment always returns the same result.
  */
 export type { Claim, Embedder, FactRow, Period, Question, Strategy } from '#memory';
-export type {
-  AssertInput,
-  ChangeInput,
-  CorrectInput,
-  ForgetInput,
-  Judge,
+export {
+  type AssertInput,
+  type ChangeInput,
+  type CorrectInput,
+  type ForgetInput,
+  type Judge,
   Memory,
-  MemoryOptions,
+  type MemoryOptions,
   MemoryView,
-  Recalled,
-  RecallQuery,
-  RetractInput,
-  SearchMode,
+  type Recalled,
+  type RecallQuery,
+  type RetractInput,
+  type SearchMode,
 } from '#runtime';

@@ -236,7 +236,8 @@ function publishedExport(subpath: string): { types: string; default: string } {
 }
 
 const USE = `
-import { Assize, generateKeys, issueWrit, openStore, Replayer, verifyTrajectory } from 'assize';
+import { Assize, generateKeys, issueWrit, openStore } from 'assize';
+import { Replayer, verifyTrajectory } from 'assize/audit';
 import { budget } from 'assize/unstable/domains/budget';
 
 const store = await openStore('sqlite:./ledger.db');
