@@ -129,8 +129,14 @@ class Replay {
     this.#entries = entries;
     this.#places = new Map(entries.map(({ entry }, seq) => [entry.id, seq]));
     this.#store = new ReplayStore(store, trajectoryId);
+    const { anchors, policy, signer, approvals, memory } = options;
     this.#assize = new ReplayAssize({
-      ...options,
+      anchors,
+      ...(policy && { policy }),
+      ...(signer && { signer }),
+      // No listener of the recorded runtime is called.
+      ...(approvals?.timeoutMs !== undefined && { approvals: { timeoutMs: approvals.timeoutMs } }),
+      ...(memory?.judge && { memory: { judge: memory.judge } }),
       store: this.#store,
       oracle: oracleStore,
       domains: [domain],

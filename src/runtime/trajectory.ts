@@ -267,9 +267,9 @@ export class Trajectory<D extends Domain = Domain> {
    * commit the store no longer has the erased strings. Hashes stay, states and facts have
    * `{"$erased": hash}`, and copies at paths that are not sensitive stay.
    *
-   * Statements of other trajectories about the same facts must be erased there; `left` names those
+   * Statements of other trajectories about the same facts must be erased there; `remaining` names those
    * trajectories. Names are erased with their last use. Copies of the facts in the state at paths
-   * that are not sensitive stay; `unmarked` names their entries, and `left` then includes this
+   * that are not sensitive stay; `unmarked` names their entries, and `remaining` then includes this
    * trajectory.
    *
    * Values that a branch inherited are erased in its source. Copies, backups and exports made

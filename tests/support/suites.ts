@@ -21,8 +21,11 @@ const NEVER = ['**/node_modules/**', '**/dist*/**'];
 export const SUITES: Readonly<Record<SuiteName, Suite>> = {
   /** `npm test`: everything promised, with few cases of each property. */
   fast: { include: [`${FOLDERS}/**/*.test.ts`], exclude: [...NEVER, '**/*.slow.test.ts'] },
-  /** `npm run test:slow`: PostgreSQL, crashes and whole programs of the published package. */
-  slow: { include: ['{src,tests}/**/*.slow.test.ts', '{src,tests}/**/*.postgres.test.ts'], exclude: NEVER },
+  /** `npm run test:slow`: PostgreSQL, crashes and whole programs, without the experiments. */
+  slow: {
+    include: ['{src,tests,domains,ontology}/**/*.slow.test.ts', '{src,tests}/**/*.postgres.test.ts'],
+    exclude: NEVER,
+  },
   /** `npm run test:all`: every file, with all cases. */
   all: { include: [`${FOLDERS}/**/*.test.ts`], exclude: NEVER },
 };

@@ -359,8 +359,10 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const start = await this.#entryOf(from.entry_id);
     // No entry follows the answer, so known outcomes of effects are recorded before it.
     await this.#children.effectsSettled();
-    const finish = (): PreparedCommit<EntryRow> =>
-      this.#finish(start.id, readRow(start).payload as DelegationPayload, input);
+    const finish = (): PreparedCommit<EntryRow> | undefined => {
+      if (writer.parts.chain.answered !== undefined) return undefined;
+      return this.#finish(start.id, readRow(start).payload as DelegationPayload, input);
+    };
     return untilCommitted(writer, async () => {
       const { answered } = writer.parts.chain;
       return answered === undefined ? finish : { answer: sameOrConflict(await this.#entryOf(answered), input) };

@@ -280,7 +280,8 @@ export class TrajectoryWrits {
     const before = await this.#entryOf(writ);
     if (before !== undefined) return { answer: before };
     if (this.#writer.parts.chain.answered !== undefined) return { answer: 'answered' };
-    return this.#unlessRevoked(writ, () => this.#adoptNow(there));
+    const adopt = this.#unlessRevoked(writ, () => this.#adoptNow(there));
+    return () => (this.#writer.parts.chain.answered === undefined ? adopt() : undefined);
   }
 
   #adoptNow(there: Entry<RevocationPayload>): PreparedCommit<EntryRow> {

@@ -62,34 +62,39 @@ export class Erasures {
     // After the first entry of several, the erased quotes can no longer be found, so they are
     // collected here.
     const unmarked = new Set<Hash>();
+    const lock = new PartitionLock(this.#beliefs);
     let rest: FoundValues | undefined;
-    for (;;) {
-      const { ruling, found, after } = await this.#eraseOnce(input, wanted, rest);
-      for (const id of found.unmarked) unmarked.add(id);
-      if (ruling.ruling !== 'committed' || after === undefined)
-        return this.#propagate(ruling, wanted, found, [...unmarked]);
-      // Repeating the whole search for each of many entries would take quadratic time.
-      rest = await this.#remaining(after);
+    try {
+      for (;;) {
+        const { ruling, found, after } = await this.#eraseOnce(input, wanted, rest, lock);
+        for (const id of found.unmarked) unmarked.add(id);
+        if (ruling.ruling !== 'committed' || after === undefined)
+          return await this.#propagate(ruling, wanted, found, [...unmarked]);
+        // Repeating the whole search for each of many entries would take quadratic time.
+        rest = await this.#remaining(after);
+      }
+    } finally {
+      lock.release();
     }
   }
 
   /** One entry. `rest`: the values that an earlier entry has left. */
-  async #eraseOnce(input: ErasureInput, wanted: ErasureTargets, rest: FoundValues | undefined): Promise<ErasedOnce> {
+  #eraseOnce(
+    input: ErasureInput,
+    wanted: ErasureTargets,
+    rest: FoundValues | undefined,
+    lock: PartitionLock,
+  ): Promise<ErasedOnce> {
     const writer = this.#writer;
     let known = rest;
-    let losing: readonly PartitionName[] = known?.erasedPartitions.map(({ name }) => name) ?? [];
-    let letGo: (() => void) | undefined;
-    const plan = async (): Promise<RulingStep<ErasedOnce> | undefined> => {
-      letGo?.();
-      // Writers of the same partitions in other trajectories would otherwise commit first each
-      // time.
-      letGo = await this.#beliefs?.lock(losing);
+    return untilCommitted(writer, async (): Promise<RulingStep<ErasedOnce> | undefined> => {
+      await lock.take();
       await this.#resolutions.recordExpired();
       await writer.flushed();
       if (writer.stale) return undefined;
       const found = known ?? (await this.#find(wanted));
       known = undefined;
-      losing = found.erasedPartitions.map(({ name }) => name);
+      lock.names = found.erasedPartitions.map(({ name }) => name);
       if (writer.stale) return undefined;
       if (found.length !== writer.parts.chain.seq) {
         // Another writer committed first, or a non-proposal entry was written here.
@@ -106,12 +111,7 @@ export class Erasures {
         if ('unrecorded' in ruled) return { unrecorded: { ruling: ruled.unrecorded, found, after } };
         return { ...ruled, answer: { ruling: ruled.answer, found, after } };
       };
-    };
-    try {
-      return await untilCommitted(writer, plan);
-    } finally {
-      letGo?.();
-    }
+    });
   }
 
   /** After the commit no writer records the erased data again. Earlier records are found here. */
@@ -176,6 +176,31 @@ export class Erasures {
       writ,
       principal: input.principal ?? writ.writ.subject,
     };
+  }
+}
+
+/**
+ * The lock of the partitions that an erasure changes, held from one entry to the next. Writers of
+ * these partitions in other trajectories would otherwise commit first each time.
+ */
+class PartitionLock {
+  readonly #beliefs: BeliefPlanner | undefined;
+  /** The partitions that the next `take` locks. */
+  names: readonly PartitionName[] = [];
+  #letGo: (() => void) | undefined;
+
+  constructor(beliefs: BeliefPlanner | undefined) {
+    this.#beliefs = beliefs;
+  }
+
+  async take(): Promise<void> {
+    this.release();
+    this.#letGo = await this.#beliefs?.lock(this.names);
+  }
+
+  release(): void {
+    this.#letGo?.();
+    this.#letGo = undefined;
   }
 }
 

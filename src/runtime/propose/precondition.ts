@@ -21,7 +21,7 @@ const PRECONDITION = arg.members({
 
 /**
  * The precondition of one attempt: no path in its read set has changed since the slice was read
- * (docs/decisions/008-footprints-and-slices.md). `look` reads the commits since then from the
+ * (docs/decisions/008-footprints-and-slices.md). `load` reads the commits since then from the
  * ledger, and then follows the commits that memory accepts. `conflict` answers in the turn of the
  * ruling. The cost follows the number of commits since, not the size of the state.
  */

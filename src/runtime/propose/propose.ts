@@ -135,7 +135,7 @@ export class Proposals implements Proposer {
     const rule: RulingStep<Ruling> = () => {
       const { busy } = writer;
       if (busy !== undefined) return { needs: () => busy };
-      if (precondition?.isOutdated) return undefined;
+      if (precondition?.isOutdated || this.#resolutions.expired() !== undefined) return undefined;
       const ruled = this.rule(gathered, { precondition, assertedAt, salts });
       if (!('needs' in ruled)) return ruled;
       return {

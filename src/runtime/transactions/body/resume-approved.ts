@@ -16,7 +16,7 @@ import { type CommitPlan, sum } from '../../records/tool-authority.ts';
 import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { TimeLimit } from '../limits/time-limit.ts';
-import type { TransactionRun } from '../log/advance.ts';
+import type { PlannedRun, TransactionRun } from '../log/advance.ts';
 import type { PreparedCall } from '../log/call-record.ts';
 import { undoCostOf } from '../log/undo-budget.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
@@ -93,9 +93,10 @@ async function resumed(
   const calls = await Promise.all(
     proposal.delta.effects.map(({ id, effect }) => preparedFrom(engine, id, effect as BlobRef)),
   );
-  const started = await granted(engine, trajectoryId, proposal, calls, signal);
   const planned = calls.filter(({ answer }) => answer === undefined);
-  const run = started.run.plan(planned, hasOnFailure(domain, proposal.action.name));
+  const { started, run } = await granted(engine, trajectoryId, proposal, calls, signal, ({ run }) =>
+    run.plan(planned, hasOnFailure(domain, proposal.action.name)),
+  );
   const acted = calls.filter(({ answer }) => answer !== undefined);
   const cost = calls.reduce((total, each) => sum(total, each.cost), {});
   /** Number of calls that were repeated with the same answer. */
@@ -151,14 +152,15 @@ async function resumed(
   };
 }
 
-/** The attempt with its epoch, once all its claims are granted. */
+/** The attempt with its epoch and its plan, once all its claims are granted. */
 async function granted(
   engine: TransactionEngine,
   trajectoryId: string,
   proposal: PendingPayload['proposal'],
   calls: readonly SubmittedCall[],
   signal: AbortSignal,
-): Promise<StartedTransaction> {
+  plan: (started: StartedTransaction) => PlannedRun,
+): Promise<{ readonly started: StartedTransaction; readonly run: PlannedRun }> {
   const claims = calls.flatMap((each) => each.claims);
   const name = calls[0]?.name;
   const body = {
@@ -173,7 +175,7 @@ async function granted(
     await engine.acquire(started.work, undefined, signal);
     for (const each of calls) await each.checkNames(signal);
     signal.throwIfAborted();
-    return started;
+    return { started, run: plan(started) };
   } catch (error) {
     engine.discard(started.work);
     throw error;

@@ -10,7 +10,7 @@ export interface TransactionOutcome<T> {
   readonly epoch: number | undefined;
   /**
    * `settled`: all effects are done, or compensated without a commit. `failed`: an effect failed
-   * permanently after the commit, and all effects are compensated. `person`: an effect needs a
+   * permanently after the commit, and all effects are compensated. `needs_human`: an effect needs a
    * human decision (`effects list`). `waiting`: the transaction waits for another decision or for a
    * process with its tools, or is in progress.
    */
@@ -42,7 +42,7 @@ export function previousEffects(
 }
 
 /**
- * An unfinished transaction is `person` if one of its effects needs a human decision, and otherwise
+ * An unfinished transaction is `needs_human` if one of its effects needs a human decision, and otherwise
  * `waiting`.
  */
 export function unfinishedEffects(state: TransactionState | undefined): 'needs_human' | 'waiting' {
