@@ -64,7 +64,7 @@ function sectionOf({
   readonly subpath: string;
   readonly names: readonly [string, Declared][];
 }): string {
-  return `## \`${subpath}\`\n\n\`\`\`ts\n${names.map(([, { text }]) => text).join('\n\n')}\n\`\`\`\n`;
+  return `## \`${subpath}\`\n\n\`\`\`typescript\n${names.map(([, { text }]) => text).join('\n\n')}\n\`\`\`\n`;
 }
 
 /** The declaration files of a build. */

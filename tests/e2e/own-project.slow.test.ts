@@ -73,7 +73,7 @@ test('under an older Node the command names a Node to install, loads nothing', (
 test('under an older Node every subpath says which Node to install', () => {
   const { exports } = read(join(root, 'package.json')) as { exports: Record<string, string> };
   const names = Object.entries(exports)
-    .filter(([name, path]) => path.endsWith('index.ts') && !/^\.\/(testing$|internal\/)/.test(name))
+    .filter(([name, path]) => path.endsWith('.ts') && !/^\.\/(testing$|internal\/)/.test(name))
     .flatMap(([name, path]) => {
       const [before = '', after = ''] = path.split('*');
       const all = path.includes('*') ? globSync(path, { cwd: root }).map((file) => `./${file}`) : [path];
