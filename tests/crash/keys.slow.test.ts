@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { EntryRow, LedgerStore } from '#ledger';
 import { openStore } from '#stores';
 import { bundled } from '../support/bundled.ts';
+import { cases } from '../support/cases.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { tally } from '../support/tools/effect-sink.ts';
@@ -17,7 +18,7 @@ import { tally } from '../support/tools/effect-sink.ts';
 // all processes write to.
 
 /** `ASSIZE_KEYS=1000000` for a long night. */
-const KEYS = Number(process.env['ASSIZE_KEYS'] ?? '100000');
+const KEYS = cases(Number(process.env['ASSIZE_KEYS'] ?? '100000'));
 const EFFECTS = 200;
 const ORDERS = KEYS / EFFECTS;
 
