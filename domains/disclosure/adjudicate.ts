@@ -203,7 +203,7 @@ class Portfolio {
   }
 
   results(): AdvisoryReport[] {
-    const { queue } = this.#trajectory.peek() as DisclosureState;
+    const { queue } = this.#trajectory.state() as unknown as DisclosureState;
     return this.#cases.map(({ record, refused }) => {
       const { organisation, maintainer } = receiverOf(record);
       return {

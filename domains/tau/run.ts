@@ -93,9 +93,9 @@ export class RunAdjudicator<R extends Records> {
       writs: [writ],
     });
     // Branches share the objects of the state they begin with, so the first one's serve for all.
-    this.#texts ??= new RecordTexts(benchmark.recordsOf(trajectory.peek()));
+    this.#texts ??= new RecordTexts(benchmark.recordsOf(trajectory.state()));
     const calls = await this.#propose(trajectory, writ, run);
-    const end = benchmark.recordsOf(trajectory.peek());
+    const end = benchmark.recordsOf(trajectory.state());
     assize.release(name);
     return {
       task_id: run.task_id,

@@ -24,7 +24,7 @@ function scribe(model: Model, ...batches: readonly Message[][]): Agent {
   return {
     name: 'scribe',
     role: { name: 'nurse', params: {} },
-    writ: writFor('scribe', { actions: ['assize.believe'], scopes: ['memory:ward:**'] }),
+    writ: writFor('scribe', { actions: ['assize.believe'], scopes: ['memory:ward:**', 'role:nurse'] }),
     decide: async (_, oracle) => {
       const next = queue.shift();
       return next === undefined ? 'done' : ((await assertMessages(next, oracle, terms)) ?? 'wait');

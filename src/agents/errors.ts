@@ -7,6 +7,11 @@ export type AgentErrorCode =
    */
   | 'bad_agents'
   /**
+   * The writ of an agent does not cover its role, so the agent gets no slice. Issue a writ with the
+   * scope of the role. Evidence `{agent}`.
+   */
+  | 'not_granted'
+  /**
    * An agent, an arbiter or a counselor function returned a value that is not a decision. Return
    * one of the documented decisions.
    */

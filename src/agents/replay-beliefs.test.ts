@@ -11,7 +11,7 @@ import { HandClock, operator, runtimeOver, START, writFor } from '../../tests/su
 import { type Agent, replayRun, runAgents } from './index.ts';
 
 const MINUTE = 60_000_000;
-const writ = writFor('scribe', { actions: ['assize.believe'], scopes: ['memory:ward:**'] });
+const writ = writFor('scribe', { actions: ['assize.believe'], scopes: ['memory:ward:**', 'role:nurse'] });
 const others = writFor('nurse');
 
 const said = (predicate: string, object: string, source?: string) => ({

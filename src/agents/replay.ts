@@ -1,7 +1,7 @@
 import { arg, checkArgument, isAssizeError, type Json } from '#base';
-import { canonicalize, type Instant, maxInstant } from '#canon';
+import { canonicalize, type Instant, instantToMillis, maxInstant } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
-import { type EntryRow, type Hash, LedgerFault, readRow } from '#ledger';
+import { type EntryRow, type Hash, isEffectPending, LedgerFault, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from '#oracle';
 import {
   type ApprovalOptions,
@@ -32,6 +32,7 @@ export interface ReplaySource {
  * judge decided; it needs an oracle that replays its log, so no judge is called.
  */
 export interface ReplayRunOptions extends Pick<AssizeOptions, 'anchors' | 'policy' | 'signer'> {
+  /** Default: the time limit of the first pending proposal in the ledger. */
   readonly approvals?: Pick<ApprovalOptions, 'timeoutMs'>;
   readonly memory?: Pick<MemoryRuntimeOptions, 'judge'>;
 }
@@ -135,7 +136,7 @@ class Replay {
       ...(policy && { policy }),
       ...(signer && { signer }),
       // No listener of the recorded runtime is called.
-      ...(approvals?.timeoutMs !== undefined && { approvals: { timeoutMs: approvals.timeoutMs } }),
+      approvals: { timeoutMs: approvals?.timeoutMs ?? recordedTimeout(entries) },
       ...(memory?.judge && { memory: { judge: memory.judge } }),
       store: this.#store,
       oracle: oracleStore,
@@ -440,4 +441,15 @@ const NO_CHANCE: Random = { bytes: nothing };
 
 function nothing(): never {
   throw new Error('A replay has no calls, clock, random numbers or writes.');
+}
+
+/** The time limit of approvals, as the first pending proposal of the ledger has it. */
+function recordedTimeout(entries: readonly RecordedEntry[]): number | 'never' {
+  for (const { entry } of entries) {
+    const { payload } = entry;
+    if (payload.kind !== 'pending_approval' || payload.resolves !== undefined || isEffectPending(payload)) continue;
+    if (payload.expires === undefined) return 'never';
+    return instantToMillis(payload.expires) - instantToMillis(payload.at);
+  }
+  return 'never';
 }

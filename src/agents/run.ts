@@ -2,7 +2,7 @@ import { arg, checkArgument, refuseDuplicatePackage } from '#base';
 import { contentHash, WORLD_LIMITS } from '#canon';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
-import type { Trajectory } from '#runtime';
+import { Trajectory } from '#runtime';
 import { type Agent, type AgentOracle, type Population, populationOf } from './agent.ts';
 import { AgentOracleSession, type OracleSources } from './agent-oracle-session.ts';
 import { ConcurrentDecisions, type Invoked } from './concurrent-decisions.ts';
@@ -155,6 +155,14 @@ class Run {
   }
 
   async #go(): Promise<RunReport> {
+    for (const { name, role } of this.#agents.values()) {
+      if (!this.#isGranted(name))
+        throw new AgentError(
+          'not_granted',
+          `The writ of the agent ${name} does not cover the role ${role.name}, so the agent gets no slice. Issue a writ with the scope of the role.`,
+          { evidence: { agent: name } },
+        );
+    }
     await this.#takeUp();
     const { maxTurns = TURNS_MAX, signal } = this.#options;
     const end = this.#turn + maxTurns;
@@ -242,6 +250,8 @@ class Run {
     return [...this.#agents.keys()].filter((name) => {
       const { isDone, waits, frozenBy } = this.#standing(name);
       if (isDone || (frozenBy !== undefined && pending.has(frozenBy))) return false;
+      // A writ that was revoked, or has expired, shows no slice.
+      if (!this.#isGranted(name)) return false;
       return waits === undefined || waits !== contentHash(this.#slice(name), WORLD_LIMITS);
     });
   }
@@ -337,6 +347,11 @@ class Run {
       this.#standings.set(name, standing);
     }
     return standing;
+  }
+
+  #isGranted(name: string): boolean {
+    const { writ, role } = this.#agents.get(name) as Agent;
+    return Trajectory.grantsRole(this.#trajectory, writ, role);
   }
 
   #slice(name: string): unknown {

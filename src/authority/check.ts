@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import { assertPublicKey, type Instant, isInstant } from '#canon';
+import { assertPublicKey, composed, type Instant, isInstant } from '#canon';
 import { crosses, widening, wideningElsewhere } from './attenuate.ts';
 import { AuthorityError } from './errors.ts';
 import { type Name, type NameSort, nameContains, nameOf, quoted, readName } from './grammar.ts';
@@ -317,7 +317,7 @@ function judge(held: VerifiedChain, use: WritUse): WritCheck {
   checkInstant(use.at);
   const stray = astray(held, use.delegated);
   if (stray !== undefined) return stray;
-  if (use.principal !== writ.subject) {
+  if (composed(use.principal) !== composed(writ.subject)) {
     return refuse('wrong_principal', `The writ is for ${writ.subject}, not for ${quoted(use.principal)}.`);
   }
   const unfit = misplaced(held, use.trajectory) ?? early(held, use.at) ?? late(held, use.at);

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { canonicalize, parsePointer, toPointer } from '#canon';
+import { canonicalize, composedJson, parsePointer, toPointer } from '#canon';
 import { type Name, nameContains, nameOf, readName } from './grammar.ts';
 import type { Condition } from './rule.ts';
 
@@ -42,11 +42,15 @@ function compileTests(condition: Condition): readonly Test[] {
   return tests;
 }
 
+/** Texts are compared in composed form (docs/decisions/022-equal-texts.md). */
 function equalTo(values: readonly Json[], wanted: boolean): Test {
   const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
-  const scalars = new Set(values.filter(isScalar));
-  const texts = new Set(values.filter((value) => !isScalar(value)).map((value) => canonicalize(value)));
-  return (value) => (isScalar(value) ? scalars.has(value) : texts.has(canonicalize(value))) === wanted;
+  const scalars = new Set(values.filter(isScalar).map(composedJson));
+  const texts = new Set(values.filter((value) => !isScalar(value)).map((value) => canonicalize(composedJson(value))));
+  return (value) => {
+    const found = isScalar(value) ? scalars.has(composedJson(value)) : texts.has(canonicalize(composedJson(value)));
+    return found === wanted;
+  };
 }
 
 function matching(pattern: Name): Test {

@@ -260,7 +260,7 @@ describe('the digest', () => {
 
   test('is the hash of the parsed table, independent of field order', () => {
     const { digest } = ruleTable(given);
-    expect(digest).toBe(contentHash({ engine: 'assize/rule-table/v3', table: parseRuleTable(given) }));
+    expect(digest).toBe(contentHash({ engine: 'assize/rule-table/v4', table: parseRuleTable(given) }));
     const turned = JSON.parse(
       JSON.stringify(given, ['otherwise', 'rules', 'where', 'is', 'path', 'scopes', 'actions', 'effect', 'id']),
     );

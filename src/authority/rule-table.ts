@@ -1,4 +1,4 @@
-import { contentHash } from '#canon';
+import { composed, contentHash } from '#canon';
 import { compileCondition, type Test } from './condition.ts';
 import { type BadName, type Name, nameContains, nameOf, nameOverlaps, quoted, readName } from './grammar.ts';
 import {
@@ -32,7 +32,7 @@ export function ruleTable(table: RuleTable): Policy {
 }
 
 /** Part of the digest. Increase it when the meaning of a table changes. */
-const ENGINE = 'assize/rule-table/v3';
+const ENGINE = 'assize/rule-table/v4';
 
 interface Row {
   readonly rule: Rule;
@@ -74,7 +74,7 @@ function decide(table: RuleTable, rows: readonly Row[], query: PolicyQuery): Pol
 
 /** Whether the row applies, or the reason why it could not be evaluated. */
 function rowApplies(row: Row, query: PolicyQuery): boolean | string {
-  if (row.roles !== undefined && !row.roles.has(query.role.name)) return false;
+  if (row.roles !== undefined && !row.roles.has(composed(query.role.name))) return false;
   if (row.principals !== undefined) {
     const principal = exactName(query.principal);
     if ('problem' in principal) return `the principal ${principal.problem}`;
@@ -115,7 +115,7 @@ function compileRow(rule: Rule): Row {
     rule,
     actions: rule.actions.map((text) => nameOf('action', text)),
     principals: rule.principals?.map((text) => nameOf('action', text)),
-    roles: rule.roles === undefined ? undefined : new Set(rule.roles),
+    roles: rule.roles === undefined ? undefined : new Set(rule.roles.map(composed)),
     scopes: rule.scopes?.map((text) => nameOf('scope', text)),
     where: (rule.where ?? []).map(compileCondition),
   };

@@ -105,6 +105,6 @@ export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
-export { initialState, World } from './judge/world.ts';
+export { givenState, initialState, World } from './judge/world.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
 export { ReadSet } from './state/read-set.ts';

@@ -1,7 +1,6 @@
 import { arg, checkArgument } from '#base';
-import { type Instant, isInstant } from '#canon';
+import { composed, type Instant, isInstant } from '#canon';
 import { MemoryError } from './errors.ts';
-import { normalForm } from './normal-form.ts';
 import { OPEN_END, overlaps, type Period, period } from './period.ts';
 import type { Cardinality } from './predicate.ts';
 import { compare, requireStrategy, type Strategy } from './strategy.ts';
@@ -100,11 +99,6 @@ export function byTime(a: FactRow, b: FactRow): number {
 }
 
 /**
- * Texts without these characters are in composed form. The test is faster than the normalisation.
- */
-const BEYOND_LATIN = /[\u0300-\uffff]/;
-
-/**
  * The key that equal objects share: the text in Unicode's composed form (NFC). Precomposed and
  * combining accents look the same and are not a contradiction. Rows keep the original text. Marks
  * are sorted only in sequences of up to 100.
@@ -112,7 +106,7 @@ const BEYOND_LATIN = /[\u0300-\uffff]/;
  */
 export function objectKey(object: string): string {
   checkArgument(arg.text, object, 'object');
-  return BEYOND_LATIN.test(object) ? normalForm(object, 'NFC') : object;
+  return composed(object);
 }
 
 /**

@@ -22,7 +22,7 @@ import { type EffectsQuery, type EffectTransaction, readEffects } from './inspec
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { type DependentEntry, dependentsOf } from './memory/recall/derived.ts';
 import { MemoryView } from './memory/recall/recall.ts';
-import { type AssizeOptions, badOption, checkOptions, effectLogOf, effectsFor } from './options.ts';
+import { type AssizeOptions, approvalTimeoutOf, badOption, checkOptions, effectLogOf, effectsFor } from './options.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitOutcomes, type EffectOutcome } from './transactions/body/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';
@@ -101,7 +101,7 @@ export class Assize {
       verifier,
       policy,
       signer: options.signer,
-      approvalTimeoutMs: options.approvals?.timeoutMs,
+      approvalTimeoutMs: approvalTimeoutOf(options.approvals),
       replayer: this.#replayer,
       oracle: options.oracle,
       nameFor: (given) => trajectoryName(given, random),
@@ -131,14 +131,14 @@ export class Assize {
    * The pending proposals of all trajectories or of one, oldest first in each, from every writer.
    * The list includes proposals of ended processes that sent no notification. Trajectories are read
    * one at a time, from a snapshot if one exists, and nothing is cached. No domain is needed.
-   * Expired proposals are listed until a process opens the trajectory or proposes in it.
+   * Expired proposals are not listed.
    *
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
   pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
     const names = async (): Promise<string[]> =>
       (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id);
-    return listPending(query, this.#reading, names);
+    return listPending(query, this.#reading, names, () => this.#context.clock.now());
   }
 
   /**

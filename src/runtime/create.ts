@@ -1,7 +1,7 @@
 import type { Writ } from '#authority';
 import { arg, checkArgument, type Json } from '#base';
 import { maxInstant } from '#canon';
-import { type Domain, initialState, requireOwnDomain, type World } from '#kernel';
+import { type Domain, givenState, requireOwnDomain, type World } from '#kernel';
 import {
   type BlobRow,
   type BranchPayload,
@@ -80,7 +80,7 @@ export class TrajectoryFactory {
     checkArgument(CREATE_OPTIONS, options, 'options');
     this.#context.domainOf(refOf(domain));
     const trajectoryId = this.#context.nameFor(options.trajectoryId);
-    const state = initialState(domain, options.initial);
+    const state = givenState(domain, options.initial);
     const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
     const kept = new PayloadBlobs(positionedSalts(this.#context.random, trajectoryId));
     const { initial_state, sensitive } = splitInitialState(domain, state as Json, kept);

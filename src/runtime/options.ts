@@ -66,8 +66,15 @@ export interface AssizeOptions {
 
 /** The time limit of pending approvals, and the listeners for the counselor queue. */
 export interface ApprovalOptions extends ApprovalListeners {
-  /** Milliseconds until a pending approval expires. Default: never. */
-  readonly timeoutMs?: number;
+  /** Milliseconds until a pending approval expires, or `never`. Default: seven days. */
+  readonly timeoutMs?: number | 'never';
+}
+
+const APPROVAL_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1_000;
+
+/** The time limit of pending approvals in milliseconds. Undefined if they never expire. */
+export function approvalTimeoutOf({ timeoutMs = APPROVAL_TIMEOUT_MS }: ApprovalOptions = {}): number | undefined {
+  return timeoutMs === 'never' ? undefined : timeoutMs;
 }
 
 /** Names, time limits, attempts and order of tool calls. */
@@ -209,12 +216,12 @@ function refuseOtherCopies({ store, oracle, snapshots, domains }: AssizeOptions)
  * again.
  */
 function checkEntryOptions({ signer, policy, anchors, approvals, memory }: AssizeOptions): void {
-  const timeoutMs = approvals?.timeoutMs;
+  const timeoutMs = approvalTimeoutOf(approvals);
   const embedder = memory?.embedder;
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('`anchors` must have the public key of at least one root');
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12))
-    throw badOption('approvals.timeoutMs must be a whole number of milliseconds above 0');
+    throw badOption('approvals.timeoutMs must be a whole number of milliseconds above 0, or never');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy must be a hash');
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
     throw badOption('memory.embedder must have an id that names its model');

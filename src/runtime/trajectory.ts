@@ -1,7 +1,16 @@
 import { type Json, markOwnPackage } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
-import { type Domain, type RoleArguments, type RoleName, type RoleParams, type SliceOf, World } from '#kernel';
-import type { EntryRow, Hash } from '#ledger';
+import {
+  BELIEVE_ACTION,
+  type Domain,
+  type RoleArguments,
+  type RoleName,
+  type RoleParams,
+  roleScope,
+  type SliceOf,
+  World,
+} from '#kernel';
+import type { EntryRow, Hash, RoleRef } from '#ledger';
 import { Approvals } from './approve/approvals.ts';
 import { Resolutions } from './approve/approve.ts';
 import type { TrajectoryContext } from './context.ts';
@@ -99,6 +108,25 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
+   * Whether a writ covers a role now, for at least one action. A writ that does not cover a role
+   * does not show the role's slice either.
+   *
+   * @throws RuntimeError `unknown_writ`, `bad_writ`
+   * @internal
+   */
+  static grantsRole(trajectory: Trajectory, given: ProposalInput['writ'], role: RoleRef): boolean {
+    const writer = trajectory.#writer;
+    const { domain, writs } = writer.parts;
+    const writ = writs.present(given);
+    const authority = writer.authority(writ, writ.writ.subject, writer.now());
+    const scopes = [roleScope(domain, role)];
+    const own = Object.entries(domain.actions)
+      .filter(([, { process }]) => domain.roles[role.name]?.processes.includes(process))
+      .map(([action]) => action);
+    return [...own, BELIEVE_ACTION].some((action) => authority.admits({ action, scopes }).ok);
+  }
+
+  /**
    * An entry of the store. If the entry is still being written, resolves once it is durable.
    *
    * @internal
@@ -138,15 +166,6 @@ export class Trajectory<D extends Domain = Domain> {
   /** A copy of the whole state, for people and tests. Agents get `slice`. */
   state(): Json {
     return copyJson(this.#writer.parts.world.state, WORLD_LIMITS);
-  }
-
-  /**
-   * The state itself. Callers must read it in the same turn and must not change it.
-   *
-   * @internal
-   */
-  peek(): unknown {
-    return this.#writer.parts.world.state;
   }
 
   /** The part of the state that a role sees, as a copy (Definition A.7). */
@@ -267,10 +286,10 @@ export class Trajectory<D extends Domain = Domain> {
    * commit the store no longer has the erased strings. Hashes stay, states and facts have
    * `{"$erased": hash}`, and copies at paths that are not sensitive stay.
    *
-   * Statements of other trajectories about the same facts must be erased there; `remaining` names those
-   * trajectories. Names are erased with their last use. Copies of the facts in the state at paths
-   * that are not sensitive stay; `unmarked` names their entries, and `remaining` then includes this
-   * trajectory.
+   * Statements of other trajectories about the same facts must be erased there; `remaining` names
+   * those trajectories. Names are erased with their last use. Copies of the facts in the state at
+   * paths that are not sensitive stay; `unmarked` names their entries, and `remaining` then includes
+   * this trajectory.
    *
    * Values that a branch inherited are erased in its source. Copies, backups and exports made
    * earlier are not reached.

@@ -86,7 +86,7 @@ interface WorldText {
 
 function worldOf(trajectory: Trajectory): WorldText {
   const pending = trajectory.approvals.pending().map(({ id }) => id);
-  return { head: trajectory.head, state: canonicalize(trajectory.peek() as Json), pending: pending.join() };
+  return { head: trajectory.head, state: canonicalize(trajectory.state() as Json), pending: pending.join() };
 }
 
 /** The keys of a slice are in order, so the same ones have the same text. */

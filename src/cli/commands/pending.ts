@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
 import { approvalsOf, type EntryRow, isEffectPending, type PendingPayload, pendingEffectOf, Replayer } from '#ledger';
+import { systemClock } from '#oracle';
+import { isExpired } from '#runtime';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -33,11 +35,17 @@ export function pending(program: Command): void {
       inSession((session, { channel }: Options, trajectory?: string) =>
         session.withStore('readonly', async (store) => {
           const all = await openPendings(session, store, trajectory);
-          const open = channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
+          const asked = channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
           session.progress.end();
+          const now = systemClock.now();
+          const open = asked.filter(({ payload }) => !isExpired(payload, now));
+          const expired = asked.filter(({ payload }) => isExpired(payload, now));
           if (session.json)
-            session.out.document({ pending: await Promise.all(open.map((each) => described(store, each))) });
-          else await print(session, store, open);
+            session.out.document({
+              pending: await Promise.all(open.map((each) => described(store, each))),
+              expired: expired.map(({ id, payload: { trajectory_id, expires } }) => ({ id, trajectory_id, expires })),
+            });
+          else await print(session, store, open, expired);
           return EXIT.ok;
         }),
       ),
@@ -99,6 +107,14 @@ async function described(store: Store, { id, payload, questions }: Open) {
   };
 }
 
+/** An expired proposal waits for no decision: the next proposal or decision records its end. */
+function printExpired(out: Session['out'], expired: readonly Open[]): void {
+  for (const { id, payload } of expired)
+    out.line(
+      line`Expired, no decision counts: ${shortId(id)} in ${payload.trajectory_id}, ${payload.proposal.action.name}, until ${shortTime(payload.expires!)}.`,
+    );
+}
+
 /** The approvals of a proposal that needs more than one: `1 of 2 (dr-a)`. */
 function approvalsSoFar(payload: PendingPayload): string[] {
   const { needed, given } = approvalsOf(payload);
@@ -107,7 +123,8 @@ function approvalsSoFar(payload: PendingPayload): string[] {
   return [`${given.length} of ${needed}${who}`];
 }
 
-async function print({ out }: Session, store: Store, open: readonly Open[]): Promise<void> {
+async function print({ out }: Session, store: Store, open: readonly Open[], expired: readonly Open[]): Promise<void> {
+  printExpired(out, expired);
   if (open.length === 0) {
     out.line(line`No decision is pending.`);
     return;
@@ -118,15 +135,17 @@ async function print({ out }: Session, store: Store, open: readonly Open[]): Pro
       { title: 'trajectory' },
       { title: 'seq', align: 'right' },
       { title: 'at' },
+      { title: 'until' },
       { title: 'action' },
       { title: 'for' },
       { title: 'reason' },
     ],
     open.map(({ id, payload }) => {
-      const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail } = payload;
+      const { trajectory_id, seq, at, proposal, channel, reason, invariant_id, detail, expires } = payload;
+      const until = expires === undefined ? 'decided' : shortTime(expires);
       const wanted = [channel, ...approvalsSoFar(payload)].join(', ');
       const why = `${invariant_id ?? reason}: ${detail}`;
-      return [shortId(id), trajectory_id, seq, shortTime(at), proposal.action.name, wanted, why];
+      return [shortId(id), trajectory_id, seq, shortTime(at), until, proposal.action.name, wanted, why];
     }),
   );
   for (const { id, payload, state, questions } of open.slice(0, SHOWN_MAX)) {

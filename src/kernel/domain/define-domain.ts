@@ -124,6 +124,7 @@ export function defineDomain<
     processes: spec.processes,
     counselors: spec.counselors ?? {},
     freeze: spec.freeze ?? 'world',
+    texts: spec.texts ?? 'composed',
     memory: spec.memory,
     rules,
     rulesByPath,
@@ -540,6 +541,7 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
       counselors: Object.keys(spec.counselors ?? {}).sort(),
       freeze: spec.freeze ?? 'world',
       // Written only if declared, so that other domains keep their hashes.
+      ...(spec.texts === 'exact' ? { texts: 'exact' } : {}),
       ...(spec.memory === undefined ? {} : { memory: spec.memory as unknown as Json }),
       build: spec.build ?? null,
     },

@@ -108,6 +108,12 @@ export interface DomainSpec<
    */
   readonly freeze?: 'world' | 'footprint';
   /**
+   * The form of the texts in arguments: their composed form (NFC, the default), or exactly as the
+   * caller gave them. Composed texts that look the same are the same, in rules, state keys and
+   * policies (docs/decisions/022-equal-texts.md).
+   */
+  readonly texts?: 'composed' | 'exact';
+  /**
    * The predicates of the memory (`assize.believe`, and `beliefs` of actions). Default: no memory.
    */
   readonly memory?: MemorySpec;

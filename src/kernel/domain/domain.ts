@@ -61,6 +61,7 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly processes: Readonly<Record<string, Process>>;
   readonly counselors: Readonly<Record<string, CounselorPredicate>>;
   readonly freeze: 'world' | 'footprint';
+  readonly texts: 'composed' | 'exact';
   readonly memory: MemorySpec | undefined;
   /** @internal */
   readonly rules: readonly Rule[];

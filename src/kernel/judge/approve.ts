@@ -39,6 +39,8 @@ export interface PendingProposal {
     readonly overridden?: Vector;
   }[];
   readonly freezes: 'world' | readonly string[];
+  /** The number of tool calls that the commit makes. Default: none. */
+  readonly calls?: number;
   /** The requester and the grantors of the writ down from its root. None of them may approve. */
   readonly requesters: readonly string[];
 }
@@ -53,7 +55,9 @@ export interface CounselorApproval {
   readonly override?: boolean;
   /**
    * The counselor's own state instead of the proposal's, as RFC 6902 operations on the current
-   * state. Allowed only if one approval is enough: other approvers would not have seen it.
+   * state (Agentic Redux, Definition A.62). Allowed only if one approval is enough: other approvers
+   * would not have seen it. Refused where the proposal has tool calls, statements of facts or a
+   * cost: these would go out as they were proposed.
    */
   readonly replacement?: readonly PatchOperation[];
 }
@@ -227,12 +231,24 @@ function vectorDetail(vector: Vector): string {
   return vector.map(({ invariant_id, detail }) => `${invariant_id}: ${detail}`).join(', ');
 }
 
-/** A counselor must not replace the changes of an erasure, nor make it look complete. */
+/**
+ * A counselor must not replace one half of a proposal, nor the changes of an erasure, nor make it
+ * look complete.
+ */
 function checkReplacement(
-  { approvals }: PendingProposal,
-  { name }: Compiled,
+  { approvals, calls = 0 }: PendingProposal,
+  { name, statements, cost }: Compiled,
   replacement: readonly PatchOperation[],
 ): void {
+  const others = [
+    ...(calls > 0 ? [`${calls} tool calls`] : []),
+    ...(statements.length > 0 ? ['statements of facts'] : []),
+    ...(Object.keys(cost).length > 0 ? ['a cost'] : []),
+  ];
+  if (others.length > 0)
+    throw invalidReplacement(
+      `A replacement changes the state only, and the proposal also has ${others.join(' and ')}. Reject it, and have it proposed with other arguments.`,
+    );
   if (approvals > 1)
     throw invalidReplacement(`A proposal that needs ${approvals} approvals cannot be replaced. Approve or reject it.`);
   if (name === ERASE_ACTION) throw invalidReplacement('An erasure cannot be replaced. Approve or reject it.');

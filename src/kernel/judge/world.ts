@@ -1,5 +1,5 @@
-import { arg, checkArgument } from '#base';
-import { copyJson, WORLD_LIMITS } from '#canon';
+import { arg, checkArgument, type Json } from '#base';
+import { composedJson, copyJson, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import { requireOwnDomain } from '../domain/define-domain.ts';
 import type { Domain } from '../domain/domain.ts';
@@ -104,6 +104,18 @@ export class World {
   vector(): ReturnType<typeof detectionVector> {
     return detectionVector(this.domain, this.#state);
   }
+}
+
+/**
+ * The initial state that a caller gives a new root. Its texts are in composed form, unless the
+ * domain takes them exactly.
+ *
+ * @throws the errors of `initialState`; CanonError `duplicate_key`
+ */
+export function givenState(domain: Domain, given?: unknown): Container {
+  const state = initialState(domain, given);
+  if (domain.texts === 'exact') return state;
+  return initialState(domain, composedJson(state as Json));
 }
 
 /**

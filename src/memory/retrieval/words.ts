@@ -1,5 +1,5 @@
 import { arg, checkArgument, GenerationalMap } from '#base';
-import { normalForm } from '../normal-form.ts';
+import { normalForm } from '#canon';
 import { stem } from './stem.ts';
 import { STOP_WORDS } from './stop-words.ts';
 

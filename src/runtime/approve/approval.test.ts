@@ -138,9 +138,9 @@ describe('an approval', () => {
       'it was rejected by dr-who',
     );
     clock.forward(MINUTE);
-    const late = async (): Promise<void> => {
+    const late = async (id: string): Promise<void> => {
       clock.forward(10 * MINUTE);
-      await trajectory.approvals.approve(trajectory.approvals.pending()[0]?.id as string, DOCTOR);
+      await trajectory.approvals.approve(id, DOCTOR);
     };
     expect(await ended(late)).toBe('it has expired');
     await expect(trajectory.approvals.approve('f'.repeat(64), DOCTOR)).rejects.toThrow(

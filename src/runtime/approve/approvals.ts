@@ -15,6 +15,7 @@ import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-o
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Resolutions } from './approve.ts';
+import { isExpired } from './list-pending.ts';
 
 /** The outcome of a pending proposal. */
 export type PendingStatus =
@@ -42,11 +43,15 @@ export class Approvals {
   }
 
   /**
-   * Open approvals, oldest first, by entry id. Each copy is made when its payload is first read, so
-   * listing the ids is cheap.
+   * Open approvals that have not expired, oldest first, by entry id. Each copy is made when its
+   * payload is first read, so listing the ids is cheap.
    */
   pending(): { readonly id: Hash; readonly payload: PendingPayload }[] {
-    return [...this.#writer.parts.chain.open].map(([id, payload]) => copiedWhenSeen(id, payload));
+    const { parts, context } = this.#writer;
+    const now = context.clock.now();
+    return [...parts.chain.open]
+      .filter(([, payload]) => !isExpired(payload, now))
+      .map(([id, payload]) => copiedWhenSeen(id, payload));
   }
 
   /**

@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import type { Hash, PendingPayload } from '#ledger';
+import type { Hash, Instant, PendingPayload } from '#ledger';
 import { type TrajectoryLoader, unmade } from '../writer/load.ts';
 
 /** Selects pending proposals. */
@@ -23,14 +23,22 @@ export async function* listPending(
   query: PendingQuery,
   reading: TrajectoryLoader,
   names: () => Promise<string[]>,
+  now: () => Instant,
 ): AsyncGenerator<OpenPending> {
   checkArgument(PENDING_QUERY, query, 'query');
   const { trajectoryId, channel } = query;
   for (const name of trajectoryId === undefined ? await names() : [trajectoryId]) {
     const { chain } = (await reading.read(name, unmade)).folded;
-    for (const [id, payload] of chain.open)
-      if (channel === undefined || payload.channel === channel) yield { trajectoryId: name, id, payload };
+    for (const [id, payload] of chain.open) {
+      const isWanted = channel === undefined || payload.channel === channel;
+      if (isWanted && !isExpired(payload, now())) yield { trajectoryId: name, id, payload };
+    }
   }
+}
+
+/** Whether a decision comes too late. The next proposal or decision records the expiry. */
+export function isExpired({ expires }: PendingPayload, now: Instant): boolean {
+  return expires !== undefined && now >= expires;
 }
 
 const PENDING_QUERY = arg.options<PendingQuery>({ trajectoryId: arg.any, channel: arg.any });

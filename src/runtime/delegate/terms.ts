@@ -1,7 +1,7 @@
 import { type Attenuation, delegateWrit, parseWrit, type Writ } from '#authority';
 import { type ArgumentSchema, arg, checkArgument, type Json } from '#base';
 import { copyJson } from '#canon';
-import { type Domain, initialState, World } from '#kernel';
+import { type Domain, givenState, World } from '#kernel';
 import { type BlobRow, type ChildBeginning, type Hash, type Stored, store } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
@@ -116,7 +116,7 @@ export function finalAnswerOf({ finalAnswer }: Conclusion, blobs: BlobRow[]): St
 }
 
 function beginningOf({ initial }: DelegatedTask, domain: Domain, kept: PayloadBlobs): ChildBeginning {
-  const state = initialState(domain, initial);
+  const state = givenState(domain, initial);
   vectorOf(new World(domain, state), false);
   return { domain: refOf(domain), ...splitInitialState(domain, state as Json, kept) };
 }

@@ -271,14 +271,3 @@ describe('answers', () => {
     });
   });
 });
-
-test('a replacement is copied at the call and ignores later changes to it', async () => {
-  const { elsewhere, propose } = await begun();
-  const { pending } = await propose('admit', 'plague');
-  const replacement = [{ op: 'replace' as const, path: '/beds', value: 3 }];
-  const other = await elsewhere();
-  const approving = other.approvals.approve(pending, { ...clerk, replacement });
-  replacement[0]!.value = 4;
-  await committed(approving);
-  expect(other.state()).toEqual({ beds: 3, gone: 0 });
-});

@@ -91,7 +91,8 @@ export class Proposals implements Proposer {
     const { unsalted, isTurn } = this.#turn;
     const isRead = acting !== undefined;
     const isOwn = isRead || isForFailure(key);
-    const read = readProposal(input, { trajectoryId, nonce, unsalted, isOwn, isRead, isTurn });
+    const { domain } = this.#writer.parts;
+    const read = readProposal(input, { domain, trajectoryId, nonce, unsalted, isOwn, isRead, isTurn });
     if (this.#writer.isLikelyStale) await this.#writer.refresh();
     let presented: WritChain;
     try {

@@ -43,7 +43,7 @@ export interface ErasureInput {
  * The ruling. If facts were selected and the erasure is committed, also the places that still have
  * data of them.
  *
- * - `remaining`: trajectories that still have such data, which must be erased there. This trajectory is
+ * - `remaining`: trajectories that still have such data, to be erased there. This trajectory is
  *   included if `unmarked` names an entry.
  * - `unmarked`: entries of this trajectory, in order, with state changes that quote the facts in
  *   field names or at paths that are not sensitive. No erasure reaches those.

@@ -1,6 +1,15 @@
 import { type Writ, writId } from '#authority';
 import { type ArgumentRefusal, type ArgumentSchema, arg, checkArgument, type Json } from '#base';
-import { type CanonLimits, contentHash, copyJson, DEFAULT_LIMITS, hashText, plainText } from '#canon';
+import {
+  type CanonLimits,
+  composed,
+  composedJson,
+  contentHash,
+  copyJson,
+  DEFAULT_LIMITS,
+  hashText,
+  plainText,
+} from '#canon';
 import type { ActionName, ArgsOf, Domain, Intent, IsUntyped, Observed, RoleFor } from '#kernel';
 import { type BlobRow, type Hash, isHash, type Observation, type RoleRef, store } from '#ledger';
 import { ORACLE_LIMITS, turnNamedBy } from '#oracle';
@@ -212,19 +221,28 @@ export interface ParsedIntent {
 }
 
 /**
- * Reads the proposed action synchronously, so later changes by the caller have no effect.
+ * Reads the proposed action synchronously, so later changes by the caller have no effect. Texts of
+ * an action of the domain are brought into composed form, unless the domain takes them exactly.
+ * Built-in actions take all texts exactly.
  *
  * @throws RuntimeError `bad_intent`; CanonError for a value that cannot be canonicalised
  */
-export function parseIntent({ action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>): ParsedIntent {
+export function parseIntent(
+  { action, role, args }: Pick<ProposalInput, 'action' | 'role' | 'args'>,
+  domain: Domain,
+): ParsedIntent {
   checkIntent(NOT_EMPTY, action, 'proposal.action');
   const read = roleOf(role);
   checkIntent(ARGS, args, 'proposal.args');
-  return { action, role: read, args: copied('The arguments', args, FOREIGN) };
+  const given = copied('The arguments', args, FOREIGN);
+  if (domain.texts === 'exact' || !Object.hasOwn(domain.actions, action)) return { action, role: read, args: given };
+  const params = composedJson(read.params as Json) as RoleRef['params'];
+  return { action, role: { name: read.name, params }, args: composedJson(given) };
 }
 
 /** How the parts of a proposal are read. */
 interface ReadingTerms {
+  readonly domain: Domain;
   readonly trajectoryId: string;
   readonly nonce: string;
   readonly unsalted: boolean;
@@ -260,7 +278,7 @@ export interface ReadProposal
  * errors of the call, not entries
  */
 export function readProposal(input: ProposalInput, place: ReadingTerms): ReadProposal {
-  const { action, role, args } = place.isRead ? (input as ParsedIntent) : parseIntent(input);
+  const { action, role, args } = place.isRead ? (input as ParsedIntent) : parseIntent(input, place.domain);
   const blobs: BlobRow[] = [];
   const observed: Observed[] = [];
   let misnamed: RuntimeError | undefined;
@@ -306,7 +324,7 @@ export function readProposal(input: ProposalInput, place: ReadingTerms): ReadPro
 /** The proposal under its writ. @throws CanonError `too_large` */
 export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: CommitPlan | undefined): GatheredProposal {
   const { trajectoryId: trajectory, nonce, key, intent, observed, observations, blobs, invalidObservationName } = read;
-  const principal = read.principal ?? writ.writ.subject;
+  const principal = read.principal === undefined ? writ.writ.subject : composed(read.principal);
   const seen = observations.map(({ unsalted }) => unsalted) as unknown as Json;
   const text = (): string => plainText({ ...intent, nonce, observations: seen, trajectory, writ: writId(writ.writ) });
   return {

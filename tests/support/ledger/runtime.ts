@@ -52,6 +52,8 @@ export function runtimeOver(
     domains,
     anchors: [operator.publicKey],
     ...options,
+    // The time of a test may be long past when a command reads its store.
+    approvals: { timeoutMs: 'never', ...options.approvals },
     ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {}, ...options.ports },
   });
 }

@@ -244,7 +244,7 @@ class Stage {
       ...(resolved === undefined ? {} : { resolved }),
       ...(junk === undefined ? {} : { junk }),
       pending: this.#trajectory.approvals.pending().map(({ id }) => id),
-      state: canonicalize(this.#trajectory.peek()),
+      state: canonicalize(this.#trajectory.state()),
     };
   }
 

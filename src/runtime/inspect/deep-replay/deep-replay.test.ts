@@ -75,7 +75,7 @@ describe('a trajectory', () => {
     await spend('a', 60_000);
     expect(await spend('b', 60_000)).toMatchObject({ ruling: 'rejected', invariantId: 'BUDGET_CAP' });
     await spend('b', 40_000);
-    expect((trajectory.peek() as BudgetState).spent).toEqual({ a: 60_000, b: 40_000 });
+    expect((trajectory.state() as BudgetState).spent).toEqual({ a: 60_000, b: 40_000 });
     const ref = { name: 'budget', version: '1', hash: budget.hash };
     expect(await deepReplay(readOnly(store), 't', { domains: [desk, budget] })).toEqual({
       ...ALIKE,

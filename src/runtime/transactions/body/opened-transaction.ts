@@ -1,5 +1,5 @@
 import { type Claim, claimTexts } from '#effects';
-import type { Authority } from '#kernel';
+import type { Authority, Domain } from '#kernel';
 import type { BlobRow, Hash } from '#ledger';
 import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import { isPromise, type TimeLimit } from '../limits/time-limit.ts';
@@ -34,8 +34,7 @@ export interface OpenedTransaction {
   readonly authority: () => Authority;
   /** The blobs of the writ that no ledger entry has stored yet. */
   readonly unstored: () => readonly BlobRow[];
-  /** The kinds of counselors that the domain declares. */
-  readonly counselors: readonly string[];
+  readonly domain: Domain;
   readonly signal: AbortSignal;
   /** The limit that owns the signal. It is notified of each activity of the body. */
   readonly limit: TimeLimit;

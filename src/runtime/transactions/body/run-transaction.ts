@@ -161,7 +161,7 @@ export class TransactionRunner {
       writId: writId(writ.writ),
       authority: () => this.#writer.authority(writ, principal, this.#writer.now()),
       unstored: () => this.#writer.parts.writs.unstored(writ),
-      counselors: Object.keys(parts.domain.counselors),
+      domain: parts.domain,
       signal: limit.signal,
       limit,
     };

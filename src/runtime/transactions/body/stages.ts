@@ -135,8 +135,8 @@ export class EndedTransaction<T> {
    * earlier attempt was checked for.
    */
   get #mayHaveBeenSubmitted(): boolean {
-    const { isRepeated, checksDuplicates, counselors } = this.#branch.attempt.context;
-    return isRepeated && !checksDuplicates && counselors.length > 0;
+    const { isRepeated, checksDuplicates, domain } = this.#branch.attempt.context;
+    return isRepeated && !checksDuplicates && Object.keys(domain.counselors).length > 0;
   }
 }
 

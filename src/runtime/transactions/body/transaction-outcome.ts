@@ -42,8 +42,8 @@ export function previousEffects(
 }
 
 /**
- * An unfinished transaction is `needs_human` if one of its effects needs a human decision, and otherwise
- * `waiting`.
+ * An unfinished transaction is `needs_human` if one of its effects needs a human decision, and
+ * otherwise `waiting`.
  */
 export function unfinishedEffects(state: TransactionState | undefined): 'needs_human' | 'waiting' {
   return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'needs_human' : 'waiting';

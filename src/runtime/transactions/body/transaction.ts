@@ -47,7 +47,7 @@ export class Transaction {
       throw badIntent('the proposal of a transaction must be an object');
     // Copies only the known fields. The intent can be a model's answer, and the calls were
     // authorised under the options.
-    this.#branch.intent = parseIntent(intent);
+    this.#branch.intent = parseIntent(intent, this.#attempt.context.domain);
   }
 
   /**

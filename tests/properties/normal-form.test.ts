@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { objectKey } from './fact.ts';
-import { normalForm } from './normal-form.ts';
-import { everyWordOf, wordsOf } from './retrieval/words.ts';
+import { composedJson, copyJson, normalForm } from '#canon';
+import { everyWordOf, objectKey, wordsOf } from '#memory';
 
 /** Two marks that stand the other way round once they are in order. */
 const UNORDERED = '\u0315\u0300';
@@ -35,4 +34,36 @@ test('never has the engine put more marks in order than that', () => {
   expect([objectKey(object), [...wordsOf(object)], [...everyWordOf(object)]]).toEqual([object, ['a'], ['a']]);
   const given = composed.mock.contexts.flatMap((text) => String(text).match(/\p{M}+/gu) ?? []);
   expect(Math.max(0, ...given.map((marks) => marks.length))).toBeLessThanOrEqual(100);
+});
+
+test('a composed value has composed texts only, and is composed once', () => {
+  const text = fc
+    .array(fc.constantFrom('e', '\u0301', 'é', 'a', '\u0323'), { maxLength: 4 })
+    .map((units) => units.join(''));
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      text,
+      fc.integer(),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(text, tie('value'), { maxKeys: 3 }),
+    ),
+  }));
+  fc.assert(
+    fc.property(value, (given) => {
+      const json = copyJson(given);
+      const naive = JSON.stringify(json).normalize('NFC');
+      let composed: ReturnType<typeof composedJson>;
+      try {
+        composed = composedJson(json);
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'duplicate_key' });
+        return;
+      }
+      expect(composed).toEqual(JSON.parse(naive));
+      expect(composedJson(composed)).toBe(composed);
+      expect(JSON.stringify(copyJson(composed))).toBe(JSON.stringify(composed));
+    }),
+    { numRuns: 500 },
+  );
 });
