@@ -288,8 +288,8 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * Statements of other trajectories about the same facts must be erased there; `remaining` names
    * those trajectories. Names are erased with their last use. Copies of the facts in the state at
-   * paths that are not sensitive stay; `unmarked` names their entries, and `remaining` then includes
-   * this trajectory.
+   * paths that are not sensitive stay; `unmarked` names their entries, and `remaining` then
+   * includes this trajectory.
    *
    * Values that a branch inherited are erased in its source. Copies, backups and exports made
    * earlier are not reached.
