@@ -35,7 +35,7 @@ export {
   sum,
   unique,
 } from '#kernel';
-export type { Entry, EntryRow, LedgerStore } from '#ledger';
+export type { Entry, EntryRow, Hash, Instant, LedgerStore, PendingPayload } from '#ledger';
 export {
   type Clock,
   createOracle,
@@ -53,6 +53,7 @@ export {
   type Approvals,
   Assize,
   type AssizeOptions,
+  type AwaitOptions,
   type BranchOptions,
   type CreateOptions,
   type DelegationInput,
@@ -62,11 +63,14 @@ export {
   type ErasureRuling,
   type FinalRuling,
   type MemoryRuntimeOptions,
+  type OpenPending,
   type PendingNotification,
+  type PendingQuery,
   type PendingStatus,
   type Proposal,
   type ProposalInput,
   type RejectionInput,
+  type Resolution,
   type ResolvedNotification,
   type Revocation,
   type RevocationInput,

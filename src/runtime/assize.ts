@@ -4,7 +4,7 @@ import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
 import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
 import { forgetWords } from '#memory';
-import { systemClock, systemPause, systemRandom } from '#oracle';
+import { systemPause, systemRandom } from '#oracle';
 import { listPending, type OpenPending, type PendingQuery } from './approve/list-pending.ts';
 import type { TrajectoryContext } from './context.ts';
 import {
@@ -22,7 +22,15 @@ import { type EffectsQuery, type EffectTransaction, readEffects } from './inspec
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { type DependentEntry, dependentsOf } from './memory/recall/derived.ts';
 import { MemoryView } from './memory/recall/recall.ts';
-import { type AssizeOptions, approvalTimeoutOf, badOption, checkOptions, effectLogOf, effectsFor } from './options.ts';
+import {
+  type AssizeOptions,
+  approvalTimeoutOf,
+  badOption,
+  checkedClock,
+  checkOptions,
+  effectLogOf,
+  effectsFor,
+} from './options.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitOutcomes, type EffectOutcome } from './transactions/body/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';
@@ -93,7 +101,8 @@ export class Assize {
       ledgerWriterOf: (trajectoryId) => this.#ledgerWriterOf(trajectoryId),
       proposeOnFailure: (failure) => this.#proposeOnFailure(failure),
     });
-    const { clock = systemClock, random = systemRandom, pause = systemPause } = options.ports ?? {};
+    const { random = systemRandom, pause = systemPause } = options.ports ?? {};
+    const clock = checkedClock(options.ports?.clock);
     this.#context = {
       store: options.store,
       clock,

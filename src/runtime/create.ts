@@ -194,4 +194,4 @@ export function trajectoryName(given: string | undefined, random: Random): strin
 
 const BEGINNING = { trajectoryId: arg.any, writs: arg.any, note: arg.any, override: arg.any };
 const CREATE_OPTIONS = arg.options<CreateOptions>({ ...BEGINNING, initial: arg.any });
-const BRANCH_OPTIONS = arg.options<BranchOptions>(BEGINNING);
+const BRANCH_OPTIONS = arg.options<BranchOptions>({ ...BEGINNING, note: arg.text });

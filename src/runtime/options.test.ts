@@ -76,6 +76,8 @@ test.each([
   [{ memory: { judge: { choose: 1 } } }, 'options.memory.judge.choose must be a function'],
   [{ memory: { embedder: { id: '', dimensions: 2, embed: () => [] } } }, 'memory.embedder must have an id'],
   [{ memory: { embedder: { id: 'm', dimensions: 0, embed: () => [] } } }, 'memory.embedder must have at least'],
+  [{ store: Promise.resolve(new MemoryStore()) }, 'pass the result of `await openStore(url)`'],
+  [{ approvals: { timeoutMs: Number.POSITIVE_INFINITY } }, 'or never'],
   [{ ports: { clock: null } }, 'options.ports.clock must be an object'],
   [{ ports: { clock: Date } }, 'options.ports.clock must be an object'],
   [{ ports: { random: {} } }, 'options.ports.random.bytes must be a function'],
@@ -98,4 +100,24 @@ test('ports that are given do not replace those that are not', async () => {
   await assize.create(tally, { trajectoryId: 't' });
   const [root] = await store.entries('t', { from: 0, limit: 1 });
   expect(JSON.parse(root!.payload)).toMatchObject({ at: START });
+});
+
+test.each([[new Date(START).toISOString()], [undefined], [5]])(
+  'a clock that returns %s is named by the error',
+  async (now) => {
+    const assize = runtimeOver(new MemoryStore(), [tally], { ports: { clock: { now: () => now as never } } });
+    await expect(assize.create(tally)).rejects.toMatchObject({
+      code: 'bad_option',
+      message: expect.stringMatching(/^The options are not valid: ports\.clock\.now\(\) returned .*instantFromMillis/),
+    });
+  },
+);
+
+test('a branch without a note names the missing option', async () => {
+  const assize = runtimeOver(new MemoryStore(), [tally]);
+  const { id, head } = await assize.create(tally);
+  await expect(assize.branch(id, head, {} as never)).rejects.toMatchObject({
+    code: 'bad_argument',
+    message: expect.stringContaining('options.note'),
+  });
 });

@@ -1,11 +1,11 @@
 import type { Policy } from '#authority';
 import { arg, checkArgument, refuseDuplicatePackage } from '#base';
-import { signText, verifyText } from '#canon';
+import { isInstant, signText, verifyText } from '#canon';
 import { EFFECT_ATTEMPTS, EFFECT_ATTEMPTS_MAX, type Resolvers, type Tool } from '#effects';
 import type { Domain } from '#kernel';
 import { type EffectStore, type EntrySigner, type Hash, isHash, type LedgerStore, type SnapshotStore } from '#ledger';
 import type { Embedder } from '#memory';
-import { type Clock, type OracleStore, type Pause, type Random, systemPause, systemRandom } from '#oracle';
+import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { RuntimeError } from './errors.ts';
 import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
@@ -68,6 +68,23 @@ export interface AssizeOptions {
 export interface ApprovalOptions extends ApprovalListeners {
   /** Milliseconds until a pending approval expires, or `never`. Default: seven days. */
   readonly timeoutMs?: number | 'never';
+}
+
+/**
+ * The clock of the runtime, which refuses a time that no entry can have. Every entry has this time,
+ * so the error names the clock and not the entry.
+ */
+export function checkedClock(given: Clock | undefined): Clock {
+  if (given === undefined) return systemClock;
+  return {
+    now: () => {
+      const now = given.now();
+      if (isInstant(now)) return now;
+      throw badOption(
+        `ports.clock.now() returned ${typeof now === 'string' ? JSON.stringify(now) : `a value of type ${typeof now}`}; return an instant such as 2026-03-23T09:00:00.000000Z, which instantFromMillis makes`,
+      );
+    },
+  };
 }
 
 const APPROVAL_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -153,6 +170,8 @@ export interface RuntimePorts {
  */
 export function checkOptions(options: AssizeOptions): void {
   checkArgument(ASSIZE_OPTIONS, options, 'options');
+  if (typeof options.store.commit !== 'function')
+    throw badOption('`store` must be an open store; pass the result of `await openStore(url)`');
   refuseOtherCopies(options);
   checkEntryOptions(options);
 }
@@ -221,7 +240,7 @@ function checkEntryOptions({ signer, policy, anchors, approvals, memory }: Assiz
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('`anchors` must have the public key of at least one root');
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12))
-    throw badOption('approvals.timeoutMs must be a whole number of milliseconds above 0, or never');
+    throw badOption('approvals.timeoutMs must be a whole number of milliseconds from 1 to 999,999,999,999, or never');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy must be a hash');
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
     throw badOption('memory.embedder must have an id that names its model');

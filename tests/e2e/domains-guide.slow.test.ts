@@ -64,8 +64,8 @@ test('approvals.md: the program prints its output, and the commands decide', asy
   expect(run('approve.ts')).toBe(blockOf('approvals.md', 'text approve.ts'));
   const [, pending = '', approve = '', reject = ''] = blockOf('approvals.md', 'sh decide').split('\n');
   const assize = async (line: string): Promise<string> => {
-    const [command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
-    expect(command).toBe('assize');
+    const [runner, command, ...args] = [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+    expect([runner, command]).toEqual(['npx', 'assize']);
     const { out, err } = await runCommand(folder, 'sqlite:./refunds.db', ...args);
     expect(err, line).toBe('');
     return out;

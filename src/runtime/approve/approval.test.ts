@@ -536,3 +536,15 @@ describe('a freeze', () => {
     },
   );
 });
+
+test.each([
+  ['override', { override: 'yes' }, 'Pass true or false'],
+  ['digest', { digest: undefined }, 'would bind nothing'],
+])('an approval with a wrong %s is refused, and stays pending', async (_, wrong, text) => {
+  const { store, trajectory } = await begun();
+  const id = await ask(trajectory);
+  const approving = () => trajectory.approvals.approve(id, { ...DOCTOR, ...wrong } as never);
+  expect(await refusal(store, approving)).toBe('bad_intent');
+  await expect(approving()).rejects.toThrow(text);
+  expect(await trajectory.approvals.approve(id, DOCTOR)).toMatchObject({ ruling: 'committed' });
+});

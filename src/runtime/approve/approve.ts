@@ -541,7 +541,8 @@ function isAnswering(input: Resolution & { readonly answers?: readonly unknown[]
 }
 
 function approvalProgress(id: string, end: PendingOutcome | undefined): string {
-  if (end === undefined) return `No proposal ${id} is pending: it was resolved earlier, or never submitted`;
+  if (end === undefined)
+    return `No proposal ${id} is pending: it was resolved earlier, or never submitted. Pass the id that a ruling returned as \`pending\``;
   if ('now' in end)
     return `Another approver has approved ${id}, which needs ${end.approvals} approvals: the proposal is now pending as ${end.now}`;
   const { kind, counselor } = end.payload;

@@ -109,6 +109,13 @@ export function checkedResolution<Input extends Resolution>(
   const wrong = wanted.find((name) => typeof said[name] !== 'string');
   if (wrong !== undefined)
     throw new RuntimeError('bad_intent', `The ${wrong} of a resolution is missing or not valid. Pass a string.`);
+  if ('override' in said && typeof said['override'] !== 'boolean')
+    throw new RuntimeError('bad_intent', 'The override of a resolution is not valid. Pass true or false.');
+  if ('digest' in said && said['digest'] === undefined)
+    throw new RuntimeError(
+      'bad_intent',
+      'The digest of a resolution is undefined, so it would bind nothing. Pass the digest that was shown, or leave it out.',
+    );
   const { answers, replacement } = said;
   const copies = answers === undefined ? {} : { answers: answersFrom(answers) };
   checkArgument(of, input, 'input');
