@@ -317,7 +317,7 @@ function judge(held: VerifiedChain, use: WritUse): WritCheck {
   checkInstant(use.at);
   const stray = astray(held, use.delegated);
   if (stray !== undefined) return stray;
-  if (composed(use.principal) !== composed(writ.subject)) {
+  if (typeof use.principal !== 'string' || composed(use.principal) !== composed(writ.subject)) {
     return refuse('wrong_principal', `The writ is for ${writ.subject}, not for ${quoted(use.principal)}.`);
   }
   const unfit = misplaced(held, use.trajectory) ?? early(held, use.at) ?? late(held, use.at);

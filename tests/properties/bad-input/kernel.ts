@@ -104,6 +104,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   hasErased: exempt('of JSON, which its callers have copied'),
   requireOwnDomain: takes((domain) => kernel.requireOwnDomain(domain as never), [desk]),
   initialState: takes((given) => kernel.initialState(desk, given), [desk.initial]),
+  givenState: takes((given) => kernel.givenState(desk, given), [desk.initial]),
   invariant: takes(withRule(kernel.invariant), [
     'PLAIN',
     ['/n'],
