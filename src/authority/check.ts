@@ -308,6 +308,11 @@ function compile(links: readonly Writ[]): VerifiedChain {
   };
 }
 
+/** Texts are equal in any Unicode form (docs/decisions/022-equal-texts.md). */
+function isSubject(principal: unknown, { subject }: Writ): boolean {
+  return principal === subject || (typeof principal === 'string' && composed(principal) === composed(subject));
+}
+
 /**
  * The checks that depend on the time and the request. Every child is narrower, so the leaf
  * represents its chain.
@@ -317,7 +322,7 @@ function judge(held: VerifiedChain, use: WritUse): WritCheck {
   checkInstant(use.at);
   const stray = astray(held, use.delegated);
   if (stray !== undefined) return stray;
-  if (typeof use.principal !== 'string' || composed(use.principal) !== composed(writ.subject)) {
+  if (!isSubject(use.principal, writ)) {
     return refuse('wrong_principal', `The writ is for ${writ.subject}, not for ${quoted(use.principal)}.`);
   }
   const unfit = misplaced(held, use.trajectory) ?? early(held, use.at) ?? late(held, use.at);

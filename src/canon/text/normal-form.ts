@@ -41,7 +41,16 @@ export function composed(text: string): string {
  * @throws CanonError `duplicate_key` for an object with two names of the same composed form
  */
 export function composedJson(value: Json): Json {
-  return composedAt(value, '');
+  return isBeyondLatin(value) ? composedAt(value, '') : value;
+}
+
+/** Whether a text or a name in it may be in another form. Most values have none, at no cost. */
+function isBeyondLatin(value: Json): boolean {
+  if (typeof value === 'string') return BEYOND_LATIN.test(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(isBeyondLatin);
+  for (const name in value) if (BEYOND_LATIN.test(name) || isBeyondLatin((value as Members)[name]!)) return true;
+  return false;
 }
 
 function composedAt(value: Json, pointer: string): Json {
