@@ -225,8 +225,11 @@ describe('no decision, an odd one, or one that comes too late', () => {
     const id = await ask(trajectory, 200);
     for (const override of ['true', 1, {}, null, 'false'])
       expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a', { override })))).toBe(
-        'override_needed',
+        'bad_intent',
       );
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(id, doctor('a', { override: false })))).toBe(
+      'override_needed',
+    );
   });
 
   test('with a counselor check that returns a promise, text, null or an error', async () => {
