@@ -155,15 +155,9 @@ class Run {
   }
 
   async #go(): Promise<RunReport> {
-    for (const { name, role } of this.#agents.values()) {
-      if (!this.#isGranted(name))
-        throw new AgentError(
-          'not_granted',
-          `The writ of the agent ${name} does not cover the role ${role.name}, so the agent gets no slice. Issue a writ with the scope of the role.`,
-          { evidence: { agent: name } },
-        );
-    }
     await this.#takeUp();
+    // Later, a revoked writ must not stop the other agents.
+    if (this.#turn === 0) this.#checkGrants();
     const { maxTurns = TURNS_MAX, signal } = this.#options;
     const end = this.#turn + maxTurns;
     while (!signal?.aborted) {
@@ -347,6 +341,17 @@ class Run {
       this.#standings.set(name, standing);
     }
     return standing;
+  }
+
+  #checkGrants(): void {
+    for (const { name, role } of this.#agents.values()) {
+      if (this.#isGranted(name)) continue;
+      throw new AgentError(
+        'not_granted',
+        `The writ of the agent ${name} does not cover the role ${role.name}, so the agent gets no slice. Issue a writ with the scope of the role.`,
+        { evidence: { agent: name } },
+      );
+    }
   }
 
   #isGranted(name: string): boolean {

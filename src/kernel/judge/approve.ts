@@ -39,8 +39,8 @@ export interface PendingProposal {
     readonly overridden?: Vector;
   }[];
   readonly freezes: 'world' | readonly string[];
-  /** The number of tool calls that the commit makes. Default: none. */
-  readonly calls?: number;
+  /** Whether the commit makes tool calls. Default: it makes none. */
+  readonly hasCalls?: boolean;
   /** The requester and the grantors of the writ down from its root. None of them may approve. */
   readonly requesters: readonly string[];
 }
@@ -236,12 +236,12 @@ function vectorDetail(vector: Vector): string {
  * look complete.
  */
 function checkReplacement(
-  { approvals, calls = 0 }: PendingProposal,
+  { approvals, hasCalls = false }: PendingProposal,
   { name, statements, cost }: Compiled,
   replacement: readonly PatchOperation[],
 ): void {
   const others = [
-    ...(calls > 0 ? [`${calls} tool calls`] : []),
+    ...(hasCalls ? ['tool calls'] : []),
     ...(statements.length > 0 ? ['statements of facts'] : []),
     ...(Object.keys(cost).length > 0 ? ['a cost'] : []),
   ];

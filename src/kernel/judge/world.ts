@@ -115,7 +115,9 @@ export class World {
 export function givenState(domain: Domain, given?: unknown): Container {
   const state = initialState(domain, given);
   if (domain.texts === 'exact') return state;
-  return initialState(domain, composedJson(state as Json));
+  const composed = composedJson(state as Json);
+  // The composed texts may have other lengths, so the schema decides again.
+  return composed === state ? state : initialState(domain, composed);
 }
 
 /**

@@ -75,7 +75,7 @@ test('a replacement of a proposal with a call is refused, nothing is paid', asyn
   if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
   await expect(trajectory.approvals.approve(ruling.pending, lower)).rejects.toMatchObject({
     code: 'invalid_replacement',
-    message: expect.stringContaining('1 tool calls'),
+    message: expect.stringContaining('also has tool calls'),
   });
   expect([paid, trajectory.state()]).toEqual([[], { orders: {} }]);
   // The proposal is still pending, and can be approved as it is.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { parseRuleTable, ruleTable } from '#authority';
+import { declareTool } from '#effects';
 import { defineDomain } from '#kernel';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
@@ -119,6 +120,34 @@ test('a principal in the other form may use its writ, and shares its keys', asyn
   const first = await trajectory.propose(one);
   expect(first).toMatchObject({ ruling: 'committed' });
   expect(await trajectory.propose({ ...one, principal: COMPOSED })).toEqual(first);
+});
+
+test('a named transaction of a principal in the other form runs once', async () => {
+  const domain = book();
+  let [bodies, calls] = [0, 0];
+  const ring = declareTool({
+    name: 'ring',
+    input: z.strictObject({}),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['bell:door'],
+    execute: () => {
+      calls += 1;
+    },
+  });
+  const assize = runtimeOver(new MemoryStore(), [domain], { tools: [ring] });
+  const trajectory = await assize.create(domain, { trajectoryId: 't' });
+  const options = { writ: writFor(COMPOSED), writes: ['bell:*'], name: 'once' };
+  const entries: unknown[] = [];
+  for (const principal of [SPLIT, SPLIT, COMPOSED]) {
+    const { ruling } = await trajectory.transaction({ ...options, principal }, async (tx) => {
+      bodies += 1;
+      await tx.call('ring', {});
+      tx.propose({ action: 'add', role: 'clerk', args: { name: 'a', mail: 'a@x' } });
+    });
+    entries.push(ruling.ruling === 'committed' ? ruling.entry.id : ruling);
+  }
+  expect([new Set(entries).size, bodies, calls]).toEqual([1, 1, 1]);
+  await assize.close();
 });
 
 test('a given initial state has composed keys', async () => {

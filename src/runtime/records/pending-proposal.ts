@@ -50,7 +50,7 @@ export async function readPendingProposal(
     channel: pending.channel,
     ...approvedSoFar(pending),
     freezes: pending.freezes,
-    calls: delta.effects.length,
+    hasCalls: delta.effects.length > 0,
     requesters,
   };
 }
