@@ -504,3 +504,14 @@ describe('a run is refused for', () => {
     expect(await replay()).toMatchObject({ same: true, turns: 0 });
   });
 });
+
+test('a replay calls no listener of the runtime that recorded the run', async () => {
+  const heard: string[] = [];
+  const approvals = { timeoutMs: 'never' as const, onPending: ({ id }: { id: string }) => void heard.push(id) };
+  const { run, replay } = await desk({ approvals });
+  await run();
+  const recorded = heard.length;
+  expect(recorded).toBeGreaterThan(0);
+  expect(await replay({ approvals })).toMatchObject({ same: true });
+  expect(heard).toHaveLength(recorded);
+});
