@@ -16,6 +16,8 @@ export interface PolicyQuery {
   readonly trajectory_id: string;
   /** The proposal's time. */
   readonly at: Instant;
+  /** The changing tool calls of the proposal, if it has some. */
+  readonly calls?: readonly { readonly tool: string; readonly input: Json }[];
 }
 
 export type Verdict = 'allow' | 'deny' | 'needs_approval';

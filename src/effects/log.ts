@@ -110,6 +110,10 @@ export interface EffectPayload {
    */
   readonly transaction?: string;
   readonly input: Json;
+  /** Set if the action of the proposal declares the call. */
+  readonly declared?: true;
+  /** The name of the observation with the answer, for a call that was made before the ruling. */
+  readonly observed?: string;
   readonly claims: TransactionBody['claims'];
   /** By unit of the writ's budget. */
   readonly cost: Amounts;

@@ -106,7 +106,7 @@ export interface ToolSpec<Schema extends z.ZodType = z.ZodType> {
 }
 
 /** A tool ready for use, made by `declareTool`. Immutable. */
-export interface Tool {
+export interface Tool<Input = any, Parsed = any> {
   readonly name: string;
   readonly spec: ToolSpec<any>;
   /** Undefined for a read tool. */
@@ -118,6 +118,8 @@ export interface Tool {
   parse(input: unknown): Json;
   /** The claims of a call. @throws EffectError `bad_input` for an input with invalid scopes */
   claims(input: Json): readonly Claim[];
+  /** Types only: the field never exists at run time. `input`: before parsing. */
+  readonly types?: { readonly input: Input; readonly parsed: Parsed };
 }
 
 const NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
@@ -137,7 +139,7 @@ const CLASS = arg.members({
  *
  * @throws EffectError `invalid_tool`, with the tool, the problem and the fix
  */
-export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool {
+export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool<z.input<Schema>, z.output<Schema>> {
   if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'its declaration must be an object');
   const name = String(spec.name);
   if (typeof spec.name !== 'string' || !NAME.test(name) || name.startsWith('assize.')) {

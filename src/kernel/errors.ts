@@ -37,7 +37,9 @@ export type KernelErrorCode =
    * The counselor's replacement state does not fit the schema, or changes paths that are not
    * frozen. Correct the state.
    */
-  | 'invalid_replacement';
+  | 'invalid_replacement'
+  /** A call of an action names no tool. Pass the result of `declareTool`. */
+  | 'invalid_call';
 
 /** Misuse of the kernel, or a refused decision of a counselor. Nothing was changed. */
 export class KernelError extends AssizeError<KernelErrorCode> {

@@ -10,6 +10,7 @@
  */
 
 export { BUILT_IN_ROLE } from './domain/built-in-role.ts';
+export { type ActionCall, type CallableTool, call, type ProposedCall } from './domain/call.ts';
 export type { Change } from './domain/change.ts';
 export { ANY_COUNSELOR, APPROVALS_MAX } from './domain/counselors.ts';
 export {
@@ -37,6 +38,8 @@ export {
 } from './domain/footprint.ts';
 export {
   type Approval,
+  type CallInvariant,
+  type CallOptions,
   type CountInvariant,
   type CountOptions,
   type Counts,
@@ -44,6 +47,7 @@ export {
   type EachInvariant,
   type EachOptions,
   each,
+  eachCall,
   type Index,
   type Invariant,
   type InvariantOptions,
@@ -93,7 +97,8 @@ export {
   STATEMENTS_MAX,
   statementsOf,
 } from './judge/beliefs.ts';
-export { type Candidate, candidateOf, type Inputs } from './judge/candidate.ts';
+export { declaredCalls } from './judge/calls.ts';
+export { type Candidate, candidateOf } from './judge/candidate.ts';
 export { counselorKind } from './judge/channel.ts';
 export {
   compile,
@@ -103,6 +108,7 @@ export type { ApprovalDemand, Authority, Compiled, Cost, Intent, PolicyRuling, R
 export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './judge/erase.ts';
 export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
+export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export { givenState, initialState, World } from './judge/world.ts';

@@ -19,16 +19,20 @@ export {
 export { AssizeError, isAssizeError, type Json } from '#base';
 export { canonicalize, contentHash, generateKeys, instantFromMillis, type KeyPair, parseStrict } from '#canon';
 export {
+  type ActionCall,
   type ApplyContext,
+  call,
   count,
   type Domain,
   defineDomain,
   type Erased,
   each,
+  eachCall,
   escalate,
   type InvariantResult,
   invariant,
   isErased,
+  type ProposedCall,
   pass,
   reject,
   sensitive,

@@ -31,8 +31,9 @@ import {
   effectLogOf,
   effectsFor,
 } from './options.ts';
+import type { EffectOutcome } from './records/effect-outcome.ts';
 import { Trajectory } from './trajectory.ts';
-import { awaitOutcomes, type EffectOutcome } from './transactions/body/await-outcome.ts';
+import { awaitOutcomes } from './transactions/body/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';
 import type { TransactionEngines } from './transactions/engine/engines.ts';
 import {
@@ -184,7 +185,7 @@ export class Assize {
    * `domain_mismatch`; KernelError `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
-    return this.#writes(await this.#beginnings.create(domain, options)) as Trajectory<D>;
+    return this.#writes(await this.#beginnings.create(domain, options)) as unknown as Trajectory<D>;
   }
 
   /**

@@ -99,6 +99,7 @@ export {
   type UnverifiedPartition,
 } from './memory/index.ts';
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
+export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
 export type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 export {
@@ -117,7 +118,6 @@ export {
   rulingOf,
 } from './records/ruling.ts';
 export { Trajectory } from './trajectory.ts';
-export type { EffectOutcome } from './transactions/body/await-outcome.ts';
 export type { TransactionIntent } from './transactions/body/branch.ts';
 export type { BranchResult, Transaction } from './transactions/body/transaction.ts';
 export type { TransactionOptions } from './transactions/body/transaction-options.ts';

@@ -83,7 +83,7 @@ export class Trajectory<D extends Domain = Domain> {
     this.approvals = new Approvals(this.#writer, resolutions);
     this.delegations = new Delegations(this.#writer, resolutions, children);
     this.writs = new TrajectoryWrits(this.#writer, this.delegations, children);
-    this.#proposals = new Proposals(this.#writer, beliefs, resolutions, this.#ports);
+    this.#proposals = new Proposals(this.#writer, beliefs, resolutions, effects, this.#ports);
     this.#transactions = new TransactionRunner(this.#writer, this.#proposals, effects);
     this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, resolutions);
   }
@@ -237,7 +237,7 @@ export class Trajectory<D extends Domain = Domain> {
    */
   transaction<T>(
     options: TransactionOptions,
-    body: (tx: Transaction) => Promise<T> | T,
+    body: (tx: Transaction<D>) => Promise<T> | T,
   ): Promise<TransactionOutcome<T>> {
     return this.#transactions.run(options, body);
   }

@@ -397,7 +397,7 @@ commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action d
   budget_cost:{count} compiler_version:text key_hash?:hash policy?:policy resolves?:hash counselor?:counselor
   detection_vector?:[detection]
 rejection = +entry intent:intent detail:text reason:invalid_authority|policy_denied|budget_exhausted|
-  precondition_failed|unknown_tool|type_mismatch|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
+  precondition_failed|unknown_tool|type_mismatch|unjudged_call|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
 pending_approval = +entry proposal:proposal digest:hash channel:text detail:text freezes:freezing head:hash
   reason:invariant_escalated|policy_needs_approval|writ_requires_approval|irreversible|contradiction|in_doubt|

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Json, markOwnPackage, requireOwnPackage } from '#base';
 import { canonicalize, contentHash, escapeSegment, parseStrict } from '#canon';
 import { KernelError } from '../errors.ts';
+import { isToolPattern } from './call.ts';
 import { ANY_COUNSELOR } from './counselors.ts';
 import type { ActionSpec, Binding, Domain, Rule } from './domain.ts';
 import type { DomainSpec } from './domain-spec.ts';
@@ -22,6 +23,7 @@ import {
 import {
   count,
   each,
+  eachCall,
   type Index,
   type Invariant,
   invariant,
@@ -126,6 +128,7 @@ export function defineDomain<
     freeze: spec.freeze ?? 'world',
     texts: spec.texts ?? 'composed',
     memory: spec.memory,
+    unjudgedCalls: spec.unjudgedCalls ?? 'refuse',
     rules,
     rulesByPath,
     sensitive: sensitiveScope(sensitive),
@@ -248,7 +251,7 @@ function compileActions(spec: DomainSpec<any, any>): Record<string, ActionSpec> 
 }
 
 function compileRules(spec: DomainSpec<any, any>): Rule[] {
-  const rules = { invariant, each, unique, sum, count } as Rules<any>;
+  const rules = { invariant, each, unique, sum, count, eachCall } as Rules<any>;
   const list = typeof spec.invariants === 'function' ? spec.invariants(rules) : spec.invariants;
   const malformed = rulesFault(list);
   if (malformed !== undefined) throw invalid(spec.name, malformed);
@@ -270,6 +273,9 @@ function placesOfRule(
 ): Pick<Rule, 'patterns' | 'scope' | 'member' | 'aggregates'> {
   const reads = item.reads.map((source) => fixedPattern(domain, item.id, source));
   const scope = compileScope(reads);
+  if (item.kind === 'eachCall' && !isToolPattern(item.tool))
+    throw invalid(domain, `${item.id} names the tool ${item.tool}; write a tool's name, a group such as bank.*, or **`);
+  if (item.kind === 'eachCall') return { patterns: reads, scope, member: undefined, aggregates: [] };
   const membersAt = (path: string): Pattern => {
     if (!path.endsWith('/*')) {
       throw invalid(domain, `the path ${path} of ${item.id} must end in /*, such as /orders/*`);
@@ -392,9 +398,10 @@ function checkCounselors(spec: DomainSpec<any, any>): void {
 
 /**
  * Patterns that re-evaluate a rule directly when they change. The places of `with` are found by
- * their reverse index.
+ * their reverse index. A rule over calls is evaluated only for the calls of a proposal.
  */
 function directPatterns(rule: Rule): readonly Pattern[] {
+  if (rule.spec.kind === 'eachCall') return [];
   return rule.spec.kind === 'plain' ? rule.patterns : rule.patterns.slice(0, 1);
 }
 
@@ -527,21 +534,30 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
         ]),
       ),
       actions: Object.fromEntries(
-        Object.entries(spec.actions as Record<string, ActionSpec>).map(([name, { process, args, approvals }]) => [
-          name,
-          { process, args: json(args, 'input'), ...several(approvals) },
-        ]),
+        Object.entries(spec.actions as Record<string, ActionSpec>).map(
+          ([name, { process, args, approvals, calls }]) => [
+            name,
+            {
+              process,
+              args: json(args, 'input'),
+              ...several(approvals),
+              ...(calls === undefined ? {} : { calls: true }),
+            },
+          ],
+        ),
       ),
       invariants: rules.map(({ id, spec: rule, patterns }) => ({
         id,
         kind: rule.kind,
         footprint: patterns.map(patternText),
+        ...(rule.kind === 'eachCall' ? { tool: rule.tool } : {}),
         ...several(rule.approvals),
       })),
       counselors: Object.keys(spec.counselors ?? {}).sort(),
       freeze: spec.freeze ?? 'world',
       // Written only if declared, so that other domains keep their hashes.
       ...(spec.texts === 'exact' ? { texts: 'exact' } : {}),
+      ...(spec.unjudgedCalls === 'allow' ? { unjudgedCalls: 'allow' } : {}),
       ...(spec.memory === undefined ? {} : { memory: spec.memory as unknown as Json }),
       build: spec.build ?? null,
     },

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Instant } from '#canon';
+import type { ActionCall, ProposedCall } from './call.ts';
 import type { DomainWords, ParamsOfAction } from './domain-words.ts';
 import type { Approval, Invariant, Rules } from './invariant.ts';
 import type { MemorySpec, MemoryStatement } from './memory-spec.ts';
@@ -17,6 +18,11 @@ export interface ApplyContext<Params = RoleParams> {
   /** The proposal's time. */
   readonly at: Instant;
   readonly observations: readonly Observed[];
+  /**
+   * The changing calls of the transaction body, made or planned, in call order. Empty for a
+   * proposal without a transaction body.
+   */
+  readonly calls: readonly ProposedCall[];
 }
 
 /** The intent to propose when an action's effects fail permanently. See `Action.onFailure`. */
@@ -40,6 +46,14 @@ export interface Action<State, Args, Params = RoleParams> {
    * footprint cannot be replaced or deleted as a whole, even if the hidden part is empty.
    */
   readonly apply: (state: State, args: Args, context: ApplyContext<Params>) => void;
+  /**
+   * The tool calls that the action makes. The kernel evaluates the function on the state that
+   * `apply` produced, read-only and in the footprint of the process. Rules and policies judge the
+   * calls with the proposal, approvers see them, and the commit records them. The runtime makes the
+   * calls after the commit, each according to the class of its tool. The function must be pure in
+   * its inputs.
+   */
+  readonly calls?: (state: State, args: Args, context: Omit<ApplyContext<Params>, 'calls'>) => readonly ActionCall[];
   /** The cost, in whole units of the writ's budget. */
   readonly cost?: (args: Args, context: { readonly role: Params }) => { readonly [unit: string]: number };
   /** Resources that the writ must cover besides the role itself, in the grammar of scopes. */
@@ -98,7 +112,7 @@ export interface DomainSpec<
   };
   /**
    * The invariants in order: the first that does not pass decides. A function receives `invariant`,
-   * `each`, `unique`, `sum` and `count` typed for this state. A plain list is untyped.
+   * `each`, `unique`, `sum`, `count` and `eachCall` typed for this state. A plain list is untyped.
    */
   readonly invariants: readonly Invariant<any>[] | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
@@ -117,6 +131,11 @@ export interface DomainSpec<
    * The predicates of the memory (`assize.believe`, and `beliefs` of actions). Default: no memory.
    */
   readonly memory?: MemorySpec;
+  /**
+   * Changing calls of a transaction body that neither the action declares nor an `eachCall` rule
+   * judges: refused as `unjudged_call` (the default), or allowed.
+   */
+  readonly unjudgedCalls?: 'refuse' | 'allow';
   /** Hash of the built code, if the build provides one. It is part of the domain's hash. */
   readonly build?: string;
 }

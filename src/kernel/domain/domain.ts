@@ -63,6 +63,7 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly freeze: 'world' | 'footprint';
   readonly texts: 'composed' | 'exact';
   readonly memory: MemorySpec | undefined;
+  readonly unjudgedCalls: 'refuse' | 'allow';
   /** @internal */
   readonly rules: readonly Rule[];
   /** Rules by the patterns that they read. @internal */

@@ -1,4 +1,5 @@
 import type { Instant } from '#canon';
+import type { CallableTool, ProposedCall } from './call.ts';
 import type { InvariantResult } from './invariant-result.ts';
 import type { ValidPointer, ValidPointers, ValueAt } from './path-types.ts';
 
@@ -107,12 +108,24 @@ export interface CountInvariant<State> extends GroupInvariant<State> {
   readonly check: (count: number, others: any, group: string) => InvariantResult;
 }
 
+export interface CallInvariant<State> extends InvariantOptions<State> {
+  readonly kind: 'eachCall';
+  readonly id: string;
+  /** The name of a tool, a group of tools such as `bank.*`, or `**` for all tools. */
+  readonly tool: string;
+  /** Paths that `with` can name. Every pointer of `with` must lie under one of these. */
+  readonly reads: readonly string[];
+  readonly with?: (call: ProposedCall) => Readonly<Record<string, string>>;
+  readonly check: (call: ProposedCall, others: any) => InvariantResult;
+}
+
 export type Invariant<State> =
   | PlainInvariant<State>
   | EachInvariant<State>
   | UniqueInvariant<State>
   | SumInvariant<State>
-  | CountInvariant<State>;
+  | CountInvariant<State>
+  | CallInvariant<State>;
 
 /** A value that must be unique. Lists are allowed too, such as a pair of currency and number. */
 export type UniqueValue = string | number | boolean | null | readonly UniqueValue[];
@@ -263,6 +276,37 @@ export function count<
   return { kind: 'count', id, path, reads, check, ...rest } as CountInvariant<State>;
 }
 
+/** Options of an `eachCall` invariant: the parts of the state that the check of a call reads. */
+export interface CallOptions<State, Input, Others, Reads = readonly string[]> extends InvariantOptions<State> {
+  /** Static footprint of `with`, such as `/accounts/*`. */
+  readonly reads?: Reads;
+  /**
+   * Names places of the state by pointer. Each value arrives in `others` under its name, `undefined`
+   * if absent.
+   */
+  readonly with?: (call: ProposedCall<Input>) => Others;
+}
+
+/**
+ * A rule over every changing call of a tool: the calls that an action declares and those of a
+ * transaction body. `tool`: the tool itself, its name, a group such as `bank.*`, or `**` for all
+ * tools. The check reads the state that the proposal produces. All rules are judged in order.
+ */
+export function eachCall<
+  State = any,
+  Parsed = any,
+  Others extends Record<string, `/${string}`> = Record<string, `/${string}`>,
+>(
+  id: string,
+  tool: CallableTool<any, Parsed> | string,
+  options: CallOptions<State, Parsed, Others>,
+  check: (call: ProposedCall<Parsed>, others: OthersAt<State, Others>) => InvariantResult,
+): CallInvariant<State> {
+  const { reads = [], ...rest } = options ?? {};
+  const name = typeof tool === 'string' ? tool : tool?.name;
+  return { kind: 'eachCall', id, tool: name, reads, check, ...rest } as CallInvariant<State>;
+}
+
 /**
  * The rule constructors typed for the state, as `defineDomain({ invariants: (rules) => … })` passes
  * them.
@@ -313,6 +357,16 @@ export interface Rules<State> {
     options: CountOptions<State, Path, Others, Reads>,
     check: GroupCheck<State, Others>,
   ): CountInvariant<State>;
+  eachCall<
+    Parsed = any,
+    const Others extends Record<string, string> & ValidPointers<State, Others> = Record<never, never>,
+    const Reads extends readonly string[] & ValidPointers<State, Reads> = readonly [],
+  >(
+    id: string,
+    tool: CallableTool<any, Parsed> | string,
+    options: CallOptions<State, Parsed, Others, Reads>,
+    check: (call: ProposedCall<Parsed>, others: OthersAt<State, Others>) => InvariantResult,
+  ): CallInvariant<State>;
 }
 
 /** The values at the pointers of `with`. */

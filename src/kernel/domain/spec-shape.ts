@@ -34,6 +34,7 @@ const SPEC = z.strictObject({
       apply: fn,
       cost: fn.optional(),
       scopes: fn.optional(),
+      calls: fn.optional(),
       beliefs: fn.optional(),
       onApprove: fn.optional(),
       onFailure: fn.optional(),
@@ -46,6 +47,7 @@ const SPEC = z.strictObject({
   freeze: z.enum(['world', 'footprint']).optional(),
   texts: z.enum(['composed', 'exact']).optional(),
   memory: MEMORY_SPEC.optional(),
+  unjudgedCalls: z.enum(['refuse', 'allow']).optional(),
   build: z.string().optional(),
 });
 
@@ -77,6 +79,15 @@ const RULES = z.array(
     z.strictObject({ kind: z.literal('unique'), by: fn, check: fn.optional(), ...GROUPED }),
     z.strictObject({ kind: z.literal('sum'), of: fn.optional(), ...FIGURED }),
     z.strictObject({ kind: z.literal('count'), where: fn.optional(), ...FIGURED }),
+    z.strictObject({
+      kind: z.literal('eachCall'),
+      id: z.string(),
+      tool: z.string(),
+      reads: pointers,
+      with: fn.optional(),
+      check: fn,
+      ...OPTIONS,
+    }),
   ]),
 );
 
@@ -89,9 +100,10 @@ export function specFault(spec: unknown): string | undefined {
   return parsed.success ? undefined : issueText(parsed.error);
 }
 
-/** The same for its invariants, which `invariant`, `each`, `unique`, `sum` and `count` create. */
+/** The same for its invariants, which `invariant`, `each`, `unique`, `sum`, `count` and `eachCall`
+ * create. */
 export function rulesFault(rules: unknown): string | undefined {
   const parsed = RULES.safeParse(rules);
   if (parsed.success) return undefined;
-  return `/invariants${issueText(parsed.error)}; write invariant(id, reads, check, options?), unique(id, path, options, check?), each(id, path, options, check), or sum or count in the same way`;
+  return `/invariants${issueText(parsed.error)}; write invariant(id, reads, check, options?), unique(id, path, options, check?), each(id, path, options, check), eachCall(id, tool, options, check), or sum or count in the same way`;
 }

@@ -1,4 +1,5 @@
 import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
+import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
@@ -7,12 +8,14 @@ import { FootprintFault, messageOf } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
-import { candidateOf, type Inputs } from './candidate.ts';
+import { callsOf, NO_CALLS, type ProposalCalls } from './calls.ts';
+import { candidateOf } from './candidate.ts';
 import { approvalsFor, channelOf } from './channel.ts';
-import { compile } from './compile.ts';
+import { compile, decidedWithCalls } from './compile.ts';
 import type { ApprovalDemand, Authority, Compiled, Intent, Refusal } from './compiled.ts';
 import type { Finding } from './finding.ts';
 import { detailOf, readBy } from './full-check.ts';
+import type { Inputs } from './inputs.ts';
 import type { World } from './world.ts';
 
 /**
@@ -37,6 +40,8 @@ export interface Approved {
 export interface Rejected extends Omit<Refusal, 'reason'> {
   readonly verdict: 'rejected';
   readonly reason: Refusal['reason'] | 'conflict';
+  /** The calls were planned for another state. Plan them again instead of recording this ruling. */
+  readonly outdated?: true;
 }
 
 /** A change that needs a human decision. The state is unchanged. */
@@ -81,16 +86,20 @@ export function adjudicate(
     readonly conflict?: () => string | undefined;
   } = {},
 ): Ruling {
-  const compiled = compile(world.domain, intent, authority, options);
+  const { calls: given } = inputs;
+  const compiling = given === undefined ? options : { ...options, calls: given };
+  const compiled = compile(world.domain, intent, authority, compiling);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const refusal = conflictOf(options) ?? erasedObservation(world, inputs, options);
   if (refusal !== undefined) return rejected(compiled, refusal);
   const candidate = candidateOf(world, compiled, inputs);
   if ('reason' in candidate) return rejected(compiled, candidate);
-  const checked = world.checks.checkChanges(candidate.draft.state, candidate.changes);
-  const step: CandidateStep = { world, compiled, inputs, ...candidate };
-  if (checked.finding?.result.result === 'reject') return rolledBack(step, brokenBy(compiled, checked.finding));
-  if (checked.finding !== undefined || compiled.approvalDemand !== undefined)
+  const step = withCalls({ world, compiled, inputs, ...candidate, calls: NO_CALLS }, authority);
+  if ('verdict' in step) return step;
+  const { calls } = step;
+  const checked = world.checks.checkChanges(candidate.draft.state, candidate.changes, calls.all);
+  if (checked.finding?.result.result === 'reject') return rolledBack(step, brokenBy(step.compiled, checked.finding));
+  if (checked.finding !== undefined || step.compiled.approvalDemand !== undefined)
     return rolledBack(step, escalation(step, checked.finding));
   return approved(step, checked.keep);
 }
@@ -102,6 +111,18 @@ interface CandidateStep {
   readonly inputs: Inputs;
   readonly draft: Draft;
   readonly changes: readonly Change[];
+  readonly calls: ProposalCalls;
+}
+
+/** The step with the calls of the proposal, and with the decision of the policy about them. */
+function withCalls(step: CandidateStep, authority: Authority): CandidateStep | Rejected {
+  const { world, compiled, draft, inputs } = step;
+  const calls = callsOf(world.domain, compiled, draft.state, inputs);
+  if ('reason' in calls) return rolledBack(step, rejected(compiled, calls));
+  if (compiled.undecided === undefined) return calls === NO_CALLS ? step : { ...step, calls };
+  const decided = decidedWithCalls(compiled, calls.all, authority);
+  if ('reason' in decided) return rolledBack(step, rejected(compiled, decided));
+  return { ...step, compiled: decided, calls };
 }
 
 function rejected({ policy }: Compiled, refusal: Omit<Rejected, 'verdict' | 'policy'>): Rejected {
@@ -141,13 +162,13 @@ function rolledBack<R extends Rejected | Escalated>({ world, draft }: CandidateS
 
 /** `keep`: keeps the results of the rules. */
 function approved(step: CandidateStep, keep: () => void): Approved {
-  const { world, compiled, draft, changes } = step;
+  const { world, compiled, draft, changes, calls } = step;
   return {
     verdict: 'approved',
     compiled,
     changes,
     patches: () => patchesOf(world.domain, draft.state, changes),
-    checkedAgainst: () => world.checks.readBy(draft.state, changes),
+    checkedAgainst: () => world.checks.readBy(draft.state, changes, calls.all),
     keep: () => {
       world.adopt(draft);
       keep();
@@ -159,7 +180,7 @@ function approved(step: CandidateStep, keep: () => void): Approved {
 }
 
 function escalation(
-  { world, compiled, draft, changes, inputs }: CandidateStep,
+  { world, compiled, draft, changes, inputs, calls }: CandidateStep,
   finding: Finding | undefined,
 ): Escalated | Rejected {
   const mark = new Draft(draft.state, world.owned);
@@ -187,7 +208,7 @@ function escalation(
       freezes:
         compiled.approvalDemand?.reason === 'contradiction' && finding === undefined
           ? []
-          : freezesOf(world, compiled, draft, changes, marks),
+          : freezesOf(world, compiled, draft, changes, marks, calls.all),
     };
   } catch (error) {
     mark.undo();
@@ -219,10 +240,11 @@ function freezesOf(
   draft: Draft,
   changes: readonly Change[],
   marks: readonly Change[],
+  calls: readonly ProposedCall[],
 ): 'world' | readonly string[] {
   if (Object.keys(domain.counselors).length === 0) return [];
   if (domain.freeze === 'world') return 'world';
-  const frozen = [...binding.reads, ...binding.writes, ...checks.readBy(draft.state, changes)];
+  const frozen = [...binding.reads, ...binding.writes, ...checks.readBy(draft.state, changes, calls)];
   // A change may create an object that leads to a place of the footprint.
   const changed = [...changes, ...marks].map(({ keys }) => ({ segments: keys, append: false }));
   frozen.push(...changed.filter((place) => !contains(frozen, place)));

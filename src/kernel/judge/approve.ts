@@ -1,6 +1,7 @@
 import { isAssizeError } from '#base';
 import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
+import type { Rule } from '../domain/domain.ts';
 import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from '../domain/footprint.ts';
 import { changesFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
@@ -9,13 +10,15 @@ import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
-import { type Inputs, runApply } from './candidate.ts';
+import { callsOf } from './calls.ts';
+import { runApply } from './candidate.ts';
 import { approvalsFor, checkAnother, counselorKind } from './channel.ts';
 import { compile } from './compile.ts';
 import type { Authority, Compiled, Intent } from './compiled.ts';
 import { ERASE_ACTION } from './erase.ts';
 import type { Finding } from './finding.ts';
 import { detectionVector } from './full-check.ts';
+import type { Inputs } from './inputs.ts';
 import type { World } from './world.ts';
 
 type Vector = readonly ReturnType<typeof detectionVector>[number][];
@@ -39,8 +42,6 @@ export interface PendingProposal {
     readonly overridden?: Vector;
   }[];
   readonly freezes: 'world' | readonly string[];
-  /** Whether the commit makes tool calls. Default: it makes none. */
-  readonly hasCalls?: boolean;
   /** The requester and the grantors of the writ down from its root. None of them may approve. */
   readonly requesters: readonly string[];
 }
@@ -117,7 +118,7 @@ export function approvePending(
       );
     const fault = changesFault(world.domain.state, draft.state, changes);
     if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
-    const vector = detectionVector(world.domain, draft.state);
+    const vector = approvedVector(world, waiting, draft.state);
     const broken = vector.filter(({ result }) => result !== 'pass');
     if (broken.length > 0) checkOverride(waiting, counselor, broken);
     return {
@@ -140,6 +141,24 @@ export function approvePending(
     if (error instanceof KernelError) throw error;
     throw invalidReplacement(`The approved state cannot be computed: ${messageOf(error)}.`, error);
   }
+}
+
+/**
+ * Every rule's result on the approved state. An escalation of a rule over calls is settled by the
+ * approval itself, because calls leave no mark in the state. The channel and the number of
+ * approvers must cover the rule's own.
+ */
+function approvedVector({ domain }: World, waiting: PendingProposal, state: Draft['state']): Vector {
+  const kinds = waiting.channel.split('+');
+  const isSettled = ({ spec }: Rule): boolean =>
+    spec.kind === 'eachCall' &&
+    (spec.channel === undefined || kinds.includes(spec.channel)) &&
+    (spec.approvals ?? 1) <= waiting.approvals;
+  return detectionVector(domain, state, waiting.inputs.calls).map((item, index) =>
+    item.result === 'escalate' && isSettled(domain.rules[index] as Rule)
+      ? { invariant_id: item.invariant_id, result: 'pass' }
+      : item,
+  );
 }
 
 /** Both ways of producing the approved state return the patterns that they may have changed. */
@@ -174,7 +193,9 @@ function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft
   const changes = changesOf(draft);
   if (!same(patchesOf(world.domain, draft.state, changes), waiting.patches))
     throw changedSinceError('the action would now make other changes');
-  const { finding } = world.checks.checkChanges(draft.state, changes);
+  const calls = callsOf(world.domain, compiled, draft.state, waiting.inputs);
+  if ('reason' in calls) throw changedSinceError(calls.detail);
+  const { finding } = world.checks.checkChanges(draft.state, changes, calls.all);
   if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject') {
     throw changedSinceError(`it is now ${finding === undefined ? 'not escalated' : `escalated by ${finding.rule.id}`}`);
   }
@@ -236,12 +257,12 @@ function vectorDetail(vector: Vector): string {
  * look complete.
  */
 function checkReplacement(
-  { approvals, hasCalls = false }: PendingProposal,
+  { approvals, inputs }: PendingProposal,
   { name, statements, cost }: Compiled,
   replacement: readonly PatchOperation[],
 ): void {
   const others = [
-    ...(hasCalls ? ['tool calls'] : []),
+    ...((inputs.calls ?? []).length > 0 ? ['tool calls'] : []),
     ...(statements.length > 0 ? ['statements of facts'] : []),
     ...(Object.keys(cost).length > 0 ? ['a cost'] : []),
   ];

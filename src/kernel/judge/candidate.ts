@@ -1,21 +1,15 @@
 import { toPointer } from '#canon';
+import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
-import type { Instant } from '../domain/domain-spec.ts';
 import { changeOutside } from '../domain/footprint.ts';
 import { frozen, refusePromise } from '../domain/host-code.ts';
-import type { Observed } from '../domain/role.ts';
 import { changesFault } from '../domain/schema.ts';
 import { FootprintFault, messageOf, ValueFault } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import type { Compiled, Refusal } from './compiled.ts';
+import type { Inputs } from './inputs.ts';
 import type { World } from './world.ts';
-
-/** The inputs of `apply` besides state, role and arguments. */
-export interface Inputs {
-  readonly at: Instant;
-  readonly observations: readonly Observed[];
-}
 
 /** A changed state that is not yet kept. The caller must keep it or undo it in every case. */
 export interface Candidate {
@@ -42,10 +36,18 @@ export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): C
   }
 }
 
-export function runApply(draft: Draft, { action, role, args, binding }: Compiled, { at, observations }: Inputs): void {
-  const context = { role: role.params, at, observations: frozen(observations) };
+export function runApply(draft: Draft, { action, role, args, binding }: Compiled, inputs: Inputs): void {
+  const { at, observations } = inputs;
+  const context = { role: role.params, at, observations: frozen(observations), calls: callsOfBody(inputs) };
   draft.within(binding.scope, (state) => refusePromise(action.apply(state, args, context), 'apply'));
 }
+
+/** `apply` decides which calls the action declares, so it cannot see them. */
+function callsOfBody({ calls }: Inputs): readonly ProposedCall[] {
+  return calls === undefined ? NO_CALLS : frozen(calls.filter(({ isDeclared }) => isDeclared !== true));
+}
+
+const NO_CALLS: readonly ProposedCall[] = Object.freeze([]);
 
 function faultOfChanges(
   world: World,

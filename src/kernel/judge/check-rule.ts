@@ -1,7 +1,9 @@
 import { parsePointer } from '#canon';
+import { matchesTool, type ProposedCall } from '../domain/call.ts';
 import type { Rule } from '../domain/domain.ts';
 import { type Pattern, scopeAt } from '../domain/footprint.ts';
 import type {
+  CallInvariant,
   CountInvariant,
   EachInvariant,
   PlainInvariant,
@@ -44,14 +46,30 @@ export function aggregatesOf(
 }
 
 /**
- * All places at which a rule is checked, in order: one for a plain rule, the members of `each`, and
- * for a rule over groups the whole and each group.
+ * All places at which a rule is checked, in order: one for a plain rule, the members of `each`, for
+ * a rule over groups the whole and each group, and for `eachCall` the calls of the proposal.
  */
-export function placesOf(rule: Rule, state: unknown, tallies: readonly Aggregate[]): readonly Keys[] {
+export function placesOf(
+  rule: Rule,
+  state: unknown,
+  tallies: readonly Aggregate[],
+  calls: readonly ProposedCall[],
+): readonly Keys[] {
+  if (rule.spec.kind === 'eachCall') return callPlaces(rule, calls);
   if (rule.member !== undefined) return membersUnder(rule.member, state, NO_KEYS);
   if (rule.spec.kind === 'plain') return [WHOLE];
   const [tally] = tallies as [Aggregate];
   return [WHOLE, ...(isGrouped(rule) ? tally.groups().sort() : ['']).map((group) => [group])];
+}
+
+/** Whether the rule judges calls of that tool. */
+export function judges({ spec }: Rule, tool: string): boolean {
+  return spec.kind === 'eachCall' && matchesTool(spec.tool, tool);
+}
+
+/** The calls that a rule judges: the index of each call, and its tool for the detail. */
+export function callPlaces(rule: Rule, calls: readonly ProposedCall[]): readonly Keys[] {
+  return calls.flatMap(({ tool }, index) => (judges(rule, tool) ? [[String(index), tool]] : []));
 }
 
 /** Checks a rule at one place. Fails closed: a rule that cannot be checked does not pass. */
@@ -61,16 +79,18 @@ export function checkRule(
   keys: Keys,
   sight: MemberViewCache,
   tallies: readonly AggregateView[],
+  calls: readonly ProposedCall[],
 ): RuleCheck {
   try {
     const { spec } = rule;
+    if (spec.kind === 'eachCall') return { result: judgeCall(spec, rule, state, callAt(keys, calls), sight) };
     if (spec.kind === 'plain') return { result: judgePlain(spec, rule, state, tallies) };
     if (spec.kind === 'each') return judgeMember(spec, rule, state, keys, sight);
     return judgeGroup(spec, rule, state, keys, sight, tallies[0] as AggregateView);
   } catch (error) {
     const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
     // A change of the other places may make the check possible.
-    const others = othersOr([], () => pointersAt(rule, keys, sight));
+    const others = othersOr([], () => pointersAt(rule, keys, sight, calls));
     return { result: reject(`the check of the invariant failed: ${what}`), others };
   }
 }
@@ -78,16 +98,39 @@ export function checkRule(
 /**
  * The paths that a rule reads at one place. If the check is impossible, all paths that it may read.
  */
-export function readAt(rule: Rule, keys: Keys, sight: MemberViewCache): readonly Pattern[] {
+export function readAt(
+  rule: Rule,
+  keys: Keys,
+  sight: MemberViewCache,
+  calls: readonly ProposedCall[],
+): readonly Pattern[] {
   if (rule.spec.kind === 'plain') return rule.patterns;
+  if (rule.spec.kind === 'eachCall') {
+    const named = othersOr(undefined, () => pointersAt(rule, keys, sight, calls));
+    return named?.map(patternAt) ?? rule.patterns;
+  }
   const [members, ...mayRead] = rule.patterns as [Pattern, ...Pattern[]];
   const own = rule.member === undefined ? members : { segments: memberPath(members, keys), append: false };
-  const others = othersOr(undefined, () => pointersAt(rule, keys, sight));
-  return [own, ...(others?.map((pointer) => ({ segments: parsePointer(pointer), append: false })) ?? mayRead)];
+  const others = othersOr(undefined, () => pointersAt(rule, keys, sight, calls));
+  return [own, ...(others?.map(patternAt) ?? mayRead)];
 }
 
-function pointersAt({ spec, member }: Rule, keys: Keys, sight: MemberViewCache): Readonly<Record<string, string>> {
+function patternAt(pointer: string): Pattern {
+  return { segments: parsePointer(pointer), append: false };
+}
+
+function callAt([index]: Keys, calls: readonly ProposedCall[]): ProposedCall {
+  return calls[Number(index)] as ProposedCall;
+}
+
+function pointersAt(
+  { spec, member }: Rule,
+  keys: Keys,
+  sight: MemberViewCache,
+  calls: readonly ProposedCall[],
+): Readonly<Record<string, string>> {
   if (spec.kind === 'plain' || spec.kind === 'unique' || spec.with === undefined) return {};
+  if (spec.kind === 'eachCall') return spec.with(callAt(keys, calls));
   if (spec.kind !== 'each') return keys[0] === undefined ? {} : spec.with(keys[0]);
   const found = sight.member(member as Pattern, keys);
   return found === undefined ? {} : spec.with(found, keys);
@@ -129,6 +172,17 @@ function judgeMember(
   if (pointersOf === undefined) return { result: wellFormed(spec.check(member, {}, keys)) };
   const { seen, others } = judgedWith(pointersOf(member, keys), rule, state, sight);
   return { result: wellFormed(spec.check(member, seen, keys)), others };
+}
+
+function judgeCall(
+  spec: CallInvariant<any>,
+  rule: Rule,
+  state: Container,
+  call: ProposedCall,
+  sight: MemberViewCache,
+): InvariantResult {
+  const { seen } = judgedWith(spec.with?.(call) ?? {}, rule, state, sight);
+  return wellFormed(spec.check(call, seen));
 }
 
 const PASSED: RuleCheck = { result: pass };

@@ -1,6 +1,7 @@
 import { segment } from '#authority';
 import { arg, checkArgument, defineOwn, type Json } from '#base';
 import { copyJson, issueText, type SchemaIssues } from '#canon';
+import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
 import { frozen } from '../domain/host-code.ts';
 import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
@@ -10,6 +11,13 @@ import { messageOf } from '../errors.ts';
 import { BELIEVE_BINDING, believeAction, issueCode, memoryScope, statementsOf } from './beliefs.ts';
 import type { Authority, Compiled, Cost, Intent, PolicyRuling, Refusal } from './compiled.ts';
 import { ERASE_ACTION, eraseAction } from './erase.ts';
+
+export interface CompileOptions {
+  /** The arguments come from an entry and were parsed before. */
+  readonly parsed?: boolean;
+  /** The changing calls of a transaction body, for the policy. */
+  readonly calls?: readonly ProposedCall[];
+}
 
 /**
  * The first five of the six typed rejections, in order. The sixth comes from `apply`
@@ -21,17 +29,17 @@ export function compile(
   domain: Domain,
   intent: Intent,
   authority: Authority,
-  options: { readonly parsed?: boolean } = {},
+  options: CompileOptions = {},
 ): Compiled | Refusal {
   checkArgument(INTENT, intent, 'intent');
   // Unparsed arguments come from an agent, which cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
-    return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority);
+    return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority, options);
   }
   if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
     const said = options.parsed === true ? { args: frozen(intent.args) } : believeArgs(intent.args);
     if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
-    return authorised(intent, believeAction, said.args, [], BELIEVE_BINDING, authority, domain.memory);
+    return authorised(intent, believeAction, said.args, [], BELIEVE_BINDING, authority, options, domain.memory);
   }
   const action = (domain.actions as Record<string, ActionSpec | undefined>)[intent.action];
   if (action === undefined) {
@@ -61,7 +69,7 @@ export function compile(
     };
   }
   const binding = domain.bind(action.process, intent.role.params);
-  return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority, domain.memory);
+  return authorised(intent, action, args, [roleScope(domain, intent.role)], binding, authority, options, domain.memory);
 }
 
 const INTENT = arg.members({ action: arg.text, role: arg.members({ name: arg.text, params: arg.object }) });
@@ -74,6 +82,7 @@ export function authorised(
   roleScopes: readonly string[],
   binding: Binding,
   authority: Authority,
+  { calls = [] }: CompileOptions,
   memory?: MemorySpec,
 ): Compiled | Refusal {
   const context = { role: frozen(intent.role.params) };
@@ -97,7 +106,15 @@ export function authorised(
     return { reason: 'invalid_authority', detail: 'the writ does not cover all of its statements in memory' };
   scopes = [...scopes, ...remembered];
 
-  const decided = authority.decides({ action: intent.action, scopes, role: intent.role, args });
+  const { needsApproval } = admitted;
+  if (action.calls !== undefined) {
+    const afforded = authority.affords(cost);
+    if (!afforded.ok) return { reason: 'budget_exhausted', detail: afforded.detail };
+    const undecided = { scopes, needsApproval };
+    return { name: intent.action, action, role: intent.role, args, binding, cost, statements, undecided };
+  }
+  const asked = { action: intent.action, scopes, role: intent.role, args };
+  const decided = authority.decides(calls.length === 0 ? asked : { ...asked, calls });
   const policy = decided === undefined ? {} : { policy: decided.ruling };
   if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
 
@@ -115,6 +132,24 @@ export function authorised(
     ...policy,
     ...approvalDemandOf(decided, admitted, authority),
   };
+}
+
+/**
+ * The ruling of the policy on an action that declares calls, once its calls are known. The policy
+ * decides last, because only the candidate state has the calls.
+ */
+export function decidedWithCalls(
+  { undecided, ...compiled }: Compiled,
+  calls: readonly ProposedCall[],
+  authority: Authority,
+): Compiled | Refusal {
+  if (undecided === undefined) return compiled;
+  const { scopes, needsApproval } = undecided;
+  const { name: action, role, args } = compiled;
+  const decided = authority.decides({ action, scopes, role, args, ...(calls.length > 0 && { calls }) });
+  const policy = decided === undefined ? {} : { policy: decided.ruling };
+  if (decided?.ruling.decision === 'deny') return { reason: 'policy_denied', detail: decided.detail, ...policy };
+  return { ...compiled, ...policy, ...approvalDemandOf(decided, { needsApproval }, authority) };
 }
 
 export function approvalDemandOf(

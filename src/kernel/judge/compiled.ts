@@ -1,4 +1,5 @@
 import type { Json } from '#base';
+import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
 import type { MemoryStatement } from '../domain/memory-spec.ts';
 import type { RoleParams } from '../domain/role.ts';
@@ -25,7 +26,8 @@ export interface Refusal {
     | 'policy_denied'
     | 'budget_exhausted'
     | 'precondition_failed'
-    | 'invariant_rejected';
+    | 'invariant_rejected'
+    | 'unjudged_call';
   readonly detail: string;
   readonly invariantId?: string;
   readonly policy?: PolicyRuling;
@@ -52,6 +54,8 @@ export interface Authority {
     scopes: readonly string[];
     role: Intent['role'];
     args: Json;
+    /** The changing calls of the proposal, if it has some. */
+    calls?: readonly ProposedCall[];
   }): { ruling: PolicyRuling; detail: string } | undefined;
   affords(cost: Cost): { ok: true } | { ok: false; detail: string };
   /**
@@ -75,6 +79,12 @@ export interface ApprovalDemand {
   readonly channel?: string;
 }
 
+/** The parts of a policy's question that are known before the calls. */
+export interface UndecidedClaim {
+  readonly scopes: readonly string[];
+  readonly needsApproval: boolean;
+}
+
 /** An intent that compiled: typed and authorised. */
 export interface Compiled {
   readonly name: string;
@@ -87,6 +97,8 @@ export interface Compiled {
   /** The statements that are recorded with it. */
   readonly statements: readonly MemoryStatement[];
   readonly policy?: PolicyRuling;
+  /** The question to the policy, if the calls that the action declares are part of it. */
+  readonly undecided?: UndecidedClaim;
   /** Applies regardless of the results of the invariants, unless an invariant rejects. */
   readonly approvalDemand?: ApprovalDemand;
 }

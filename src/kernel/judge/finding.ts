@@ -6,8 +6,8 @@ import type { Keys } from '../domain/keys.ts';
 export interface RuleResult {
   readonly rule: Rule;
   /**
-   * For `each`, the keys of the stars. For rules over groups, the group, or nothing for all. Empty
-   * for a plain rule.
+   * For `each`, the keys of the stars. For rules over groups, the group, or nothing for all. For
+   * `eachCall`, the index of the call and its tool. Empty for a plain rule.
    */
   readonly keys: Keys;
   readonly result: InvariantResult;

@@ -1,4 +1,5 @@
 import { parsePointer, toPointer } from '#canon';
+import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
 import type { Pattern } from '../domain/footprint.ts';
@@ -15,7 +16,7 @@ import {
   StagedAggregate,
   UNCHANGED,
 } from './aggregates.ts';
-import { aggregatesOf, checkRule, placesOf, readAt } from './check-rule.ts';
+import { aggregatesOf, callPlaces, checkRule, placesOf, readAt } from './check-rule.ts';
 import type { Finding, RuleResult } from './finding.ts';
 import { findings } from './full-check.ts';
 
@@ -54,7 +55,8 @@ export class IncrementalCheck {
     this.#domain = domain;
     this.#isStrict = isStrict;
     for (const rule of domain.rules) {
-      if ('with' in rule.spec && rule.spec.with !== undefined) this.#dependents.set(rule, new Dependents());
+      if (rule.spec.kind !== 'eachCall' && 'with' in rule.spec && rule.spec.with !== undefined)
+        this.#dependents.set(rule, new Dependents());
     }
   }
 
@@ -67,8 +69,8 @@ export class IncrementalCheck {
     this.#tallies = this.#domain.rules.map((rule) => aggregatesOf(rule, state, sight, rows));
     for (const rule of this.#domain.rules) {
       const tallies = this.#talliesOf(rule);
-      for (const keys of placesOf(rule, state, tallies)) {
-        const { result, others } = checkRule(rule, state, keys, sight, tallies);
+      for (const keys of placesOf(rule, state, tallies, NO_CALLS)) {
+        const { result, others } = checkRule(rule, state, keys, sight, tallies, NO_CALLS);
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
         const key = findingKey(rule, keys);
         if (result.result !== 'pass' && !this.#excused.has(key)) this.failing.set(key, { rule, keys, result });
@@ -87,22 +89,25 @@ export class IncrementalCheck {
 
   /**
    * The first rule, in order, that does not pass on the changed state. Checks only the places that
-   * the changes touch and the places that did not pass before. Call `keep` if the change stays.
+   * the changes touch, the places that did not pass before, and the calls of the proposal. Call
+   * `keep` if the change stays.
    */
   checkChanges(
     state: Container,
     changes: readonly ChangedPath[],
+    calls: readonly ProposedCall[] = NO_CALLS,
   ): { readonly finding: Finding | undefined; readonly keep: () => void } {
-    if (this.#isStrict) return this.#judgeAll(state, changes);
+    if (this.#isStrict) return this.#judgeAll(state, changes, calls);
     const restatements: ReverseIndexUpdate[] = [];
     const sight = new MemberViewCache(state);
     const work = this.#workFor(state, changes, sight);
+    work.judgeCalls(calls);
     for (const rule of this.#domain.rules) {
       const places = work.places[rule.index];
       if (places === undefined) continue;
       const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
       for (const keys of places.inOrder()) {
-        const { result, others } = checkRule(rule, state, keys, sight, tallies);
+        const { result, others } = checkRule(rule, state, keys, sight, tallies, calls);
         if (result.result !== 'pass') return { finding: { rule, keys, result }, keep: NOTHING_TO_KEEP };
         if (others !== undefined && this.#dependents.has(rule)) restatements.push({ rule, place: keys, others });
       }
@@ -123,22 +128,27 @@ export class IncrementalCheck {
    * All paths that the rules read to check a changed state. For members and groups with `with`,
    * only the places that they name.
    */
-  readBy(state: Container, changes: readonly ChangedPath[]): Pattern[] {
+  readBy(state: Container, changes: readonly ChangedPath[], calls: readonly ProposedCall[] = NO_CALLS): Pattern[] {
     const sight = new MemberViewCache(state);
     const work = this.#workFor(state, changes, sight);
+    work.judgeCalls(calls);
     return this.#domain.rules.flatMap((rule) =>
-      (work.places[rule.index]?.inOrder() ?? []).flatMap((keys) => readAt(rule, keys, sight)),
+      (work.places[rule.index]?.inOrder() ?? []).flatMap((keys) => readAt(rule, keys, sight, calls)),
     );
   }
 
-  #judgeAll(state: Container, changes: readonly ChangedPath[]): ReturnType<IncrementalCheck['checkChanges']> {
+  #judgeAll(
+    state: Container,
+    changes: readonly ChangedPath[],
+    calls: readonly ProposedCall[],
+  ): ReturnType<IncrementalCheck['checkChanges']> {
     // The touched places, which are no longer excused: those that would be checked for these
     // changes alone.
     const touched = new Set(
       this.#excused.size === 0 ? [] : this.#workFor(state, changes, new MemberViewCache(state)).keys(),
     );
     const isExcused = (key: string): boolean => this.#excused.has(key) && !touched.has(key);
-    const all = [...findings(this.#domain, state)];
+    const all = [...findings(this.#domain, state, calls)];
     return {
       finding: all.find(({ rule, keys }) => !isExcused(findingKey(rule, keys))),
       keep: () => {
@@ -160,7 +170,7 @@ export class IncrementalCheck {
     work.keepCounts();
     for (const rule of this.#domain.rules) {
       for (const keys of work.places[rule.index]?.inOrder() ?? []) {
-        const { result, others } = checkRule(rule, state, keys, sight, this.#talliesOf(rule));
+        const { result, others } = checkRule(rule, state, keys, sight, this.#talliesOf(rule), NO_CALLS);
         if (others !== undefined) this.#dependents.get(rule)?.set(toPointer(keys), others);
         this.#excused.delete(findingKey(rule, keys));
         if (result.result === 'pass') this.failing.delete(findingKey(rule, keys));
@@ -204,6 +214,7 @@ export class IncrementalCheck {
 }
 
 const NO_TALLIES: readonly Aggregate[] = [];
+const NO_CALLS: readonly ProposedCall[] = [];
 const NOTHING_TO_KEEP = (): void => {};
 
 /** The work for a set of changes, by the rule's index: the places to check and the new counts. */
@@ -230,6 +241,13 @@ class PendingChecks {
     this.#tallies = tallies;
     this.#state = state;
     this.#sight = sight;
+  }
+
+  /** Adds the calls of a proposal, each for the rules that judge it. */
+  judgeCalls(calls: readonly ProposedCall[]): void {
+    if (calls.length === 0) return;
+    for (const rule of this.#rules)
+      if (rule.spec.kind === 'eachCall') for (const keys of callPlaces(rule, calls)) this.judgeAt(rule, keys);
   }
 
   judgeAt(rule: Rule, keys: Keys): void {

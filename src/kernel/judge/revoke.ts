@@ -37,7 +37,7 @@ const NOTHING: Binding = Object.freeze({
  */
 export function adjudicateRevocation(args: Json, authority: Authority): Approved | Rejected {
   const intent = { action: REVOKE_ACTION, role: BUILT_IN_ROLE, args };
-  const compiled = authorised(intent, revokeAction, frozen(args), [], NOTHING, authority);
+  const compiled = authorised(intent, revokeAction, frozen(args), [], NOTHING, authority, {});
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const { approvalDemand, policy } = compiled;
   const neverWaits = ({ reason, detail }: ApprovalDemand): Rejected => ({

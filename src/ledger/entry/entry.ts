@@ -15,6 +15,7 @@ export type RejectionReason =
   | 'precondition_failed'
   | 'unknown_tool'
   | 'type_mismatch'
+  | 'unjudged_call'
   | 'invariant_rejected'
   | 'counselor_rejected'
   | 'effect_failed'
@@ -118,6 +119,8 @@ export interface IntentRecord {
   readonly role: RoleRef;
   readonly args: Stored;
   readonly observations: readonly Observation[];
+  /** The changing tool calls that the proposal would have made, by salted hash. */
+  readonly calls?: Stored;
 }
 
 /** The exact proposal that is pending approval. */

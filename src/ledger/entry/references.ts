@@ -44,7 +44,7 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
     case 'commit':
       return [payload.action.args, ...ofDelta(payload.delta), ...valuesOf(payload.observations)];
     case 'rejection':
-      return [payload.intent.args, ...valuesOf(payload.intent.observations)];
+      return [payload.intent.args, payload.intent.calls, ...valuesOf(payload.intent.observations)];
     case 'pending_approval': {
       const { action, delta, approval, observations, questions } = payload.proposal;
       return [action.args, ...ofDelta(delta), ...changesOf(approval), questions, ...valuesOf(observations)];

@@ -73,7 +73,10 @@ const isCounselor = members(
 const isCounselors: Check = listOf(isCounselor);
 const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
 const isObservations: Check = listOf(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
-const isIntent = members({ action: isText, role: isRole, args: isStored, observations: isObservations });
+const isIntent = members(
+  { action: isText, role: isRole, args: isStored, observations: isObservations },
+  { calls: isSaltedReference },
+);
 const isProposal = members(
   {
     proposal_id: isHash,
@@ -104,6 +107,7 @@ const REASONS = oneOf(
   'precondition_failed',
   'unknown_tool',
   'type_mismatch',
+  'unjudged_call',
   'invariant_rejected',
   'counselor_rejected',
   'effect_failed',

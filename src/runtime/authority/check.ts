@@ -38,10 +38,10 @@ export function authorityFor(
       writs.admit(writ);
       return { ok: true, needsApproval: check.requiresApproval && !approving };
     },
-    decides: ({ action, scopes, role, args }) => {
+    decides: ({ action, scopes, role, args, calls }) => {
       if (policy === undefined || approving) return undefined;
       const query = { action, role, args, scopes, principal, writ_id: id, trajectory_id: trajectoryId, at };
-      const { decision, rule, reasons, errors } = policy.evaluate(query);
+      const { decision, rule, reasons, errors } = policy.evaluate(calls === undefined ? query : { ...query, calls });
       const detail = [...errors, ...reasons].join('; ') || `the policy decided ${decision}`;
       return { ruling: { decision, digest: policy.digest, ...(rule === undefined ? {} : { rule }) }, detail };
     },

@@ -1,8 +1,27 @@
 import { writId } from '#authority';
 import { isAssizeError, TransientMap } from '#base';
 import { addMicros } from '#canon';
-import { adjudicate, type Ruling as Judgement, type Pattern } from '#kernel';
-import type { Hash, Instant, Payload } from '#ledger';
+import { EffectError } from '#effects';
+import {
+  adjudicate,
+  candidateOf,
+  compile,
+  type Domain,
+  declaredCalls,
+  type InputCall,
+  type Ruling as Judgement,
+  type Pattern,
+  type ProposedCall,
+} from '#kernel';
+import {
+  type CommitPayload,
+  type EffectStore,
+  type Hash,
+  type Instant,
+  type LedgerStore,
+  type Payload,
+  readRow,
+} from '#ledger';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
@@ -28,8 +47,11 @@ import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-authority.ts';
+import { outcomesNow } from '../transactions/body/await-outcome.ts';
+import { proposeCalls } from '../transactions/body/declared-calls.ts';
+import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import { frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
-import type { PreparedCommit } from '../writer/prepared.ts';
+import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
 import { requestKeyOf } from '../writer/request-index.ts';
 import type { TurnScopedPorts } from '../writer/turn-ports.ts';
 import { type RulingStep, type Unrecorded, untilCommitted } from '../writer/until-committed.ts';
@@ -59,6 +81,7 @@ export class Proposals implements Proposer {
   readonly #writer: Writer;
   readonly #beliefs: BeliefPlanner | undefined;
   readonly #resolutions: Resolutions;
+  readonly #effects: TransactionEngines | undefined;
   readonly #turn: Pick<TurnScopedPorts, 'unsalted' | 'isTurn'>;
   /**
    * Awaited rulings, by the hash of the caller's key: a concurrent repetition gets the same ruling.
@@ -70,11 +93,13 @@ export class Proposals implements Proposer {
     writer: Writer,
     beliefs: BeliefPlanner | undefined,
     resolutions: Resolutions,
+    effects: TransactionEngines | undefined,
     turn: Pick<TurnScopedPorts, 'unsalted' | 'isTurn'>,
   ) {
     this.#writer = writer;
     this.#beliefs = beliefs;
     this.#resolutions = resolutions;
+    this.#effects = effects;
     this.#turn = turn;
   }
 
@@ -111,7 +136,10 @@ export class Proposals implements Proposer {
     if (byKey.length > 0) await checkObserved(byKey, context.oracle);
     const { proposalId, keyHash } = gathered;
     const insist = (): Promise<Ruling> => {
-      const ruling = this.#untilRuled(gathered, key, unchanged);
+      const ruling =
+        acting === undefined && declaresCalls(domain, gathered.intent.action)
+          ? this.#untilCallsRuled(gathered, key, unchanged)
+          : this.#untilRuled(gathered, key, unchanged);
       return unchanged === undefined ? ruling : ruling.finally(() => unchanged.dispose());
     };
     if (keyHash === undefined) return await insist();
@@ -123,6 +151,74 @@ export class Proposals implements Proposer {
     const ruling = insist().finally(() => this.#inFlight.delete(keyHash));
     this.#inFlight.set(keyHash, { proposalId, ruling });
     return ruling;
+  }
+
+  declaredCalls(input: ProposalInput): readonly ProposedCall[] {
+    const { id: trajectoryId, parts } = this.#writer;
+    const { domain } = parts;
+    if (!declaresCalls(domain, input.action)) return NO_CALLS;
+    const { unsalted, isTurn } = this.#turn;
+    const place = { domain, trajectoryId, nonce: '', unsalted, isOwn: true, isRead: true, isTurn };
+    const read = readProposal(input, place);
+    return this.#declaredCalls(underWrit(read, this.#present(input.writ), undefined));
+  }
+
+  /**
+   * The ruling on an action and the calls that it declares. The calls are planned on the current
+   * state, and again if the state of the ruling declares others.
+   */
+  async #untilCallsRuled(
+    gathered: GatheredProposal,
+    key: string | undefined,
+    precondition: Precondition | undefined,
+  ): Promise<Ruling> {
+    const writer = this.#writer;
+    for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
+      if (writer.stale) await writer.ready();
+      const calls = this.#declaredCalls(gathered);
+      let isCalled = false;
+      try {
+        const ruling =
+          calls.length === 0
+            ? await this.#untilRuled(gathered, key, precondition)
+            : await proposeCalls(writer, this.#effects, gathered, calls, (plan) => {
+                isCalled = true;
+                return this.#untilRuled({ ...gathered, commitPlan: { ...plan, isProposed: true } }, key, precondition);
+              });
+        return await this.#withOutcomes(ruling, key);
+      } catch (error) {
+        if (!isAssizeError(error, 'stale') || !(isCalled || calls.length === 0)) throw error;
+      }
+    }
+    throw await writer.conflictError();
+  }
+
+  /** The calls that the action declares on the current state. None if the proposal is refused. */
+  #declaredCalls({ intent, observed, writ, principal }: GatheredProposal): readonly ProposedCall[] {
+    const writer = this.#writer;
+    const { world, chain, domain } = writer.parts;
+    if (frozenFor(chain, domain, intent) !== undefined) return NO_CALLS;
+    return writer.runRuling(() => {
+      const at = writer.now();
+      const compiled = compile(domain, intent, writer.authority(writ, principal, at));
+      if ('reason' in compiled) return NO_CALLS;
+      const candidate = candidateOf(world, compiled, { at, observations: observed });
+      if ('reason' in candidate) return NO_CALLS;
+      const calls = declaredCalls(compiled, candidate.draft.state, { at, observations: observed });
+      world.rollback(candidate.draft);
+      return 'reason' in calls ? NO_CALLS : calls;
+    });
+  }
+
+  /** Adds the outcomes of the calls to the ruling of a repeated key. */
+  async #withOutcomes(ruling: Ruling, key: string | undefined): Promise<Ruling> {
+    if (ruling.ruling !== 'committed' || ruling.calls !== undefined || key === undefined) return ruling;
+    const { delta } = readRow(ruling.entry).payload as CommitPayload;
+    const { store } = this.#writer.context;
+    if (delta.effects.length === 0 || this.#effects === undefined) return ruling;
+    await this.#effects.recorded();
+    // A runtime with tools has a store with an effect log.
+    return { ...ruling, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
   }
 
   #untilRuled(
@@ -194,7 +290,8 @@ export class Proposals implements Proposer {
     const keyed = row === undefined ? undefined : requestKeyOf(row);
     // Another entry is at that seq: memory is stale, and the append will report it.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
-    if (keyed?.proposalId !== proposalId && commitPlan === undefined) throw usedForAnother(key);
+    const isOfProposal = commitPlan === undefined || commitPlan.isProposed === true;
+    if (keyed?.proposalId !== proposalId && isOfProposal) throw usedForAnother(key);
     return rulingOf(row);
   }
 
@@ -246,13 +343,14 @@ export class Proposals implements Proposer {
     const own = writer.authority(gathered.writ, gathered.principal, at, { committing: commitPlan?.epoch });
     const { refused, asked: askedFirst } = checkBufferedTools(own, commitPlan);
     const authority = withTools(own, commitPlan, askedFirst);
-    const inputs = { at, observations: gathered.observed };
+    const inputs = { at, observations: gathered.observed, calls: commitPlan?.calls ?? NO_CALLS };
     const adjudicated =
       refused ??
       adjudicate(world, gathered.intent, authority, inputs, {
         parsed: builtIn,
         conflict: () => precondition?.conflict(gathered.intent),
       });
+    if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
     const stopped = this.#stopped(adjudicated);
     if (stopped !== undefined) return { unrecorded: stopped };
     const unstored = writs.unstored(gathered.writ);
@@ -369,6 +467,19 @@ export class Proposals implements Proposer {
     const expires = approvalTimeoutMs === undefined ? undefined : addMicros(at, approvalTimeoutMs * 1_000);
     return pendingPayload(place, gathered, id, judged, expires, domain, kept);
   }
+}
+
+const NO_CALLS: readonly InputCall[] = [];
+
+function declaresCalls({ actions }: Domain, action: string): boolean {
+  return Object.hasOwn(actions, action) && actions[action]?.calls !== undefined;
+}
+
+/** The caller plans the calls again, on the current state. */
+function outdatedCalls(detail: string): EffectError {
+  return new EffectError('stale', `The proposal was planned on an earlier state: ${detail}. Propose again.`, {
+    retryable: true,
+  });
 }
 
 function usedForAnother(key: string | undefined): RuntimeError {

@@ -61,6 +61,12 @@ function keyOf({ keyHash }: GatheredProposal): { key_hash?: Hash } {
   return keyHash === undefined ? {} : { key_hash: keyHash };
 }
 
+/** The calls that a refused proposal would have made. Erasable, like the inputs of calls made. */
+function callsOf({ commitPlan }: GatheredProposal, kept: PayloadBlobs): { calls?: Stored } {
+  const calls = commitPlan?.calls ?? [];
+  return calls.length === 0 ? {} : { calls: kept.storeOwn(calls as unknown as Json) };
+}
+
 /** A payload under construction. */
 type PayloadBuilder<Payload> = { -readonly [Member in keyof Payload]?: Payload[Member] };
 
@@ -123,6 +129,7 @@ export function rejectionPayload(
       role: gathered.intent.role,
       args: argsOf(domain, gathered.intent, kept),
       observations: kept.observations(gathered.observations),
+      ...callsOf(gathered, kept),
     },
     reason: refusal.reason,
     detail: refusal.detail,

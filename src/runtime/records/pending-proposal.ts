@@ -1,22 +1,11 @@
 import type { Json } from '#base';
 import { contentHash, parseCanonical } from '#canon';
-import type { Observed, PatchOperation, PendingProposal } from '#kernel';
-import {
-  approvalsOf,
-  type Entry,
-  type Hash,
-  isBlobRef,
-  isErased,
-  type Observation,
-  type Patch,
-  type PendingPayload,
-  type Replayer,
-  type Stored,
-} from '#ledger';
+import type { Observed, PendingProposal } from '#kernel';
+import { approvalsOf, type Hash, type Observation, type PendingPayload, type Replayer, type Stored } from '#ledger';
 import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
-
-type EntryPosition = Pick<Entry, 'trajectory_id' | 'seq'>;
+import { readCalls } from './recorded-calls.ts';
+import { type EntryPosition, readOperations, readValue } from './stored-values.ts';
 
 /** The sources of the parts of a pending proposal. */
 export interface PendingSources {
@@ -43,14 +32,13 @@ export async function readPendingProposal(
   }
   return {
     intent: { action: action.name, role: action.role, args: await readValue(entry, action.args, replayer) },
-    inputs: { at, observations: observed },
+    inputs: { at, observations: observed, calls: await readCalls(entry, delta.effects, observed, replayer) },
     patches: await readOperations(entry, delta.state, replayer),
     approval: await readOperations(entry, approval, replayer),
     ...(pending.invariant_id === undefined ? {} : { invariantId: pending.invariant_id }),
     channel: pending.channel,
     ...approvedSoFar(pending),
     freezes: pending.freezes,
-    hasCalls: delta.effects.length > 0,
     requesters,
   };
 }
@@ -58,41 +46,6 @@ export async function readPendingProposal(
 function approvedSoFar(pending: PendingPayload): Pick<PendingProposal, 'approvals' | 'approvedBy'> {
   const { needed, given } = approvalsOf(pending);
   return { approvals: needed, approvedBy: given };
-}
-
-/** The value that an entry refers to. @throws LedgerFault; RuntimeError `erased` */
-export async function readValue(entry: EntryPosition, stored: Stored, { values }: Replayer): Promise<Json> {
-  const held = await values.read(entry, stored);
-  if ('value' in held) return held.value;
-  throw new RuntimeError(
-    'erased',
-    `${entry.trajectory_id} seq ${entry.seq} refers to a value that was erased (${held.$erased}), so the operation cannot continue.`,
-    { evidence: { ...entry, hash: held.$erased } },
-  );
-}
-
-/**
- * The operations that an entry records, as the kernel made them. @throws LedgerFault; RuntimeError
- * `erased`
- */
-export async function readOperations(
-  entry: EntryPosition,
-  stored: Stored<readonly Patch[]>,
-  replayer: Replayer,
-): Promise<PatchOperation[]> {
-  if (isBlobRef(stored)) return (await replayer.values.patches(entry, stored)) as PatchOperation[];
-  return Promise.all(
-    stored.map(async (patch): Promise<PatchOperation> => {
-      // In a ledger that was tampered with this may not be an operation; the fold reports that.
-      const value = (patch as { readonly value?: Stored } | null)?.value;
-      if (!isBlobRef(value) || isErased(value)) return patch as PatchOperation;
-      return {
-        ...patch,
-        value: await readValue(entry, value, replayer),
-        ...(value.salted === true ? { sensitive: true } : {}),
-      } as PatchOperation;
-    }),
-  );
 }
 
 /**

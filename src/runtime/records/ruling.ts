@@ -12,11 +12,21 @@ import {
   readRow,
 } from '#ledger';
 import { RuntimeError } from '../errors.ts';
+import type { EffectOutcome, EffectsStatus } from './effect-outcome.ts';
 import type { GivenAnswer } from './questions.ts';
 
 /** The outcome of a proposal or of a resolution. The entry is durable when this is returned. */
 export type Ruling =
-  | { readonly ruling: 'committed'; readonly entry: EntryRow }
+  | {
+      readonly ruling: 'committed';
+      readonly entry: EntryRow;
+      /** For an action that declares calls: the state of its effects when the call returns. */
+      readonly effects?: EffectsStatus;
+      /** For an action that declares calls: each call with its outcome, in call order. */
+      readonly calls?: readonly EffectOutcome[];
+      /** The ruling on the `onFailure` action, if a call failed permanently. */
+      readonly failure?: Ruling;
+    }
   | {
       readonly ruling: 'rejected';
       readonly entry: EntryRow;

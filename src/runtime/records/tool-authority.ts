@@ -1,4 +1,14 @@
-import type { ApprovalDemand, Approved, Authority, Cost, Escalated, PolicyRuling, Refusal, Rejected } from '#kernel';
+import type {
+  ApprovalDemand,
+  Approved,
+  Authority,
+  Cost,
+  Escalated,
+  InputCall,
+  PolicyRuling,
+  Refusal,
+  Rejected,
+} from '#kernel';
 import type { BlobRow, Delta, EffectWrite, Hash } from '#ledger';
 
 /** One use of a tool, for the check by writ and policy. */
@@ -18,6 +28,10 @@ export interface Pivot {
 export interface CommitPlan {
   /** As the commit names them. */
   readonly effects: Delta['effects'];
+  /** The calls of these effects, in the same order, as rules judge them. */
+  readonly calls: readonly InputCall[];
+  /** Whether the caller proposed the action itself, without a transaction body. */
+  readonly isProposed?: boolean;
   /**
    * The epoch of the transaction. The budget reserved for its compensations is released with the
    * commit.

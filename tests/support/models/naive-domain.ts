@@ -73,7 +73,7 @@ export class NaiveDomain<State> {
   perform(state: State, name: string, args: unknown, role: RoleParams = {}): void {
     const action = this.#parts.actions[name];
     if (action === undefined) throw new Error(`no tool ${name}`);
-    action.apply(state, action.args.parse(args), { role, at: AT, observations: [] });
+    action.apply(state, action.args.parse(args), { role, at: AT, observations: [], calls: [] });
   }
 
   judge(state: State): Judgement {

@@ -1,5 +1,12 @@
 import type { Policy } from '#authority';
-import { adjudicateRevocation, type Domain, type PatchOperation, REVOKE_ACTION, type Ruling } from '#kernel';
+import {
+  adjudicateRevocation,
+  type Domain,
+  type Inputs,
+  type PatchOperation,
+  REVOKE_ACTION,
+  type Ruling,
+} from '#kernel';
 import {
   type BranchPayload,
   type CommitPayload,
@@ -91,7 +98,8 @@ export class Judging implements EntryVisitor<JudgingContext> {
       await followPatches(court, entry, await erasedPatches(court, entry), NOTHING_BROKEN);
     } else {
       const patches = await readPatches(court, entry, entry.payload.delta.state);
-      const asked = { ...action, action: action.name, observations, at };
+      const { effects } = entry.payload.delta;
+      const asked = { ...action, action: action.name, observations, at, effects };
       const claim = claimOf(entry, at, writ_id, policy);
       const judged = await this.#judge(court, entry, asked, claim, COMMITTED, true);
       if (judged?.verdict === 'approved' && isSame(judged.patches(), patches)) court.world.keep(judged, patches);
@@ -136,8 +144,8 @@ export class Judging implements EntryVisitor<JudgingContext> {
   ): Promise<void> {
     if (before !== undefined) return this.#verdicts.continueEscalation(entry);
     const { proposal, policy } = entry.payload;
-    const { action, observations, at, writ_id } = proposal;
-    const asked = { ...action, action: action.name, observations, at };
+    const { action, observations, at, writ_id, delta } = proposal;
+    const asked = { ...action, action: action.name, observations, at, effects: delta.effects };
     const claim = { ...claimOf(entry, at, writ_id, policy), ...heldWithTools(entry.payload) };
     await this.#judge(court, entry, asked, claim, ruledThen(entry.payload), true).then(takenBack);
   }
@@ -175,7 +183,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const answers = authority.answers(claim, await authority.writ(claim.writ_id));
     const judged = isRevoking(asked, recorded)
       ? adjudicateRevocation(read.intent.args, answers)
-      : world.adjudicate(read.intent, answers, read.inputs, parsed);
+      : world.adjudicate(read.intent, answers, withCallsOfNow(read.inputs), parsed);
     if (answers.unknown) return this.#lacks('writ');
     if (entry.payload.kind === 'rejection' && isRefusedByBeliefs(entry.payload, judged)) {
       takenBack(judged);
@@ -205,6 +213,11 @@ function claimOf(
     ...(policy === undefined ? {} : { policy }),
     reached: true,
   };
+}
+
+/** Calls that the recorded domain declared are replaced by those that the domain declares now. */
+function withCallsOfNow({ calls = [], ...inputs }: Inputs): Inputs {
+  return calls.every(({ isDeclared }) => isDeclared === true) ? inputs : { ...inputs, calls };
 }
 
 /** Whether a refusal came after the check of the writ; assumed if unknown. */

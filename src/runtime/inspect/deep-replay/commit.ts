@@ -24,7 +24,13 @@ export async function replayCommit(stage: RerunContext, entry: Entry<CommitPaylo
   if (isRevocation(entry.payload)) return findings.takeAsRecorded('writ');
   if (await isErasing(stage, entry)) return followErased(stage, entry);
   const patches = await readPatches(stage, entry, delta.state);
-  const proposal = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
+  const proposal = await readProposal(stage, entry, {
+    ...action,
+    action: action.name,
+    observations,
+    at,
+    effects: delta.effects,
+  });
   if (proposal === undefined) return followRecord(stage, entry, patches);
   findings.compared++;
   const place = placeOf(entry);

@@ -48,8 +48,9 @@ async function readRecorded(stage: RerunContext, entry: Entry<PendingPayload>): 
 async function compare(stage: RerunContext, entry: Entry<PendingPayload>, before: Recorded): Promise<void> {
   const { world, findings, authority } = stage;
   const { proposal, policy } = entry.payload;
-  const { action, observations, at, writ_id, budget_cost } = proposal;
-  const read = await readProposal(stage, entry, { ...action, action: action.name, observations, at });
+  const { action, observations, at, writ_id, budget_cost, delta } = proposal;
+  const asked = { ...action, action: action.name, observations, at, effects: delta.effects };
+  const read = await readProposal(stage, entry, asked);
   if (read === undefined) return;
   findings.compared++;
   const place = placeOf(entry);

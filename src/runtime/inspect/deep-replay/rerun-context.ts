@@ -2,6 +2,7 @@ import { isAssizeError } from '#base';
 import type { Finding, Inputs, Intent, Observed, PatchOperation } from '#kernel';
 import {
   type CommitPayload,
+  type Delta,
   type Entry,
   ERASE_ACTION,
   type Hash,
@@ -12,7 +13,9 @@ import {
   type RoleRef,
   type Stored,
 } from '#ledger';
-import { observedValue, type PendingSources, readOperations, readValue } from '../../records/pending-proposal.ts';
+import { observedValue, type PendingSources } from '../../records/pending-proposal.ts';
+import { readCalls, readRefusedCalls } from '../../records/recorded-calls.ts';
+import { readOperations, readValue } from '../../records/stored-values.ts';
 import type { RecordedAuthority } from './recorded-authority.ts';
 import { NOTHING_BROKEN, type RecordedWorld } from './recorded-world.ts';
 import type { EntryPlace, Findings } from './report.ts';
@@ -38,6 +41,10 @@ export interface RequestedAction {
   readonly args: Stored;
   readonly observations: readonly Observation[];
   readonly at: Instant;
+  /** The effects of a commit or of a pending proposal. */
+  readonly effects?: Delta['effects'];
+  /** The calls of a rejection. */
+  readonly calls?: Stored;
 }
 
 export function placeOf({ trajectory_id, seq, id }: Entry): EntryPlace {
@@ -63,7 +70,7 @@ export type Missing =
 export async function readBack(
   { replayer, oracle }: PendingSources,
   entry: Entry,
-  { action, role, args, observations, at }: RequestedAction,
+  { action, role, args, observations, at, effects, calls: refused }: RequestedAction,
 ): Promise<RecoveredProposal | Missing> {
   const observed: Observed[] = [];
   try {
@@ -76,7 +83,11 @@ export async function readBack(
       }
     }
     const intent = { action, role, args: await readValue(entry, args, replayer) };
-    return { intent, inputs: { at, observations: observed } };
+    const inputs = { at, observations: observed };
+    if (effects !== undefined)
+      return { intent, inputs: { ...inputs, calls: await readCalls(entry, effects, observed, replayer) } };
+    if (refused === undefined) return { intent, inputs };
+    return { intent, inputs: { ...inputs, calls: await readRefusedCalls(entry, refused, replayer) } };
   } catch (error) {
     if (isAssizeError(error, 'erased')) return { missing: 'erased' };
     throw error;

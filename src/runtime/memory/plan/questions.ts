@@ -2,8 +2,8 @@ import type { Approved, Domain, Rejected } from '#kernel';
 import type { Hash, Instant, PendingPayload, Replayer } from '#ledger';
 import type { Question } from '#memory';
 import { RuntimeError } from '../../errors.ts';
-import { readValue } from '../../records/pending-proposal.ts';
 import type { AskedQuestion, OpenQuestions, PendingQuestions } from '../../records/questions.ts';
+import { readValue } from '../../records/stored-values.ts';
 import type { Writer } from '../../writer/writer.ts';
 
 /**

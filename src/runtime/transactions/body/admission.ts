@@ -72,7 +72,7 @@ function keeps({ attempt }: Branch, { class: kind }: Tool): boolean {
 }
 
 /** Each branch may have one pivot, because one branch is chosen. */
-function checkPivot(branch: Branch, { name, class: kind, spec: { channel } }: Tool): void {
+export function checkPivot(branch: Branch, { name, class: kind, spec: { channel } }: Tool): void {
   if (kind === undefined || !isPivot(kind)) return;
   const counselors = Object.keys(branch.attempt.context.domain.counselors);
   if (channel === undefined ? counselors.length === 0 : !counselors.includes(channel)) throw noCounselor(name, channel);

@@ -1,30 +1,12 @@
-import { checkArgument, type Json } from '#base';
+import { checkArgument } from '#base';
 import { instantToMillis } from '#canon';
 import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
 import { type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
+import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../../writer/await-options.ts';
 import { readSalted } from '../settle/quarantine.ts';
-
-/** The outcome of an effect that a commit names. */
-export interface EffectOutcome {
-  /** The effect's id in the commit. */
-  readonly id: Hash;
-  readonly tool: string;
-  /**
-   * `applied`, `undone` and `accepted` are final. `in_doubt` and `unresolved` need a human
-   * decision.
-   */
-  readonly phase: EffectPhase;
-  /**
-   * The tool's answer, or `{"$erased": hash}` if the answer was erased. Undefined if the tool gave
-   * no answer, or if only an operator stated that the effect was applied.
-   */
-  readonly answer?: Json;
-  /** Set if the answer was too long to store. */
-  readonly isTooLong?: true;
-}
 
 /** The ports to read answers from. */
 export interface OutcomePorts {
@@ -55,6 +37,19 @@ export async function awaitOutcomes(
     if (until !== undefined && now >= until) throw stillDue(goesOn, until);
     await pause(...pollDelayMs(now, [until]), signal);
   }
+}
+
+/** The outcomes of a commit's effects now, without a wait for effects in progress. */
+export async function outcomesNow(
+  commitId: Hash,
+  store: LedgerStore & EffectStore,
+): Promise<{ readonly effects: EffectsStatus; readonly calls: readonly EffectOutcome[] }> {
+  const known = await Promise.all((await effectsOfCommit(commitId, store)).map((id) => knownEffect(id, store)));
+  const calls = await Promise.all(known.map((effect) => answerOf(effect, store)));
+  const phases = known.map(({ phase }) => phase);
+  if (phases.some(isUnresolved)) return { effects: 'needs_human', calls };
+  if (!phases.every((phase) => ENDED.has(phase))) return { effects: 'waiting', calls };
+  return { effects: phases.some((phase) => phase === 'undone' || phase === 'dropped') ? 'failed' : 'settled', calls };
 }
 
 const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);

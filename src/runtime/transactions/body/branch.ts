@@ -1,7 +1,7 @@
 import type { Json } from '#base';
 import { copyJson } from '#canon';
 import { type Claim, EffectError, type PlannedCalls, type StagedCall, type Tool } from '#effects';
-import type { Cost } from '#kernel';
+import type { ActionName, ArgsOf, Cost, Domain, InputCall, IsUntyped, RoleFor } from '#kernel';
 import type { ObservationInput, ParsedIntent } from '../../records/intent.ts';
 import { sum, type ToolUse, toolObservation } from '../../records/tool-authority.ts';
 import type { PreparedCall } from '../log/call-record.ts';
@@ -17,11 +17,25 @@ export interface TransactionIntent {
   readonly args: unknown;
 }
 
+/** The same in a known domain: one of its actions, with its role and arguments. */
+export type TransactionIntentOf<D extends Domain> =
+  IsUntyped<D> extends true
+    ? TransactionIntent
+    : {
+        readonly [Name in ActionName<D>]: {
+          readonly action: Name;
+          readonly role: RoleFor<D, Name>;
+          readonly args: ArgsOf<D, Name>;
+        };
+      }[ActionName<D>];
+
 /** A call and its claims. */
 interface ClaimedCall {
   readonly tool: Tool;
   readonly input: Json;
   readonly claims: readonly Claim[];
+  /** Whether the action declares the call, and the body did not make it. */
+  readonly isDeclared?: boolean;
 }
 
 /** A call that executed immediately, and the key under which it would be repeated. */
@@ -156,6 +170,23 @@ export class Branch {
   /** The staged writes at a sink so far, in call order, including its parents'. */
   stagedAt(at: object): readonly StagedCall[] {
     return this.#heldCalls.filter((each) => each.at === at).map(({ call }) => call);
+  }
+
+  /** The changing calls in the order in which the commit records them: executed, then planned. */
+  get calls(): readonly InputCall[] {
+    const inOrder = this.executed.toSorted((one, other) => one.n - other.n);
+    return [
+      ...inOrder.map(({ tool, input, answer }) => ({
+        tool: tool.name,
+        input,
+        ...(answer === undefined ? {} : { result: answer }),
+      })),
+      ...this.claimedCalls.map(({ tool, input, isDeclared }) => ({
+        tool: tool.name,
+        input,
+        ...(isDeclared === true && { isDeclared }),
+      })),
+    ];
   }
 
   observe({ name, spec }: Tool, ordinal: number, value: Json): void {

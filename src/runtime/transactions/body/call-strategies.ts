@@ -11,11 +11,12 @@ import {
   type Tool,
 } from '#effects';
 import { PayloadBlobs, positionedSalts } from '../../records/payload-blobs.ts';
+import { toolObservation } from '../../records/tool-authority.ts';
 import { answerOf } from '../limits/answer-size.ts';
 import { isPromise, withSignal } from '../limits/time-limit.ts';
 import { isBuffered, type PreparedCall } from '../log/call-record.ts';
 import { type Costs, costOf, costsOf } from '../log/undo-budget.ts';
-import { cancelAdmission, checkAffords } from './admission.ts';
+import { cancelAdmission, checkAffords, checkPivot, useOf } from './admission.ts';
 import type { Attempt } from './attempt.ts';
 import type { Branch } from './branch.ts';
 import type { BranchWrite, Look } from './claims.ts';
@@ -140,6 +141,29 @@ async function plan(
 }
 
 /**
+ * Plans a call that the action declares. The writ and the policy rule on it together with the
+ * proposal, so a refusal is recorded.
+ * @throws EffectError `no_counselor`, `second_pivot`, `too_much`, `scope_exceeded`,
+ * `resource_in_doubt`
+ */
+export function planDeclared(branch: Branch, tool: Tool, input: Json, claims: readonly Claim[]): void {
+  const { attempt } = branch;
+  checkPivot(branch, tool);
+  attempt.claims.check(tool, claims);
+  attempt.claims.requireNothingUnresolved(tool, claims);
+  attempt.count(tool);
+  attempt.claims.touch(claims);
+  const at = branch.pathOf(branch.nextCall());
+  const key = attempt.keys.keyOf(at, attempt.keys.nextGeneration(at));
+  const costs = costsOf(tool, input);
+  branch.charge(costs.cost);
+  branch.uses.push(useOf(tool, input, claims));
+  const isDeclared = true;
+  branch.plan(prepare(attempt, tool, input, claims, key, costs, { isDeclared }), { tool, input, claims, isDeclared });
+  if (isPivot(tool.class!)) branch.pivot = tool;
+}
+
+/**
  * Stages the write, invisible to others until the commit. Older transactions have already acted
  * there, so the answer is the one that will hold at commit.
  */
@@ -220,7 +244,9 @@ async function act(branch: Branch, tool: Tool, input: Json, claims: readonly Cla
     const at = branch.pathOf(ordinal);
     const generation = await attempt.keys.reserveGeneration(at);
     const costs = costsOf(tool, input);
-    const prepared = prepare(attempt, tool, input, claims, attempt.keys.keyOf(at, generation), costs, { branch });
+    const observed = toolObservation(tool.name, branch.place, ordinal);
+    const key = attempt.keys.keyOf(at, generation);
+    const prepared = prepare(attempt, tool, input, claims, key, costs, { branch, observed });
     const writBlobs = checkAffords(branch, tool, input, claims, prepared, costs);
     branch.charge(costs.cost);
     const begun = (n: number): void => {
@@ -267,6 +293,16 @@ export function callsToRepeat({ attempt, executed }: Branch): PreparedCall[] {
   );
 }
 
+/** The parts of a call that only some calls have. */
+interface PreparedParts {
+  readonly answer?: Json;
+  readonly branch?: Branch;
+  readonly told?: Json;
+  readonly isDeclared?: boolean;
+  /** The name of the observation with the answer. */
+  readonly observed?: string;
+}
+
 function prepare(
   { engine, context }: Attempt,
   tool: Tool,
@@ -274,7 +310,7 @@ function prepare(
   claims: readonly Claim[],
   key: string,
   { cost, ...undoing }: Costs,
-  { answer, branch, told }: { readonly answer?: Json; readonly branch?: Branch; readonly told?: Json } = {},
+  { answer, branch, told, isDeclared, observed }: PreparedParts = {},
 ): PreparedCall {
   const kept = new PayloadBlobs(positionedSalts(engine.ports.random, key));
   const { name } = tool;
@@ -286,7 +322,9 @@ function prepare(
     claims: claimTexts(claims),
     class: sort,
     cost,
+    ...(isDeclared === true && { declared: true }),
     input,
+    ...(observed === undefined ? {} : { observed }),
     ...(told === undefined ? {} : { told }),
     tool: name,
   };

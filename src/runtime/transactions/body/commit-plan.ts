@@ -9,10 +9,11 @@ import { blobsOf, type PreparedCall } from '../log/call-record.ts';
  */
 export function commitPlanOf(
   { epoch, planned, hasOnFailure, surviving, commitRecords, abortRecords }: PlannedRun,
-  { uses, cost, pivot }: Pick<CommitPlan, 'uses' | 'cost' | 'pivot'>,
+  { uses, cost, pivot, calls }: Pick<CommitPlan, 'uses' | 'cost' | 'pivot' | 'calls'>,
 ): CommitPlan {
   return {
     effects: [...surviving().map(named), ...planned.map(({ effect }) => named(effect))],
+    calls,
     epoch,
     cost,
     undoCost: hasOnFailure ? planned.reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {}) : {},

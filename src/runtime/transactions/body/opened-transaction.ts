@@ -1,6 +1,9 @@
+import { writId } from '#authority';
 import { type Claim, claimTexts } from '#effects';
 import type { Authority, Domain } from '#kernel';
 import type { BlobRow, Hash } from '#ledger';
+import type { ProposalInput } from '../../records/intent.ts';
+import type { Writer } from '../../writer/writer.ts';
 import type { StartedTransaction, TransactionEngine } from '../engine/engine.ts';
 import { isPromise, type TimeLimit } from '../limits/time-limit.ts';
 import { stoppedError } from './abort-reasons.ts';
@@ -38,6 +41,36 @@ export interface OpenedTransaction {
   readonly signal: AbortSignal;
   /** The limit that owns the signal. It is notified of each activity of the body. */
   readonly limit: TimeLimit;
+}
+
+/** The parts of an attempt that differ between attempts and kinds of transactions. */
+export type AttemptTerms = Pick<
+  OpenedTransaction,
+  'claims' | 'named' | 'name' | 'isRepeated' | 'checksDuplicates' | 'isOptimistic' | 'claimed' | 'limit'
+>;
+
+/** A transaction under a writ, before its epoch. @throws RuntimeError `unknown_writ` */
+export function openTransaction(
+  writer: Writer,
+  engine: TransactionEngine,
+  given: Pick<ProposalInput, 'writ' | 'principal'>,
+  terms: AttemptTerms,
+): OpenedTransaction {
+  const { id, parts } = writer;
+  const writ = parts.writs.present(given.writ);
+  const principal = given.principal ?? writ.writ.subject;
+  return {
+    ...terms,
+    engine,
+    trajectoryId: id,
+    root: parts.chain.root,
+    principal,
+    writId: writId(writ.writ),
+    authority: () => writer.authority(writ, principal, writer.now()),
+    unstored: () => writer.parts.writs.unstored(writ),
+    domain: parts.domain,
+    signal: terms.limit.signal,
+  };
 }
 
 /**

@@ -104,7 +104,7 @@ async function resumed(
   let failure: unknown;
   return {
     get commitPlan() {
-      const acting = commitPlanOf(run, { uses: [], cost });
+      const acting = commitPlanOf(run, { uses: [], cost, calls: [] });
       const undoCost = acted.slice(called).reduce((total, { effect }) => sum(total, effect.undo_cost ?? {}), {});
       return { ...acting, undoCost: sum(acting.undoCost, undoCost) };
     },

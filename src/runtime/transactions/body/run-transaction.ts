@@ -1,16 +1,16 @@
-import { writId } from '#authority';
-import { type Claim, type EffectError, nameClaim } from '#effects';
+import { type EffectError, nameClaim } from '#effects';
 import { RuntimeError } from '../../errors.ts';
+import type { ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
 import { randomHex } from '../../records/random-hex.ts';
 import type { Writer } from '../../writer/writer.ts';
-import type { TransactionEngine } from '../engine/engine.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
 import { isCollision, isRetryable, notStartedError } from './abort-reasons.ts';
-import { type OpenedTransaction, startTransaction } from './opened-transaction.ts';
+import { type OpenedTransaction, openTransaction, startTransaction } from './opened-transaction.ts';
 import { keyOf, previousOutcome } from './previous-outcome.ts';
+import { resolvedCalls } from './resolved-calls.ts';
 import { type RuledTransaction, RunningTransaction } from './stages.ts';
 import type { Transaction } from './transaction.ts';
 import { checkedOptions, DEADLINE_MS, RETRIES, type TransactionOptions } from './transaction-options.ts';
@@ -32,7 +32,7 @@ export class TransactionRunner {
   }
 
   async run<T>(given: TransactionOptions, body: (tx: Transaction) => Promise<T> | T): Promise<TransactionOutcome<T>> {
-    const effects = this.#effects();
+    const effects = requireTools(this.#engines);
     const { options, claims } = checkedOptions(given, body);
     const { retries = RETRIES } = options;
     const { random } = this.#writer.context;
@@ -84,20 +84,11 @@ export class TransactionRunner {
     await effects.track(limit, () => pause(from, to, limit.signal));
   }
 
-  #effects(): TransactionEngines {
-    const effects = this.#engines;
-    if (effects !== undefined) return effects;
-    throw new RuntimeError(
-      'bad_option',
-      'The runtime has no tools. Open it with `tools` and a store with an effect log.',
-    );
-  }
-
   /** One attempt, from stage to stage. A stage has only the methods that are legal in it. */
   async #attempt<T>(
     effects: TransactionEngines,
     options: TransactionOptions,
-    terms: AttemptTerms,
+    terms: RestartTerms,
     body: (tx: Transaction) => Promise<T> | T,
   ): Promise<TransactionOutcome<T>> {
     const { limit } = terms;
@@ -106,7 +97,15 @@ export class TransactionRunner {
     const engine = isPromise(holding) ? await holding : holding;
     const naming = limit.run(() => engine.names.resolve(terms.claimed, signal), notStartedError);
     const resources = isPromise(naming) ? await naming : naming;
-    const opened = this.#opened(engine, resources, options, terms);
+    const named =
+      options.name === undefined ? undefined : nameClaim({ trajectory: this.#writer.id, transaction: terms.name });
+    const opened = openTransaction(this.#writer, engine, options, {
+      ...terms,
+      claims: named === undefined ? resources : [named, ...resources],
+      named,
+      isRepeated: named !== undefined,
+      isOptimistic: options.epoch === 'late' || options.reading === 'optimistic',
+    });
     const starting = options.epoch === 'late' ? undefined : startTransaction(opened, opened.claims);
     const early = isPromise(starting) ? await starting : starting;
     const running = new RunningTransaction(opened, early);
@@ -116,6 +115,8 @@ export class TransactionRunner {
       const before = asked && (await asked);
       if (before !== undefined) return before;
       const ended = await running.run(body, options.idleTimeoutMs ?? effects.idleTimeoutMs);
+      const missing = ended.missing((intent) => this.#proposals.declaredCalls({ ...intent, ...proposer(options) }));
+      if (missing.length > 0) ended.planDeclared(await resolvedCalls(engine, missing, signal));
       let { started } = ended;
       if (started === undefined) {
         limit.pause();
@@ -135,38 +136,20 @@ export class TransactionRunner {
     }
     return ruled.finish();
   }
-
-  #opened(
-    engine: TransactionEngine,
-    resources: readonly Claim[],
-    options: TransactionOptions,
-    { name, checksDuplicates, claimed, limit }: AttemptTerms,
-  ): OpenedTransaction {
-    const { id, parts } = this.#writer;
-    const writ = parts.writs.present(options.writ);
-    const principal = options.principal ?? writ.writ.subject;
-    const named = options.name === undefined ? undefined : nameClaim({ trajectory: id, transaction: name });
-    return {
-      engine,
-      claims: named === undefined ? resources : [named, ...resources],
-      named,
-      trajectoryId: id,
-      root: parts.chain.root,
-      name,
-      isRepeated: named !== undefined,
-      checksDuplicates,
-      isOptimistic: options.epoch === 'late' || options.reading === 'optimistic',
-      claimed,
-      principal,
-      writId: writId(writ.writ),
-      authority: () => this.#writer.authority(writ, principal, this.#writer.now()),
-      unstored: () => this.#writer.parts.writs.unstored(writ),
-      domain: parts.domain,
-      signal: limit.signal,
-      limit,
-    };
-  }
 }
 
 /** The terms of an attempt that its restarts change. */
-type AttemptTerms = Pick<OpenedTransaction, 'name' | 'checksDuplicates' | 'claimed' | 'limit'>;
+type RestartTerms = Pick<OpenedTransaction, 'name' | 'checksDuplicates' | 'claimed' | 'limit'>;
+
+function proposer({ writ, principal }: TransactionOptions): Pick<ProposalInput, 'writ' | 'principal'> {
+  return { writ, principal };
+}
+
+/** @throws RuntimeError `bad_option` if the runtime has no tools */
+export function requireTools(engines: TransactionEngines | undefined): TransactionEngines {
+  if (engines !== undefined) return engines;
+  throw new RuntimeError(
+    'bad_option',
+    'The runtime has no tools. Open it with `tools` and a store with an effect log.',
+  );
+}

@@ -1,6 +1,7 @@
-import { isAssizeError, toError } from '#base';
-import { EffectError, type Tool } from '#effects';
-import type { Domain } from '#kernel';
+import { isAssizeError, type Json, toError } from '#base';
+import { plainText } from '#canon';
+import { type Claim, EffectError, type Tool } from '#effects';
+import type { Domain, ProposedCall } from '#kernel';
 import { badIntent, type ParsedIntent, type ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';
 import type { Ruling } from '../../records/ruling.ts';
@@ -12,14 +13,21 @@ import { hasOnFailure } from '../settle/on-failure.ts';
 import { causeOf, isDecidedByLog, stoppedError } from './abort-reasons.ts';
 import { Attempt } from './attempt.ts';
 import { Branch } from './branch.ts';
-import { callsToRepeat } from './call-strategies.ts';
+import { callsToRepeat, planDeclared } from './call-strategies.ts';
 import { commitPlanOf, pendingPlanOf } from './commit-plan.ts';
 import type { OpenedTransaction } from './opened-transaction.ts';
 import { runBody, type Transaction } from './transaction.ts';
-import { abortedEffects, committedEffects, type TransactionOutcome } from './transaction-outcome.ts';
+import { abortedEffects, committedEffects, outcomesOf, type TransactionOutcome } from './transaction-outcome.ts';
 
 // The stages of an opened transaction: running, ended, planned, ruled. Each class has only the
 // methods that are legal in its stage, and a method returns the next stage.
+
+/** A call with its tool and its claims by canonical name. */
+export interface ResolvedCall {
+  readonly tool: Tool;
+  readonly input: Json;
+  readonly claims: readonly Claim[];
+}
 
 /** The body may make calls. A late transaction has no epoch yet. */
 export class RunningTransaction {
@@ -42,6 +50,15 @@ export class RunningTransaction {
     const { last } = attempt;
     if (last !== undefined) await last;
     return new EndedTransaction(this.#branch, value);
+  }
+
+  /** The only step of a proposal without a body: plans the calls that its action declares. */
+  planDeclared(calls: readonly ResolvedCall[], intent: ParsedIntent): EndedTransaction<undefined> {
+    const { attempt } = this.#branch;
+    attempt.engine.requireNoDoubts(attempt.context.claims);
+    for (const { tool, input, claims } of calls) planDeclared(this.#branch, tool, input, claims);
+    this.#branch.intent = intent;
+    return new EndedTransaction(this.#branch, undefined);
   }
 
   /**
@@ -75,6 +92,28 @@ export class EndedTransaction<T> {
   /** The epoch and the log. Undefined for a late transaction before `start`. */
   get started(): StartedTransaction | undefined {
     return this.#branch.attempt.started;
+  }
+
+  /**
+   * The calls that the action of the body declares, without those that the body has made.
+   * `declared`: the calls that a proposal declares.
+   */
+  missing(
+    declared: (input: Pick<ProposalInput, 'action' | 'role' | 'args' | 'observations'>) => readonly ProposedCall[],
+  ) {
+    const { intent, observations, calls } = this.#branch;
+    if (intent === undefined) return [];
+    const made = calls.map(textOf);
+    return declared({ ...intent, observations }).filter((call) => {
+      const at = made.indexOf(textOf(call));
+      if (at !== -1) made.splice(at, 1);
+      return at === -1;
+    });
+  }
+
+  /** Plans calls that the action declares. */
+  planDeclared(calls: readonly ResolvedCall[]): void {
+    for (const { tool, input, claims } of calls) planDeclared(this.#branch, tool, input, claims);
   }
 
   /** Starts a late transaction. */
@@ -165,7 +204,15 @@ export class PlannedTransaction<T> {
     given: Pick<ProposalInput, 'writ' | 'principal' | 'idempotencyKey'>,
   ): Promise<RuledTransaction<T>> {
     const input = { ...given, ...this.#intent, observations: this.#branch.observations };
-    const ruling = await proposals.propose(input, this.#commitPlan).catch(failedToPropose);
+    return this.rule((plan) => proposals.propose(input, plan));
+  }
+
+  /**
+   * Rules on the proposal with its effects. `propose`: proposes the action with the given plan.
+   * @throws as `propose`
+   */
+  async rule(propose: (plan: CommitPlan) => Promise<Ruling>): Promise<RuledTransaction<T>> {
+    const ruling = await propose(this.#commitPlan).catch(failedToPropose);
     if (ruling.ruling === 'committed' && this.#run.committed(ruling.entry.id))
       return { finish: () => this.#runBuffered(ruling) };
     if (ruling.ruling === 'rejected' || ruling.ruling === 'escalated')
@@ -174,8 +221,8 @@ export class PlannedTransaction<T> {
   }
 
   get #commitPlan(): CommitPlan {
-    const { uses, cost, pivot } = this.#branch;
-    const plan = commitPlanOf(this.#run, { uses, cost, pivot: pivot && pivotOf(pivot) });
+    const { uses, cost, pivot, calls } = this.#branch;
+    const plan = commitPlanOf(this.#run, { uses, cost, calls, pivot: pivot && pivotOf(pivot) });
     if (this.#run.surviving().length === 0) return plan;
     return { ...plan, pendingEffects: () => pendingPlanOf(plan, callsToRepeat(this.#branch), this.#run.planned) };
   }
@@ -186,7 +233,8 @@ export class PlannedTransaction<T> {
     const finished = engine.finish(run);
     const end = await (stagedWrites.isEmpty ? finished : stagedWrites.ended(finished));
     const { ruledOnFailure: failure } = run;
-    const outcome = { value: this.#value, ruling, epoch: work.epoch, effects: committedEffects(run, end) };
+    const calls = outcomesOf(run);
+    const outcome = { value: this.#value, ruling, epoch: work.epoch, effects: committedEffects(run, end), calls };
     return failure === undefined ? outcome : { ...outcome, failure };
   }
 
@@ -206,6 +254,10 @@ export class PlannedTransaction<T> {
 /** The ruling is durable: the buffered calls run, or the executed effects are compensated. */
 export interface RuledTransaction<T> {
   finish(): Promise<TransactionOutcome<T>>;
+}
+
+function textOf({ tool, input }: ProposedCall): string {
+  return plainText({ input: input as Json, tool });
 }
 
 /** The call that a human must approve before it runs. */

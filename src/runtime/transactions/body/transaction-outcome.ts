@@ -1,6 +1,8 @@
 import { isUnresolved, type TransactionState } from '#effects';
+import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
 import type { Ruling } from '../../records/ruling.ts';
 import type { AdvanceResult, TransactionRun } from '../log/advance.ts';
+import type { CallRecord } from '../log/call-record.ts';
 
 /** The outcome of a transaction. */
 export interface TransactionOutcome<T> {
@@ -8,19 +10,18 @@ export interface TransactionOutcome<T> {
   /** The return value of the body. Undefined if the transaction already had a ruling. */
   readonly value: T | undefined;
   readonly epoch: number | undefined;
+  readonly effects: EffectsStatus;
   /**
-   * `settled`: all effects are done, or compensated without a commit. `failed`: an effect failed
-   * permanently after the commit, and all effects are compensated. `needs_human`: an effect needs a
-   * human decision (`effects list`). `waiting`: the transaction waits for another decision or for a
-   * process with its tools, or is in progress.
+   * Each changing call with its outcome, executed calls first. Undefined if the transaction did not
+   * commit in this call.
    */
-  readonly effects: 'settled' | 'failed' | 'needs_human' | 'waiting';
+  readonly calls?: readonly EffectOutcome[];
   /** The ruling on the `onFailure` action, if an effect failed permanently after the commit. */
   readonly failure?: Ruling;
 }
 
 /** The outcome of the effects of a commit. */
-export function committedEffects({ state }: TransactionRun, end: AdvanceResult): TransactionOutcome<never>['effects'] {
+export function committedEffects({ state }: TransactionRun, end: AdvanceResult): EffectsStatus {
   return end === 'ended' && state.failing !== undefined ? 'failed' : abortedEffects(end);
 }
 
@@ -31,10 +32,7 @@ export function abortedEffects(end: AdvanceResult): 'settled' | 'needs_human' | 
 }
 
 /** The outcome of the effects of an earlier ruling without unresolved effects. */
-export function previousEffects(
-  ruling: Ruling,
-  state: TransactionState | undefined,
-): TransactionOutcome<never>['effects'] {
+export function previousEffects(ruling: Ruling, state: TransactionState | undefined): EffectsStatus {
   if (ruling.ruling === 'escalated') return 'waiting';
   if (state === undefined) return 'settled';
   if (state.phase === 'settled') return state.failing === undefined ? 'settled' : 'failed';
@@ -47,4 +45,15 @@ export function previousEffects(
  */
 export function unfinishedEffects(state: TransactionState | undefined): 'needs_human' | 'waiting' {
   return state?.effects.some(({ phase }) => isUnresolved(phase)) === true ? 'needs_human' : 'waiting';
+}
+
+/** The outcome of each effect, as far as this process knows it. */
+export function outcomesOf({ effects, state }: TransactionRun): EffectOutcome[] {
+  return (effects as readonly CallRecord[]).map(({ key: id, tool, answer, isTooLong }, n) => ({
+    id,
+    tool,
+    phase: state.effects[n]!.phase,
+    ...(answer === undefined || answer === null || isTooLong === true ? {} : { answer }),
+    ...(isTooLong === true && { isTooLong }),
+  }));
 }

@@ -1,9 +1,10 @@
 import { toError } from '#base';
 import { type Claim, EffectError, type Tool } from '#effects';
+import type { Domain } from '#kernel';
 import { badIntent, parseIntent } from '../../records/intent.ts';
 import { admit, admitLater, checkStillAllowed, useOf, whyNotAdopted } from './admission.ts';
 import type { Attempt } from './attempt.ts';
-import { Branch, type TransactionIntent } from './branch.ts';
+import { Branch, type TransactionIntent, type TransactionIntentOf } from './branch.ts';
 import { callStrategyFor } from './call-strategies.ts';
 import type { Scoped } from './claims.ts';
 
@@ -13,7 +14,7 @@ export type BranchResult<T> =
   | { readonly failed: true; readonly error: unknown };
 
 /** A transaction as its body sees it. Its calls take effect together, or are reverted. */
-export class Transaction {
+export class Transaction<D extends Domain = any> {
   readonly #attempt: Attempt;
   readonly #branch: Branch;
 
@@ -41,17 +42,18 @@ export class Transaction {
    * @throws EffectError `transaction_over`; the signal's reason; RuntimeError `bad_intent`;
    * CanonError for args that are not JSON
    */
-  propose(intent: TransactionIntent): void {
+  propose(intent: TransactionIntentOf<D>): void {
     this.#branch.requireOpen();
     if (typeof intent !== 'object' || intent === null)
       throw badIntent('the proposal of a transaction must be an object');
     // Copies only the known fields. The intent can be a model's answer, and the calls were
     // authorised under the options.
-    this.#branch.intent = parseIntent(intent, this.#attempt.context.domain);
+    this.#branch.intent = parseIntent(intent as TransactionIntent, this.#attempt.context.domain);
   }
 
   /**
-   * Uses a tool. A read returns its value. A call that executes immediately returns its result. A
+   * Uses a tool, which the caller gives itself, with a typed input, or by name. A read returns its
+   * value. A call that executes immediately returns its result. A
    * call that is buffered until the commit returns the result that its tool predicts; irreversible
    * calls are buffered where possible. A call that can be neither compensated nor buffered (the
    * pivot) runs after approval of the proposal, after all other effects. A transaction has at most
@@ -66,7 +68,10 @@ export class Transaction {
    * `scope_exceeded`, `resource_in_doubt`, `tool_failed`, `outcome_unknown`, `key_collision`,
    * `no_counselor`, `second_pivot`, `too_much`, `branch_conflict`, `transaction_over`
    */
-  call(name: string, given: unknown): Promise<any> {
+  call<Input>(tool: Tool<Input>, input: Input): Promise<any>;
+  call(name: string, input: unknown): Promise<any>;
+  call(tool: Tool | string, given: unknown): Promise<any> {
+    const name = typeof tool === 'string' ? tool : String(tool?.name);
     try {
       return this.#admitted(name, given);
     } catch (error) {
@@ -156,11 +161,11 @@ export class Transaction {
    * @throws the errors of the body and of the compensation; RuntimeError `bad_intent` for an
    * unknown option
    */
-  nested<T>(body: (tx: Transaction) => Promise<T> | T, options: { retries?: number } = {}): Promise<T> {
+  nested<T>(body: (tx: Transaction<D>) => Promise<T> | T, options: { retries?: number } = {}): Promise<T> {
     return this.#branch.unawaited.trackRejectable('nested', async () => this.#nested(body, retriesOf(options)));
   }
 
-  async #nested<T>(body: (tx: Transaction) => Promise<T> | T, retries: number): Promise<T> {
+  async #nested<T>(body: (tx: Transaction<D>) => Promise<T> | T, retries: number): Promise<T> {
     this.#branch.requireOpen();
     // One ordinal for all attempts: calls in the part and after it keep their keys.
     const family = this.#branch.nextCall();
@@ -194,7 +199,7 @@ export class Transaction {
    * `bad_intent`
    */
   speculate<T>(
-    branches: readonly ((tx: Transaction) => Promise<T> | T)[],
+    branches: readonly ((tx: Transaction<D>) => Promise<T> | T)[],
     choose: (tried: readonly BranchResult<T>[]) => Promise<number | undefined> | number | undefined,
   ): Promise<T> {
     return this.#branch.unawaited.trackRejectable('speculate', () => this.#speculate(branches, choose));

@@ -4,9 +4,9 @@ import { type Domain, failureIntent } from '#kernel';
 import { type CommitPayload, type Hash, LedgerFault, readRow } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { badIntent, FAILURE_KEY, type ProposalInput } from '../../records/intent.ts';
-import { readValue } from '../../records/pending-proposal.ts';
 import type { Proposer } from '../../records/proposer.ts';
 import type { Ruling } from '../../records/ruling.ts';
+import { readValue } from '../../records/stored-values.ts';
 import type { Writer } from '../../writer/writer.ts';
 
 /** A committed transaction that is compensated, because one of its effects failed permanently. */

@@ -1,0 +1,202 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { DidNothing, declareTool } from '#effects';
+import { call, defineDomain, escalate, pass, reject } from '#kernel';
+import { readRow } from '#ledger';
+import { deepReplay, type Ruling } from '#runtime';
+import { MemoryStore } from '#stores';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+
+class Bank {
+  readonly paid: number[] = [];
+  trouble: (() => unknown) | undefined;
+
+  readonly pay = declareTool({
+    name: 'bank.pay',
+    input: z.strictObject({ to: z.string(), cents: z.int().positive() }),
+    class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['bank:{to}'],
+    execute: ({ cents }) => {
+      if (this.trouble !== undefined) throw this.trouble();
+      this.paid.push(cents);
+      return { receipt: this.paid.length };
+    },
+    compensate: () => ({ undone: 'all' }),
+  });
+
+  readonly wire = declareTool({
+    name: 'bank.wire',
+    input: z.strictObject({ to: z.string(), cents: z.int().positive() }),
+    class: { reversibility: 'irreversible', delivery: 'externalised', sink: 'keyed' },
+    writes: ['bank:{to}'],
+    execute: ({ cents }) => {
+      this.paid.push(cents);
+      return null;
+    },
+  });
+}
+
+const LIMIT = 10_000;
+
+function domainOf({ pay, wire }: Bank, unjudgedCalls: 'refuse' | 'allow' = 'refuse') {
+  return defineDomain({
+    name: 'payments',
+    version: '1',
+    state: z.object({ spent: z.record(z.string(), z.int()), limits: z.record(z.string(), z.int()) }),
+    initial: { spent: {}, limits: { bob: LIMIT } },
+    processes: { pay: { reads: ['/limits/*'], writes: ['/spent/*'] } },
+    roles: { clerk: { processes: ['pay'] } },
+    counselors: { manager: (principal) => principal.startsWith('manager:') },
+    actions: {
+      pay: {
+        process: 'pay',
+        args: z.strictObject({ to: z.string(), cents: z.int() }),
+        apply: (state, { to, cents }) => {
+          state.spent[to] = (state.spent[to] ?? 0) + cents;
+        },
+        calls: (_state, { to, cents }) => [call(pay, { to, cents })],
+      },
+      rest: {
+        process: 'pay',
+        args: z.strictObject({ to: z.string() }),
+        apply: (state, { to }) => {
+          state.spent[to] = state.limits[to] ?? 0;
+        },
+        calls: (state, { to }, { at: _ }) => {
+          const cents = (state.limits[to] ?? 0) - (state.spent[to] ?? 0) + 1;
+          return cents > 0 ? [call(pay, { to, cents })] : [];
+        },
+      },
+      wire: {
+        process: 'pay',
+        args: z.strictObject({ to: z.string(), cents: z.int() }),
+        apply: (state, { to, cents }) => {
+          state.spent[to] = (state.spent[to] ?? 0) + cents;
+        },
+        calls: (_state, { to, cents }) => [call(wire, { to, cents })],
+      },
+    },
+    invariants: (rules) => [
+      rules.eachCall(
+        'WITHIN_LIMIT',
+        pay,
+        { reads: ['/limits/*'], with: ({ input }) => ({ limit: `/limits/${input.to}` }) },
+        ({ input }, { limit }) =>
+          input.cents <= (limit ?? 0) ? pass : reject(`${input.cents} is more than ${limit ?? 0}`),
+      ),
+      rules.eachCall('ASK_ABOVE_500', 'bank.pay', {}, ({ input }) =>
+        input.cents <= 500 ? pass : escalate(`${input.cents} cents need a manager`),
+      ),
+    ],
+    unjudgedCalls,
+  });
+}
+
+const writ = writFor('agent:a', { trajectory: 't' });
+
+async function stage(bank = new Bank(), unjudgedCalls?: 'allow') {
+  const store = new MemoryStore();
+  const domain = domainOf(bank, unjudgedCalls);
+  const assize = runtimeOver(store, [domain], { tools: [bank.pay, bank.wire] });
+  const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
+  return { bank, store, domain, assize, trajectory };
+}
+
+const pay = (cents: number, to = 'bob') => ({
+  action: 'pay' as const,
+  role: 'clerk' as const,
+  args: { to, cents },
+  writ,
+});
+
+function committed(ruling: Ruling): Extract<Ruling, { ruling: 'committed' }> {
+  if (ruling.ruling !== 'committed') throw new Error(JSON.stringify(ruling));
+  return ruling;
+}
+
+test('propose commits the action and makes the calls that it declares', async () => {
+  const { bank, trajectory, assize, store, domain } = await stage();
+  const ruling = committed(await trajectory.propose(pay(300)));
+  expect(bank.paid).toEqual([300]);
+  expect(ruling).toMatchObject({
+    effects: 'settled',
+    calls: [{ tool: 'bank.pay', phase: 'applied', answer: { receipt: 1 } }],
+  });
+  expect((readRow(ruling.entry).payload as any).delta.effects).toHaveLength(1);
+  const report = await deepReplay(store, 't', { domains: [domain] } as never);
+  expect(report.differences).toEqual([]);
+  await assize.close();
+});
+
+test('a rule over calls refuses the proposal, and no call is made', async () => {
+  const { bank, trajectory } = await stage();
+  expect(await trajectory.propose(pay(LIMIT + 1))).toMatchObject({
+    ruling: 'rejected',
+    reason: 'invariant_rejected',
+    invariantId: 'WITHIN_LIMIT',
+    detail: 'bank.pay: 10001 is more than 10000',
+  });
+  expect(bank.paid).toEqual([]);
+});
+
+test('an approver sees the calls, and they are made after the approval', async () => {
+  const { bank, trajectory } = await stage();
+  const ruling = await trajectory.propose(pay(501));
+  if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+  expect(bank.paid).toEqual([]);
+  committed(await trajectory.approvals.approve(ruling.pending, { principal: 'manager:m', method: 'desk' }));
+  expect(bank.paid).toEqual([501]);
+});
+
+test('an input that does not fit the tool is refused with the reason', async () => {
+  const { trajectory } = await stage();
+  expect(await trajectory.propose(pay(-1))).toMatchObject({
+    ruling: 'rejected',
+    reason: 'type_mismatch',
+    detail: expect.stringContaining('calls of pay: '),
+  });
+});
+
+test('a call that fails permanently needs a human', async () => {
+  const bank = new Bank();
+  bank.trouble = () => new DidNothing('the account is closed', { final: true } as never);
+  const { trajectory } = await stage(bank);
+  expect(committed(await trajectory.propose(pay(5)))).toMatchObject({
+    effects: 'needs_human',
+    calls: [{ phase: 'unresolved' }],
+  });
+});
+
+test('calls are planned again if the state has changed meanwhile', async () => {
+  const { bank, trajectory } = await stage();
+  const both = await Promise.all([
+    trajectory.propose({ action: 'rest', role: 'clerk', args: { to: 'bob' }, writ }),
+    trajectory.propose(pay(100)),
+    trajectory.propose({ action: 'rest', role: 'clerk', args: { to: 'bob' }, writ }),
+  ]);
+  expect(both.map(({ ruling }) => ruling)).toEqual(['committed', 'committed', 'committed']);
+  expect(bank.paid.toSorted()).toEqual([1, 1, 100]);
+});
+
+test('a repeated key gets its ruling and the outcomes; no call is repeated', async () => {
+  const { bank, trajectory } = await stage();
+  const keyed = { ...pay(7), idempotencyKey: 'k' };
+  const [one, two] = await Promise.all([trajectory.propose(keyed), trajectory.propose(keyed)]);
+  const three = await trajectory.propose(keyed);
+  expect([one, two, three].map((each) => committed(each).entry.id)).toEqual(Array(3).fill(committed(one).entry.id));
+  expect(committed(three)).toMatchObject({ effects: 'settled', calls: [{ answer: { receipt: 1 } }] });
+  expect(bank.paid).toEqual([7]);
+  await expect(trajectory.propose({ ...pay(8), idempotencyKey: 'k' })).rejects.toMatchObject({
+    code: 'idempotency_conflict',
+  });
+});
+
+test('a body that calls more than it proposes is refused', async () => {
+  const { bank, trajectory } = await stage();
+  const { ruling } = await trajectory.transaction({ writ, writes: ['bank:*'] }, async (tx) => {
+    await tx.call('bank.wire', { to: 'bob', cents: 1_000_000 });
+    tx.propose({ action: 'pay', role: 'clerk', args: { to: 'bob', cents: 1 } });
+  });
+  expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'unjudged_call' });
+  expect(bank.paid).toEqual([]);
+});

@@ -1,0 +1,37 @@
+import { plainText } from '#canon';
+import { EffectError } from '#effects';
+import type { ProposedCall } from '#kernel';
+import type { TransactionEngine } from '../engine/engine.ts';
+import type { ResolvedCall } from './stages.ts';
+
+/**
+ * The declared calls with the tools of the runtime and their claims by canonical name.
+ * @throws EffectError `unknown_tool`, `bad_input`, `bad_resolver`
+ */
+export function resolvedCalls(
+  engine: TransactionEngine,
+  calls: readonly ProposedCall[],
+  signal: AbortSignal,
+): Promise<ResolvedCall[]> {
+  return Promise.all(calls.map((call) => resolvedCall(engine, call, signal)));
+}
+
+async function resolvedCall(
+  { ports, names }: TransactionEngine,
+  call: ProposedCall,
+  signal: AbortSignal,
+): Promise<ResolvedCall> {
+  const tool = ports.tools.get(call.tool);
+  if (tool?.class === undefined)
+    throw new EffectError(
+      'unknown_tool',
+      `The action calls ${call.tool}, which is no changing tool of the runtime. Open the runtime with that tool.`,
+    );
+  const input = tool.parse(call.input);
+  if (plainText(input) !== plainText(call.input))
+    throw new EffectError(
+      'bad_input',
+      `The tool ${call.tool} of the runtime reads the input of the action's call differently. Open the runtime with the tool that the domain uses.`,
+    );
+  return { tool, input, claims: await names.resolve(tool.claims(input), signal) };
+}
