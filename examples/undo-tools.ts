@@ -35,6 +35,7 @@ const mail = declareTool({
 const travel = defineDomain({
   name: 'travel',
   version: '1',
+  unjudgedCalls: 'allow',
   state: z.object({ left: z.number() }),
   initial: { left: 1_000 },
   processes: { travelling: { writes: ['/left'] } },

@@ -23,6 +23,7 @@ export const FORBIDDEN = 'forbidden';
 const GATED = defineDomain({
   name: 'gated',
   version: '1',
+  unjudgedCalls: 'allow',
   state: z.object({ done: z.record(z.string(), z.object({ asks: z.boolean(), confirmed: z.boolean() })) }),
   initial: { done: {} },
   processes: { working: { writes: ['/done/{step}'] } },

@@ -9,6 +9,7 @@ import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 const shop = defineDomain({
   name: 'shop',
   version: '1',
+  unjudgedCalls: 'allow',
   state: z.object({ orders: z.record(z.string(), z.number()) }),
   initial: { orders: {} },
   processes: { order: { writes: ['/orders/*'] } },

@@ -14,6 +14,7 @@ import { HandClock, runtimeOver, writFor } from '../ledger/runtime.ts';
 export const treatments = defineDomain<any, any>({
   name: 'treatments',
   version: '1',
+  unjudgedCalls: 'allow',
   state: z.object({
     patients: z.record(z.string(), z.object({ notes: z.array(sensitive(z.string())) })),
     failed: z.number(),
