@@ -381,7 +381,7 @@ proposed = state:stored_operations effects:[effect] beliefs:empty
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text override?:true overridden?:[detection] reason?:text
-intent = action:text role:role args:stored observations:[observation]
+intent = action:text role:role args:stored observations:[observation] calls?:salted
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
   approval:stored_operations budget_cost:{count} key_hash?:hash questions?:salted
   said_at?:instant
@@ -505,7 +505,8 @@ def references(p: Dict[str, Any]) -> List[Tuple[str, Dict[str, Any]]]:
         places = [("args", p["action"]["args"])] + delta_places(p["delta"])
         observed = p["observations"]
     elif kind == "rejection":
-        places, observed = [("args", p["intent"]["args"])], p["intent"]["observations"]
+        intent = p["intent"]
+        places, observed = [("args", intent["args"]), ("calls", intent.get("calls"))], intent["observations"]
     elif kind == "pending_approval":
         q = p["proposal"]
         places = [("args", q["action"]["args"])] + delta_places(q["delta"])

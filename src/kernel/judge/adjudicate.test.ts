@@ -237,7 +237,7 @@ describe('an action that is carried out', () => {
     }
   });
 
-  test('has only its arguments, role, time and observations', () => {
+  test('has only its arguments, role, time, observations and calls', () => {
     let seen: unknown;
     const { ruling } = rule(
       {
@@ -250,7 +250,7 @@ describe('an action that is carried out', () => {
       [1],
     );
     expect(ruling.verdict).toBe('approved');
-    expect(seen).toEqual({ args: { a: 1 }, role: {}, at: AT, observations: [{ name: 'o0', value: 1 }] });
+    expect(seen).toEqual({ args: { a: 1 }, role: {}, at: AT, observations: [{ name: 'o0', value: 1 }], calls: [] });
   });
 
   test('is in place until it is kept or undone', () => {

@@ -62,6 +62,8 @@ export class EffectLogSearch {
   /** Selected effects: with their whole transaction, or singly. */
   readonly #transacted: Set<Hash> = new Set();
   readonly #effects: Set<Hash> = new Set();
+  /** The calls that rejections name. */
+  readonly #refused: { readonly stored: BlobRef; readonly seq: number }[] = [];
 
   /** `epochs`: transactions that are selected independently of their proposal. */
   constructor(trajectoryId: string, epochs: readonly number[]) {
@@ -71,6 +73,8 @@ export class EffectLogSearch {
 
   index(payload: Payload): void {
     const { effects, observations } = namingOf(payload);
+    const refused = payload.kind === 'rejection' ? payload.intent.calls : undefined;
+    if (isSalted(refused)) this.#refused.push({ stored: refused, seq: payload.seq });
     if (!isEffectEntry(payload)) {
       for (const { effect } of effects) if (isBlobRef(effect)) this.#proposed.add(effect.$blob);
       return;
@@ -108,6 +112,7 @@ export class EffectLogSearch {
         if (!this.#proposed.has(hash) && !values.has(hash)) values.set(hash, { hash, seq });
     };
     for (const key of [...this.#transacted, ...this.#effects]) takeTold(key);
+    if (isMeant !== undefined) for (const each of await this.#refusedCalls(store, isMeant)) values.set(each.hash, each);
     if (!hasLog(store)) return { values: [...values.values()], logged: [], open: [] };
     const logged = new Map<Hash, ErasedLogged>();
     const kept = new Set<number>();
@@ -136,6 +141,16 @@ export class EffectLogSearch {
       logged: [...logged.values()],
       open: [...kept].sort((a, b) => a - b),
     };
+  }
+
+  /** Calls of rejections with a selected text. Rejections that are selected whole need no search. */
+  async #refusedCalls(store: LedgerStore, isMeant: (text: Json) => boolean): Promise<ErasedValue[]> {
+    const found: ErasedValue[] = [];
+    for (const { stored, seq } of this.#refused) {
+      const calls = await readSalted((each) => store.blob(each), stored);
+      if (calls !== undefined && isMeant(calls)) found.push({ hash: stored.$blob, seq });
+    }
+    return found;
   }
 
   #tell(key: Hash, hash: Hash, seq: number): void {
