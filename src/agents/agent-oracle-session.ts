@@ -12,7 +12,7 @@ import {
   type Random,
 } from '#oracle';
 import { checkObservationName, type ObservationInput } from '#runtime';
-import type { AgentOracle, AgentQuestion } from './agent.ts';
+import type { AgentOracle, AgentQuestion, CallResult } from './agent.ts';
 import { AgentError } from './errors.ts';
 import { frozen } from './frozen.ts';
 
@@ -34,6 +34,8 @@ export interface Invocation {
   readonly number: number;
   /** Answers may have any name: they are recorded under it, or are not observed. */
   readonly anyName?: boolean;
+  /** The calls of the agent's last proposal. Absent in a replay, where the log has the answer. */
+  readonly lastCalls?: () => Promise<readonly CallResult[]>;
 }
 
 /**
@@ -70,6 +72,7 @@ export class AgentOracleSession {
       ask: (asking: AgentQuestion) => this.#ask(asking),
       now: async () => oracleClock(this.#noting('clock'), this.#calls, outside.clock).now(),
       random: async (bytes: number) => oracleRandom(this.#noting('random'), this.#calls, outside.random).bytes(bytes),
+      calls: async () => (await this.#ask(this.#asksForCalls())) as unknown as readonly CallResult[],
     });
   }
 
@@ -95,6 +98,11 @@ export class AgentOracleSession {
   /** The answers without values, as JSON. */
   consulted(): Json {
     return this.#inOrder().map(({ name, answer: { oracle_key, hash } }) => [name, oracle_key, hash]);
+  }
+
+  #asksForCalls(): AgentQuestion {
+    const { lastCalls = async () => [] } = this.#invocation;
+    return { name: 'calls', request: { ask: 'calls' }, call: async () => (await lastCalls()) as unknown as Json };
   }
 
   async #ask({ name = 'oracle', request, theta, call }: AgentQuestion): Promise<Json> {

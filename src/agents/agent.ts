@@ -64,6 +64,21 @@ export interface AgentOracle {
   ask(asking: AgentQuestion): Promise<Json>;
   now(): Promise<Instant>;
   random(bytes: number): Promise<Uint8Array>;
+  /**
+   * The calls of the agent's last proposal, in call order. Empty if its action declares none, or if
+   * the proposal is not committed. The answer becomes an observation of the next proposal, named
+   * `calls`.
+   */
+  calls(): Promise<readonly CallResult[]>;
+}
+
+/** The outcome of a call that an agent's action declared. */
+export interface CallResult {
+  readonly tool: string;
+  /** `applied`: the call was made. See `EffectOutcome`. */
+  readonly phase: string;
+  /** The answer of the tool. Undefined if the tool gave none, or if the answer is too long. */
+  readonly answer?: Json;
 }
 
 /** The agents that take turns (Definition A.27), by name. */

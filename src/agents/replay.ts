@@ -1,15 +1,16 @@
 import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { canonicalize, type Instant, instantToMillis, maxInstant } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
-import { type EntryRow, type Hash, isEffectPending, LedgerFault, readRow } from '#ledger';
+import { type EntryRow, type Hash, isEffectPending, LedgerFault, type Payload, readRow } from '#ledger';
 import { type Clock, createOracle, type OracleStore, type Random, turnQuestion } from '#oracle';
 import {
   type ApprovalOptions,
   Assize,
   type AssizeOptions,
   type MemoryRuntimeOptions,
+  type ProposalInput,
   RuntimeError,
-  type Trajectory,
+  Trajectory,
 } from '#runtime';
 import { type Agent, type Population, populationOf } from './agent.ts';
 import type { OracleSources } from './agent-oracle-session.ts';
@@ -17,8 +18,8 @@ import { decide, type RecordedDecision } from './decide.ts';
 import { AgentError } from './errors.ts';
 import { type RecordedEntry, recordedEntries } from './recorded-rows.ts';
 import { type ReplayedLedger, type ReplayPosition, ReplayStore } from './replay-store.ts';
-import { type AgentTurn, type CounselTurn, type RecordedTurn, readTurn, type Turn } from './turn.ts';
-import { proposeIn, resolveIn, type TurnOutcome } from './turn-ruling.ts';
+import { type AgentTurn, type CounselTurn, portsOf, type RecordedTurn, readTurn, type Turn } from './turn.ts';
+import { proposalOf, proposeIn, resolveIn, type TurnOutcome } from './turn-ruling.ts';
 
 export interface ReplaySource {
   readonly store: ReplayedLedger;
@@ -41,7 +42,10 @@ export interface RunReplay {
   readonly trajectoryId: string;
   /** Number of equal turns. */
   readonly turns: number;
-  /** Number of entries without a turn, including the first one. They are copied as recorded. */
+  /**
+   * Number of entries without a turn, including the first one, and of entries with tool calls. They
+   * are copied as recorded.
+   */
   readonly takenAsRecorded: number;
   /** The head after the replay. */
   readonly headId: Hash;
@@ -248,7 +252,29 @@ class Replay {
   async #propose(recorded: RecordedTurn, agent: Agent, decided: RecordedDecision): Promise<RunDifference | undefined> {
     const next = this.#entries.findIndex(({ turn }, seq) => seq >= this.#trajectory.length && turn !== undefined);
     const place = this.#entries[next]?.turn === recorded.number ? next : undefined;
+    if (place !== undefined && hasCalls(this.#entries[place])) return this.#takeCalls(recorded, place, agent, decided);
     return this.#rule(recorded, place, () => proposeIn(this.#trajectory, agent, decided, recorded));
+  }
+
+  /**
+   * A replay makes no calls, so the entry of a proposal with calls is copied. The entry must be
+   * that of this proposal. A deep replay rules on it again.
+   */
+  async #takeCalls(
+    recorded: RecordedTurn,
+    place: number,
+    agent: Agent,
+    decided: RecordedDecision,
+  ): Promise<RunDifference | undefined> {
+    const { payload } = (this.#entries[place] as RecordedEntry).entry;
+    const proposal = proposalOf(agent, decided, recorded) as ProposalInput;
+    const now = await this.#trajectory.withTurn(portsOf(recorded.turn), async () =>
+      Trajectory.proposalIdOf(this.#trajectory, proposal),
+    );
+    const then = payload.kind === 'pending_approval' ? payload.proposal.proposal_id : proposalIdIn(payload);
+    if (now !== then) return this.#differs(recorded, 'entry', `it made the proposal ${then}, and now makes ${now}`);
+    await this.#takeAsRecorded(place + 1);
+    return undefined;
   }
 
   // ── a counselor's turn ──
@@ -264,6 +290,11 @@ class Replay {
       const isTheirs = counselor === undefined || counselor.principal === counsel.principal;
       return isTheirs && this.#isOfTime(at, seq);
     });
+    // The calls of an approved proposal are not made again.
+    if (place !== -1 && hasCalls(this.#entries[place])) {
+      await this.#takeAsRecorded(place + 1);
+      return undefined;
+    }
     const resolving = () => resolveIn(this.#trajectory, counsel, recorded);
     return this.#rule(recorded, place === -1 ? undefined : place, resolving);
   }
@@ -399,6 +430,18 @@ function differenceOf(recorded: RecordedEntry | undefined, now: EntryRow): strin
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   const different = names.filter((name) => canonicalize(before[name] ?? null) !== canonicalize(after[name] ?? null));
   return `recorded ${recorded.entry.id}, now ${now.id}: different in ${different.join(', ')}`;
+}
+
+/** Whether the proposal of an entry has tool calls. */
+function hasCalls(recorded: RecordedEntry | undefined): boolean {
+  const payload = recorded?.entry.payload;
+  if (payload?.kind === 'commit') return payload.delta.effects.length > 0;
+  if (payload?.kind === 'pending_approval') return payload.proposal.delta.effects.length > 0;
+  return payload?.kind === 'rejection' && payload.intent.calls !== undefined;
+}
+
+function proposalIdIn(payload: Payload): Hash | undefined {
+  return 'proposal_id' in payload ? payload.proposal_id : undefined;
 }
 
 async function entriesOf({ store, trajectoryId }: ReplaySource): Promise<RecordedEntry[]> {

@@ -3,7 +3,7 @@ import { contentHash, WORLD_LIMITS } from '#canon';
 import type { Hash, PendingPayload } from '#ledger';
 import { type Clock, type Oracle, type Random, systemClock, systemRandom } from '#oracle';
 import { Trajectory } from '#runtime';
-import { type Agent, type AgentOracle, type Population, populationOf } from './agent.ts';
+import { type Agent, type AgentOracle, type CallResult, type Population, populationOf } from './agent.ts';
 import { AgentOracleSession, type OracleSources } from './agent-oracle-session.ts';
 import { ConcurrentDecisions, type Invoked } from './concurrent-decisions.ts';
 import { decide, type Invoking, type RecordedDecision } from './decide.ts';
@@ -18,7 +18,7 @@ import {
   type Turn,
   type TurnPlace,
 } from './turn.ts';
-import { proposeIn, resolveIn, type TurnOutcome } from './turn-ruling.ts';
+import { proposeIn, resolveIn, type TurnOutcome, turnKeyOf } from './turn-ruling.ts';
 
 export interface RunOptions {
   /** The runtime's oracle log, in record mode. */
@@ -117,6 +117,8 @@ interface AgentStatus {
   /** The pending proposal that must end first. */
   frozenBy: Hash | undefined;
   isDone: boolean;
+  /** The turn of its last proposal. */
+  proposed: number | undefined;
 }
 
 const TURNS_MAX = 1_000;
@@ -282,7 +284,15 @@ class Run {
 
   #decide(agent: Agent, slice: unknown, how: Pick<Invoking, 'anyName'> = {}): Promise<RecordedDecision> {
     const { number } = this.#standing(agent.name);
-    return decide({ agent, trajectory: this.#trajectory.id, number, slice, ...how }, this.#outside);
+    const lastCalls = (): Promise<readonly CallResult[]> => this.#lastCalls(agent);
+    return decide({ agent, trajectory: this.#trajectory.id, number, slice, lastCalls, ...how }, this.#outside);
+  }
+
+  async #lastCalls({ name, writ }: Agent): Promise<readonly CallResult[]> {
+    const { proposed } = this.#standing(name);
+    if (proposed === undefined) return [];
+    const outcomes = await Trajectory.callsOf(this.#trajectory, turnKeyOf(name, proposed), writ);
+    return outcomes.map(({ tool, phase, answer }) => ({ tool, phase, ...(answer === undefined ? {} : { answer }) }));
   }
 
   async #take({ decided, invoked }: Invoked): Promise<void> {
@@ -323,13 +333,14 @@ class Run {
     this.#options.onTurn?.({ number, turn, head: this.#trajectory.head, ...outcome });
   }
 
-  #note({ turn, hash }: RecordedTurn, { ruling }: TurnOutcome): void {
+  #note({ turn, hash, number }: RecordedTurn, { ruling }: TurnOutcome): void {
     this.#previous = hash;
     if ('counsel' in turn) return;
     this.#last = turn.agent;
     const standing = this.#standing(turn.agent);
     standing.number++;
     standing.isDone = turn.does === 'done';
+    if (turn.does === 'propose') standing.proposed = number;
     standing.waits = turn.does === 'wait' ? turn.slice : undefined;
     standing.frozenBy = ruling?.ruling === 'frozen' ? ruling.by : undefined;
   }
@@ -337,7 +348,7 @@ class Run {
   #standing(name: string): AgentStatus {
     let standing = this.#standings.get(name);
     if (standing === undefined) {
-      standing = { number: 0, waits: undefined, frozenBy: undefined, isDone: false };
+      standing = { number: 0, waits: undefined, frozenBy: undefined, isDone: false, proposed: undefined };
       this.#standings.set(name, standing);
     }
     return standing;

@@ -1,7 +1,7 @@
 import { isAssizeError } from '#base';
 import { KernelError, type PatchOperation } from '#kernel';
 import { turnObservationName } from '#oracle';
-import type { ApprovalInput, Ruling, Trajectory } from '#runtime';
+import type { ApprovalInput, ProposalInput, Ruling, Trajectory } from '#runtime';
 import type { Agent } from './agent.ts';
 import type { RecordedDecision } from './decide.ts';
 import { type Counsel, portsOf, type RecordedTurn } from './turn.ts';
@@ -27,19 +27,31 @@ export async function proposeIn(
   decided: RecordedDecision,
   recorded: RecordedTurn,
 ): Promise<TurnOutcome> {
-  const { intent } = decided;
-  if (intent === undefined) return {};
-  const { number, key, value, turn } = recorded;
-  const ruling = await trajectory.withTurn(portsOf(turn), () =>
-    trajectory.propose({
-      ...intent,
-      role,
-      writ,
-      observations: [...decided.observations, { name: turnObservationName(number), value, oracle_key: key }],
-      idempotencyKey: `assize.turn/${decided.agent}/${number}`,
-    }),
-  );
+  const proposal = proposalOf({ role, writ }, decided, recorded);
+  if (proposal === undefined) return {};
+  const ruling = await trajectory.withTurn(portsOf(recorded.turn), () => trajectory.propose(proposal));
   return { ruling };
+}
+
+/** The proposal of a turn. Undefined if the agent proposes nothing. */
+export function proposalOf(
+  { role, writ }: Pick<Agent, 'role' | 'writ'>,
+  { intent, agent, observations }: RecordedDecision,
+  { number, key, value }: RecordedTurn,
+): ProposalInput | undefined {
+  if (intent === undefined) return undefined;
+  return {
+    ...intent,
+    role,
+    writ,
+    observations: [...observations, { name: turnObservationName(number), value, oracle_key: key }],
+    idempotencyKey: turnKeyOf(agent, number),
+  };
+}
+
+/** The idempotency key of the proposal of a turn. */
+export function turnKeyOf(agent: string, turn: number): string {
+  return `assize.turn/${agent}/${turn}`;
 }
 
 /**

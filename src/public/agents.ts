@@ -12,6 +12,7 @@ export {
   type AgentOracle,
   type Arbiter,
   assertMessages,
+  type CallResult,
   type Decision,
   type Extraction,
   type ExtractionOptions,

@@ -20,6 +20,7 @@ import { Erasures } from './erase/erase.ts';
 import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts';
 import { requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { Proposals } from './propose/propose.ts';
+import type { EffectOutcome } from './records/effect-outcome.ts';
 import type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
 import type { Ruling } from './records/ruling.ts';
@@ -124,6 +125,27 @@ export class Trajectory<D extends Domain = Domain> {
       .filter(([, { process }]) => domain.roles[role.name]?.processes.includes(process))
       .map(([action]) => action);
     return [...own, BELIEVE_ACTION].some((action) => authority.admits({ action, scopes }).ok);
+  }
+
+  /**
+   * The calls that the proposal with an idempotency key made, with their outcomes. Empty before its
+   * commit.
+   *
+   * @internal
+   */
+  static callsOf(trajectory: Trajectory, key: string, given: ProposalInput['writ']): Promise<readonly EffectOutcome[]> {
+    const { writ } = trajectory.#writer.parts.writs.present(given);
+    return trajectory.#proposals.callsOf(key, writ.subject, (id) => trajectory.approvals.statusOf(id));
+  }
+
+  /**
+   * The id of a proposal.
+   *
+   * @throws RuntimeError `bad_intent`, `unknown_writ`
+   * @internal
+   */
+  static proposalIdOf(trajectory: Trajectory, input: ProposalInput): Hash {
+    return trajectory.#proposals.idOf(input);
   }
 
   /**

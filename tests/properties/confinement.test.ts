@@ -57,6 +57,7 @@ async function intentOn(
         ask: async (asking) => note(asked, await oracle.ask(asking)),
         now: async () => note(asked, await oracle.now()),
         random: oracle.random,
+        calls: oracle.calls,
       };
       const decision = await agent.decide(given, noting);
       intent = canonicalize(decision as Json);

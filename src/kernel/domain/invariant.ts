@@ -281,8 +281,8 @@ export interface CallOptions<State, Input, Others, Reads = readonly string[]> ex
   /** Static footprint of `with`, such as `/accounts/*`. */
   readonly reads?: Reads;
   /**
-   * Names places of the state by pointer. Each value arrives in `others` under its name, `undefined`
-   * if absent.
+   * Names places of the state by pointer. Each value arrives in `others` under its name,
+   * `undefined` if absent.
    */
   readonly with?: (call: ProposedCall<Input>) => Others;
 }

@@ -9,7 +9,7 @@ import { judges } from './check-rule.ts';
 import type { Compiled, Refusal } from './compiled.ts';
 import type { InputCall, Inputs } from './inputs.ts';
 
-/** Maximum number of calls that one action can declare. */
+/** Maximum number of calls of one action. */
 export const ACTION_CALLS_MAX = 256;
 
 /** The calls of a proposal, in the order in which rules judge them. */

@@ -7,8 +7,8 @@ export interface Inputs {
   readonly at: Instant;
   readonly observations: readonly Observed[];
   /**
-   * The changing calls that were planned or made, in call order. Default: exactly the calls that the
-   * action declares.
+   * The changing calls that were planned or made, in call order. Default: exactly the calls that
+   * the action declares.
    */
   readonly calls?: readonly InputCall[];
 }

@@ -143,7 +143,7 @@ export class EffectLogSearch {
     };
   }
 
-  /** Calls of rejections with a selected text. Rejections that are selected whole need no search. */
+  /** Calls of rejections with a selected text. Rejections selected as a whole need no search. */
   async #refusedCalls(store: LedgerStore, isMeant: (text: Json) => boolean): Promise<ErasedValue[]> {
     const found: ErasedValue[] = [];
     for (const { stored, seq } of this.#refused) {

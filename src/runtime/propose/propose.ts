@@ -22,12 +22,14 @@ import {
   type Payload,
   readRow,
 } from '#ledger';
+import type { PendingStatus } from '../approve/approvals.ts';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
 import { concluded, RuntimeError } from '../errors.ts';
 import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import { type BeliefPlanner, type PlannedBeliefs, requireFactStore } from '../memory/plan/plan-beliefs.ts';
 import { escalateForAnswers } from '../memory/plan/questions.ts';
+import type { EffectOutcome } from '../records/effect-outcome.ts';
 import { batchErasureOf, commitPayload, pendingPayload, rejectionPayload } from '../records/entry-payloads.ts';
 import {
   checkProposal,
@@ -151,6 +153,32 @@ export class Proposals implements Proposer {
     const ruling = insist().finally(() => this.#inFlight.delete(keyHash));
     this.#inFlight.set(keyHash, { proposalId, ruling });
     return ruling;
+  }
+
+  /** The id of a proposal with a key, as `propose` gives it. */
+  idOf(input: ProposalInput): Hash {
+    checkProposal(input);
+    const { id: trajectoryId, parts } = this.#writer;
+    const { unsalted, isTurn } = this.#turn;
+    const nonce = input.idempotencyKey ?? '';
+    const place = { domain: parts.domain, trajectoryId, nonce, unsalted, isOwn: false, isRead: false, isTurn };
+    return underWrit(readProposal(input, place), this.#present(input.writ), undefined).proposalId;
+  }
+
+  /** The outcomes of the calls of the proposal with a key. `statusOf`: the end of an approval. */
+  async callsOf(
+    key: string,
+    principal: string,
+    statusOf: (pendingId: Hash) => Promise<PendingStatus>,
+  ): Promise<readonly EffectOutcome[]> {
+    let ruling = await this.rulingFor(key, principal);
+    if (ruling?.ruling === 'escalated') {
+      const status = await statusOf(ruling.pending);
+      if (status.status === 'resolved') ruling = status.ruling;
+    }
+    if (ruling?.ruling !== 'committed') return [];
+    const told = await this.#withOutcomes(ruling, key);
+    return told.ruling === 'committed' ? (told.calls ?? []) : [];
   }
 
   declaredCalls(input: ProposalInput): readonly ProposedCall[] {
