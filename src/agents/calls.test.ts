@@ -33,7 +33,7 @@ async function run(amounts: readonly number[], resumed = false) {
   return { bank, store, domain, trajectory, clerk, seen, report };
 }
 
-test('an agent pays by its action, and reads the outcome before it decides again', async () => {
+test('an agent pays by its action, and reads the outcome of the call', async () => {
   const { bank, seen, report } = await run([300, LIMIT + 1, 700]);
   expect(report.ended).toBe('done');
   expect(bank.paid).toEqual([300, 700]);

@@ -45,6 +45,7 @@ const PROPERTIES = {
   schema: 200,
   precondition: 1_000,
   memory: 1_200,
+  calls: 400,
 };
 
 const MUTANTS: readonly Mutant[] = [
@@ -221,7 +222,10 @@ const MUTANTS: readonly Mutant[] = [
         'const candidate = candidateOf(',
         'const before = structuredClone(world.state);\n  const candidate = candidateOf(',
       ],
-      ['checkChanges(candidate.draft.state, candidate.changes)', 'checkChanges(before, candidate.changes)'],
+      [
+        'checkChanges(candidate.draft.state, candidate.changes, calls.all)',
+        'checkChanges(before, candidate.changes, calls.all)',
+      ],
     ],
     by: 'theorems',
     property: 'Theorem 1 ',
@@ -314,7 +318,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'freezes only what the action itself touches',
     file: 'kernel/judge/adjudicate.ts',
-    changes: [['...binding.writes, ...checks.readBy(draft.state, changes)]', '...binding.writes]']],
+    changes: [['...binding.writes, ...checks.readBy(draft.state, changes, calls)]', '...binding.writes]']],
     by: 'freeze',
     property: 'unrelated proposals',
   },
@@ -557,6 +561,34 @@ const MUTANTS: readonly Mutant[] = [
     changes: [['filter((row) => !stay.has(row))', "filter((row) => row.fact_id !== '')"]],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
+  },
+  {
+    fault: 'makes calls that were planned for another state',
+    file: 'kernel/judge/calls.ts',
+    changes: [
+      ['if (missing !== undefined || left.some(({ isDeclared }) => isDeclared === true))', 'if (left.length > 1_000)'],
+    ],
+    by: 'calls',
+    property: 'the bank pays exactly what committed actions declare',
+  },
+  {
+    fault: 'leaves the calls out of a pending proposal and its digest',
+    file: 'runtime/records/entry-payloads.ts',
+    changes: [
+      [
+        'deltaOf(escalated.patches, kept, { effects: gathered.commitPlan?.effects })',
+        'deltaOf(escalated.patches, kept, {})',
+      ],
+    ],
+    by: 'calls',
+    property: 'the bank pays exactly what committed actions declare',
+  },
+  {
+    fault: 'lets calls pass that no rule judges',
+    file: 'kernel/judge/calls.ts',
+    changes: [["domain.unjudgedCalls === 'allow' ? undefined", 'domain !== undefined ? undefined']],
+    by: 'calls',
+    property: 'the bank pays exactly what committed actions declare',
   },
 ];
 
