@@ -6,7 +6,10 @@ import { type PeerFigures, peerFigures } from './peer.ts';
 
 const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResult[]>>> = {
   canon: async () => (await import('./canon.ts')).canonBench(),
-  kernel: async () => (await import('./kernel.ts')).kernelBench(),
+  kernel: async () => [
+    ...(await (await import('./kernel.ts')).kernelBench()),
+    ...(await (await import('./calls.ts')).callsBench()),
+  ],
   writs: async () => (await import('./writs.ts')).writsBench(),
   policies: async () => (await import('./policies.ts')).policiesBench(),
   store: async () => (await import('./store.ts')).storeBench(),
