@@ -46,14 +46,16 @@ test('a fast file with PostgreSQL is named .postgres., and no other file', () =>
   const uses = /\bwithPostgres\(|\bPostgresServer\.start\(|support\/ledger\/stores\.ts/;
   const wrong = all.filter((file) => {
     const text = readFileSync(join(root, file), 'utf8');
-    if (file.endsWith('.slow.test.ts')) return false;
+    if (file.endsWith('.slow.test.ts') || file.endsWith('.nightly.test.ts')) return false;
     return uses.test(text) !== file.endsWith('.postgres.test.ts');
   });
   expect(wrong.filter((file) => file !== 'tests/architecture/suites.test.ts')).toEqual([]);
 });
 
-test('the suites fast and slow have every file but of the experiments', () => {
+test('fast and slow have every file but nightly ones and experiments', () => {
   const both = new Set([...filesOf(SUITES.fast), ...filesOf(SUITES.slow)]);
-  expect(all.filter((file) => !file.startsWith('experiments/') && !both.has(file))).toEqual([]);
+  const isLeft = (file: string): boolean => file.startsWith('experiments/') || file.endsWith('.nightly.test.ts');
+  expect(all.filter((file) => !isLeft(file) && !both.has(file))).toEqual([]);
+  expect(all.filter((file) => file.endsWith('.nightly.test.ts')).length).toBeLessThan(12);
   expect(filesOf(SUITES.slow).length).toBeGreaterThan(50);
 });

@@ -101,7 +101,7 @@ describe.each(SORTS)('with a %s sink', (sort) => {
 
   test('and so does another crash at any step of the recovery', async () => {
     const begun = (): Promise<World> => new World(sort).begin();
-    const twice = await crashedTwice(begun, (world, assize) => world.propose(assize));
+    const twice = await crashedTwice(begun, (world, assize) => world.propose(assize), 5);
     expect(twice).toBeGreaterThan(10);
   });
 

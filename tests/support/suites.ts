@@ -4,6 +4,7 @@
  * - `x.test.ts`: fast, in every suite but `slow`.
  * - `x.postgres.test.ts`: fast, and its part with PostgreSQL runs in `slow` and `all`.
  * - `x.slow.test.ts`: starts servers, kills processes, or takes several seconds.
+ * - `x.nightly.test.ts`: takes a minute, so only `all` has it.
  * - `x.alone.….test.ts`: any of these, in a process of its own. The file leaves changes in its
  *   process for the next file, or replaces a module. All other files share processes: starting a
  *   process for each file takes as long as most of their tests.
@@ -20,7 +21,7 @@ const NEVER = ['**/node_modules/**', '**/dist*/**'];
 
 export const SUITES: Readonly<Record<SuiteName, Suite>> = {
   /** `npm test`: everything promised, with few cases of each property. */
-  fast: { include: [`${FOLDERS}/**/*.test.ts`], exclude: [...NEVER, '**/*.slow.test.ts'] },
+  fast: { include: [`${FOLDERS}/**/*.test.ts`], exclude: [...NEVER, '**/*.slow.test.ts', '**/*.nightly.test.ts'] },
   /** `npm run test:slow`: PostgreSQL, crashes and whole programs, without the experiments. */
   slow: {
     include: ['{src,tests,domains,ontology}/**/*.slow.test.ts', '{src,tests}/**/*.postgres.test.ts'],
