@@ -1,6 +1,6 @@
 /**
- * From an intent to the append of its entry, for an action that declares one keyed call, next to the
- * same action without a call. One proposal after the other, because a call has a turn.
+ * From an intent to the append of its entry, for an action that declares one keyed call. The baseline
+ * is the same action without a call. One proposal follows the other, because calls take turns.
  */
 import { z } from 'zod';
 import { generateKeys } from '#canon';
