@@ -1,3 +1,4 @@
+import { arg, checkArgument } from '#base';
 import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
@@ -86,7 +87,8 @@ export function adjudicate(
     readonly conflict?: () => string | undefined;
   } = {},
 ): Ruling {
-  const { calls: given } = inputs;
+  const given = inputs?.calls;
+  if (given !== undefined) checkArgument(CALLS, given, 'inputs.calls');
   const compiling = given === undefined ? options : { ...options, calls: given };
   const compiled = compile(world.domain, intent, authority, compiling);
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
@@ -103,6 +105,8 @@ export function adjudicate(
     return rolledBack(step, escalation(step, checked.finding));
   return approved(step, checked.keep);
 }
+
+const CALLS = arg.list(arg.members({ tool: arg.text }));
 
 /** A compiled proposal with its candidate state. */
 interface CandidateStep {
