@@ -32,3 +32,4 @@ export {
 } from './package-identity.ts';
 export { toError } from './thrown.ts';
 export { TransientMap } from './transient-map.ts';
+export { withoutPassword } from './without-password.ts';

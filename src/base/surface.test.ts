@@ -19,5 +19,6 @@ test('the names of the floor, which only a decision changes', () => {
     'refuseDuplicatePackage',
     'requireOwnPackage',
     'toError',
+    'withoutPassword',
   ]);
 });

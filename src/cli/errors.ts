@@ -3,6 +3,7 @@ import { AssizeError, isAssizeError } from '#base';
 import { Interrupted } from './terminal/interrupt.ts';
 import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
 import { visible, visibleJson } from './terminal/visible.ts';
+import { withoutPasswords } from './terminal/without-passwords.ts';
 import { widthOf, wrapped } from './terminal/wrapped.ts';
 
 /** The exit codes of all commands. */
@@ -114,7 +115,7 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code:
 
 /** Prints a remark for the user, in addition to the result. */
 export function note(message: string): void {
-  tell(visible(message));
+  tell(visible(withoutPasswords(message)));
 }
 
 /** Prints one line. A terminal wraps it between words. */
@@ -130,7 +131,8 @@ function tell(message: string): void {
   }
 }
 
-function say(code: string, message: string, json: boolean): void {
+function say(code: string, text: string, json: boolean): void {
+  const message = withoutPasswords(text);
   const lines = message
     .split('\n')
     .map(visible)

@@ -6,6 +6,7 @@ import { importInstalled, isInstalled } from './files/installed-package.ts';
 import { helpOptions, wrapHelp } from './terminal/help.ts';
 import { listenForSignals } from './terminal/interrupt.ts';
 import { OutputUnwritable, writeTo } from './terminal/output.ts';
+import { hidePasswordsIn } from './terminal/without-passwords.ts';
 
 /** Adds one command to the program. */
 export type Register = (program: Command) => void;
@@ -68,6 +69,7 @@ function ontologyCommand(): CommandLine['commands'] {
 
 /** Runs one command line. Never throws: the function prints the error and returns the exit code. */
 export async function run(args: readonly string[], commandLine: CommandLine = ASSIZE): Promise<ExitCode> {
+  hidePasswordsIn([...args, process.env['ASSIZE_STORE'] ?? '']);
   listenForSignals();
   hearOfStreams();
   const idle = Promise.withResolvers<never>();

@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { issueWrit, type Writ, writId } from '#authority';
-import { isAssizeError } from '#base';
+import { isAssizeError, withoutPassword } from '#base';
 import { addMicros, generateKeys } from '#canon';
 import { type UdtActions, type UdtState, udt } from '#domains/udt';
 import type { LedgerReader } from '#ledger';
@@ -84,7 +84,7 @@ export async function runDemo({ store: url, json, out }: DemoOptions): Promise<D
     const changed_copy = await verifyChanged(store, cast.trajectory.id, refused?.seq ?? 0);
     const report: DemoReport = {
       ok: steps.every(({ as_told }) => as_told) && verification.valid && !changed_copy.valid,
-      store: url,
+      store: withoutPassword(url),
       trajectory_id: cast.trajectory.id,
       domain: { name: udt.name, version: udt.version, hash: udt.hash },
       anchor: cast.anchor,
@@ -95,7 +95,7 @@ export async function runDemo({ store: url, json, out }: DemoOptions): Promise<D
       commands: commandsFor(url, cast.trajectory.id, refused?.entry_id ?? cast.trajectory.head),
     };
     if (json) out(visibleJson(report));
-    else tellEnd(tell, report);
+    else tellEnd(tell, report, withoutPassword(url) !== url);
     return report;
   } finally {
     await store.close();
@@ -116,7 +116,7 @@ async function requireDemosOwn(url: string): Promise<void> {
   if (told.other !== undefined)
     throw new CliError(
       'usage',
-      `The store ${url} has the trajectory ${told.other}, which the demo did not create. Pass another --store, or omit it.`,
+      `The store ${withoutPassword(url)} has the trajectory ${told.other}, which the demo did not create. Pass another --store, or omit it.`,
     );
   const path = anchorsPath(url);
   if (path !== undefined && existsSync(path) && !(told.keys.size > 0 && anchors.every((key) => told.keys.has(key))))
@@ -414,7 +414,7 @@ function tellBeginning(tell: (line: string) => void, { trajectory }: Cast, url: 
   tell('Agents from Human-Authored Ontologies (2026). The ledger calls it seed 000.');
   tell('Three agents propose, and each sees a part of his record. A kernel adjudicates every proposal on the whole');
   tell('record, by fixed rules in a fixed order. Every ruling becomes an entry of a hash-chained ledger. A committed');
-  tell(`claim is covered. Store ${visible(url)}, trajectory ${trajectory.id}.`);
+  tell(`claim is covered. Store ${visible(withoutPassword(url))}, trajectory ${trajectory.id}.`);
   for (const role of ROLES) tell(`  ${PRINCIPALS[role].padEnd(15)}${role.padEnd(10)}sees ${SEES[role]}`);
 }
 
@@ -441,7 +441,11 @@ function short(args: Readonly<Record<string, unknown>>): string {
     .join(' ');
 }
 
-function tellEnd(tell: (line: string) => void, { ok, verification, changed_copy, commands }: DemoReport): void {
+function tellEnd(
+  tell: (line: string) => void,
+  { ok, verification, changed_copy, commands }: DemoReport,
+  needsPassword: boolean,
+): void {
   const { entries, head, valid, fault } = verification;
   tell('');
   tell(bold('The ledger').text);
@@ -460,12 +464,14 @@ function tellEnd(tell: (line: string) => void, { ok, verification, changed_copy,
   if (commands.length === 0)
     tell('  This store was in memory and is discarded. Pass --store sqlite:./file.db to keep it.');
   for (const command of commands) tell(`  ${command}`);
+  if (needsPassword) tell('  The commands read the password of the store from PGPASSWORD.');
   if (!ok) tell(red('A ruling differs from the story; see above.').text);
 }
 
 function commandsFor(url: string, trajectoryId: string, entryId: string): string[] {
-  if (!url.startsWith('sqlite:')) return [];
-  const store = `--store ${/^[\w:./@-]+$/.test(url) ? url : `'${url.replaceAll("'", "'\\''")}'`}`;
+  if (url === 'memory:') return [];
+  const shown = withoutPassword(url);
+  const store = `--store ${/^[\w:./@-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`}`;
   return [
     `npx assize log ${trajectoryId} ${store}`,
     `npx assize show ${shortId(entryId)} ${store}`,
