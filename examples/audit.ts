@@ -68,11 +68,11 @@ console.log('the export:', await audit(exported));
 const forged = exported.replace('"cents":7000', '"cents":1000');
 console.log('a forged export:', await audit(forged).catch(({ message }) => message));
 
-// The same byte is changed in the database. The payload no longer hashes to the id, which the next
-// entry names.
-const database = new DatabaseSync(file);
-database.exec(`UPDATE entry SET payload = replace(payload, '"cents":7000', '"cents":1000')`);
-database.close();
+// The same byte is changed in the database, without the trigger that refuses changes. The payload
+// no longer hashes to the id, which the next entry names.
+const db = new DatabaseSync(file);
+db.exec(`DROP TRIGGER entry_unchanged; UPDATE entry SET payload = replace(payload, '"cents":7000', '"cents":1000')`);
+db.close();
 store = await openStore(`sqlite:${file}`, { mode: 'readonly' });
 for (const { trajectory_id, valid, fault } of await verifyStore(store))
   console.log(`the database: ${trajectory_id} valid: ${valid}, seq ${fault?.seq}, ${fault?.code}: ${fault?.detail}`);

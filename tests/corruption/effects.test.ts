@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, type LedgerStore, type LogStore } from '#ledger';
 import { isForeignEntry, verifyStore } from '#runtime';
 import { MemoryStore, openSqlite } from '#stores';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { runCommand } from '../support/process/command.ts';
 import { type Fault, OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
 
@@ -55,7 +56,7 @@ beforeAll(async () => {
 /** The faults that `verify` reports for a copy changed with SQL, by trajectory. */
 async function foundAfter(change: (db: DatabaseSync) => void): Promise<Record<string, string>> {
   copyFileSync(whole, changed);
-  const db = new DatabaseSync(changed);
+  const db = openUnguarded(changed);
   change(db);
   db.close();
   const store = await openSqlite({ path: changed });
@@ -246,7 +247,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
     const store = await openSqlite({ path: changed });
     expect((await importLines(store, linesOf(store))).imported).toBe(0);
     await store.close();
-    const db = new DatabaseSync(changed);
+    const db = openUnguarded(changed);
     db.exec(dropped(EPOCH.doubt));
     db.close();
     const again = await openSqlite({ path: changed });
@@ -286,7 +287,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
 
     const foundIn = async (change: (db: DatabaseSync) => void): Promise<Record<string, string | undefined>> => {
       copyFileSync(own, changed);
-      const db = new DatabaseSync(changed);
+      const db = openUnguarded(changed);
       change(db);
       db.close();
       const store = await openSqlite({ path: changed });
@@ -339,7 +340,7 @@ describe('a ledger that was imported with effects that are not settled', () => {
       expect(await invalid(store)).toEqual({});
       await store.close();
       // The loss of local effects is found, as before.
-      const db = new DatabaseSync(changed);
+      const db = openUnguarded(changed);
       db.exec('DELETE FROM effect_transaction; DELETE FROM effect_open; DELETE FROM effect_record');
       db.close();
       const lost = await openSqlite({ path: changed });

@@ -6,7 +6,7 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKeys, hashText } from '#canon';
 import { type EntryRow, entryRow, exportLines, integrateLog, type Payload, readExport } from '#ledger';
@@ -15,6 +15,7 @@ import { fileSink, fsck, makeCheckpoint, readCheckpoint } from '#runtime';
 import { openStore } from '#stores';
 import { ExportReader } from '../../src/ledger/export/read.ts';
 import { ChainWriter, commitMembers, rejectionMembers, rootMembers, second } from '../support/ledger/rows.ts';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
 
 const LENGTH = 200;
 const folder = mkdtempSync(join(tmpdir(), 'assize-corruption-'));
@@ -45,7 +46,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** The fsck report on the file after an attacker changed it. */
 async function fsckOf(change: (db: DatabaseSync) => void) {
   copyFileSync(whole, spoilt);
-  const db = new DatabaseSync(spoilt);
+  const db = openUnguarded(spoilt);
   // Like an attacker with knowledge of SQLite: no constraint applies.
   db.exec('PRAGMA ignore_check_constraints = 1; PRAGMA synchronous = OFF; BEGIN');
   change(db);

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { type Ended, endOf, runCommand, startCommand } from '../support/process/command.ts';
 
 const STORE = 'sqlite:./d.db';
@@ -41,7 +42,7 @@ beforeEach(() => {
 afterEach(() => rmSync(here, { recursive: true }));
 
 function sql(...statements: string[]): void {
-  const db = new DatabaseSync(at('d.db'));
+  const db = openUnguarded(at('d.db'));
   for (const statement of statements) db.exec(statement);
   db.close();
 }

@@ -9,6 +9,7 @@ import { openSqlite } from '#stores';
 import { sqlTool } from '#tools/sql';
 import { treated, ZOE } from '../support/clinic/treatment-trajectory.ts';
 import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { runCommand } from '../support/process/command.ts';
 import { inEffectsFolder, mail, wide } from '../support/process/effects-folder.ts';
 import { tally } from '../support/tools/effect-sink.ts';
@@ -207,7 +208,7 @@ describe('list', () => {
 
     test('are listed as erased or missing if so, even with a damaged ledger', async () => {
       await made();
-      const db = new DatabaseSync(here.url.slice('sqlite:'.length));
+      const db = openUnguarded(here.url.slice('sqlite:'.length));
       const by = 'b'.repeat(64);
       db.exec(`DELETE FROM blob WHERE text LIKE '%"mitigated":{%'`);
       db.exec(`UPDATE blob SET text = '', erased_by = unhex('${by}') WHERE text LIKE '%"mitigated":null%'`);

@@ -1,13 +1,13 @@
 /** `assize memory import`: many lines at once. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { exportLines, importLines, integrateLog, splitLines } from '#ledger';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { runProcess } from '../support/process/command.ts';
 import { AUTHORITY, inWardFolder, read } from '../support/process/ward-folder.ts';
 
@@ -312,7 +312,7 @@ test('an import that does not verify leaves facts of a cut import incomplete', a
   const ended = await openStore(`sqlite:${path}`);
   await importLines(ended, splitLines(Readable.from([Buffer.from(await exported('lost', 1))])), { awaitsFacts: true });
   await ended.close();
-  const db = new DatabaseSync(path);
+  const db = openUnguarded(path);
   db.exec(`UPDATE entry SET payload = replace(payload, 'few', 'two') WHERE payload LIKE '%"few"%' AND seq = 0`);
   db.close();
   expect(await assize('import', 'more.jsonl', ...store)).toMatchObject({

@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { createOracle, systemClock } from '#oracle';
 import { openStore } from '#stores';
 import { clinic } from '../support/clinic/clinic.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { endOf, runProcess } from '../support/process/command.ts';
 import { anchor, assizeModule, inWardFolder, objects, read, say } from '../support/process/ward-folder.ts';
 
@@ -319,7 +319,7 @@ test('facts changed by a damaged entry are named as not compared', async () => {
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('assert', 'weight', '--object', '80', '--from', '2026-03-01'));
   expect(await json(0, 'fsck')).not.toHaveProperty('notCompared');
-  const db = new DatabaseSync(join(place.folder, 'ward.db'));
+  const db = openUnguarded(join(place.folder, 'ward.db'));
   db.exec(`UPDATE entry SET payload = payload || ' '
     WHERE position = (SELECT max(position) FROM entry WHERE payload LIKE '%"beliefs":[{%')`);
   db.close();
@@ -340,7 +340,7 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
   await json(0, ...say('assert', 'takes', '--object', 'penicillin', '--from', '2026-03-01'));
   await json(0, ...say('change', 'takes', '--object', 'amoxicillin', '--from', '2026-04-15'));
   expect(await json(0, 'memory', 'rebuild', '--check')).toMatchObject({ valid: true, facts: 4, partitions: 1 });
-  const db = new DatabaseSync(join(place.folder, 'ward.db'));
+  const db = openUnguarded(join(place.folder, 'ward.db'));
   db.exec("UPDATE fact SET object = 'poison\u001b' WHERE object = 'amoxicillin'");
   db.close();
   const differs = await assize('memory', 'rebuild', '--check');
@@ -369,7 +369,7 @@ test('facts are rebuilt and compared; export copies them; fsck finds changes', a
   // Again it has nothing to do; where it was cut off, it has.
   expect(await json(0, 'import', 'e.jsonl', ...copy)).toMatchObject({ imported: 0, beliefs: 2 });
   expect((await assize('import', 'e.jsonl', ...copy)).out).not.toContain('facts');
-  const cut = new DatabaseSync(join(place.folder, 'copy.db'));
+  const cut = openUnguarded(join(place.folder, 'copy.db'));
   cut.exec('UPDATE fact_rebuild SET whole = 0');
   cut.close();
   expect((await assize(...read('recall'), ...copy)).err).toContain('assize memory rebuild');

@@ -113,7 +113,7 @@ withPostgres('a PostgreSQL store with a password in its URL', (postgres) => {
     }
   });
 
-  test('is named without it by the error of a demo that would mix with other trajectories', async () => {
+  test('is named without it where the demo refuses a store in use', async () => {
     const url = new URL(postgres.url());
     url.password = PASSWORD;
     const { out } = await runCommand(here.folder, undefined, 'export', ...here.till());

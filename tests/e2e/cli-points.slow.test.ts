@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { type Ended, endOf, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -191,7 +191,7 @@ describe('a point', () => {
   });
 
   test('that is searched by time is not misled by a changed entry', async () => {
-    const db = new DatabaseSync(join(folder, 'till.db'));
+    const db = openUnguarded(join(folder, 'till.db'));
     const sql = `UPDATE entry SET payload = replace(payload, 'T09:30', 'T09:39') WHERE seq = 4`;
     expect(db.prepare(sql).run().changes).toBe(1);
     db.close();
@@ -360,7 +360,7 @@ describe('verify --deep', () => {
   });
 
   test('runs nothing of a trajectory that does not verify', async () => {
-    const db = new DatabaseSync(join(folder, 'till.db'));
+    const db = openUnguarded(join(folder, 'till.db'));
     db.prepare(`UPDATE entry SET payload = replace(payload, 'a lamp', 'a tram') WHERE seq = 1`).run();
     db.close();
     const { valid, reports, deep } = await json(1, 'verify', ...own);

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EntryRow, LedgerStore, ParallelReader, VerifiedRun } from '#ledger';
 import { MemoryStore, openStore } from '#stores';
@@ -16,6 +16,7 @@ import {
   second,
   withByte,
 } from '../../../tests/support/ledger/rows.ts';
+import { openUnguarded } from '../../../tests/support/ledger/unguarded.ts';
 import { verifyStore } from './verify.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-verify-'));
@@ -48,7 +49,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
  */
 async function verifiedAfter(change: (db: DatabaseSync) => void) {
   copyFileSync(whole, changed);
-  const db = new DatabaseSync(changed);
+  const db = openUnguarded(changed);
   change(db);
   db.close();
   const store = await openStore(`sqlite:${changed}`);
@@ -159,7 +160,7 @@ describe('on one thread and on two', () => {
 
 test('the second thread hands over every row except the changed ones', async () => {
   copyFileSync(whole, changed);
-  const db = new DatabaseSync(changed);
+  const db = openUnguarded(changed);
   const spoilt: { trajectory_id: string; seq: number }[] = [];
   db.exec('BEGIN');
   for (const { rows } of [a, b, c]) {
@@ -215,7 +216,7 @@ test('the second thread hands over every row except the changed ones', async () 
 
 test('an entry appended during verification is not taken as checked', async () => {
   copyFileSync(whole, changed);
-  const db = new DatabaseSync(changed);
+  const db = openUnguarded(changed);
   const store = await openStore(`sqlite:${changed}`);
   let done = false;
   const reports = await verifyStore(store, {

@@ -10,6 +10,7 @@ const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 const CONSTRAINT_PRIMARYKEY = 1555;
+const CONSTRAINT_TRIGGER = 1811;
 const CONSTRAINT_UNIQUE = 2067;
 
 /** SQLite's extended result code, where the error came from SQLite. */
@@ -45,10 +46,10 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** The row, or a row with that id, is there already. */
+/** The entry, or another entry at its position, is there already (trigger `entry_once`). */
 export function isDuplicate(error: unknown): boolean {
   const code = resultCode(error);
-  return code === CONSTRAINT_UNIQUE || code === CONSTRAINT_PRIMARYKEY;
+  return code === CONSTRAINT_UNIQUE || code === CONSTRAINT_PRIMARYKEY || code === CONSTRAINT_TRIGGER;
 }
 
 /** SQLite can't make the files that it keeps beside the database. */
@@ -104,6 +105,15 @@ export function poisonedError(path: string, cause: unknown): StoreError {
     'store_poisoned',
     `A write to ${path} failed (${reason(cause)}), so this handle is unusable. Do this next: ${first}open the store again, verify it, and check unknown commits with resolve(id).`,
     { evidence: { path, ...evidenceOf(cause) }, cause },
+  );
+}
+
+/** `file`: the path that no longer names the file that the store has open. */
+export function movedError(path: string, file: string, cause?: unknown): StoreError {
+  return new StoreError(
+    'store_poisoned',
+    `${file} was removed, renamed or replaced while the store ${path} was open, so its last commits may be in no file. Put the right file in place, open the store again, verify it, and check unknown commits with resolve(id).`,
+    { evidence: { path, file }, cause },
   );
 }
 

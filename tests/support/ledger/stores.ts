@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, test } from 'vitest';
 import { MemoryStore, openStore, type Store, type StoreOptions } from '#stores';
 import { type TestPostgres, type WithPostgresOptions, withPostgres } from '../postgres/index.ts';
+import { openUnguarded } from './unguarded.ts';
 
 /** Where one store is: opened again, it has what was committed there. */
 export interface Place {
@@ -113,7 +113,7 @@ export function sqlitePlaces(): () => Place {
       open: async (options = {}) => close(await openStore(`sqlite:${path}`, options)),
       url: `sqlite:${path}`,
       sql: async (...statements) => {
-        const db = new DatabaseSync(path);
+        const db = openUnguarded(path);
         for (const statement of statements) db.exec(statement);
         db.close();
       },

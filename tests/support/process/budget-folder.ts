@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { openUnguarded } from '../ledger/unguarded.ts';
 import { type Ended, runCommand } from './command.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -128,7 +128,7 @@ export function inTillFolder() {
   }
 
   function change(sql: string, ...values: (string | number)[]): void {
-    const db = new DatabaseSync(join(folder, 'till.db'));
+    const db = openUnguarded(join(folder, 'till.db'));
     expect(db.prepare(sql).run(...values).changes).toBe(1);
     db.close();
   }

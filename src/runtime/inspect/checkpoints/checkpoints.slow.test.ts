@@ -12,7 +12,6 @@ import {
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { generateKeys } from '#canon';
 import type { EntryRow } from '#ledger';
@@ -20,6 +19,7 @@ import { parseProofFile, type SignerKey, signCheckpoint, signerKey, verifierKey,
 import { openStore, type Store } from '#stores';
 import { WitnessFile, witnessServer } from '#witness';
 import { ChainWriter, commitMembers, rootMembers, second } from '../../../../tests/support/ledger/rows.ts';
+import { openUnguarded } from '../../../../tests/support/ledger/unguarded.ts';
 import { auditCheckpoints } from './audit.ts';
 import { makeCheckpoint, readCheckpoint, type Witness } from './checkpoint.ts';
 import { fsck } from './fsck.ts';
@@ -79,7 +79,7 @@ const checkpointed = (place: Place): Promise<string> =>
   });
 
 function sql(place: Place, ...statements: string[]): void {
-  const db = new DatabaseSync(place.path);
+  const db = openUnguarded(place.path);
   for (const statement of statements) db.exec(statement);
   db.close();
 }

@@ -16,6 +16,7 @@ import { cases } from '../../../../tests/support/cases.ts';
 import { clinic } from '../../../../tests/support/clinic/clinic.ts';
 import { HandClock, runtimeOver, START, writFor } from '../../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../../tests/support/ledger/stores.ts';
+import { openUnguarded } from '../../../../tests/support/ledger/unguarded.ts';
 import { fsck } from '../../inspect/checkpoints/index.ts';
 import type { Trajectory } from '../../trajectory.ts';
 import { checkMemory, type Memory, rebuildMemory } from '../index.ts';
@@ -273,7 +274,7 @@ describe.each(NAMES)('where %s does not verify', (broken) => {
     const rows = await store.facts({ space: 'ward', kind: 'all' });
     const said = (await store.entries(broken)).findLast(({ payload }) => payload.includes('"partition"'))!;
     await store.close();
-    const db = new DatabaseSync(path);
+    const db = openUnguarded(path);
     db.prepare("UPDATE entry SET payload = payload || ' ' WHERE id = ?").run(Buffer.from(said.id, 'hex'));
     db.close();
     const last = SOME.findLast(({ where }) => NAMES[where] === broken)!;

@@ -25,6 +25,25 @@ CREATE TABLE entry (
   CHECK ((parent IS NULL) = (seq = 0))
 ) STRICT;
 
+-- An entry stays as it was written. An erasure changes blobs, answers and facts, and no entry.
+CREATE TRIGGER entry_unchanged BEFORE UPDATE ON entry
+BEGIN
+  SELECT raise(ABORT, 'an entry cannot be changed. Append an entry that corrects it');
+END;
+
+CREATE TRIGGER entry_kept BEFORE DELETE ON entry
+BEGIN
+  SELECT raise(ABORT, 'an entry cannot be deleted. Erase its sensitive values with assize erase');
+END;
+
+-- Without "recursive_triggers", INSERT OR REPLACE deletes the earlier row without the trigger above.
+CREATE TRIGGER entry_once BEFORE INSERT ON entry
+WHEN EXISTS (SELECT 1 FROM entry WHERE position = new.position)
+  OR EXISTS (SELECT 1 FROM entry WHERE trajectory = new.trajectory AND seq = new.seq)
+BEGIN
+  SELECT raise(ABORT, 'an entry cannot be replaced. Append an entry that corrects it');
+END;
+
 -- An erased blob keeps its row without its text, so the store never accepts the blob again.
 -- "erased_by" is the id of the entry that erased the blob. The index counts erased blobs.
 CREATE TABLE blob (
