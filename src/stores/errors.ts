@@ -57,8 +57,8 @@ export type StoreErrorCode =
   /** The store was closed before the call. Open the store again. */
   | 'store_closed'
   /**
-   * A write failed, so only a new handle can tell what the disk holds. Open the store anew, and
-   * verify it.
+   * A write failed, or the open file was moved, so only a new handle can tell what the disk holds.
+   * Open the store anew, and verify it.
    */
   | 'store_poisoned'
   /**

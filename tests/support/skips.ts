@@ -101,6 +101,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
       'tests/e2e/bench-peer.slow.test.ts',
       'tests/e2e/guides.slow.test.ts',
       'tests/e2e/python-verifier.slow.test.ts',
+      'tests/faults/store-file-gone.slow.test.ts',
       'tests/golden/golden.slow.test.ts',
     ],
     named: /python/i,

@@ -9,6 +9,7 @@ import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { openDatabase } from './connection/database.ts';
 import { checkPath, createWhole, fileUrl, isPresent } from './connection/file.ts';
+import { fileAt, OpenFiles } from './connection/open-files.ts';
 import { whenUnlocked } from './connection/retry.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
@@ -64,15 +65,32 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     const connecting = { mode, durability, extension };
     const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
     const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, another };
-    const make = (db: DatabaseSync): SqliteStore => {
-      const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-      return new SqliteStore(db, indexes, new FileWriter(db, indexes, connection), connection);
+    const open = (): SqliteStore => {
+      const opened = fileAt(path);
+      return connect(path, connecting, (db) => {
+        const files = connection.readonly ? undefined : new OpenFiles(db, path, opened);
+        const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
+        return new SqliteStore(db, indexes, new FileWriter(db, indexes, { path, lockTimeoutMs, files }), connection);
+      });
     };
-    const store = await whenUnlocked(() => connect(path, connecting, make), path, lockTimeoutMs);
+    const store = await whenUnlocked(() => againIfMoved(open), path, lockTimeoutMs);
     if (mode !== 'readonly') await goOnErasing(store);
     return store;
   } catch (error) {
     throw storeError(error, path, 'Opening');
+  }
+}
+
+/**
+ * Opens the file again if its path got another file in the meantime. On a layered file system, the
+ * first opening for writing copies the file.
+ */
+function againIfMoved<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (!isAssizeError(error, 'store_poisoned')) throw error;
+    return open();
   }
 }
 

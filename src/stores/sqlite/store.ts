@@ -42,9 +42,10 @@ export interface Connection {
  * Commits are written in groups and answered when they are durable. Reads see all commits, also of
  * other processes.
  *
- * After a failed write every call throws `store_poisoned`, and after `close` every call throws
- * `store_closed`. Arguments that no row can hold throw `store_invalid_input`. A damaged file throws
- * `store_corrupt`. A lock that another process holds for too long throws `store_locked`.
+ * After a failed write, and after a commit whose file was removed or replaced meanwhile, every call
+ * throws `store_poisoned`. After `close` every call throws `store_closed`. Arguments that no row
+ * can hold throw `store_invalid_input`. A damaged file throws `store_corrupt`. A lock that another
+ * process holds for too long throws `store_locked`.
  */
 export class SqliteStore extends CheckedStore {
   static {

@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isAssizeError } from '#base';
 import type { Batch, CommitResult } from '#ledger';
 import type { StoreError } from '../../errors.ts';
+import type { OpenFiles } from '../connection/open-files.ts';
 import { PAUSE_MS } from '../connection/retry.ts';
 import { isBusy, isFull, isOutOfSpace, lockedError, notScrubbedError, poisonedError } from '../errors.ts';
 import { Checkpointer } from './checkpointer.ts';
@@ -48,6 +49,8 @@ type Aside = { readonly isDone: boolean } | { readonly failure: unknown };
 export interface GroupCommitOptions {
   readonly path: string;
   readonly lockTimeoutMs: number;
+  /** The files of a connection that writes. */
+  readonly files: OpenFiles | undefined;
 }
 
 /**
@@ -61,6 +64,9 @@ export interface GroupCommitOptions {
  *
  * WAL pages that find no space in the file are copied later. That is not a failure, because the WAL
  * is synced.
+ *
+ * The handle is also poisoned if a file of the store was removed, renamed or replaced: a commit is
+ * answered only when it is in the file at the store's path.
  *
  * The handle is also poisoned if a newer version has migrated the file. In that case no waiting job
  * is written.
@@ -274,6 +280,7 @@ export class GroupCommit {
     }
     this.#writer.end();
     this.#commit.run();
+    this.#options.files?.requireNamed();
     this.#suspects = 0;
     const group = size === this.#waiting.length ? this.#waiting : this.#waiting.slice(0, size);
     this.#waiting = size === this.#waiting.length ? [] : this.#waiting.slice(size);
@@ -347,6 +354,8 @@ export class GroupCommit {
   async #checkpointInThread(): Promise<void> {
     this.#isCopying = true;
     try {
+      // The worker opens the file by its path.
+      this.#options.files?.requireNamed();
       for (let pass = 0; pass < PASSES_MAX; pass++) {
         const before = this.#pagesEstimated;
         if (!(await this.#copier.copy())) break;
@@ -423,6 +432,8 @@ export class GroupCommit {
   }
 
   #rewriteInThread(): void {
+    // The worker opens the file by its path.
+    this.#options.files?.requireNamed();
     this.#isRewriting = true;
     const over = (aside: Aside): void => {
       this.#isRewriting = false;
@@ -469,7 +480,8 @@ export class GroupCommit {
     this.#isRestDue = false;
     void this.#copier.end();
     const isMigrated = isAssizeError(cause, 'store_newer_schema');
-    this.#failure = isMigrated ? (cause as StoreError) : poisonedError(this.#options.path, reason);
+    const isExplained = isMigrated || isAssizeError(cause, 'store_poisoned');
+    this.#failure = isExplained ? (cause as StoreError) : poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) {
       // The check finds a migration before anything is written.
       if (isMigrated) job.fail(this.#failure);
