@@ -1,4 +1,4 @@
-import { checkRow, type Entry, type Observation, PAGE, type Payload } from '#ledger';
+import { checkRow, type Entry, observationsOf, PAGE, type Payload } from '#ledger';
 import { turnNamedBy } from '#oracle';
 import type { ReplayedLedger } from './replay-store.ts';
 
@@ -31,10 +31,4 @@ function turnOf(trajectoryId: string, payload: Payload): number | undefined {
   if ('resolves' in payload && payload.resolves !== undefined) return undefined;
   const named = observationsOf(payload).map((observation) => turnNamedBy(trajectoryId, observation));
   return named.find((turn) => turn !== undefined);
-}
-
-function observationsOf(payload: Payload): readonly Observation[] {
-  if (payload.kind === 'commit') return payload.observations;
-  if (payload.kind === 'rejection') return payload.intent.observations;
-  return payload.kind === 'pending_approval' ? payload.proposal.observations : [];
 }

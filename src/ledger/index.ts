@@ -93,6 +93,7 @@ export type {
 export { OPEN_END, OPEN_START } from './entry/fact-rows.ts';
 export type { BlobRef, Erased, Hash, Stored } from './entry/hash.ts';
 export { isHash } from './entry/is-hash.ts';
+export { observationsOf } from './entry/observations.ts';
 export type { Patch } from './entry/patch.ts';
 export { placedProvenance } from './entry/placed-provenance.ts';
 export { erasableHashesOf } from './entry/references.ts';

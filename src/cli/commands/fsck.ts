@@ -18,7 +18,9 @@ export function fsck(program: Command): void {
   withSharedOptions(
     program
       .command('fsck')
-      .description('check the database, all trajectories, snapshots, facts, the Merkle log and the last checkpoint')
+      .description(
+        'check the database, all trajectories, snapshots, facts, oracle answers, the Merkle log and the last checkpoint',
+      )
       .addOption(checkpointOption)
       .addOption(logKeyOption),
   )
@@ -38,7 +40,7 @@ export function fsck(program: Command): void {
               onProgress: (done, total) => session.progress.report('checking entries', done, total),
             });
             session.progress.end();
-            const { valid, entries, logged, trajectories, faults, notCompared } = report;
+            const { valid, entries, logged, trajectories, faults, notCompared, answersElsewhere } = report;
             if (session.json) session.out.document(report);
             else {
               for (const { trajectory_id, fault } of trajectories) {
@@ -47,6 +49,10 @@ export function fsck(program: Command): void {
               }
               for (const { code, detail } of faults) session.out.line(red(line`${detail} (${code})`));
               for (const each of notComparedLines(notCompared)) session.out.line(each);
+              if (answersElsewhere !== undefined)
+                session.out.line(
+                  line`${yellow('not compared')}: ${counted(answersElsewhere, 'oracle answer')} of imported entries, or of another oracle log`,
+                );
               const sum = line`${counted(entries, 'entry')} in ${counted(trajectories.length, 'trajectory')}, ${logged} of them in the log.`;
               session.out.line(valid ? green(sum) : red(sum));
               session.out.line(

@@ -7,7 +7,7 @@ import { isFactStore } from '../ports/fact-store.ts';
 import type { LedgerStore } from '../ports/ledger-store.ts';
 import { ValueReader } from '../replay/values.ts';
 import { ExportError } from './errors.ts';
-import { importMark, isMarked, wasImported } from './imported.ts';
+import { importMark, isMarked, refersToEffects, wasImported } from './imported.ts';
 import { readExport } from './read.ts';
 
 export interface ImportOptions {
@@ -63,7 +63,7 @@ const GROUP_UNITS = 2 ** 21;
  * Writes an export into a store. Entries that the store already has at the same position are
  * skipped, so an interrupted import can be repeated. In an empty store the import creates the same
  * log, and an export has the same bytes. The import marks new entries that record effects or
- * erasures (`wasImported`).
+ * erasures, or that pin answers of an oracle log (`wasImported`).
  *
  * @throws ExportError with the failing line, after the lines before it were imported; StoreError
  * `store_not_scrubbed`; ArgumentError `bad_argument`
@@ -182,7 +182,8 @@ class Group {
     const blobs: BlobRow[] = [];
     for (const { id } of before) {
       const found = this.#marks.get(id);
-      if (found === undefined || (await wasImported(store, id))) continue;
+      if (found === undefined || !refersToEffects(found.entry.payload)) continue;
+      if (await wasImported(store, id)) continue;
       if (await cameBefore(found.entry)) blobs.push(found.mark);
     }
     if (blobs.length === 0) return 0;

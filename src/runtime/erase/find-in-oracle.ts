@@ -1,6 +1,6 @@
 import { isAssizeError, type Json } from '#base';
 import { parseCanonical } from '#canon';
-import type { Hash, LedgerStore, Observation, Payload } from '#ledger';
+import { type Hash, type LedgerStore, observationsOf, type Payload } from '#ledger';
 import { listingKeyOf, ORACLE_LIMITS, type OracleStore, recordedUnder, turnKey, turnNamedBy } from '#oracle';
 
 type OracleLog = Pick<OracleStore, 'oracleGet' | 'oracleWithin'>;
@@ -71,17 +71,4 @@ export async function answersThere(log: OracleLog, keys: Iterable<Hash>): Promis
   const there: Hash[] = [];
   for (const key of keys) there.push(...(await recordedUnder(log, key)));
   return there;
-}
-
-function observationsOf(payload: Payload): readonly Observation[] {
-  switch (payload.kind) {
-    case 'commit':
-      return payload.observations;
-    case 'pending_approval':
-      return payload.proposal.observations;
-    case 'rejection':
-      return payload.intent.observations;
-    default:
-      return [];
-  }
 }

@@ -15,6 +15,7 @@ import type { OracleStore } from '#oracle';
 import { checkMemory, type UnverifiedPartition } from '../../memory/maintain/check.ts';
 import { snapshotFault } from '../../writer/snapshots/check.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
+import { type AnswerFault, checkPinnedAnswers, hasOracleLog } from './check-answers.ts';
 import { checkEffectTexts, type EffectTextLost } from './check-effect-texts.ts';
 
 /** A fault of a store, besides the faults that `verify` finds in its trajectories. */
@@ -36,8 +37,11 @@ export type FsckFault =
    * The store's facts differ from its entries, at this number of places; or they are being rebuilt.
    */
   | { readonly code: 'facts_differ'; readonly detail: string }
-  /** An answer of the oracle log is missing, and the named entry did not erase it. */
-  | { readonly code: 'answer_lost'; readonly key: string; readonly detail: string }
+  /**
+   * An answer of the oracle log differs from the hash that an entry pins, or is missing although no
+   * entry erased it.
+   */
+  | AnswerFault
   /**
    * A text that only the effect log names is missing without an erasing entry in its trajectory, or
    * was changed.
@@ -56,6 +60,11 @@ export interface FsckReport {
   readonly faults: readonly FsckFault[];
   /** Absent if all facts were compared. A store with this field is never valid. */
   readonly notCompared?: NotCompared;
+  /**
+   * Number of answers that entries pin and that the oracle log of this store never had: of imported
+   * entries, and of trajectories with another oracle log. Absent if there are none.
+   */
+  readonly answersElsewhere?: number;
 }
 
 /**
@@ -88,7 +97,7 @@ const ERASURES_KEPT = 100;
 
 /**
  * All faults that reading a whole store can find: rows, chains, folds, blobs, writs, the Merkle
- * log, snapshots, facts, erased answers of the oracle log, and all texts that the effect log names.
+ * log, snapshots, facts, answers of the oracle log, and all texts that the effect log names.
  *
  * @throws ArgumentError `bad_argument`
  */
@@ -104,6 +113,7 @@ export async function fsck(
   await checkSnapshots(store, trajectories, faults);
   const notCompared = await checkBeliefs(store, trajectories, faults);
   await checkErasedAnswers(store, faults);
+  const elsewhere = hasOracleLog(store) ? await checkPinnedAnswers(store, trajectories, FAULTS_MAX, faults) : 0;
   await checkEffectTexts(store, FAULTS_MAX, faults);
   const { read, size, rootThen } = await checkLog(store, faults, checkpoint?.size);
   if (checkpoint !== undefined) checkKept(checkpoint, read, rootThen, faults);
@@ -115,6 +125,7 @@ export async function fsck(
     trajectories,
     faults: faults.slice(0, FAULTS_MAX),
     ...(notCompared && { notCompared }),
+    ...(elsewhere > 0 && { answersElsewhere: elsewhere }),
   };
 }
 
