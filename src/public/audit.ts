@@ -41,6 +41,8 @@ export {
   readCheckpoint,
   rebuildMemory,
   streamSink,
+  type VerifiedEntries,
+  verifyLogged,
   verifyStore,
   type Witness,
 } from '#runtime';

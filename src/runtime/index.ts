@@ -51,6 +51,8 @@ export {
   readCheckpointFile,
   requireContinuation,
   streamSink,
+  type VerifiedEntries,
+  verifyLogged,
   type Witness,
 } from './inspect/checkpoints/index.ts';
 export {

@@ -18,6 +18,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { integrateLog } from '#ledger';
+import { openStore } from '#stores';
 import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { type Ended, endOf, runCommand, startCommand } from '../support/process/command.ts';
 
@@ -136,6 +138,77 @@ describe('with a key and a checkpoint', () => {
     await assize('prove', entries[5].id, '--out', 'p.tlog-proof');
     expect(await json('prove', entries[5].id, '--verify', 'p.tlog-proof')).toMatchObject({ valid: true });
     expect(readFileSync(at('kept'), 'utf8')).toBe('another');
+  });
+
+  describe('the next checkpoint', () => {
+    const grow = async (id: string): Promise<void> =>
+      expect(await assize('branch', 'david-1', '5', '--note', 'what if', '--id', id)).toMatchObject({ code: 0 });
+    const size = (): string => readFileSync(at('d.db.checkpoint'), 'utf8').split('\n')[1]!;
+
+    test('verifies the entries since the last one, and says so', async () => {
+      await grow('if');
+      const { code, out } = await assize('checkpoint');
+      expect({ code, out }).toEqual({
+        code: 0,
+        out: expect.stringContaining('verified: 1 entry since the last checkpoint, in 1 trajectory\n'),
+      });
+      expect(await json('checkpoint')).toMatchObject({ verified: { entries: 0, trajectories: 0 } });
+      await grow('if-2');
+      await grow('if-3');
+      expect(await json('checkpoint')).toMatchObject({ verified: { entries: 2, trajectories: 2 }, size: 24 });
+    });
+
+    test('says that it verified nothing, with --no-verify', async () => {
+      await grow('if');
+      expect((await assize('checkpoint', '--no-verify')).out).toContain(
+        'not verified: 1 entry since the last checkpoint\n',
+      );
+      await grow('if-2');
+      expect(await json('checkpoint', '--no-verify')).toMatchObject({ verified: false, size: 23 });
+      await grow('if-3');
+      const printed = await assize('checkpoint', '--no-verify', '--print');
+      expect(printed.out).toBe(readFileSync(at('d.db.checkpoint'), 'utf8'));
+      expect(printed.err).toContain('signed without verifying 1 entry since the last checkpoint');
+    });
+
+    const BRANCH = "trajectory = (SELECT key FROM trajectory WHERE name = 'if')";
+    const CHANGES: Readonly<Record<string, readonly string[]>> = {
+      'a payload': [`UPDATE entry SET payload = replace(payload, 'what if', 'what is') WHERE ${BRANCH}`],
+      'an id': [`UPDATE entry SET id = zeroblob(32) WHERE ${BRANCH}`],
+      'a kind': [`UPDATE entry SET kind = 'commit' WHERE ${BRANCH}`],
+    };
+    test.each(Object.entries(CHANGES))('signs nothing after a change of %s', async (_, changes) => {
+      await grow('if');
+      sql(...changes);
+      const { code, out, err } = await assize('checkpoint');
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/is not signed, because the entries since the last one do not verify: if seq 0/);
+      expect(size()).toBe('21');
+      expect(await assize('checkpoint', '--no-verify')).toMatchObject({ code: 0 });
+      expect(size()).toBe('22');
+    });
+
+    test('signs nothing after a change of an entry that has its position', async () => {
+      await grow('if');
+      const store = await openStore(`sqlite:${at('d.db')}`);
+      await integrateLog(store);
+      await store.close();
+      sql(`UPDATE log SET leaf = zeroblob(32) WHERE idx = 21`);
+      expect(await assize('checkpoint')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('if seq 0 was changed after it was logged at position 21'),
+      });
+      expect(size()).toBe('21');
+    });
+
+    test('verifies every entry where there is no earlier checkpoint', async () => {
+      rmSync(at('d.db.checkpoint'));
+      sql(`UPDATE entry SET payload = replace(payload, '"seq":3', '"seq":4') WHERE seq = 3`);
+      const told = await assize('checkpoint', '--json');
+      expect(told.code).toBe(1);
+      expect(JSON.parse(told.out)).toMatchObject({ error: { code: 'invalid_ledger' } });
+      expect(existsSync(at('d.db.checkpoint'))).toBe(false);
+    });
   });
 
   test('under the id of one entry, the payload of another is no proof of it', async () => {

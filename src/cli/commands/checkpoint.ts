@@ -1,17 +1,20 @@
 import type { Command } from 'commander';
-import { fileSink, httpWitness, makeCheckpoint, type Witness } from '#runtime';
+import { fileSink, httpWitness, makeCheckpoint, type VerifiedEntries, verifyLogged, type Witness } from '#runtime';
 import { checkpointFile } from '#stores';
-import { CliError, EXIT } from '../errors.ts';
+import { CliError, EXIT, note } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
-import { line, printable } from '../terminal/printable.ts';
+import { watchedStore } from '../store/watched-store.ts';
+import { counted } from '../terminal/counted.ts';
+import { line, printable, yellow } from '../terminal/printable.ts';
 
 interface CheckpointOptions extends SharedOptions {
   readonly key?: string;
   readonly checkpoint?: string;
   readonly witness: readonly string[];
   readonly print?: boolean;
+  readonly verify: boolean;
 }
 
 export function checkpoint(program: Command): void {
@@ -27,12 +30,15 @@ export function checkpoint(program: Command): void {
         (text: string, before: readonly string[]) => [...before, text],
         [] as readonly string[],
       )
-      .option('--print', 'print the signed checkpoint instead of a summary'),
+      .option('--print', 'print the signed checkpoint instead of a summary')
+      .option('--no-verify', 'sign without verifying the entries since the last checkpoint'),
   )
     .addHelpText(
       'after',
-      'The checkpoint is stored in a file. Keep copies that the operator of the store cannot change.\n' +
-        'A store that is behind its last checkpoint cannot be opened.',
+      'The command first verifies the entries since the last checkpoint: the trajectory of each, from its first entry.\n' +
+        'The checkpoint is stored in a file. Keep copies that the operator of the store cannot change.\n' +
+        'A store that is behind its last checkpoint cannot be opened.\n' +
+        'Negative: an entry does not verify, and nothing is signed.',
     )
     .action(
       inSession((session, options: CheckpointOptions) => {
@@ -44,10 +50,19 @@ export function checkpoint(program: Command): void {
         return session.withStore('existing', async (store) => {
           const last = await lastCheckpoint(session.storeUrl, options.checkpoint);
           const { entries } = { entries: (await store.trajectories()).reduce((sum, info) => sum + info.entries, 0) };
+          let since = 0;
+          let verified: VerifiedEntries | undefined;
           const made = await makeCheckpoint(store, {
             signer,
             witnesses,
             ...(last === undefined ? {} : { last }),
+            beforeSigning: async ({ from, to }) => {
+              since = to - from;
+              if (!options.verify) return;
+              const onProgress = (done: number, total: number): void =>
+                session.progress.report('verifying entries', done, total);
+              verified = await verifyLogged(watchedStore(store, session.interruption), { from, to }, { onProgress });
+            },
             sinks: [
               fileSink(file),
               ...(options.print === true && !session.json ? [{ put: (text: string) => session.out.piece(text) }] : []),
@@ -62,13 +77,19 @@ export function checkpoint(program: Command): void {
             root,
             file,
             witnesses: witnesses.map(({ key }) => key.name),
+            verified: verified ?? false,
             signed: made.signed,
           };
+          const entriesSince = `${counted(since, 'entry')} since the last checkpoint`;
           if (session.json) session.out.document(said);
-          else if (options.print !== true) {
+          else if (options.print === true) {
+            if (verified === undefined) note(`The checkpoint is signed without verifying ${entriesSince}.`);
+          } else {
             session.out.line(line`${made.size} entries, root ${root}`);
             const by = said.witnesses.length === 0 ? '' : `, cosigned by ${said.witnesses.join(', ')}`;
             session.out.line(line`signed by ${signer.name}${printable(by)}; stored in ${file}`);
+            if (verified === undefined) session.out.line(yellow(line`not verified: ${entriesSince}`));
+            else session.out.line(line`verified: ${entriesSince}, in ${counted(verified.trajectories, 'trajectory')}`);
           }
           return EXIT.ok;
         });

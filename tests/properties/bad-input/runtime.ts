@@ -374,6 +374,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   rulingOf: exempt(MADE),
   streamSink: exempt(PORT),
   isForeignEntry: on(({ store }) => runtime.isForeignEntry(store), []),
+  verifyLogged: on(
+    ({ store }, positions, options) => runtime.verifyLogged(store, positions, options),
+    async ({ store }) => [{ from: 0, to: await integrateLog(store) }, {}],
+  ),
   verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
 };
 

@@ -32,6 +32,11 @@ export interface CheckpointOptions {
   readonly witnesses?: readonly Witness[];
   /** Destinations outside the database, in this order, after the witnesses. */
   readonly sinks?: readonly CheckpointSink[];
+  /**
+   * Called before the signature, with the positions that the last checkpoint lacks: `from`, and
+   * before `to`. A rejection prevents the signature. `verifyLogged` verifies these entries.
+   */
+  readonly beforeSigning?: (positions: { readonly from: number; readonly to: number }) => Promise<unknown>;
   /** Called while entries get their positions, with the size of the log. */
   readonly onProgress?: (size: number) => void;
 }
@@ -64,23 +69,27 @@ const CHECKPOINT_OPTIONS = arg.options<CheckpointOptions>({
   last: arg.optional(arg.text),
   witnesses: arg.optional(arg.list(arg.members({ cosign: arg.code }))),
   sinks: arg.optional(arg.list(arg.members({ put: arg.code }))),
+  beforeSigning: arg.optional(arg.code),
   onProgress: arg.any,
 });
 
 /**
  * Gives all entries their positions, signs the log, and sends the checkpoint to witnesses and
- * sinks. Signs only a log that extends the last checkpoint.
+ * sinks. Signs only a log that extends the last checkpoint. Verifies no entry itself: see
+ * `beforeSigning`.
  *
  * @throws RuntimeError `log_truncated`, `log_diverged`, `bad_checkpoint`, `witness_failed`; the
- * errors of a sink; ArgumentError `bad_argument`
+ * errors of `beforeSigning` and of a sink; ArgumentError `bad_argument`
  */
 export async function makeCheckpoint(store: LogStore, options: CheckpointOptions): Promise<MadeCheckpoint> {
   checkArgument(CHECKPOINT_OPTIONS, options, 'options');
-  const { signer, last, witnesses = [], sinks = [], onProgress } = options;
+  const { signer, last, witnesses = [], sinks = [], beforeSigning, onProgress } = options;
   await integrateLog(store, onProgress === undefined ? {} : { onProgress });
   const log = { origin: signer.name, keys: [signer] };
-  if (last !== undefined) await requireContinuation(store, readCheckpoint(last, log).checkpoint);
+  const before = last === undefined ? undefined : readCheckpoint(last, log).checkpoint;
+  if (before !== undefined) await requireContinuation(store, before);
   const head = await logHead(store);
+  await beforeSigning?.({ from: Number(before?.size ?? 0), to: head.size });
   let signed = signCheckpoint(head, signer);
   const proofFrom = (old: number): Promise<readonly Uint8Array[]> =>
     askNodes(store, (read) => consistencyProof(old, head.size, read));
