@@ -62,6 +62,11 @@ export type StoreErrorCode =
    */
   | 'store_poisoned'
   /**
+   * The store was retired and accepts no writes. Open the store that replaced it, or read this one
+   * with mode `readonly`.
+   */
+  | 'store_retired'
+  /**
    * An erasure is committed, but the files may still hold the erased bytes. Open the store for
    * writing again; the error is retryable.
    */

@@ -8,5 +8,6 @@ export { MemoryStore } from './memory/index.ts';
 export { checkpointFile, openStore, type Store } from './open.ts';
 export type { Durability, OpenMode, Scrubbing, VectorSearch } from './options.ts';
 export type { PostgresOptions, PostgresStore } from './postgres/index.ts';
+export type { Retirable, Retirement } from './retirement.ts';
 export { openSqlite, type SqliteOptions, SqliteStore } from './sqlite/index.ts';
 export type { StoreOptions } from './store-options.ts';

@@ -19,6 +19,9 @@ import { FACTS } from './fact-input.ts';
 /** The default number of entries in a page. */
 export const ENTRIES_PAGE = 1_000;
 
+/** The arguments of `retire`. */
+export const RETIREMENT = arg.members({ at: TEXT, reason: TEXT });
+
 // A record: a new kind of entry fails to compile here until the kind is added.
 const KIND = arg.oneOf(
   Object.keys({

@@ -6,12 +6,13 @@ import type { Followable } from './follow.ts';
 import { MemoryStore } from './memory/index.ts';
 import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './option-names.ts';
 import { requireCheckpoint } from './require-checkpoint.ts';
+import type { Retirable } from './retirement.ts';
 import { openSqlite } from './sqlite/index.ts';
 import type { StoreOptions } from './store-options.ts';
 
 /**
  * All ports of one store. `follow` exists if the database reports commits of other processes
- * (PostgreSQL).
+ * (PostgreSQL). `retire` exists unless the store is in memory.
  */
 export type Store = LedgerStore &
   LogStore &
@@ -19,7 +20,8 @@ export type Store = LedgerStore &
   SnapshotStore &
   EffectStore &
   FactStore &
-  Partial<Followable>;
+  Partial<Followable> &
+  Partial<Retirable>;
 
 /**
  * Opens the store at a URL.

@@ -106,6 +106,29 @@ test('command-line.md', () => {
   expect(members('effects.json')).toEqual(['transactions', 'pending_proposals']);
 });
 
+test('backups.md, with stand-ins for the programs of PostgreSQL', () => {
+  const said = shell(blocks('backups.md').join('\n'));
+  for (const part of [
+    'backup.db: 21 entries',
+    'Compared with the checkpoint',
+    'Retired on',
+    '1 of 1 trajectories are valid',
+  ])
+    expect(said).toContain(part);
+  const [recipe] = blocks('backups.md', 'sh postgres') as [string];
+  for (const program of ['pg_dump', 'pg_restore']) {
+    writeFileSync(join(here, 'bin', program), '#!/bin/sh\necho "$0 $*" >> called\n');
+    chmodSync(join(here, 'bin', program), 0o755);
+  }
+  const old = 'OLD=sqlite:./server.db; NEW=sqlite:./server.db; mv restored.db server.db';
+  const moved = shell(`${old}; cp assize-demo.db.key ledger.key; cp assize-demo.db.vkey ledger.vkey\n${recipe}`);
+  for (const part of ['stored in ledger.checkpoint', 'No faults found; compared with the checkpoint', 'Retired on'])
+    expect(moved).toContain(part);
+  expect(readFileSync(join(here, 'called'), 'utf8')).toMatch(
+    /pg_dump --format=custom .* --file=ledger\.dump .*\n.*pg_restore .* ledger\.dump\n$/,
+  );
+});
+
 test('erasure.md and erasure-limits.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));

@@ -61,7 +61,7 @@ async function writable<T>(session: Session, work: (store: Store, mayWrite: bool
   try {
     return await session.withStore('existing', (store) => work(store, true));
   } catch (error) {
-    if (!isAssizeError(error, 'store_readonly')) throw error;
+    if (!isAssizeError(error, 'store_readonly') && !isAssizeError(error, 'store_retired')) throw error;
     return session.withStore('readonly', (store) => work(store, false));
   }
 }

@@ -70,6 +70,11 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
   '42P05': POOLED,
   '42703': CHANGED,
   '42883': CHANGED,
+  // Of the trigger "refuse_retired".
+  AZ001: {
+    code: 'store_retired',
+    says: 'accepts no writes. Open the store that replaced it, or read this one with mode readonly',
+  },
   XX001: CORRUPT,
   XX002: CORRUPT,
 };

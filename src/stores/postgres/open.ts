@@ -10,6 +10,7 @@ import { newClient, Session, type SessionOptions } from './connection/session.ts
 import { LEASE_WAIT_MS, Leases } from './effects/lease.ts';
 import { storeError } from './errors.ts';
 import type { PostgresOptions } from './options.ts';
+import { refuseRetired } from './retirement.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { PostgresStore } from './store.ts';
 import { REWRITE_TIMEOUT_MS } from './writer/scrub.ts';
@@ -38,9 +39,9 @@ const SERVER_VERSION_MIN = 140_000;
  * settings, prepared statements and `LISTEN` last for a session.
  *
  * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (nothing was
- *   changed); `store_newer_schema`, `store_older_schema`, `store_readonly`, `store_locked`,
- *   `store_denied`, `store_unreachable`, `store_failed`; `store_invalid_input` for an invalid URL
- *   or invalid options; ArgumentError `bad_argument`. No error repeats the password.
+ *   changed); `store_newer_schema`, `store_older_schema`, `store_retired`, `store_readonly`,
+ *   `store_locked`, `store_denied`, `store_unreachable`, `store_failed`; `store_invalid_input` for
+ *   an invalid URL or invalid options; ArgumentError `bad_argument`. No error repeats the password.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   checkArgument(POSTGRES_OPTIONS, options, 'options');
@@ -92,6 +93,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     const writer = await Writer.over(session, { path, durability, attempts, open, check });
     if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
     const scrubbing = scrub === 'later' ? undefined : { lockTimeoutMs: settings.lockTimeoutMs, open: openToRewrite };
+    await refuseRetired(session, schema, path);
     const store = new PostgresStore({ url, path, schema, readers, writer, scrubbing, turns, tenures, tell, open });
     await goOnErasing(store);
     return store;

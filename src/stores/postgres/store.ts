@@ -4,15 +4,17 @@ import { checkInput, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import type { Followable, StoreEvent } from '../follow.ts';
-import { MEMBERSHIP, SNAPSHOT_READ } from '../input.ts';
+import { MEMBERSHIP, RETIREMENT, SNAPSHOT_READ } from '../input.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
+import type { Retirable, Retirement } from '../retirement.ts';
 import type { Connections } from './connections.ts';
 import { prepareRaise } from './effects/lease.ts';
 import { prepareJoin } from './effects/members.ts';
 import { readonlyError, storeError } from './errors.ts';
 import { Following } from './ledger/follow.ts';
 import { prepareFactAnswers, prepareReads } from './reads.ts';
+import { retire } from './retirement.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import { GroupCommit } from './writer/group-commit.ts';
 import { Scrubber } from './writer/scrub.ts';
@@ -34,7 +36,7 @@ import { prepareWrites } from './writer/writes.ts';
  * `store_invalid_input`, and an unreachable server throws `store_unreachable`. `errors.ts` defines
  * the other refusals.
  */
-export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable {
+export class PostgresStore extends CheckedStore implements SharedEffectStore, Followable, Retirable {
   static {
     markOwnPackage(PostgresStore.prototype);
   }
@@ -94,6 +96,12 @@ export class PostgresStore extends CheckedStore implements SharedEffectStore, Fo
     const { readers } = this.#connections;
     const asked = <A>(step: () => A | Promise<A>): Promise<A> => this.#asked('Reading', step);
     return readers.atOneMoment((asking) => read(factReads(prepareFactAnswers(asking, this.#connections), asked)));
+  }
+
+  async retire(retirement: Retirement): Promise<void> {
+    const group = this.#writable();
+    checkInput(RETIREMENT, retirement, 'retirement');
+    await group.run(retire(this.#connections.schema, retirement));
   }
 
   async scrub(): Promise<void> {

@@ -14,6 +14,7 @@ import { whenUnlocked } from './connection/retry.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
 import { HashIndex } from './ledger/hash-index.ts';
+import { prepareRefuseRetired } from './ledger/retirement.ts';
 import type { SqliteOptions } from './options.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { type Connection, SqliteStore } from './store.ts';
@@ -39,8 +40,8 @@ export const LOCK_TIMEOUT_MS = 5_000;
  *
  * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (the file is
  *   left as it was, with nothing new next to it); `store_newer_schema`, `store_older_schema`,
- *   `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`; `store_invalid_input` for
- *   invalid options; ArgumentError `bad_argument`
+ *   `store_retired`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`;
+ *   `store_invalid_input` for invalid options; ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkArgument(SQLITE_OPTIONS, options, 'options');
@@ -153,7 +154,10 @@ function connect<T>(path: string, { mode, durability, extension }: Connecting, m
     db.exec(SETTINGS);
     // Checked again, now including the WAL, which can hold a newer mark than the file.
     checkMark(path, readMark(db), mode);
-    if (mode !== 'readonly') prepareToWrite(db, path, durability);
+    if (mode !== 'readonly') {
+      prepareToWrite(db, path, durability);
+      prepareRefuseRetired(db, path)();
+    }
     return make(db);
   };
   const allowExtension = extension !== undefined;

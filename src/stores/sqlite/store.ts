@@ -1,3 +1,4 @@
+import { chmodSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { arg, markOwnPackage } from '#base';
 import type { FactHit, FactReads, FactText, FactTextQuery, Lease, ParallelReader, RowRange } from '#ledger';
@@ -5,12 +6,15 @@ import { checkInput, POSITIVE, TEXT } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { closedError } from '../errors.ts';
 import { checkTextQuery } from '../fact-input.ts';
-import { SNAPSHOT_READ } from '../input.ts';
+import { RETIREMENT, SNAPSHOT_READ } from '../input.ts';
 import type { Reads, Writes } from '../native-port.ts';
 import type { VectorSearch } from '../options.ts';
 import { readInParallel } from '../parallel-reader.ts';
 import { factReads } from '../read-snapshot.ts';
 import { rebuild } from '../rebuild.ts';
+import type { Retirable, Retirement } from '../retirement.ts';
+import { copyDatabase } from './connection/database.ts';
+import { checkPath, createLater } from './connection/file.ts';
 import { whenUnlocked } from './connection/retry.ts';
 import { Leases } from './effects/lease.ts';
 import { readonlyError, storeError } from './errors.ts';
@@ -47,7 +51,7 @@ export interface Connection {
  * can hold throw `store_invalid_input`. A damaged file throws `store_corrupt`. A lock that another
  * process holds for too long throws `store_locked`.
  */
-export class SqliteStore extends CheckedStore {
+export class SqliteStore extends CheckedStore implements Retirable {
   static {
     markOwnPackage(SqliteStore.prototype);
   }
@@ -142,6 +146,36 @@ export class SqliteStore extends CheckedStore {
       return await read(factReads(facts, async (step) => this.#read(step)));
     } finally {
       db.close();
+    }
+  }
+
+  async retire(retirement: Retirement): Promise<void> {
+    this.#checkWritable();
+    checkInput(RETIREMENT, retirement, 'retirement');
+    return this.#writing.step('retire', retirement);
+  }
+
+  /**
+   * Copies the store as of one moment into a new file, while this and other processes write.
+   * `accept` receives the copy before it has its name. If `accept` returns false, the copy is
+   * deleted.
+   *
+   * @throws {StoreError} `store_not_found` for a missing folder, `store_failed` if the file exists
+   */
+  async copyInto(file: string, accept: (copy: string) => Promise<boolean> = async () => true): Promise<boolean> {
+    this.#checkUsable();
+    const path = checkPath(file);
+    const from = this.#another((db) => db);
+    try {
+      return await createLater(path, async (draft) => {
+        await copyDatabase(from, draft).catch((error: unknown) => {
+          throw storeError(error, path, 'Copying to');
+        });
+        chmodSync(draft, statSync(this.path).mode & 0o7777);
+        return accept(draft);
+      });
+    } finally {
+      from.close();
     }
   }
 

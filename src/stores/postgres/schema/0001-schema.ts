@@ -1360,6 +1360,40 @@ $$;
 CREATE TRIGGER mark_erasure AFTER UPDATE OF erased_by ON blob FOR EACH STATEMENT EXECUTE FUNCTION mark_erasure();
 CREATE TRIGGER mark_erasure AFTER UPDATE OF erased_by ON oracle FOR EACH STATEMENT EXECUTE FUNCTION mark_erasure();
 
+-- Retirement.
+
+-- A row after the store was retired: its entries go on in another store, and no process writes to
+-- this one. Every role that may use the schema may read the row.
+CREATE TABLE retired (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  at TEXT COLLATE "C" NOT NULL,
+  reason TEXT COLLATE "C" NOT NULL
+);
+
+GRANT SELECT ON retired TO PUBLIC;
+
+CREATE FUNCTION refuse_retired() RETURNS trigger
+LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'the store was retired' USING ERRCODE = 'AZ001';
+END
+$$;
+
+-- Retires the store in one transaction, with the rights of the caller: only the owner of the tables
+-- may create triggers. The triggers also stop writers that are connected. A store in use has none,
+-- so no commit pays for them.
+CREATE FUNCTION retire(since text, why text) RETURNS void
+LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  name text;
+BEGIN
+  INSERT INTO retired (one, at, reason) VALUES (1, since, why);
+  FOREACH name IN ARRAY ARRAY['entry', 'blob', 'oracle', 'effect_transaction', 'effect_record', 'effect_key', 'snapshot', 'fact'] LOOP
+    EXECUTE format('CREATE TRIGGER refuse_retired BEFORE INSERT OR UPDATE OR DELETE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_retired()', name);
+  END LOOP;
+END
+$$;
+
 -- ANALYZE copies values into a catalogue of the server, from which only a superuser can remove
 -- values. So ANALYZE skips every column with content; no plan needs their statistics.
 ALTER TABLE blob ALTER COLUMN text SET STATISTICS 0;

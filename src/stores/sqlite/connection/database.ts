@@ -1,5 +1,24 @@
 import type { DatabaseSync, DatabaseSyncOptions } from 'node:sqlite';
 
+/** The pages of one step of a copy: all, because a write between two steps restarts the copy. */
+const ALL_PAGES = 2 ** 31 - 1;
+
+/**
+ * Copies a database into a new file, as of one moment, in a thread. Other connections go on reading
+ * and writing. The copy has no WAL, so readers of the copy leave no file next to it.
+ *
+ * @throws SQLite's error
+ */
+export async function copyDatabase(from: DatabaseSync, path: string): Promise<void> {
+  await process.getBuiltinModule('node:sqlite').backup(from, path, { rate: ALL_PAGES });
+  const copy = openDatabase(path);
+  try {
+    copy.exec('PRAGMA journal_mode = DELETE');
+  } finally {
+    copy.close();
+  }
+}
+
 /**
  * Opens a connection of Node's SQLite.
  *

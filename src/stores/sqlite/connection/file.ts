@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StoreError } from '../../errors.ts';
@@ -53,6 +53,45 @@ export function isPresent(path: string): boolean {
  * wins and both find one complete file.
  */
 export function createWhole(path: string, write: (path: string) => void): void {
+  requireFree(path);
+  const workshop = makeFolder(path);
+  const draft = join(workshop, 'draft.db');
+  try {
+    write(draft);
+    publish(draft, path);
+  } finally {
+    rmSync(workshop, { recursive: true });
+  }
+  syncFolder(dirname(path));
+}
+
+/**
+ * Creates a file that is complete from the moment it has its name, and never replaces a file. If
+ * `write` resolves to false, the temporary file is deleted.
+ */
+export async function createLater(path: string, write: (path: string) => Promise<boolean>): Promise<boolean> {
+  if (existsSync(path)) throw alreadyThere(path);
+  requireFree(path);
+  const workshop = makeFolder(path);
+  const draft = join(workshop, 'draft.db');
+  try {
+    if (!(await write(draft))) return false;
+    linkSync(draft, path);
+  } catch (error) {
+    throw errno(error) === 'EEXIST' ? alreadyThere(path) : error;
+  } finally {
+    rmSync(workshop, { recursive: true });
+  }
+  syncFolder(dirname(path));
+  return true;
+}
+
+function alreadyThere(path: string): StoreError {
+  return new StoreError('store_failed', `${path} already exists. Name another file.`, { evidence: { path } });
+}
+
+/** Checks that a new store can have this path. */
+function requireFree(path: string): void {
   const folder = dirname(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new StoreError('store_not_found', `The folder ${folder} does not exist. Create it first.`, {
@@ -69,15 +108,6 @@ export function createWhole(path: string, write: (path: string) => void): void {
       );
     }
   }
-  const workshop = makeFolder(path);
-  const draft = join(workshop, 'draft.db');
-  try {
-    write(draft);
-    publish(draft, path);
-  } finally {
-    rmSync(workshop, { recursive: true });
-  }
-  syncFolder(folder);
 }
 
 // A folder, because its name is unique to this process, and removing it removes all files of SQLite

@@ -134,6 +134,14 @@ CREATE TABLE scrub (
 
 INSERT INTO scrub (one, erasures, rewritten, cut) VALUES (1, 0, 0, 0);
 
+-- A row after the store was retired: its entries go on in another store, and no process writes to
+-- this one.
+CREATE TABLE retired (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  at TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+
 -- Effect log.
 
 -- One row: the fence of the last lease.

@@ -9,6 +9,7 @@ import { isDuplicate } from '../errors.ts';
 import type { FactWriter } from '../facts/fact-writer.ts';
 import type { HashIndex } from '../ledger/hash-index.ts';
 import { prepareEraseAnswers } from '../ledger/oracle.ts';
+import { prepareRefuseRetired } from '../ledger/retirement.ts';
 import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
 
 /** The maximum number of trajectories with heads in memory. Each further one costs one lookup. */
@@ -59,14 +60,16 @@ export class BatchWriter {
   readonly #dropSnapshots: StatementSync;
   readonly #mark: StatementSync;
   readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
-  readonly #checkSchema: () => void;
+  readonly #checkStore: () => void;
   #seenVersion: unknown;
 
   /** `path` names the store in errors. */
   constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string) {
-    this.#checkSchema = (): void => {
+    const refuseRetired = prepareRefuseRetired(db, path);
+    this.#checkStore = (): void => {
       const { version } = readMark(db);
       if (version !== SCHEMA_VERSION) throw newerSchemaError(path, version, SCHEMA_VERSION);
+      refuseRetired();
     };
     this.#effects = effects;
     this.#facts = facts;
@@ -92,12 +95,13 @@ export class BatchWriter {
    * Call this first in every transaction. It clears the caches if another connection has written.
    *
    * @throws {StoreError} `store_newer_schema` if that connection has migrated the file, because no
-   *   write of this version fits the new schema
+   *   write of this version fits the new schema; `store_retired` if that connection has retired the
+   *   store
    */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
     if (version !== this.#seenVersion) {
-      this.#checkSchema();
+      this.#checkStore();
       this.#forgetHeads();
     }
     this.#seenVersion = version;

@@ -68,8 +68,8 @@ export interface GroupCommitOptions {
  * The handle is also poisoned if a file of the store was removed, renamed or replaced: a commit is
  * answered only when it is in the file at the store's path.
  *
- * The handle is also poisoned if a newer version has migrated the file. In that case no waiting job
- * is written.
+ * The handle is also poisoned if a newer version has migrated the file, or the store was retired.
+ * No waiting job is written then.
  */
 export class GroupCommit {
   readonly #db: DatabaseSync;
@@ -479,12 +479,12 @@ export class GroupCommit {
     this.#isWalLong = false;
     this.#isRestDue = false;
     void this.#copier.end();
-    const isMigrated = isAssizeError(cause, 'store_newer_schema');
-    const isExplained = isMigrated || isAssizeError(cause, 'store_poisoned');
+    const isUnwritten = isAssizeError(cause, 'store_newer_schema') || isAssizeError(cause, 'store_retired');
+    const isExplained = isUnwritten || isAssizeError(cause, 'store_poisoned');
     this.#failure = isExplained ? (cause as StoreError) : poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) {
-      // The check finds a migration before anything is written.
-      if (isMigrated) job.fail(this.#failure);
+      // The check finds a migration or a retirement before anything is written.
+      if (isUnwritten) job.fail(this.#failure);
       else job.doubt(this.#failure);
     }
     for (const { reject } of this.#scrubs.splice(0)) reject(this.#failure);

@@ -2,9 +2,11 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FactVector, FactWrite, Lease, LogStep, SnapshotRow } from '#ledger';
 import type { OracleRow } from '#oracle';
 import { factSize } from '../../facts.ts';
+import type { Retirement } from '../../retirement.ts';
 import type { TextWriter } from '../facts/text-writer.ts';
 import { prepareIntegrate, prepareLogSize } from '../ledger/log.ts';
 import { prepareOracleGet, prepareOraclePut } from '../ledger/oracle.ts';
+import { prepareRetire } from '../ledger/retirement.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { Writers } from './commit.ts';
 
@@ -16,6 +18,7 @@ export interface WriteOperations {
   integrate(step: LogStep): boolean;
   putSnapshot(row: SnapshotRow, erasures: number): void;
   dropSnapshots(): void;
+  retire(retirement: Retirement): void;
   /** Raises the fence of effects. */
   raise(): Pick<Lease, 'fence' | 'lastEpoch'>;
   claimKey(offered: Uint8Array): Uint8Array;
@@ -45,6 +48,7 @@ const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<Writ
   },
   putSnapshot: ({ text }) => ({ rows: 1, bytes: text.length }),
   dropSnapshots: () => ONE_ROW,
+  retire: () => ONE_ROW,
   raise: () => ONE_ROW,
   claimKey: () => ONE_ROW,
   putVectors: (_, vectors) => ({
@@ -75,6 +79,7 @@ export function prepareOperations(
     integrate: prepareIntegrate(db, ids, prepareLogSize(db)),
     putSnapshot: preparePutSnapshot(db),
     dropSnapshots: prepareDropSnapshots(db),
+    retire: prepareRetire(db),
     raise: () => effects.raise(),
     claimKey: (offered) => facts.claimKey(offered),
     putVectors: (embedder, vectors) => texts.putVectors(embedder, vectors),
