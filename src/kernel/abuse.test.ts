@@ -72,6 +72,8 @@ describe('the text of a pattern', () => {
   });
 });
 
+const ASKED = { action: 'add', role: { name: 'worker', params: {} }, args: null };
+
 describe('where rule and action both name a channel', () => {
   const rule = { rule: { spec: { channel: 'nurse' } } } as never;
   const held = { reason: 'policy_needs_approval', detail: 'held back' } as const;
@@ -87,9 +89,9 @@ describe('where rule and action both name a channel', () => {
 
   test('only a principal that is both may resolve it', () => {
     const domain = define();
-    expect(counselorKind(domain, 'cfo+nurse', 'both', ['alice'])).toBe('cfo+nurse');
+    expect(counselorKind(domain, 'cfo+nurse', 'both', ['alice'], ASKED)).toBe('cfo+nurse');
     for (const one of ['nora', 'carl']) {
-      const { code, message } = refusal(() => counselorKind(domain, 'cfo+nurse', one, ['alice']));
+      const { code, message } = refusal(() => counselorKind(domain, 'cfo+nurse', one, ['alice'], ASKED));
       expect(code).toBe('unauthorised_counselor');
       expect(message).toContain('cfo and nurse');
     }
@@ -110,12 +112,12 @@ test('no requester of several may resolve, in any normal form of the name', () =
     for (const name of requesters) {
       for (const principal of [name, ...forms.map((form) => name.normalize(form))]) {
         for (const channel of ['nurse', 'any']) {
-          const { code } = refusal(() => counselorKind(domain, channel, principal, written));
+          const { code } = refusal(() => counselorKind(domain, channel, principal, written, ASKED));
           expect(code, `${channel} ${principal}`).toBe('unauthorised_counselor');
         }
       }
     }
-    expect(counselorKind(domain, 'nurse', 'zoe', written)).toBe('nurse');
+    expect(counselorKind(domain, 'nurse', 'zoe', written, ASKED)).toBe('nurse');
   }
 });
 

@@ -29,10 +29,12 @@ export type KernelErrorCode =
    */
   | 'changed_since'
   /**
-   * The result violates an invariant, and the approval has no `override`. Approve with `override`,
-   * or reject.
+   * The result violates an invariant that some approver has not overridden. Reject the proposal, or
+   * correct `onApprove` so that an approval makes the invariant pass.
    */
   | 'override_needed'
+  /** The result violates a final invariant, which no approval overrides. Reject the proposal. */
+  | 'final_rule'
   /**
    * The counselor's replacement state does not fit the schema, or changes paths that are not
    * frozen. Correct the state.

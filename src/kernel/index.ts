@@ -21,6 +21,8 @@ export type { ActionSpec, Binding, Domain, Rule } from './domain/domain.ts';
 export type {
   Action,
   ApplyContext,
+  CounseledProposal,
+  CounselorContext,
   CounselorPredicate,
   DomainSpec,
   FailureIntent,
@@ -90,7 +92,15 @@ export {
   type Rejected,
   type Ruling,
 } from './judge/adjudicate.ts';
-export { approvePending, type CounselorApproval, type CounselorCommit, type PendingProposal } from './judge/approve.ts';
+export {
+  type Approver,
+  approvePending,
+  type CounselorApproval,
+  type CounselorCommit,
+  overridesOf,
+  type PendingProposal,
+  seenOf,
+} from './judge/approve.ts';
 export {
   memoryScope,
   STATEMENT_TEXTS,

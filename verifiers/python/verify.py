@@ -380,7 +380,7 @@ delta = state:stored_operations effects:[effect] beliefs:[change]
 proposed = state:stored_operations effects:[effect] beliefs:empty
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
-counselor = principal:text as:text method:text override?:true overridden?:[detection] reason?:text
+counselor = principal:text as:text method:text at?:instant override?:true overridden?:[detection] reason?:text
 intent = action:text role:role args:stored observations:[observation] calls?:salted
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
   approval:stored_operations budget_cost:{count} key_hash?:hash questions?:salted
@@ -395,7 +395,7 @@ branch = +entry source_trajectory_id:text source_commit_id:hash domain:domain co
   note:text policy_hash?:hash detection_vector?:[detection]
 commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action delta:delta observations:[observation]
   budget_cost:{count} compiler_version:text key_hash?:hash policy?:policy resolves?:hash counselor?:counselor
-  detection_vector?:[detection]
+  approved_by?:[counselor] detection_vector?:[detection]
 rejection = +entry intent:intent detail:text reason:invalid_authority|policy_denied|budget_exhausted|
   precondition_failed|unknown_tool|type_mismatch|unjudged_call|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
@@ -640,7 +640,7 @@ def check_settlement_form(p: Dict[str, Any]) -> None:
     args = p["action"]["args"]
     obey("settlement.args", is_settlement_args(args) and is_built_in(p["action"]["role"]), "no settlement", "malformed")
     free = p["delta"] == NO_DELTA and not p["budget_cost"]
-    said = any(m in p for m in ("key_hash", "policy", "counselor", "detection_vector"))
+    said = any(m in p for m in ("key_hash", "policy", "counselor", "approved_by", "detection_vector"))
     obey("settlement.delta", free and not said, "a settlement that does something else", "malformed")
     settled, decided = args["settled"], args.get("decided")
     effects = [effect for of in settled for effect in of["effects"]]
@@ -825,6 +825,7 @@ class Pending(NamedTuple):
     expires: Optional[str]
     approvals: int
     given: List[Dict[str, Any]]                          # approved_by
+    invariant: Optional[str]                             # invariant_id: the rule that escalated
     effect: Optional[Tuple[str, Optional[str], str]]     # of one that waits: id, the commit that named it, writ_id
 
 
@@ -927,6 +928,21 @@ class Chain:
             composed = {unicodedata.normalize("NFC", name) for name in names}
             obey(rule, len(composed) == len(names), "one person approves it twice")
 
+    def check_override(self, rule: str, pending: Pending, counselor: Dict[str, Any], vector: List[Dict[str, Any]]) -> None:
+        """Each violation is overridden by every approver, and by name."""
+        def violation(item: Dict[str, Any]) -> str:
+            says = item.get("detail") if item["invariant_id"] != pending.invariant else None
+            return hash_of([item["invariant_id"], item["result"], says])
+
+        approvers = [*pending.given, counselor]
+        broken = {violation(item) for item in vector if item["result"] != "pass"}
+        obey(rule, all(("override" in c) == ("overridden" in c) for c in approvers), "an override of nothing named")
+        overridden = [{violation(item) for item in c["overridden"]} for c in approvers if "override" in c]
+        obey(rule, overridden != [] or broken == set(), "something does not pass, and nobody overrides it")
+        obey(rule, len(overridden) in (0, len(approvers)), "overridden, but not by all who approved")
+        obey(rule, all(seen and broken <= seen for seen in overridden),
+             "not all that does not pass was overridden by all who approved")
+
     def check_commit(self, id: str, p: Dict[str, Any]) -> None:
         obey("commit.parent-commit", p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")
         if is_settling(p):
@@ -947,15 +963,12 @@ class Chain:
             self.check_channel("commit.channel", pending, p["counselor"])
             self.check_unexpired("commit.expired", pending, p["at"])
             obey("commit.approvals", len(pending.given) + 1 == pending.approvals, "not as many approvals as it takes")
-            obey("commit.approvals", "override" not in p["counselor"] or all("override" in c for c in pending.given),
-                 "overridden, but not by all who approved")
-            broken = {hash_of(item) for item in p["detection_vector"] if item["result"] != "pass"}
-            obey("commit.approvals", all(broken <= {hash_of(item) for item in c["overridden"]}
-                                         for c in pending.given if "overridden" in c),
-                 "not all that does not pass was overridden by all who approved")
+            obey("commit.approvals", hash_of(p.get("approved_by", [])) == hash_of(pending.given),
+                 "not the earlier approvals of the pending")
             self.check_another("commit.approvals", pending, p["counselor"])
+            self.check_override("commit.approvals", pending, p["counselor"], p["detection_vector"])
         else:
-            obey("commit.direct", "counselor" not in p, "a counselor, but nothing resolved")
+            obey("commit.direct", "counselor" not in p and "approved_by" not in p, "a counselor, but nothing resolved")
         self.last_commit = id
         if p["delta"]["effects"]:
             self.unsettled[id] = (p["writ_id"], {effect["id"] for effect in p["delta"]["effects"]})
@@ -1107,7 +1120,7 @@ class Chain:
         q = p["proposal"]
         rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
         self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, put_up_members(p), p["channel"],
-                                p.get("expires"), approvals, given or [], effect)
+                                p.get("expires"), approvals, given or [], p.get("invariant_id"), effect)
         if effect is None:
             self.frozen = id if p["freezes"] == "world" else None
             self.use(q["writ_id"])
@@ -1119,9 +1132,11 @@ class Chain:
              and hash_of(given[:-1]) == hash_of(pending.given),
              "approved_by does not go on by one")
         obey("pending.approved-by", len(given) < approvals, "the last approval is a commit")
+        obey("pending.approved-by", given[-1].get("at") == p["at"], "approved at another time than the entry's")
         self.check_channel("pending.counselor", pending, given[-1])
         self.check_unexpired("pending.counselor", pending, p["at"])
         self.check_another("pending.counselor", pending, given[-1])
+        self.check_override("pending.counselor", pending, given[-1], [])
 
     def check_delegation(self, id: str, p: Dict[str, Any]) -> None:
         child, concludes = p["child_trajectory_id"], p.get("concludes")

@@ -552,6 +552,8 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
         footprint: patterns.map(patternText),
         ...(rule.kind === 'eachCall' ? { tool: rule.tool } : {}),
         ...several(rule.approvals),
+        // Written only if declared, as `approvals`.
+        ...(rule.final === true ? { final: true } : {}),
       })),
       counselors: Object.keys(spec.counselors ?? {}).sort(),
       freeze: spec.freeze ?? 'world',

@@ -65,7 +65,7 @@ export interface Action<State, Args, Params = RoleParams> {
    * only if the domain declares a `memory`.
    */
   readonly beliefs?: (args: Args, context: { readonly role: Params }) => readonly MemoryStatement[];
-  /** Writes the approval of an escalated proposal into the state. */
+  /** Writes an approval of an escalated proposal into the state, once for each approver, in order. */
   readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
   /**
    * The intent to propose if an effect fails permanently after the commit and before any
@@ -88,8 +88,27 @@ export interface Action<State, Args, Params = RoleParams> {
   readonly approvals?: number;
 }
 
-/** Whether a principal is a counselor of that kind (Agentic Redux, Definition A.61). */
-export type CounselorPredicate = (principal: string) => boolean;
+/** The proposal that a counselor would decide on, as a predicate sees it: a frozen copy. */
+export interface CounseledProposal {
+  readonly action: string;
+  readonly role: { readonly name: string; readonly params: RoleParams };
+  readonly args: any;
+  /** The changing calls of the proposal. Absent if it has none. */
+  readonly calls?: readonly Pick<ProposedCall, 'tool' | 'input'>[];
+}
+
+/** The second argument of a counselor predicate. */
+export interface CounselorContext {
+  readonly proposal: CounseledProposal;
+  /** The principal that proposed. */
+  readonly requester: string;
+}
+
+/**
+ * Whether a principal is a counselor of that kind for the proposal (Agentic Redux, Definition
+ * A.61). The function must be pure in its inputs: deep replay calls it again.
+ */
+export type CounselorPredicate = (principal: string, context: CounselorContext) => boolean;
 
 /**
  * The declaration that `defineDomain` accepts. `Actions` holds the arguments by action as `apply`

@@ -19,11 +19,16 @@ export interface InvariantOptions<State> {
   /** Number of different approvers that escalations of this invariant need: 1 to 8. Default: 1. */
   readonly approvals?: number;
   /**
-   * Writes the approval into the state, so the escalated state passes when it is committed as
-   * approved (docs/decisions/006-approvals.md). For an `each` invariant, `keys` are those of the
-   * escalated member.
+   * Writes an approval into the state, so the escalated state passes when it is committed as
+   * approved (docs/decisions/006-approvals.md). Runs once for each approver, in order. For an
+   * `each` invariant, `keys` are those of the escalated member.
    */
   readonly onApprove?: (state: State, approval: Approval & { readonly keys: readonly string[] }) => void;
+  /**
+   * No approval with override commits a state that this invariant does not pass, and no root or
+   * branch begins with one. Default: false.
+   */
+  readonly final?: boolean;
 }
 
 /** Figures over the members of a collection. Each change of a member updates them. */

@@ -51,7 +51,7 @@ const SPEC = z.strictObject({
   build: z.string().optional(),
 });
 
-const OPTIONS = { channel: z.string().optional(), approvals, onApprove: fn.optional() };
+const OPTIONS = { channel: z.string().optional(), approvals, onApprove: fn.optional(), final: z.boolean().optional() };
 
 const GROUPED = { id: z.string(), path: z.string(), reads: pointers, ...OPTIONS };
 const FIGURED = { ...GROUPED, per: fn.optional(), with: fn.optional(), check: fn };

@@ -51,8 +51,8 @@ export interface Escalated {
   readonly compiled: Compiled;
   readonly patches: readonly PatchOperation[];
   /**
-   * The patches of the approval mark, with `$counselor` for the approver and the proposal's time
-   * for the time of approval.
+   * The patches of the marks of all approvals, with `$counselor`, `$counselor-2` and so on for the
+   * approvers, and the proposal's time for the times of approval.
    */
   readonly approval: readonly PatchOperation[];
   readonly reason: 'invariant_escalated' | ApprovalDemand['reason'];
@@ -69,6 +69,20 @@ export type Ruling = Approved | Rejected | Escalated;
 
 /** Stands for the counselor's name before the approval. */
 export const COUNSELOR_PLACEHOLDER = '$counselor';
+
+/** One approver, as `onApprove` receives it. */
+export interface Mark {
+  readonly counselor: string;
+  readonly at: string;
+}
+
+/** The marks of `count` approvers that are still missing, from the number `first` on. */
+export function placeholderMarks(first: number, count: number, at: string): Mark[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = first + index;
+    return { counselor: number === 1 ? COUNSELOR_PLACEHOLDER : `${COUNSELOR_PLACEHOLDER}-${number}`, at };
+  });
+}
 
 /**
  * The steps of a proposal: compile, candidate, the invariants in order. The first that does not
@@ -189,7 +203,7 @@ function escalation(
 ): Escalated | Rejected {
   const mark = new Draft(draft.state, world.owned);
   try {
-    markApproval(mark, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: inputs.at });
+    markApprovals(mark, compiled, finding, placeholderMarks(1, approvalsFor(compiled, finding), inputs.at));
     const marks = changesOf(mark);
     const outside = changeOutside(closureOf(compiled, finding).patterns, marks);
     if (outside !== undefined) throw new FootprintFault(toPointer(outside.keys), 'write');
@@ -275,18 +289,21 @@ export function closureOf(
 }
 
 /**
- * Lets the action and the escalating rule write the approval into the state
+ * Lets the action and the escalating rule write each approval into the state, in order
  * (docs/decisions/006-approvals.md).
  */
-export function markApproval(
+export function markApprovals(
   draft: Draft,
   compiled: Compiled,
   finding: Pick<Finding, 'rule' | 'keys'> | undefined,
-  approval: { counselor: string; at: string },
+  approvals: readonly Mark[],
 ): void {
   const { action, args, role } = compiled;
-  draft.within(closureOf(compiled, finding).scope, (state) => {
-    refusePromise(action.onApprove?.(state, args, { ...approval, role: role.params }), 'onApprove');
-    refusePromise(finding?.rule.spec.onApprove?.(state, { ...approval, keys: finding.keys }), 'onApprove');
-  });
+  const { scope } = closureOf(compiled, finding);
+  for (const approval of approvals) {
+    draft.within(scope, (state) => {
+      refusePromise(action.onApprove?.(state, args, { ...approval, role: role.params }), 'onApprove');
+      refusePromise(finding?.rule.spec.onApprove?.(state, { ...approval, keys: finding.keys }), 'onApprove');
+    });
+  }
 }

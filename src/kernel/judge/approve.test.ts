@@ -65,6 +65,7 @@ function domainOf(invariants: readonly Invariant<any>[] = [ask, never], more: ob
 }
 
 const role = { name: 'worker', params: {} };
+const ASKED = { action: 'add', role, args: 7 };
 
 function propose(world: World, action: string, args: Json): PendingProposal {
   const intent = { action, role, args };
@@ -175,7 +176,7 @@ describe('an approval', () => {
     const world = open(domainOf([{ ...ask, approvals: 3 }, never]));
     const waiting = propose(world, 'add', 7);
     expect(waiting.approvals).toBe(3);
-    const given: { principal: string }[] = [];
+    const given: { principal: string; at: string }[] = [];
     for (const [principal, complete] of [
       ['dr a', false],
       ['dr b', false],
@@ -184,7 +185,7 @@ describe('an approval', () => {
       const commit = decide(world, { ...waiting, approvedBy: given }, { principal });
       expect(commit).toMatchObject({ complete, as: 'doctor' });
       commit.undo();
-      given.push({ principal });
+      given.push({ principal, at: AT });
       const again = (): unknown => decide(world, { ...waiting, approvedBy: given }, { principal });
       expect(codeOf(again)).toBe('already_approved');
     }
@@ -197,7 +198,7 @@ describe('an approval', () => {
     const waiting = propose(world, 'add', 7);
     const approvedWith = (override: boolean): PendingProposal => ({
       ...waiting,
-      approvedBy: [{ principal: 'dr a', override }],
+      approvedBy: [{ principal: 'dr a', at: AT, override }],
     });
     expect(codeOf(() => decide(world, waiting))).toBe('override_needed');
     expect(codeOf(() => decide(world, approvedWith(true)))).toBe('override_needed');
@@ -235,7 +236,7 @@ describe('authority to resolve', () => {
     ['any', 'judy', 'alice', 'judge'],
     ['any', 'dr who', 'alice', 'doctor'],
   ])('on channel %s %s, asked by %s, as %s', (channel, principal, requester, as) => {
-    expect(counselorKind(domain, channel, principal, [requester])).toBe(as);
+    expect(counselorKind(domain, channel, principal, [requester], ASKED)).toBe(as);
   });
 
   test.each<[string, string, string, string]>([
@@ -245,15 +246,15 @@ describe('authority to resolve', () => {
     ['a kind that there is not', 'nurse', 'dr who', 'alice'],
     ['a kind named like the language’s own', 'constructor', 'dr who', 'alice'],
   ])('not %s', (_who, channel, principal, requester) => {
-    expect(codeOf(() => counselorKind(domain, channel, principal, [requester]))).toBe('unauthorised_counselor');
+    expect(codeOf(() => counselorKind(domain, channel, principal, [requester], ASKED))).toBe('unauthorised_counselor');
   });
 
   test('is denied without counselors, and if a predicate is only truthy', () => {
-    expect(codeOf(() => counselorKind(domainOf([], { counselors: {} }), 'any', 'judy', ['alice']))).toBe(
+    expect(codeOf(() => counselorKind(domainOf([], { counselors: {} }), 'any', 'judy', ['alice'], ASKED))).toBe(
       'unauthorised_counselor',
     );
     const loose = domainOf([], { counselors: { friend: () => 'yes' as never } });
-    expect(codeOf(() => counselorKind(loose, 'any', 'judy', ['alice']))).toBe('unauthorised_counselor');
+    expect(codeOf(() => counselorKind(loose, 'any', 'judy', ['alice'], ASKED))).toBe('unauthorised_counselor');
   });
 
   test('is asked before anything runs', () => {
@@ -510,9 +511,9 @@ describe('a channel', () => {
     const domain = domainOf([], {
       counselors: { doctor: (p: string) => p !== 'judy', judge: (p: string) => p !== 'dr who' },
     });
-    expect(counselorKind(domain, 'doctor+judge', 'dr judge', ['alice'])).toBe('doctor+judge');
+    expect(counselorKind(domain, 'doctor+judge', 'dr judge', ['alice'], ASKED)).toBe('doctor+judge');
     for (const one of ['judy', 'dr who']) {
-      expect(codeOf(() => counselorKind(domain, 'doctor+judge', one, ['alice']))).toBe('unauthorised_counselor');
+      expect(codeOf(() => counselorKind(domain, 'doctor+judge', one, ['alice'], ASKED))).toBe('unauthorised_counselor');
     }
   });
 
@@ -525,7 +526,7 @@ describe('a channel', () => {
     const domain = domainOf([], { counselors: { doctor: () => true } });
     for (const requesters of [['alice', 'zoé'], ['zoe\u0301']]) {
       for (const principal of ['zoé', 'zoe\u0301']) {
-        expect(codeOf(() => counselorKind(domain, 'doctor', principal, requesters))).toBe('unauthorised_counselor');
+        expect(codeOf(() => counselorKind(domain, 'doctor', principal, requesters, ASKED))).toBe('unauthorised_counselor');
       }
     }
   });

@@ -1,15 +1,17 @@
 import { isAssizeError } from '#base';
 import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
-import type { Rule } from '../domain/domain.ts';
+import type { Domain, Rule } from '../domain/domain.ts';
+import type { CounseledProposal } from '../domain/domain-spec.ts';
 import { changeOutside, compileScope, type Pattern, patternFromText, WHOLE_STATE } from '../domain/footprint.ts';
+import type { InvariantResult } from '../domain/invariant-result.ts';
 import { changesFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { KernelError, messageOf, PROPOSE_AGAIN_HINT } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
-import { COUNSELOR_PLACEHOLDER, closureOf, markApproval } from './adjudicate.ts';
+import { closureOf, type Mark, markApprovals, placeholderMarks } from './adjudicate.ts';
 import { callsOf } from './calls.ts';
 import { runApply } from './candidate.ts';
 import { approvalsFor, checkAnother, counselorKind } from './channel.ts';
@@ -33,17 +35,19 @@ export interface PendingProposal {
   readonly channel: string;
   /** The number of different approvers that it needs, and the approvers so far. */
   readonly approvals: number;
-  readonly approvedBy: readonly {
-    readonly principal: string;
-    readonly override?: boolean;
-    /**
-     * The violations at the time of an approval with override. Absent if they were not recorded.
-     */
-    readonly overridden?: Vector;
-  }[];
+  readonly approvedBy: readonly Approver[];
   readonly freezes: 'world' | readonly string[];
-  /** The requester and the grantors of the writ down from its root. None of them may approve. */
+  /** The requester, and the grantors of its writ. None of them may approve. */
   readonly requesters: readonly string[];
+}
+
+/** One of several approvers of a pending proposal. */
+export interface Approver {
+  readonly principal: string;
+  readonly at: string;
+  readonly override?: boolean;
+  /** The violations that the approver overrode. Absent if they were not recorded. */
+  readonly overridden?: Vector;
 }
 
 export interface CounselorApproval {
@@ -51,7 +55,7 @@ export interface CounselorApproval {
   readonly at: string;
   /**
    * Commit although the result does not pass every invariant. The vector shows the violations.
-   * Every approver must set it.
+   * Every approver must set it for the same violations. No final invariant can be overridden.
    */
   readonly override?: boolean;
   /**
@@ -71,6 +75,8 @@ export interface CounselorCommit {
   readonly vector: Vector;
   /** The part of the vector that does not pass. */
   readonly broken: Vector;
+  /** The violations that the approver overrides: `broken`, and those of the earlier approvers. */
+  readonly overrides: Vector;
   readonly overridden: boolean;
   /**
    * Whether all required approvers have approved. If not, the change must be undone: it only shows
@@ -84,13 +90,13 @@ export interface CounselorCommit {
 }
 
 /**
- * Commits a pending proposal: with its approval mark, or as the counselor's own state. The rerun
- * must produce the change that was submitted for approval. The result must pass every invariant or
- * be overridden, and the vector records both. If several approvals are needed, each approver must
- * be different and approve the same change. On an error the state is unchanged.
+ * Commits a pending proposal: with the marks of all approvers, or as the counselor's own state. The
+ * rerun must produce the change that was submitted for approval. The result must pass every
+ * invariant or be overridden, and the vector records both. If several approvals are needed, each
+ * approver must be different and approve the same change. On an error the state is unchanged.
  *
  * @throws KernelError `unauthorised_counselor`, `already_approved`, `changed_since`,
- * `override_needed`, `invalid_replacement`
+ * `override_needed`, `final_rule`, `invalid_replacement`
  */
 export function approvePending(
   world: World,
@@ -98,7 +104,7 @@ export function approvePending(
   counselor: CounselorApproval,
   authority: Authority,
 ): CounselorCommit {
-  const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters);
+  const as = counselorKind(world.domain, waiting.channel, counselor.principal, waiting.requesters, seenOf(waiting));
   checkAnother(counselor.principal, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSinceError(`${compiled.reason}: ${compiled.detail}`);
@@ -106,10 +112,10 @@ export function approvePending(
   if (counselor.replacement !== undefined) checkReplacement(waiting, compiled, counselor.replacement);
   const draft = new Draft(world.state, world.owned);
   try {
-    const open =
+    const { open, settled } =
       counselor.replacement === undefined
         ? approveExactly(world, waiting, counselor, compiled, draft)
-        : replace(draft, waiting, counselor.replacement);
+        : { open: replace(draft, waiting, counselor.replacement), settled: NO_RULES };
     const changes = changesOf(draft);
     const outside = changeOutside(open, changes);
     if (outside !== undefined)
@@ -118,17 +124,21 @@ export function approvePending(
       );
     const fault = changesFault(world.domain.state, draft.state, changes);
     if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
-    const vector = approvedVector(world, waiting, draft.state);
+    const vector = approvedVector(world, waiting, draft.state).map((item) =>
+      item.result === 'escalate' && settled.has(item.invariant_id) ? passed(item) : item,
+    );
     const broken = vector.filter(({ result }) => result !== 'pass');
-    if (broken.length > 0) checkOverride(waiting, counselor, broken);
+    const overrides = overridesOf(world.domain, waiting.approvedBy, broken);
+    checkOverride(world.domain, waiting, counselor, broken, overrides);
     return {
       as,
       compiled,
       changes,
       vector,
       broken,
-      overridden: broken.length > 0,
-      complete: waiting.approvedBy.length + 1 >= waiting.approvals,
+      overrides,
+      overridden: isOverride(waiting, broken),
+      complete: missingApprovals(waiting) === 0,
       patches: () => patchesOf(world.domain, draft.state, changes),
       keep: () => {
         world.adopt(draft);
@@ -156,31 +166,74 @@ function approvedVector({ domain }: World, waiting: PendingProposal, state: Draf
     (spec.approvals ?? 1) <= waiting.approvals;
   return detectionVector(domain, state, waiting.inputs.calls).map((item, index) =>
     item.result === 'escalate' && isSettled(domain.rules[index] as Rule)
-      ? { invariant_id: item.invariant_id, result: 'pass' }
+      ? passed(item)
       : item,
   );
 }
 
-/** Both ways of producing the approved state return the patterns that they may have changed. */
+function passed({ invariant_id }: Vector[number]): Vector[number] {
+  return { invariant_id, result: 'pass' };
+}
+
+/** The number of approvals that are missing after the present one. */
+function missingApprovals({ approvals, approvedBy }: PendingProposal): number {
+  return Math.max(approvals - approvedBy.length - 1, 0);
+}
+
+const NO_RULES: ReadonlySet<string> = new Set();
+
+/** The members of a pending proposal that a counselor predicate sees. */
+export function seenOf({ intent, inputs }: Pick<PendingProposal, 'intent' | 'inputs'>): CounseledProposal {
+  return { ...intent, ...(inputs.calls === undefined ? {} : { calls: inputs.calls }) };
+}
+
+/** An approved state: the patterns that it may have changed, and the escalations that need no override. */
+interface ApprovedState {
+  readonly open: readonly Pattern[];
+  /** The rules that only escalate because approvals are missing. */
+  readonly settled: ReadonlySet<string>;
+}
+
+/** Writes the proposal and the marks of its approvers so far, the present one included. */
 function approveExactly(
   world: World,
   waiting: PendingProposal,
-  counselor: CounselorApproval,
+  { principal, at }: CounselorApproval,
   compiled: Compiled,
   draft: Draft,
-): readonly Pattern[] {
+): ApprovedState {
   const finding = rerun(world, waiting, compiled, draft);
-  const preview = new Draft(draft.state, world.owned);
-  try {
-    markApproval(preview, compiled, finding, { counselor: COUNSELOR_PLACEHOLDER, at: waiting.inputs.at });
-    if (!same(patchesOf(world.domain, preview.state, changesOf(preview)), waiting.approval))
-      throw changedSinceError('the approval would now be recorded differently');
-  } finally {
-    preview.undo();
-    draft.exchangeRoot(preview.state);
-  }
-  markApproval(draft, compiled, finding, { counselor: counselor.principal, at: counselor.at });
-  return closureOf(compiled, finding).patterns;
+  const marked = <T>(marks: readonly Mark[], look: (preview: Draft) => T): T => {
+    const preview = new Draft(draft.state, world.owned);
+    try {
+      markApprovals(preview, compiled, finding, marks);
+      return look(preview);
+    } finally {
+      preview.undo();
+      draft.exchangeRoot(preview.state);
+    }
+  };
+  const rulesWith = (result: InvariantResult['result'], marks: readonly Mark[]): string[] =>
+    marked(marks, ({ state }) => approvedVector(world, waiting, state))
+      .filter((item) => item.result === result)
+      .map(({ invariant_id }) => invariant_id);
+  const { approvals, approvedBy, inputs } = waiting;
+  const approval = marked(placeholderMarks(1, approvals, inputs.at), (preview) =>
+    patchesOf(world.domain, preview.state, changesOf(preview)),
+  );
+  if (!same(approval, waiting.approval)) throw changedSinceError('the approval would now be recorded differently');
+
+  const given = [...approvedBy.map((one) => ({ counselor: one.principal, at: one.at })), { counselor: principal, at }];
+  const missing = missingApprovals(waiting);
+  // A rule that wants several names escalates for any first approver, and passes with the last.
+  const early = missing === 0 ? [] : rulesWith('escalate', placeholderMarks(1, given.length, inputs.at));
+  markApprovals(draft, compiled, finding, given);
+  const late =
+    early.length === 0 ? [] : rulesWith('pass', placeholderMarks(given.length + 1, missing, inputs.at));
+  return {
+    open: closureOf(compiled, finding).patterns,
+    settled: new Set(late.filter((id) => early.includes(id))),
+  };
 }
 
 /** Runs the proposal again. Its changes and statements must equal those submitted for approval. */
@@ -220,27 +273,84 @@ function checkApprovals({ domain }: World, { invariantId, approvals }: PendingPr
   if (needed !== approvals) throw changedSinceError(`it needs ${needed} approvals, not ${approvals}`);
 }
 
-/** Every approver that overrides a rule must know the violation and its detail. */
-function checkOverride({ approvedBy }: PendingProposal, { override }: CounselorApproval, broken: Vector): void {
-  const unaware = approvedBy.find((one) => one.override !== true);
-  if (override === true && unaware === undefined) {
-    checkSeen(approvedBy, broken);
-    return;
-  }
-  const what = `The approved state does not pass ${broken.map((item) => item.invariant_id).join(', ')}`;
-  const then =
-    unaware === undefined
-      ? 'approve it with override to commit it anyway'
-      : `${unaware.principal} approved it without override. ${PROPOSE_AGAIN_HINT}`;
-  throw new KernelError('override_needed', `${what}; ${then}.`, { evidence: { vector: broken } });
+/** Whether the present approver overrides. An override of one approver is asked of all others. */
+function isOverride({ approvedBy }: PendingProposal, broken: Vector): boolean {
+  return broken.length > 0 || approvedBy.some(({ override }) => override === true);
 }
 
-/** Outside the frozen part, another rule may have failed between two approvals. */
-function checkSeen(approvedBy: PendingProposal['approvedBy'], broken: Vector): void {
+/**
+ * The violations that the present approver overrides, in the order of the rules: those of the
+ * approved state, and those that earlier approvers overrode and that pass now.
+ */
+export function overridesOf(
+  { rules }: Domain,
+  approvedBy: readonly Pick<Approver, 'overridden'>[],
+  broken: Vector,
+): Vector {
+  const all = [...approvedBy.flatMap(({ overridden = [] }) => overridden), ...broken];
+  const byRule = new Map(all.map((item) => [item.invariant_id, item]));
+  return rules.flatMap(({ id }) => byRule.get(id) ?? []);
+}
+
+/**
+ * A violation commits only if every approver overrides it, and knows it. No approver overrides a
+ * final rule.
+ */
+function checkOverride(
+  domain: Domain,
+  waiting: PendingProposal,
+  { override }: CounselorApproval,
+  broken: Vector,
+  overrides: Vector,
+): void {
+  const finals = broken.filter(({ invariant_id: id }) => domain.rules.some((rule) => rule.id === id && isFinal(rule)));
+  if (finals.length > 0) throw finalError(finals);
+  if (!isOverride(waiting, broken)) return;
+  const { approvedBy } = waiting;
+  const unaware = approvedBy.find((one) => one.override !== true);
+  if (unaware !== undefined)
+    throw overrideNeeded(
+      `The approved state does not pass ${vectorDetail(broken)}, and ${unaware.principal} approved it without override. ${PROPOSE_AGAIN_HINT}.`,
+      overrides,
+    );
+  if (override === true) return checkSeen(waiting, broken);
+  const [first] = approvedBy;
+  throw overrideNeeded(
+    first === undefined
+      ? `The approved state does not pass ${vectorDetail(broken)}. Reject the proposal, or correct onApprove so that an approval makes the rule pass.`
+      : `${first.principal} approved although the proposal did not pass ${vectorDetail(overrides)}. ${PROPOSE_AGAIN_HINT}.`,
+    overrides,
+  );
+}
+
+function isFinal({ spec }: Rule): boolean {
+  return spec.final === true;
+}
+
+function finalError(finals: Vector): KernelError {
+  const are = finals.length === 1 ? 'is a final rule' : 'are final rules';
+  return new KernelError(
+    'final_rule',
+    `The approved state does not pass ${vectorDetail(finals)}. ${finals.map(({ invariant_id }) => invariant_id).join(', ')} ${are}, which no approval overrides. Reject the proposal.`,
+    { evidence: { vector: finals } },
+  );
+}
+
+function overrideNeeded(message: string, vector: Vector): KernelError {
+  return new KernelError('override_needed', message, { evidence: { vector } });
+}
+
+/**
+ * Between two approvals another rule may have failed. The words of the rule that escalated follow
+ * the marks of the approvers, so only its result is compared.
+ */
+function checkSeen({ approvedBy, invariantId }: PendingProposal, broken: Vector): void {
+  const violation = ({ invariant_id, result, detail }: Vector[number]): string =>
+    canonicalize({ invariant_id, result, ...(detail === undefined || invariant_id === invariantId ? {} : { detail }) });
   for (const { principal, overridden } of approvedBy) {
     if (overridden === undefined) continue;
-    const seen = new Set(overridden.map((item) => canonicalize(item)));
-    const unseen = broken.filter((item) => !seen.has(canonicalize(item)));
+    const seen = new Set(overridden.map(violation));
+    const unseen = broken.filter((item) => !seen.has(violation(item)));
     if (unseen.length > 0)
       throw changedSinceError(
         `${principal} approved it with override when ${vectorDetail(overridden)}, and now ${vectorDetail(unseen)}`,

@@ -1,8 +1,11 @@
 import { arg, checkArgument } from '#base';
+import { copyJson, WORLD_LIMITS } from '#canon';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
 import type { Domain } from '../domain/domain.ts';
+import type { CounseledProposal, CounselorContext } from '../domain/domain-spec.ts';
+import { frozen } from '../domain/host-code.ts';
 import { plainName } from '../domain/principal-name.ts';
-import { KernelError } from '../errors.ts';
+import { KernelError, messageOf } from '../errors.ts';
 import type { Compiled } from './compiled.ts';
 import type { Finding } from './finding.ts';
 
@@ -50,6 +53,7 @@ export function checkAnother(principal: string, approvedBy: readonly { readonly 
 /**
  * The channel under which a principal may resolve a pending proposal (Agentic Redux, Definition
  * A.61). The requester never may, neither under the own name nor through a child of the writ.
+ * `requesters`: the requester, and then the grantors of its writ.
  *
  * @throws KernelError `unauthorised_counselor`; ArgumentError `bad_argument`
  */
@@ -58,6 +62,7 @@ export function counselorKind(
   channel: string,
   principal: string,
   requesters: readonly string[],
+  proposal: CounseledProposal,
 ): string {
   checkArgument(arg.text, channel, 'channel');
   checkArgument(arg.text, principal, 'principal');
@@ -71,7 +76,8 @@ export function counselorKind(
     );
   }
   const kinds = Object.keys(domain.counselors);
-  const is = (kind: string): boolean => domain.counselors[kind]?.(principal) === true;
+  const context: CounselorContext = Object.freeze({ proposal: seenBy(proposal), requester: requesters[0] ?? '' });
+  const is = (kind: string): boolean => isOfKind(domain, kind, principal, channel, context);
   if (channel === ANY_COUNSELOR) {
     const kind = kinds.find(is);
     if (kind !== undefined) return kind;
@@ -83,6 +89,33 @@ export function counselorKind(
         ? `a counselor of the kind ${kinds.join(' or ')}`
         : `a counselor of the kind ${channel.split(AND).join(' and ')}`;
   throw unauthorised(`${principal} cannot resolve this proposal. It needs ${wanted}.`, principal, channel);
+}
+
+/** A predicate that throws names no counselor. */
+function isOfKind(
+  { counselors }: Domain,
+  kind: string,
+  principal: string,
+  channel: string,
+  context: CounselorContext,
+): boolean {
+  if (!Object.hasOwn(counselors, kind)) return false;
+  try {
+    return counselors[kind]?.(principal, context) === true;
+  } catch (error) {
+    throw unauthorised(
+      `The counselor predicate ${kind} failed for ${principal}: ${messageOf(error)}. Correct the predicate in the domain.`,
+      principal,
+      channel,
+    );
+  }
+}
+
+/** The members of a proposal that a predicate sees. No predicate can change the proposal. */
+function seenBy({ action, role, args, calls = [] }: CounseledProposal): CounseledProposal {
+  const seen = calls.map(({ tool, input }) => ({ tool, input }));
+  const proposal = { action, role, args, ...(seen.length === 0 ? {} : { calls: seen }) };
+  return frozen(copyJson(proposal, WORLD_LIMITS)) as unknown as CounseledProposal;
 }
 
 function unauthorised(message: string, principal: string, channel: string): KernelError {

@@ -97,10 +97,12 @@ export interface CounselorRecord {
   readonly as: string;
   /** How the principal was identified, such as `cli`. */
   readonly method: string;
+  /** The time of an approval that is not the last: that of its entry. */
+  readonly at?: Instant;
   readonly override?: true;
   /**
-   * For an approval with override that is not the last: the invariants that failed at that time. A
-   * commit has the whole vector.
+   * For an approval with override: the violations that the approver overrode. They failed at that
+   * time, or an earlier approver of the proposal overrode them.
    */
   readonly overridden?: readonly VectorItem[];
   readonly reason?: string;
@@ -132,7 +134,8 @@ export interface ProposalRecord {
   readonly at: Instant;
   readonly delta: Delta;
   /**
-   * The patches that the approval mark adds, with the placeholder `$counselor` for the approver.
+   * The patches that the marks of all approvals add, with the placeholders `$counselor`,
+   * `$counselor-2` and so on for the approvers.
    */
   readonly approval: Stored<readonly Patch[]>;
   readonly budget_cost: Amounts;
@@ -199,6 +202,8 @@ export interface CommitPayload extends Common<'commit'> {
   readonly policy?: PolicyRecord;
   readonly resolves?: Hash;
   readonly counselor?: CounselorRecord;
+  /** The earlier approvers of a proposal that needs several approvals, in order. */
+  readonly approved_by?: readonly CounselorRecord[];
   readonly detection_vector?: readonly VectorItem[];
 }
 

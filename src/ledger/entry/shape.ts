@@ -68,7 +68,7 @@ const isVector: Check = listOf(
 );
 const isCounselor = members(
   { principal: isText, as: isText, method: isText },
-  { override: (v) => v === true, overridden: isVector, reason: isText },
+  { at: isTime, override: (v) => v === true, overridden: isVector, reason: isText },
 );
 const isCounselors: Check = listOf(isCounselor);
 const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
@@ -152,7 +152,14 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       budget_cost: isAmounts,
       compiler_version: isText,
     },
-    { key_hash: isHash, policy: isPolicy, resolves: isHash, counselor: isCounselor, detection_vector: isVector },
+    {
+      key_hash: isHash,
+      policy: isPolicy,
+      resolves: isHash,
+      counselor: isCounselor,
+      approved_by: isCounselors,
+      detection_vector: isVector,
+    },
   ],
   rejection: [
     { intent: isIntent, reason: REASONS, detail: isText },

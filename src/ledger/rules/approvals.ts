@@ -43,8 +43,19 @@ export function partialApprovalFault(step: PendingPayload, before: PendingPayloa
     return { rule: 'pending.approved-by', detail: 'its earlier approvals differ from the recorded ones' };
   if (given.length >= needed) return { rule: 'pending.approved-by', detail: 'the last approval must be a commit' };
 
-  const notAnother = byAnother(given.at(-1) as CounselorRecord, earlier);
-  return notAnother === undefined ? undefined : { rule: 'pending.counselor', detail: notAnother };
+  const last = given.at(-1) as CounselorRecord;
+  if (last.at !== step.at)
+    return { rule: 'pending.approved-by', detail: 'the time of the added approval is not the time of the entry' };
+  const fault = byAnother(last, earlier) ?? overrideFault(given, [], step);
+  return fault === undefined ? undefined : { rule: 'pending.counselor', detail: fault };
+}
+
+/** The parts of a commit that say who approved. */
+interface LastApproval {
+  readonly counselor: CounselorRecord;
+  readonly vector: readonly VectorItem[];
+  /** The earlier approvers, as the commit repeats them. */
+  readonly earlier: readonly CounselorRecord[] | undefined;
 }
 
 /**
@@ -52,23 +63,37 @@ export function partialApprovalFault(step: PendingPayload, before: PendingPayloa
  * Undefined if it is.
  */
 export function lastApprovalFault(
-  counselor: CounselorRecord,
-  vector: readonly VectorItem[],
+  { counselor, vector, earlier = [] }: LastApproval,
   before: PendingPayload,
 ): string | undefined {
   const { needed, given } = approvalsOf(before);
   if (given.length + 1 !== needed) return `it needs ${needed} approvals, and this is number ${given.length + 1}`;
-  if (counselor.override === true && given.some(({ override }) => override !== true))
-    return 'an approval has no override';
-  if (given.some(({ overridden }) => overridden !== undefined && !hasAllBroken(overridden, vector)))
-    return 'an approval does not override every violation';
-  return byAnother(counselor, given);
+  if (canonicalize(earlier) !== canonicalize(given)) return 'its earlier approvals differ from the recorded ones';
+  return byAnother(counselor, given) ?? overrideFault([...given, counselor], vector, before);
 }
 
-/** Whether the overridden items equal all failing items of the vector. */
-function hasAllBroken(overridden: readonly VectorItem[], vector: readonly VectorItem[]): boolean {
-  const seen = new Set(overridden.map((item) => canonicalize(item)));
-  return vector.every((item) => item.result === 'pass' || seen.has(canonicalize(item)));
+/**
+ * The reason why the approvers do not override all violations of a vector together. Undefined if
+ * they do, and if nobody overrides and all passes.
+ */
+function overrideFault(
+  approvers: readonly CounselorRecord[],
+  vector: readonly VectorItem[],
+  { invariant_id: escalated }: PendingPayload,
+): string | undefined {
+  const broken = vector.filter(({ result }) => result !== 'pass');
+  const overriding = approvers.filter(({ override }) => override === true);
+  if (approvers.some(({ override, overridden }) => (override === true) !== (overridden !== undefined)))
+    return 'an override does not name what it overrides';
+  if (overriding.length === 0) return broken.length === 0 ? undefined : 'a violation is committed without an override';
+  if (overriding.length < approvers.length) return 'an approval has no override';
+  const violation = ({ invariant_id, result, detail }: VectorItem): string =>
+    canonicalize({ invariant_id, result, ...(detail === undefined || invariant_id === escalated ? {} : { detail }) });
+  const known = ({ overridden = [] }: CounselorRecord): boolean => {
+    const seen = new Set(overridden.map(violation));
+    return seen.size > 0 && broken.every((item) => seen.has(violation(item)));
+  };
+  return approvers.every(known) ? undefined : 'an approval does not override every violation';
 }
 
 function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {

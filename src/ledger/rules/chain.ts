@@ -240,7 +240,7 @@ export class Chain {
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {
-    const { resolves, counselor, detection_vector: vector } = payload;
+    const { resolves, counselor, approved_by: given, detection_vector: vector } = payload;
     if (payload.parent_commit !== this.lastCommit)
       throw this.#broken(entry, 'commit.parent-commit', `parent_commit must be ${this.lastCommit}`);
 
@@ -255,7 +255,7 @@ export class Chain {
     if (wrong !== undefined) throw this.#broken(entry, wrong.rule, wrong.detail);
 
     if (resolves === undefined) {
-      if (counselor !== undefined)
+      if (counselor !== undefined || given !== undefined)
         throw this.#broken(entry, 'commit.direct', 'a counselor can only commit a pending proposal');
       return;
     }
@@ -276,7 +276,7 @@ export class Chain {
 
     this.#checkUnexpired(entry, 'commit.expired', 'it approves', pending);
 
-    const notLast = lastApprovalFault(counselor, vector, pending);
+    const notLast = lastApprovalFault({ counselor, vector, earlier: given }, pending);
     if (notLast !== undefined) throw this.#broken(entry, 'commit.approvals', notLast);
   }
 

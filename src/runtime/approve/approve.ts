@@ -11,6 +11,7 @@ import {
   KernelError,
   type PendingProposal,
   PROPOSE_AGAIN_HINT,
+  seenOf,
 } from '#kernel';
 import {
   approvalsOf,
@@ -43,7 +44,7 @@ import {
 } from '../records/entry-payloads.ts';
 import { type Needs, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
-import { readPendingProposal } from '../records/pending-proposal.ts';
+import { readPendingProposal, readSeenProposal } from '../records/pending-proposal.ts';
 import {
   APPROVAL,
   type ApprovalInput,
@@ -133,14 +134,13 @@ export class Resolutions {
           principal,
           as: commit.as,
           method: input.method,
-          ...(commit.overridden ? { override: true } : {}),
+          ...(commit.overridden ? { override: true, overridden: commit.overrides } : {}),
           ...(input.reason === undefined ? {} : { reason: input.reason }),
         };
         if (!commit.complete) {
           commit.undo();
           if (isAnswering(input)) throw answersTooEarly(pendingId, pending);
-          const seen = commit.overridden ? { ...counselor, overridden: commit.broken } : counselor;
-          return this.#resolved(partialApprovalPayload(writer.nextPosition(at), pendingId, pending, seen));
+          return this.#resolved(partialApprovalPayload(writer.nextPosition(at), pendingId, pending, counselor));
         }
         if (isAnswering(input) && commit.compiled.statements.length === 0) {
           commit.undo();
@@ -264,7 +264,7 @@ export class Resolutions {
         if (requireFactStore(this.#beliefs).isJudged(question)) throw changedVoteError(principal, question);
         if (submitted?.has(question.request) === false) throw notSubmittedError(pendingId, question);
         const channel = parts.domain.memory?.predicates[question.predicate]?.channel ?? ANY_COUNSELOR;
-        counselorKind(parts.domain, channel, principal, waiting.requesters);
+        counselorKind(parts.domain, channel, principal, waiting.requesters, seenOf(waiting));
       },
     };
   }
@@ -292,8 +292,9 @@ export class Resolutions {
     const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
     return this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
+      const seen = await readSeenProposal(pending, writer.context.replayer);
       return (at) => {
-        const as = counselorKind(writer.parts.domain, pending.channel, input.principal, holdersOf(writ));
+        const as = counselorKind(writer.parts.domain, pending.channel, input.principal, holdersOf(writ), seen);
         const counselor = { principal: input.principal, as, method: input.method };
         return this.#refuse(pendingId, pending, at, { reason: 'counselor_rejected', detail: input.reason, counselor });
       };

@@ -207,7 +207,7 @@ export function partialApprovalPayload(
     ...place,
     head: place.parent as Hash,
     resolves: pendingId,
-    approved_by: [...given, counselor],
+    approved_by: [...given, { ...counselor, at: place.at }],
   };
 }
 
@@ -215,7 +215,7 @@ export function approvalPayload(
   place: EntryPosition,
   parentCommit: Hash,
   pendingId: Hash,
-  { proposal, policy }: PendingPayload,
+  { proposal, policy, approved_by }: PendingPayload,
   commit: CounselorCommit,
   counselor: CounselorRecord,
   kept: PayloadBlobs,
@@ -235,6 +235,7 @@ export function approvalPayload(
     compiler_version: COMPILER_VERSION,
     resolves: pendingId,
     counselor,
+    ...(approved_by === undefined ? {} : { approved_by }),
     detection_vector: commit.vector as readonly VectorItem[],
     ...(policy === undefined ? {} : { policy }),
   };

@@ -1,10 +1,10 @@
 import type { Json } from '#base';
 import { contentHash, parseCanonical } from '#canon';
-import type { Observed, PendingProposal } from '#kernel';
+import type { CounseledProposal, Observed, PendingProposal } from '#kernel';
 import { approvalsOf, type Hash, type Observation, type PendingPayload, type Replayer, type Stored } from '#ledger';
 import { ORACLE_LIMITS, type OracleRow, type OracleStore } from '#oracle';
 import { RuntimeError } from '../errors.ts';
-import { readCalls } from './recorded-calls.ts';
+import { readCalls, readSeenCalls } from './recorded-calls.ts';
 import { type EntryPosition, readOperations, readValue } from './stored-values.ts';
 
 /** The sources of the parts of a pending proposal. */
@@ -43,9 +43,27 @@ export async function readPendingProposal(
   };
 }
 
+/** The approvers, each with the time of the approval, which is in every entry of a valid chain. */
 function approvedSoFar(pending: PendingPayload): Pick<PendingProposal, 'approvals' | 'approvedBy'> {
   const { needed, given } = approvalsOf(pending);
-  return { approvals: needed, approvedBy: given };
+  return { approvals: needed, approvedBy: given.map((one) => ({ ...one, at: one.at ?? pending.at })) };
+}
+
+/**
+ * The proposal as counselor predicates see it, for a rejection. An erased value is
+ * `{"$erased": hash}`: a proposal with erased values can still be rejected.
+ *
+ * @throws LedgerFault for a missing blob
+ */
+export async function readSeenProposal(pending: PendingPayload, replayer: Replayer): Promise<CounseledProposal> {
+  const { action, delta } = pending.proposal;
+  const entry = { trajectory_id: pending.trajectory_id, seq: pending.seq };
+  return {
+    action: action.name,
+    role: action.role,
+    args: await replayer.values.value(entry, action.args),
+    calls: await readSeenCalls(entry, delta.effects, replayer),
+  };
 }
 
 /**

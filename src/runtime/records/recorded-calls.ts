@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import type { EffectPayload } from '#effects';
-import type { InputCall, Observed } from '#kernel';
+import type { InputCall, Observed, ProposedCall } from '#kernel';
 import type { Delta, Replayer, Stored } from '#ledger';
 import { type EntryPosition, readValue } from './stored-values.ts';
 
@@ -26,6 +26,27 @@ export function readCalls(
         ...(result === undefined ? {} : { result }),
         ...(declared === true && { isDeclared: true }),
       };
+    }),
+  );
+}
+
+/**
+ * The calls of a pending proposal for counselor predicates, without results. An erased call has no
+ * tool, and its input is `{"$erased": hash}`.
+ *
+ * @throws LedgerFault for a missing blob
+ */
+export function readSeenCalls(
+  entry: EntryPosition,
+  effects: Delta['effects'],
+  { values }: Replayer,
+): Promise<Pick<ProposedCall, 'tool' | 'input'>[]> {
+  return Promise.all(
+    effects.map(async ({ effect }) => {
+      const held = await values.read(entry, effect);
+      if (!('value' in held)) return { tool: '', input: { $erased: held.$erased } };
+      const { tool, input } = held.value as unknown as EffectPayload;
+      return { tool, input };
     }),
   );
 }

@@ -127,7 +127,7 @@ class Check {
     this.#fixed = fixedNames(domain.state);
     this.#random = randomOf(options.seed);
     const at = options.at ?? '2026-06-01T12:00:00.000000Z';
-    this.#trials = new Trials(domain, at, counselorsOf(domain, options.counselors));
+    this.#trials = new Trials(domain, at, counselorNames(domain, options.counselors));
   }
 
   report(): DomainReport {
@@ -507,24 +507,10 @@ function loosePlaces(schema: z.ZodType, place: string): string[] {
   ];
 }
 
-/** A counselor for each kind; for `any`, and kinds joined by `+`, one that has all of them. */
-function counselorsOf(domain: Domain, given: Readonly<Record<string, string>> = {}): Record<string, string> {
+/** The names to try as counselors: the given names, and guesses for each kind. */
+function counselorNames(domain: Domain, given: Readonly<Record<string, string>> = {}): string[] {
   const kinds = Object.keys(domain.counselors);
-  const names = [...Object.values(given), ...kinds.flatMap((kind) => GUESSES.map((guess) => guess(kind)))];
-  const is = (kind: string, name: string): boolean => {
-    try {
-      return domain.counselors[kind]?.(name) === true;
-    } catch {
-      return false;
-    }
-  };
-  const channels = kinds.flatMap((kind, i) => [[kind], ...kinds.slice(i + 1).map((other) => [kind, other].sort())]);
-  const found = channels.flatMap((channel) => {
-    const name = names.find((who) => channel.every((kind) => is(kind, who)));
-    return name === undefined ? [] : [[channel.join('+'), name] as const];
-  });
-  const anybody = names.find((name) => kinds.some((kind) => is(kind, name)));
-  return Object.fromEntries([...found, ...(anybody === undefined ? [] : [['any', anybody] as const])]);
+  return [...Object.values(given), ...kinds.flatMap((kind) => GUESSES.map((guess) => guess(kind)))];
 }
 
 const GUESSES: readonly ((kind: string) => string)[] = [

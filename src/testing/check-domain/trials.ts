@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isAssizeError, type Json } from '#base';
 import { copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
@@ -7,6 +7,7 @@ import {
   type Compiled,
   candidateOf,
   compile,
+  counselorKind,
   type Domain,
   defineDomain,
   detailOf,
@@ -76,14 +77,15 @@ export class Trials {
   readonly domain: Domain;
   readonly #watch: Watch = new Watch();
   readonly #at: Instant;
-  readonly #counselors: Readonly<Record<string, string>>;
+  /** The names to try as counselors. */
+  readonly #names: readonly string[];
   /** Footprint pointers that some action touched, by process, as declared. */
   readonly #used: Set<string> = new Set();
   #touching: string[][] | undefined;
 
-  constructor(domain: Domain, at: Instant, counselors: Readonly<Record<string, string>>) {
+  constructor(domain: Domain, at: Instant, names: readonly string[]) {
     this.#at = at;
-    this.#counselors = counselors;
+    this.#names = names;
     this.domain = this.#watched(domain);
   }
 
@@ -214,36 +216,53 @@ export class Trials {
   #approved(world: World, intent: Intent, ruling: Escalated): { found: FoundProblem[]; next?: Json; refusal?: string } {
     const where = ruling.invariantId === undefined ? `action ${intent.action}` : `invariant ${ruling.invariantId}`;
     const refusal = `${ruling.invariantId}: ${ruling.detail}`;
-    const principal = this.#counselors[ruling.channel];
+    const { args } = ruling.compiled;
+    const proposal = { ...intent, args };
+    const principal = this.#counselorOf(ruling.channel, proposal);
     if (principal === undefined) {
       const sentence = `no counselor was found for the channel ${ruling.channel}; name one in the option \`counselors\``;
       return { found: [{ kind: 'no_counselor', where, sentence }], refusal };
     }
-    const { args } = ruling.compiled;
     const { patches, approval, channel, freezes, approvals } = ruling;
-    // If several approvals are needed, the others have approved already: the last one commits.
-    const approvedBy = Array.from({ length: approvals - 1 }, (_, i) => ({ principal: `${principal}, ${i + 2}` }));
     const waiting = {
-      intent: { ...intent, args },
+      intent: proposal,
       inputs: { at: this.#at, observations: [] },
       ...(ruling.invariantId === undefined ? {} : { invariantId: ruling.invariantId }),
-      ...{ patches, approval, channel, freezes, approvals, approvedBy, requesters: [REQUESTER] },
+      ...{ patches, approval, channel, freezes, approvals, requesters: [REQUESTER] },
     };
+    const others = Array.from({ length: approvals - 1 }, (_, i) => ({
+      principal: `${principal}, ${i + 2}`,
+      at: this.#at,
+    }));
+    const approve = (approvedBy: typeof others) =>
+      approvePending(world, { ...waiting, approvedBy }, { principal, at: this.#at }, EVERYBODY);
     try {
-      const commit = approvePending(world, waiting, { principal, at: this.#at }, EVERYBODY);
-      commit.keep();
+      // Each approver decides on what the earlier ones have marked. The last one commits.
+      for (const [given] of others.entries()) approve(others.slice(0, given)).undo();
+      approve(others).keep();
       return { found: this.#watch.take(), next: copyJson(world.state, WORLD_LIMITS), refusal };
     } catch (error) {
       if (!(error instanceof KernelError)) throw error;
       const kind = error.code === 'changed_since' ? 'approval_differs' : 'approval_does_not_pass';
       const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string; detail?: string }[];
       const why = vector.map(({ invariant_id, detail }) => `${invariant_id} says: ${detail}`).join('; ');
-      const sentence =
-        error.code === 'override_needed'
-          ? `after the approval by ${principal} it still does not pass, ${why}; let onApprove write the approval where the invariant reads it`
-          : `it cannot be approved: ${error.message}`;
+      const after = approvals === 1 ? `the approval by ${principal}` : `${approvals} approvals`;
+      const sentence = ['override_needed', 'final_rule'].includes(error.code)
+        ? `after ${after} it still does not pass, ${why}; let onApprove write the approval where the invariant reads it`
+        : `it cannot be approved: ${error.message}`;
       return { found: [...this.#watch.take(), { kind, where, sentence }], refusal };
     }
+  }
+
+  #counselorOf(channel: string, proposal: Intent): string | undefined {
+    return this.#names.find((name) => {
+      try {
+        return counselorKind(this.domain, channel, name, [REQUESTER], proposal) !== '';
+      } catch (error) {
+        if (isAssizeError(error, 'unauthorised_counselor')) return false;
+        throw error;
+      }
+    });
   }
 
   /**

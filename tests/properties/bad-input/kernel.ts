@@ -88,7 +88,7 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   contains: exempt(MADE),
   approvePending: exempt('what waits is read by the runtime from an entry that verified; see Approvals.approve'),
   counselorKind: takes(
-    (channel, principal, requesters) => kernel.counselorKind(desk, channel, principal, requesters),
+    (channel, principal, requesters) => kernel.counselorKind(desk, channel, principal, requesters, intent),
     ['md', 'dr-who', ['agent']],
   ),
   call: takes(kernel.call as never, () => [{ name: 'a.b', class: {}, parse: () => 1 }, { n: 1 }]),

@@ -183,7 +183,10 @@ function approve(
   principal: string,
 ): { readonly approved?: { readonly undo: () => void }; readonly broken: readonly string[] } {
   const { patches, approval, channel, freezes, approvals, invariantId } = ruling;
-  const approvedBy = Array.from({ length: approvals - 1 }, (_, i) => ({ principal: `${principal} ${i + 2}` }));
+  const approvedBy = Array.from({ length: approvals - 1 }, (_, i) => ({
+    principal: `${principal} ${i + 2}`,
+    at: step.at,
+  }));
   const waiting = {
     intent: { action: step.action, role: step.role, args: ruling.compiled.args },
     inputs: { at: step.at, observations: [] },

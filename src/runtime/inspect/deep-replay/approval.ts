@@ -1,5 +1,12 @@
 import { isAssizeError } from '#base';
-import { approvePending, type CounselorCommit, KernelError, type PatchOperation, type PendingProposal } from '#kernel';
+import {
+  approvePending,
+  type CounselorCommit,
+  KernelError,
+  overridesOf,
+  type PatchOperation,
+  type PendingProposal,
+} from '#kernel';
 import {
   type CommitPayload,
   type CounselorRecord,
@@ -68,6 +75,7 @@ export async function replayApproval(
   // An override belongs to the vector: it is only noted separately if the vector is the same.
   const override = alike && overridden ? { override: true } : {};
   findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });
+  if (alike && pending.approved_by !== undefined) compareOverrides(stage, entry, counselor, pending, counseled);
   if (isSame(counseled.patches(), patches)) {
     const found = world.keepCounsel(counseled, broken);
     if (counselor.override !== true) findings.breaks(place, found);
@@ -111,14 +119,25 @@ export async function replayStep(
       approved.message,
     );
   }
-  const { as, overridden, broken } = approved;
+  const { as, overridden } = approved;
   findings.compare(place, 'counselor', asOf(counselor), { as, ...(overridden ? { override: true } : {}) });
-  if (counselor.overridden !== undefined) {
-    const excused = world.excusedIn([...counselor.overridden, ...broken]);
-    const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
-    compareVectors(findings, place, known(counselor.overridden), known(broken));
-  }
+  compareOverrides(stage, entry, counselor, pending, approved);
   approved.undo();
+}
+
+/** The recorded violations that an approver overrode must be those of now. */
+function compareOverrides(
+  { world, findings }: RerunContext,
+  entry: Entry,
+  { overridden }: CounselorRecord,
+  { approved_by = [] }: PendingPayload,
+  { broken }: CounselorCommit,
+): void {
+  if (overridden === undefined) return;
+  const now = overridesOf(world.domain, approved_by, broken);
+  const excused = world.excusedIn([...overridden, ...now]);
+  const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
+  compareVectors(findings, placeOf(entry), known(overridden), known(now));
 }
 
 /**
@@ -166,7 +185,7 @@ async function readBack(
     const waiting = await readPendingProposal(pending, requesters, stage);
     // Overrides are compared at each step, where they can be excused. That the last approval
     // overrides no more is a rule of chains.
-    const approvedBy = waiting.approvedBy.map(({ principal, override = false }) => ({ principal, override }));
+    const approvedBy = waiting.approvedBy.map(({ principal, at, override = false }) => ({ principal, at, override }));
     return { ...waiting, approvedBy };
   } catch (error) {
     if (isAssizeError(error, 'erased')) {

@@ -1,6 +1,7 @@
 import { isAssizeError } from '#base';
-import { counselorKind } from '#kernel';
+import { counselorKind, hasErased } from '#kernel';
 import type { CounselorRecord, Entry, PendingPayload } from '#ledger';
+import { readSeenProposal } from '../../records/pending-proposal.ts';
 import { holdersOf } from './holders.ts';
 import { placeOf, type RerunContext } from './rerun-context.ts';
 
@@ -8,18 +9,22 @@ import { placeOf, type RerunContext } from './rerun-context.ts';
  * Checks that the deciding counselor is allowed by the current domain, regardless of the decision.
  */
 export async function compareCounselor(
-  { world, findings, authority }: RerunContext,
+  { world, findings, authority, replayer }: RerunContext,
   entry: Entry,
-  { channel, proposal }: PendingPayload,
+  pending: PendingPayload,
   counselor: CounselorRecord,
 ): Promise<void> {
+  const { channel, proposal } = pending;
   const recorded = { as: counselor.as };
+  const seen = await readSeenProposal(pending, replayer);
   try {
     const holders = holdersOf(await authority.writ(proposal.writ_id));
-    const as = counselorKind(world.domain, channel, counselor.principal, holders);
+    const as = counselorKind(world.domain, channel, counselor.principal, holders, seen);
     findings.compare(placeOf(entry), 'counselor', recorded, { as });
   } catch (error) {
     if (!isAssizeError(error, 'unauthorised_counselor')) throw error;
-    findings.differs(placeOf(entry), 'counselor', recorded, error.message);
+    // The predicate may have decided by a value that was erased since.
+    if (hasErased(seen)) findings.takeAsRecorded('erased');
+    else findings.differs(placeOf(entry), 'counselor', recorded, error.message);
   }
 }
