@@ -33,8 +33,7 @@ export type RuntimeErrorCode =
    */
   | 'invalid_ledger'
   /**
-   * The initial state of a root or branch violates an invariant. Correct the state, or pass
-   * `override`.
+   * The initial state of a root or branch violates an invariant. Correct the state.
    */
   | 'invalid_initial_state'
   /** The proposal is not pending. List pending proposals with `assize pending`. */

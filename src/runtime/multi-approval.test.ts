@@ -62,14 +62,18 @@ describe('a proposal that needs two approvals', () => {
     expect({ ...putUp, seq: 1, parent: before.parent, at: before.at, head: before.head }).toEqual(before);
     expect({ seq, head, resolves }).toEqual({ seq: 2, head: first, resolves: first });
     expect(at).toBe('2026-03-23T09:01:00.000000Z');
-    expect(approved_by).toEqual([{ principal: 'dr-a', as: 'md', method: 'test', reason: 'it is due' }]);
+    expect(approved_by).toEqual([{ principal: 'dr-a', as: 'md', method: 'test', at, reason: 'it is due' }]);
     expect(trajectory.approvals.pending().map(({ id }) => id)).toEqual([second]);
     expect(trajectory.state()).toMatchObject({ asked: 0, approved: 0, by: '' });
 
     expect(await trajectory.approvals.approve(second, doctor('b', { digest: before.digest }))).toMatchObject({
       ruling: 'committed',
     });
-    expect((await payloads(store, 't'))[3]).toMatchObject({ resolves: second, counselor: { principal: 'dr-b' } });
+    expect((await payloads(store, 't'))[3]).toMatchObject({
+      resolves: second,
+      counselor: { principal: 'dr-b' },
+      approved_by,
+    });
     expect(trajectory.approvals.pending()).toEqual([]);
     expect(await sound(store, two)).toMatchObject({ asked: 5, approved: 5, by: 'dr-b' });
   });
@@ -330,7 +334,7 @@ describe('an override of a proposal that needs two approvals', () => {
     expect((await deepReplay(store, 't', { domains: [scales] })).differences).toEqual([]);
   });
 
-  test('is no obstacle where all passes again', async () => {
+  test('is asked of the second where all passes again, and is in the commit', async () => {
     const store = new MemoryStore();
     const trajectory = await runtimeOver(store, [scales]).create(scales, { trajectoryId: 't' });
     const put = (to: number) =>
@@ -346,7 +350,16 @@ describe('an override of a proposal that needs two approvals', () => {
     await trajectory.approvals.approve(await pendingOf(put(9)), doctor('z', { override: true }));
     const second = await pendingOf(trajectory.approvals.approve(first, doctor('a', { override: true })));
     await put(0);
-    expect(await trajectory.approvals.approve(second, doctor('b'))).toMatchObject({ ruling: 'committed' });
+    expect(await codeOf(trajectory, () => trajectory.approvals.approve(second, doctor('b')))).toBe('override_needed');
+    await trajectory.approvals.approve(second, doctor('b', { override: true }));
+    const overridden = [{ invariant_id: 'LEVEL', result: 'escalate', detail: '/scales/u: 9' }];
+    expect((await payloads(store, 't')).at(-1)).toMatchObject({
+      kind: 'commit',
+      counselor: { principal: 'dr-b', override: true, overridden },
+      approved_by: [{ principal: 'dr-a', override: true, overridden }],
+      detection_vector: [{ result: 'pass' }, { result: 'pass' }],
+    });
+    expect((await deepReplay(store, 't', { domains: [scales] })).differences).toEqual([]);
   });
 
   test('is not recorded where nothing is to be overridden', async () => {
@@ -452,12 +465,12 @@ describe('deep replay', () => {
     expect(await differences(step.approved_by?.[0]?.overridden as VectorItem[])).toEqual([]);
     const signed: VectorItem = { invariant_id: 'SIGNED', result: 'escalate' };
     expect(await differences([signed])).toMatchObject([{ seq: step.seq, what: 'vector', recorded: [signed] }]);
-    expect(await differences([])).toMatchObject([{ seq: step.seq, what: 'vector' }]);
+    await expect(differences([])).rejects.toThrow('does not name what it overrides');
   });
 
   test('finds a changed number of required approvals, at the submission', async () => {
-    expect(await found(severalOf(4))).toEqual(['1 approvals']);
-    expect(await found(severalOf(2))).toEqual(['1 approvals']);
+    for (const approvals of [2, 4])
+      expect(await found(severalOf(approvals))).toEqual(['1 approval', '1 approvals', '1 digest']);
   });
 
   test('finds a changed action at its submission; the decision depends on it', async () => {

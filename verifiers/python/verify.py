@@ -940,8 +940,8 @@ class Chain:
         overridden = [{violation(item) for item in c["overridden"]} for c in approvers if "override" in c]
         obey(rule, overridden != [] or broken == set(), "something does not pass, and nobody overrides it")
         obey(rule, len(overridden) in (0, len(approvers)), "overridden, but not by all who approved")
-        obey(rule, all(seen and broken <= seen for seen in overridden),
-             "not all that does not pass was overridden by all who approved")
+        obey(rule, all(seen and seen == overridden[0] for seen in overridden), "not all override the same")
+        obey(rule, all(broken <= seen for seen in overridden), "not all that does not pass was overridden")
 
     def check_commit(self, id: str, p: Dict[str, Any]) -> None:
         obey("commit.parent-commit", p["parent_commit"] == self.last_commit, "parent_commit is not the last commit")

@@ -28,7 +28,7 @@ export function approve(program: Command): void {
       .description('approve a pending proposal as a counselor of its domain')
       .argument('<pending>', 'id of the proposal, or its first 8 digits')
       .requiredOption('--as <principal>', 'the approving principal; recorded')
-      .option('--override', 'approve even if the result fails an invariant; recorded')
+      .option('--override', 'override the invariants that the result fails, except final ones; recorded')
       .option('--reason <text>', 'reason for the approval; recorded')
       .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
       .addOption(

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { EXIT } from '../errors.ts';
 import { count, positive, withSharedOptions } from '../files/options.ts';
+import { overridesText } from '../render/overrides.ts';
 import { type Summary, shortTime, summaryOf } from '../render/summary.ts';
 import { type Conclusions, conclusionsOf, type DelegationStep } from '../store/delegations.ts';
 import { entryAt, headOf, pages, readable, shortId } from '../store/entries.ts';
@@ -124,7 +125,7 @@ function listEntries(session: Session, trajectory: string, options: Options): Pr
 }
 
 function cells(summary: Summary): Value[] {
-  const { seq, id, at, action = '', reason, invariant_id, resolves, counselor, delegation } = summary;
+  const { seq, id, at, action = '', reason, invariant_id, resolves, counselor, overrides, delegation } = summary;
   const detail = delegation === undefined ? (summary.detail ?? '') : toldOf(delegation);
   const resolved =
     resolves === undefined ? '' : `resolves ${shortId(resolves)}${counselor === undefined ? '' : ` as ${counselor}`}`;
@@ -135,7 +136,9 @@ function cells(summary: Summary): Value[] {
     action,
     painted(summary.ruling),
     invariant_id ?? reason ?? '',
-    [resolved, detail].filter((text) => text !== '').join(': '),
+    [resolved, overrides === undefined ? '' : overridesText(overrides), detail]
+      .filter((text) => text !== '')
+      .join(': '),
   ];
 }
 

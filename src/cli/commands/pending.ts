@@ -6,6 +6,7 @@ import { isExpired } from '#runtime';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
+import { overridesIn } from '../render/overrides.ts';
 import { printEffect, printProposal } from '../render/proposal-text.ts';
 import { printQuestions, type Questions, questionsIn } from '../render/questions.ts';
 import { shortTime } from '../render/summary.ts';
@@ -83,6 +84,7 @@ async function described(store: Store, { id, payload, questions }: Open) {
   const { trajectory_id, seq, at, proposal, digest, channel, reason, invariant_id, detail, freezes, expires } = payload;
   const { action, budget_cost, delta, approval } = proposal;
   const { needed, given } = approvalsOf(payload);
+  const overrides = overridesIn(payload);
   return {
     id,
     trajectory_id,
@@ -97,6 +99,7 @@ async function described(store: Store, { id, payload, questions }: Open) {
     channel,
     approvals: needed,
     approved_by: given,
+    ...(overrides.length === 0 ? {} : { overrides }),
     reason,
     ...(isEffectPending(payload) ? { effect: pendingEffectOf(payload) } : {}),
     ...(invariant_id === undefined ? {} : { invariant_id }),
@@ -119,7 +122,8 @@ function printExpired(out: Session['out'], expired: readonly Open[]): void {
 function approvalsSoFar(payload: PendingPayload): string[] {
   const { needed, given } = approvalsOf(payload);
   if (needed === 1) return [];
-  const who = given.length === 0 ? '' : ` (${given.map(({ principal }) => principal).join(', ')})`;
+  const names = given.map(({ principal, override }) => (override === true ? `${principal} with override` : principal));
+  const who = given.length === 0 ? '' : ` (${names.join(', ')})`;
   return [`${given.length} of ${needed}${who}`];
 }
 

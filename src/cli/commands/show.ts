@@ -4,6 +4,7 @@ import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from '#ledger'
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { pointOf } from '../input/points.ts';
+import { overridesIn, overrideText } from '../render/overrides.ts';
 import { blobsOf, blobValue, type NamedBlob } from '../store/blobs.ts';
 import { conclusionsOf, type DelegationStep, stepOf } from '../store/delegations.ts';
 import { findEntry } from '../store/entries.ts';
@@ -95,6 +96,7 @@ function print(
     return;
   }
   if (delegation !== undefined) printDelegation(out, delegation);
+  for (const override of overridesIn(read.payload)) out.line(yellow(line`${overrideText(override)}`));
   out.document(read.payload);
   for (const blob of blobs) {
     const size = `${blob.bytes.toLocaleString('en')} bytes`;

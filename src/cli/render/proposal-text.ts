@@ -14,6 +14,7 @@ import { isLong } from '../terminal/outline.ts';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, green, line, type Printable, red, type Value, yellow } from '../terminal/printable.ts';
 import { shortJson } from '../terminal/short-json.ts';
+import { overridesIn, overrideText } from './overrides.ts';
 import { printCalls, type ToolCall } from './tool-calls.ts';
 
 /** Maximum number of changes of one proposal in text; `assize show` has all of them. */
@@ -26,10 +27,11 @@ const CHANGES_MAX = 40;
 export function printProposal(
   out: Output,
   id: string,
-  { proposal }: PendingPayload,
+  payload: PendingPayload,
   calls: readonly ToolCall[],
   state: Json,
 ): void {
+  const { proposal } = payload;
   const { action, budget_cost, observations } = proposal;
   const { name, role } = action;
   const as = Object.keys(role.params).length === 0 ? role.name : `${role.name} ${canonicalize(role.params)}`;
@@ -38,6 +40,7 @@ export function printProposal(
   out.line(line`${dim('arguments')} ${shown(action.args, id)}`);
   if (observations.length > 0) out.line(line`${dim('observed')} ${observations.map((seen) => seen.name).join(', ')}`);
   if (Object.keys(budget_cost).length > 0) out.line(line`${dim('cost')} ${canonicalize(budget_cost)}`);
+  for (const override of overridesIn(payload)) out.line(yellow(line`${overrideText(override)}`));
   printCalls(out, id, 'would call', calls);
   printChanges(out, 'changes', id, proposal.delta.state, state);
   printChanges(out, 'an approval adds', id, proposal.approval, state);

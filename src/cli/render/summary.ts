@@ -14,6 +14,7 @@ import {
 import { type Conclusions, type DelegationStep, stepOf } from '../store/delegations.ts';
 import { readable, shortId } from '../store/entries.ts';
 import { counted } from '../terminal/counted.ts';
+import { type Override, overridesIn } from './overrides.ts';
 
 /** One entry on one line. */
 export interface Summary {
@@ -40,6 +41,8 @@ export interface Summary {
   /** The pending entry that this entry resolves, and its resolver. */
   readonly resolves?: string;
   readonly counselor?: string;
+  /** The approvers that overrode rules, with the violations. Absent if nobody did. */
+  readonly overrides?: readonly Override[];
   readonly delegation?: DelegationStep;
 }
 
@@ -77,6 +80,7 @@ function ruledOf(
         ...actionOf(payload.action),
         ...optional({ detail: builtInOf(payload) }),
         ...resolutionOf(payload),
+        ...overriddenBy(payload),
       };
     case 'rejection': {
       const { reason, detail, invariant_id, intent } = payload;
@@ -99,6 +103,7 @@ function ruledOf(
         ...optional({ invariant_id }),
         detail,
         ...optional({ resolves, counselor: approved_by?.at(-1)?.principal }),
+        ...overriddenBy(payload),
       };
     }
     case 'delegation': {
@@ -155,6 +160,11 @@ function resolutionOf({
   counselor,
 }: Extract<Payload, { kind: 'commit' | 'rejection' }>): Partial<Pick<Summary, 'resolves' | 'counselor'>> {
   return optional({ resolves, counselor: counselor?.principal });
+}
+
+function overriddenBy(payload: Payload): Pick<Summary, 'overrides'> {
+  const overrides = overridesIn(payload);
+  return overrides.length === 0 ? {} : { overrides };
 }
 
 function suffix(note: string | undefined): string {

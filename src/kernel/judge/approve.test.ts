@@ -526,7 +526,9 @@ describe('a channel', () => {
     const domain = domainOf([], { counselors: { doctor: () => true } });
     for (const requesters of [['alice', 'zoé'], ['zoe\u0301']]) {
       for (const principal of ['zoé', 'zoe\u0301']) {
-        expect(codeOf(() => counselorKind(domain, 'doctor', principal, requesters, ASKED))).toBe('unauthorised_counselor');
+        expect(codeOf(() => counselorKind(domain, 'doctor', principal, requesters, ASKED))).toBe(
+          'unauthorised_counselor',
+        );
       }
     }
   });

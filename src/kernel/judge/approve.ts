@@ -165,9 +165,7 @@ function approvedVector({ domain }: World, waiting: PendingProposal, state: Draf
     (spec.channel === undefined || kinds.includes(spec.channel)) &&
     (spec.approvals ?? 1) <= waiting.approvals;
   return detectionVector(domain, state, waiting.inputs.calls).map((item, index) =>
-    item.result === 'escalate' && isSettled(domain.rules[index] as Rule)
-      ? passed(item)
-      : item,
+    item.result === 'escalate' && isSettled(domain.rules[index] as Rule) ? passed(item) : item,
   );
 }
 
@@ -228,8 +226,7 @@ function approveExactly(
   // A rule that wants several names escalates for any first approver, and passes with the last.
   const early = missing === 0 ? [] : rulesWith('escalate', placeholderMarks(1, given.length, inputs.at));
   markApprovals(draft, compiled, finding, given);
-  const late =
-    early.length === 0 ? [] : rulesWith('pass', placeholderMarks(given.length + 1, missing, inputs.at));
+  const late = early.length === 0 ? [] : rulesWith('pass', placeholderMarks(given.length + 1, missing, inputs.at));
   return {
     open: closureOf(compiled, finding).patterns,
     settled: new Set(late.filter((id) => early.includes(id))),
@@ -313,7 +310,10 @@ function checkOverride(
       `The approved state does not pass ${vectorDetail(broken)}, and ${unaware.principal} approved it without override. ${PROPOSE_AGAIN_HINT}.`,
       overrides,
     );
-  if (override === true) return checkSeen(waiting, broken);
+  if (override === true) {
+    checkSeen(waiting, broken);
+    return;
+  }
   const [first] = approvedBy;
   throw overrideNeeded(
     first === undefined

@@ -51,6 +51,7 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
       policy: POLICY,
       resolves: HASH,
       counselor: { ...COUNSELOR, override: true, reason: 'why' },
+      approved_by: [COUNSELOR],
       detection_vector: [{ invariant_id: 'I', result: 'reject', detail: 'd' }],
     },
     required: [
@@ -86,7 +87,7 @@ const WHOLE: Record<EntryKind, { members: object; required: string[] }> = {
       expires: '2026-03-23T09:00:00.000000Z',
       approvals: 2,
       resolves: HASH,
-      approved_by: [COUNSELOR, { ...COUNSELOR, overridden: VECTOR }],
+      approved_by: [COUNSELOR, { ...COUNSELOR, at: '2026-03-23T09:00:00.000000Z', overridden: VECTOR }],
     },
     required: ['proposal', 'digest', 'channel', 'reason', 'detail', 'freezes', 'head'],
   },

@@ -89,11 +89,13 @@ function overrideFault(
   if (overriding.length < approvers.length) return 'an approval has no override';
   const violation = ({ invariant_id, result, detail }: VectorItem): string =>
     canonicalize({ invariant_id, result, ...(detail === undefined || invariant_id === escalated ? {} : { detail }) });
-  const known = ({ overridden = [] }: CounselorRecord): boolean => {
-    const seen = new Set(overridden.map(violation));
-    return seen.size > 0 && broken.every((item) => seen.has(violation(item)));
-  };
-  return approvers.every(known) ? undefined : 'an approval does not override every violation';
+  const [first, ...others] = approvers.map(({ overridden = [] }) => new Set(overridden.map(violation)));
+  if (first === undefined || first.size === 0) return 'an override does not name what it overrides';
+  if (others.some((other) => other.size !== first.size || ![...other].every((item) => first.has(item))))
+    return 'two approvals override different violations';
+  return broken.every((item) => first.has(violation(item)))
+    ? undefined
+    : 'an approval does not override every violation';
 }
 
 function byAnother({ principal }: CounselorRecord, earlier: readonly CounselorRecord[]): string | undefined {

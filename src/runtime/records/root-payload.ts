@@ -73,18 +73,20 @@ export function refOf({ name, version, hash }: Domain): DomainRef {
 }
 
 /**
- * The detection vector of an initial state. The state must pass every invariant, unless `override`
- * is set (docs/decisions/007-incremental-checks.md).
+ * The detection vector of an initial state. The state must pass every invariant. With `override`,
+ * only the final ones (docs/decisions/007-incremental-checks.md).
  *
  * @throws RuntimeError `invalid_initial_state`
  */
 export function vectorOf(world: World, override: boolean): readonly VectorItem[] | undefined {
   const [first] = world.failing;
   if (first === undefined) return undefined;
-  if (override) return world.vector() as readonly VectorItem[];
+  const final = world.failing.find(({ rule }) => rule.spec.final === true);
+  if (override && final === undefined) return world.vector() as readonly VectorItem[];
+  const broken = final ?? first;
   throw new RuntimeError(
     'invalid_initial_state',
-    `The state violates ${first.rule.id}: ${detailOf(first)}. Correct the state, or pass override.`,
+    `The state violates ${broken.rule.id}: ${detailOf(broken)}. ${final === undefined ? 'Correct the state' : 'Correct the state: no override begins with a violation of a final invariant'}.`,
     {
       evidence: { invariants: world.failing.map(({ rule }) => rule.id) },
     },

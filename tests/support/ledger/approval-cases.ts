@@ -14,22 +14,27 @@ import {
 const A: CounselorRecord = { principal: 'dr-a', as: 'md', method: 'test' };
 const B: CounselorRecord = { principal: 'dr-b', as: 'md', method: 'test' };
 const C: CounselorRecord = { principal: 'dr-c', as: 'md', method: 'test' };
-const over = (one: CounselorRecord): CounselorRecord => ({ ...one, override: true });
-
 const GOOD: VectorItem = { invariant_id: 'GOOD', result: 'pass' };
 const BAD: VectorItem = { invariant_id: 'BAD', result: 'escalate', detail: 'high' };
 const WORSE: VectorItem = { invariant_id: 'WORSE', result: 'reject' };
-const saw = (one: CounselorRecord, ...overridden: VectorItem[]): CounselorRecord => ({ ...over(one), overridden });
+const saw = (one: CounselorRecord, ...overridden: VectorItem[]): CounselorRecord => ({
+  ...one,
+  override: true,
+  overridden,
+});
+const over = (one: CounselorRecord): CounselorRecord => saw(one, BAD);
 /** The last approver, with an override if a rule does not pass, and the vector. */
 function seeing(one: CounselorRecord, ...vector: VectorItem[]): [CounselorRecord, Members] {
-  const overrides = vector.some(({ result }) => result !== 'pass');
-  return [overrides ? over(one) : one, { detection_vector: vector }];
+  const broken = vector.filter(({ result }) => result !== 'pass');
+  return [broken.length > 0 ? saw(one, ...broken) : one, { detection_vector: vector }];
 }
 
 /** A trajectory in which something waits for the approval of several people. */
 class Case {
   readonly writer = new ChainWriter('t');
   readonly putUp: Members;
+  /** The approvers of the last step, each with the time of the approval. */
+  #given: CounselorRecord[] = [];
 
   /** An entry omits `approvals` if it needs a single approval. */
   constructor(approvals = 3, rest: Members = {}) {
@@ -40,12 +45,22 @@ class Case {
 
   /** One more has approved, and is not the last. */
   step(approved_by: readonly CounselorRecord[] | undefined, rest: Members = {}): this {
-    this.writer.add('pending_approval', { ...this.putUp, resolves: this.writer.head.id, approved_by, ...rest });
+    const at = second(this.writer.rows.length);
+    if (Array.isArray(approved_by))
+      this.#given = approved_by.map((one, i) => ({ ...one, at: one.at ?? this.#given[i]?.at ?? at }));
+    const given = Array.isArray(approved_by) ? this.#given : approved_by;
+    this.writer.add('pending_approval', { ...this.putUp, resolves: this.writer.head.id, approved_by: given, ...rest });
     return this;
   }
 
   commit(counselor: CounselorRecord, rest: Members = {}): this {
-    const members = { resolves: this.writer.head.id, counselor, detection_vector: VECTOR, ...rest };
+    const members = {
+      resolves: this.writer.head.id,
+      counselor,
+      ...(this.#given.length === 0 ? {} : { approved_by: this.#given }),
+      detection_vector: VECTOR,
+      ...rest,
+    };
     this.writer.add('commit', commitMembers([], members));
     return this;
   }
@@ -82,7 +97,23 @@ export function approvalCases(): ErasureCase[] {
     valid('who approved before rejects', started().reject({ reason: 'counselor_rejected', counselor: A })),
     valid('it expires between two', started({ expires: second(3) }).reject({ reason: 'expired' })),
     valid('all override', new Case(2).step([over(A)]).commit(over(B))),
-    valid('not all override, and nothing was to be', new Case(2).step([over(A)]).commit(B)),
+    broken('the first one overrides alone, and all passes now', 3, new Case(2).step([over(A)]).commit(B)),
+    broken('the second of three does not override', 3, new Case(3).step([over(A)]).step([over(A), B])),
+    broken('the second of three overrides alone', 3, new Case(3).step([A]).step([A, over(B)])),
+    broken('the second of three overrides something else', 3, otherOverride()),
+    broken('a violation that nobody overrides', 2, new Case(1).commit(A, { detection_vector: [GOOD, BAD] })),
+    broken('an override that names nothing', 2, new Case(1).commit({ ...A, override: true })),
+    broken('an override of an empty list', 2, new Case(1).commit(saw(A))),
+    broken('overridden, and no override', 2, new Case(1).commit({ ...A, overridden: [BAD] })),
+    broken('the first override names nothing', 2, new Case(2).step([{ ...A, override: true }])),
+    valid('one overrides alone, where one approves', new Case(1).commit(...seeing(A, GOOD, BAD))),
+    broken('the commit leaves out who approved', 3, new Case(2).step([A]).commit(B, { approved_by: undefined })),
+    broken('the commit names another one', 3, new Case(2).step([A]).commit(B, { approved_by: [C] })),
+    broken('the commit names somebody, where one approves', 2, new Case(1).commit(A, { approved_by: [B] })),
+    broken('the commit leaves out an override', 3, new Case(2).step([over(A)]).commit(over(B), { approved_by: [A] })),
+    broken('a direct commit names who approved', 1, direct()),
+    broken('another time than that of the entry', 2, new Case(2).step([{ ...A, at: second(1) }])),
+    broken('no time', 2, new Case(2).step([A], { approved_by: [A] })),
     valid('a footprint is frozen, and other work goes on between', new Case(2, { freezes: ['/n'] }).step([A]).other()),
     broken('one approval of two commits', 2, new Case(2).commit(A)),
     broken('two of three commit', 3, started().commit(B)),
@@ -113,18 +144,26 @@ export function approvalCases(): ErasureCase[] {
     broken('the last one overrides alone', 3, new Case(2).step([A]).commit(over(B))),
     valid(
       'each has overridden all that does not pass',
-      new Case(2).step([saw(A, BAD, WORSE)]).commit(...seeing(B, GOOD, BAD)),
+      new Case(2).step([saw(A, BAD, WORSE)]).commit(saw(B, WORSE, BAD), { detection_vector: [GOOD, BAD] }),
     ),
-    valid('all passes again', new Case(2).step([saw(A, BAD)]).commit(...seeing(B, GOOD))),
+    broken('the second one overrides fewer', 3, new Case(2).step([saw(A, BAD, WORSE)]).commit(...seeing(B, GOOD, BAD))),
+    broken('all passes again, without an override', 3, new Case(2).step([saw(A, BAD)]).commit(...seeing(B, GOOD))),
+    valid('all passes again', new Case(2).step([saw(A, BAD)]).commit(saw(B, BAD), { detection_vector: [GOOD] })),
+    valid('in other words of the rule that escalated', otherWords('BAD')),
+    broken('in other words of another rule', 3, otherWords('GOOD')),
     broken('the first one has not overridden it', 3, new Case(2).step([saw(A, BAD)]).commit(...seeing(B, BAD, WORSE))),
-    broken('in other words', 3, new Case(2).step([saw(A, { ...BAD, detail: 'low' })]).commit(...seeing(B, BAD))),
     broken(
-      'the second of three has not overridden it',
+      'in other words, by a rule that did not escalate',
+      3,
+      new Case(2).step([saw(A, { ...BAD, detail: 'low' })]).commit(...seeing(B, BAD)),
+    ),
+    broken(
+      'none of three overrides what does not pass',
       4,
       new Case(3)
-        .step([saw(A, BAD, WORSE)])
-        .step([saw(A, BAD, WORSE), saw(B, BAD)])
-        .commit(...seeing(C, WORSE)),
+        .step([saw(A, BAD)])
+        .step([saw(A, BAD), saw(B, BAD)])
+        .commit(saw(C, BAD), { detection_vector: [WORSE] }),
     ),
     broken('approved from the beginning', 1, new Case(2, { approved_by: [A] })),
     broken('nobody has approved, and a list says so', 1, new Case(2, { approved_by: [] })),
@@ -157,6 +196,26 @@ export function approvalCases(): ErasureCase[] {
 function otherProposal(): Members {
   const { proposal, digest } = pendingMembers({}, { budget_cost: { usd: 1 } });
   return { proposal, digest };
+}
+
+/** A rule says something else after the second approval. */
+function otherWords(invariant_id: string): Case {
+  const made = new Case(2, { invariant_id }).step([saw(A, { ...BAD, detail: '1 of 3' })]);
+  return made.commit(...seeing(B, { ...BAD, detail: '2 of 3' }));
+}
+
+function otherOverride(): Case {
+  return new Case(3)
+    .step([saw(A, BAD)])
+    .step([saw(A, BAD), saw(B, WORSE)])
+    .commit(saw(C, BAD), { detection_vector: [BAD] });
+}
+
+function direct(): Case {
+  const made = new Case(1);
+  made.writer.rows.pop();
+  made.writer.add('commit', commitMembers([], { approved_by: [A] }));
+  return made;
 }
 
 /** Two go on from one: the second is too late. */

@@ -333,9 +333,10 @@ describe('a person', () => {
     const rows = await store.entries('t');
     const commit = (await payloads(store, 't'))[2] as CommitPayload;
     const vector = (commit.detection_vector ?? []).map((item) => ({ ...item, result: 'reject' as const, detail: 'd' }));
+    const over = { counselor: { ...commit.counselor, override: true, overridden: vector } };
     for (const [change, what] of [
-      [{ counselor: { ...commit.counselor, override: true } }, 'counselor'],
-      [{ detection_vector: vector }, 'vector'],
+      [over, 'counselor'],
+      [{ ...over, detection_vector: vector }, 'vector'],
       [{ delta: { ...commit.delta, state: [{ op: 'replace', path: '/boxes', value: 7 }] } }, 'ruling'],
     ] as const) {
       const written = new MemoryStore();
