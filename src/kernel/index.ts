@@ -120,6 +120,7 @@ export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
 export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
+export { type HeldBy, heldBy, type Reservation } from './judge/reservations.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export { givenState, initialState, World } from './judge/world.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';

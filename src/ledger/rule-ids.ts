@@ -19,8 +19,8 @@ export const RULES = {
   'rejection.frozen': 'a frozen chain accepts resolutions, expiries and records of effects',
   'rejection.direct': 'without a resolved entry there is no counselor and no expiry',
   'rejection.proposal': 'the rejection repeats the intent of the pending proposal',
-  'rejection.reason': 'a pending proposal is rejected by a counselor, or expires',
-  'rejection.counselor': 'a counselor of the requested kind rejects before the expiry',
+  'rejection.reason': 'a pending proposal is rejected by a counselor, conflicts with later commits, or expires',
+  'rejection.counselor': 'a counselor of the requested kind rejects, or finds the conflict, before the expiry',
   'rejection.expired': 'an expiry comes at its time, without a counselor',
 
   'pending.frozen': 'a frozen chain accepts approvals of the freezing entry; no revocation waits',

@@ -25,6 +25,7 @@ export {
   ledgerStoreSuite,
   logStoreSuite,
   oracleStoreSuite,
+  type StoppedBy,
   type StoreSuite,
   seededDelays,
   seededFaults,

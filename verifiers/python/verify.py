@@ -822,6 +822,7 @@ class Pending(NamedTuple):
     rejected: str                                        # hash of what a rejection has to repeat
     put_up: str                                          # hash of what an approval that is not the last has to repeat
     channel: str
+    freezes_world: bool
     expires: Optional[str]
     approvals: int
     given: List[Dict[str, Any]]                          # approved_by
@@ -1090,8 +1091,11 @@ class Chain:
         rejected = rejected_members(intent["action"], intent, intent["observations"], p)
         obey("rejection.proposal", rejected == pending.rejected,
              "intent, writ_id or key_hash are not those of the pending")
-        obey("rejection.reason", reason in ("counselor_rejected", "expired"), "resolves with the reason " + reason)
-        if reason == "counselor_rejected":
+        obey("rejection.reason", reason in ("counselor_rejected", "conflict", "expired"),
+             "resolves with the reason " + reason)
+        obey("rejection.reason", reason != "conflict" or not pending.freezes_world,
+             "a conflict, and the pending freezes the world")
+        if reason != "expired":
             obey("rejection.counselor", "counselor" in p, "rejected without a counselor")
             self.check_channel("rejection.counselor", pending, p["counselor"])
             return self.check_unexpired("rejection.counselor", pending, p["at"])
@@ -1120,7 +1124,8 @@ class Chain:
         q = p["proposal"]
         rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
         self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, put_up_members(p), p["channel"],
-                                p.get("expires"), approvals, given or [], p.get("invariant_id"), effect)
+                                p["freezes"] == "world", p.get("expires"), approvals, given or [],
+                                p.get("invariant_id"), effect)
         if effect is None:
             self.frozen = id if p["freezes"] == "world" else None
             self.use(q["writ_id"])

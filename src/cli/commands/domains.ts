@@ -113,9 +113,7 @@ function showDomain({ json, out }: Session, domain: Domain): void {
     return;
   }
   out.line(line`${bold(`${all.name}@${all.version}`)} ${dim(all.hash)}`);
-  out.line(
-    line`An open approval freezes ${all.freeze === 'world' ? 'the whole state' : 'the overlapping footprints'}.`,
-  );
+  out.line(line`An open approval freezes ${FROZEN[all.freeze]}.`);
   section(out, 'Processes');
   out.table(
     [{ title: 'process' }, { title: 'reads' }, { title: 'writes' }],
@@ -171,3 +169,10 @@ function section(out: Output, title: string): void {
 function list(items: readonly string[]): string {
   return items.join(', ') || 'none';
 }
+
+/** What an open approval freezes, in words. */
+const FROZEN = {
+  world: 'the whole state',
+  footprint: 'the overlapping footprints',
+  reserve: 'the members that it changes, and reserves what it would commit',
+} as const;

@@ -136,10 +136,11 @@ export interface DomainSpec<
   readonly invariants: readonly Invariant<any>[] | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
   /**
-   * The scope that a pending approval freezes: the whole state (default) or the footprints that the
-   * proposal touches.
+   * How much a pending approval stops: the whole state (default), the footprints that the proposal
+   * touches, or only changes of the same members. Under `reserve` every other proposal must also pass
+   * with everything that waits (docs/decisions/009-freeze.md).
    */
-  readonly freeze?: 'world' | 'footprint';
+  readonly freeze?: 'world' | 'footprint' | 'reserve';
   /**
    * The form of the texts in arguments: their composed form (NFC, the default), or exactly as the
    * caller gave them. Composed texts that look the same are the same, in rules, state keys and

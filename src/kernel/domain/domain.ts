@@ -60,7 +60,7 @@ export interface Domain<State = any, Actions extends Record<string, unknown> = a
   readonly roles: Readonly<Record<string, Role>>;
   readonly processes: Readonly<Record<string, Process>>;
   readonly counselors: Readonly<Record<string, CounselorPredicate>>;
-  readonly freeze: 'world' | 'footprint';
+  readonly freeze: 'world' | 'footprint' | 'reserve';
   readonly texts: 'composed' | 'exact';
   readonly memory: MemorySpec | undefined;
   readonly unjudgedCalls: 'refuse' | 'allow';

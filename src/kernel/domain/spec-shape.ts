@@ -44,7 +44,7 @@ const SPEC = z.strictObject({
   ),
   invariants: z.union([z.array(z.unknown()), fn], 'must be a list of invariants, or a function that returns one'),
   counselors: z.record(z.string(), fn).optional(),
-  freeze: z.enum(['world', 'footprint']).optional(),
+  freeze: z.enum(['world', 'footprint', 'reserve']).optional(),
   texts: z.enum(['composed', 'exact']).optional(),
   memory: MEMORY_SPEC.optional(),
   unjudgedCalls: z.enum(['refuse', 'allow']).optional(),

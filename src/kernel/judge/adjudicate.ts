@@ -2,12 +2,14 @@ import { arg, checkArgument } from '#base';
 import { copyJson, toPointer, WORLD_LIMITS } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
+import type { Domain } from '../domain/domain.ts';
 import { changeOutside, compileScope, contains, type Pattern, patternText, type Scope } from '../domain/footprint.ts';
 import { refusePromise } from '../domain/host-code.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
+import { overlapsPattern } from '../state/members.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { callsOf, NO_CALLS, type ProposalCalls } from './calls.ts';
 import { candidateOf } from './candidate.ts';
@@ -17,6 +19,7 @@ import type { ApprovalDemand, Authority, Compiled, Intent, Refusal } from './com
 import type { Finding } from './finding.ts';
 import { detailOf, readBy } from './full-check.ts';
 import type { Inputs } from './inputs.ts';
+import { type HeldBy, heldDraft, type Reservation } from './reservations.ts';
 import type { World } from './world.ts';
 
 /**
@@ -33,6 +36,11 @@ export interface Approved {
   checkedAgainst(): readonly Pattern[];
   keep(): void;
   undo(): void;
+  /**
+   * The waiting proposal that the change would spoil (`freeze: 'reserve'`). The change is then
+   * undone. Call it at most once, before the others.
+   */
+  heldBy<Waiting extends Reservation>(waiting: readonly Waiting[]): HeldBy<Waiting> | undefined;
   /** Submits the change for approval, for a reason that only the committing caller knows. */
   requireApproval(held: ApprovalDemand): Escalated | Rejected;
 }
@@ -179,19 +187,28 @@ function rolledBack<R extends Rejected | Escalated>({ world, draft }: CandidateS
 }
 
 /** `keep`: keeps the results of the rules. */
-function approved(step: CandidateStep, keep: () => void): Approved {
-  const { world, compiled, draft, changes, calls } = step;
+function approved(first: CandidateStep, keep: () => void): Approved {
+  const { world, compiled, calls } = first;
+  let step = first;
   return {
     verdict: 'approved',
     compiled,
-    changes,
-    patches: () => patchesOf(world.domain, draft.state, changes),
-    checkedAgainst: () => world.checks.readBy(draft.state, changes, calls.all),
+    get changes() {
+      return step.changes;
+    },
+    patches: () => patchesOf(world.domain, step.draft.state, step.changes),
+    checkedAgainst: () => world.checks.readBy(step.draft.state, step.changes, calls.all),
     keep: () => {
-      world.adopt(draft);
+      world.adopt(step.draft);
       keep();
     },
-    undo: () => world.rollback(draft),
+    undo: () => world.rollback(step.draft),
+    heldBy: (waiting) => {
+      const judged = heldDraft(world, step, waiting);
+      if ('held' in judged) return judged.held;
+      step = { ...step, ...judged };
+      return undefined;
+    },
     requireApproval: (held) =>
       rolledBack(step, escalation({ ...step, compiled: { ...compiled, approvalDemand: held } }, undefined)),
   };
@@ -249,7 +266,7 @@ function reasonOf({ approvalDemand }: Compiled, finding: Finding | undefined): E
 
 /**
  * The changed places and all places that the checks read, the approval mark included
- * (docs/decisions/009-freeze.md). Nothing is frozen if no counselor can decide: without counselors
+ * (docs/decisions/009-freeze.md). Under `reserve`, only the changed members. Nothing is frozen if no counselor can decide: without counselors
  * the queue only grows (Agentic Redux, Definition A.35).
  */
 function freezesOf(
@@ -262,11 +279,30 @@ function freezesOf(
 ): 'world' | readonly string[] {
   if (Object.keys(domain.counselors).length === 0) return [];
   if (domain.freeze === 'world') return 'world';
+  if (domain.freeze === 'reserve') return reserved(domain, [...changes, ...marks]);
   const frozen = [...binding.reads, ...binding.writes, ...checks.readBy(draft.state, changes, calls)];
   // A change may create an object that leads to a place of the footprint.
   const changed = [...changes, ...marks].map(({ keys }) => ({ segments: keys, append: false }));
   frozen.push(...changed.filter((place) => !contains(frozen, place)));
   return [...new Set(frozen.map(patternText))];
+}
+
+/** The changed members, or the changed places that lie in no member. */
+function reserved(domain: Domain, changes: readonly Change[]): readonly string[] {
+  const members = changes.map(({ keys }) => patternText({ segments: memberAround(domain, keys), append: false }));
+  return [...new Set(members)];
+}
+
+/** The innermost member of a rule that a path leads into; else the path itself. */
+function memberAround({ rulesByPath }: Domain, path: readonly string[]): readonly string[] {
+  let depth = 0;
+  rulesByPath.match(path, ({ member, aggregates }) => {
+    for (const pattern of [member, ...aggregates.map((plan) => plan.path)]) {
+      if (pattern === undefined || pattern.segments.length > path.length) continue;
+      if (overlapsPattern(pattern, path)) depth = Math.max(depth, pattern.segments.length);
+    }
+  });
+  return depth === 0 ? path : path.slice(0, depth);
 }
 
 function copied(patches: readonly PatchOperation[]): PatchOperation[] {

@@ -349,6 +349,16 @@ export class StagedAggregate extends AggregateView {
     }
   }
 
+  /** The figures that differ from the current ones, each with the sign of its difference. */
+  *shifts(): Generator<readonly [figure: string, sign: number]> {
+    for (const name of this.#groups.keys) {
+      const { count, sum } = this.#base.group(name) ?? NOBODY;
+      const now = this.#groups.get(name) ?? NOBODY;
+      if (now.count !== count) yield [`count ${name}`, now.count > count ? 1 : -1];
+      if (now.sum !== sum) yield [`sum ${name}`, now.sum > sum ? 1 : -1];
+    }
+  }
+
   /** Makes the staged figures current. */
   keep(): void {
     for (const name of this.#counted.keys) {

@@ -1,5 +1,5 @@
 import { isAssizeError } from '#base';
-import { canonicalize, escapeSegment, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
+import { canonicalize, toPointer, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
 import type { CounseledProposal } from '../domain/domain-spec.ts';
@@ -10,6 +10,7 @@ import { hasErased } from '../domain/sensitive.ts';
 import { KernelError, messageOf, PROPOSE_AGAIN_HINT } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import { Draft } from '../state/draft.ts';
+import { applyOperation } from '../state/operations.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { closureOf, type Mark, markApprovals, placeholderMarks } from './adjudicate.ts';
 import { callsOf } from './calls.ts';
@@ -19,8 +20,9 @@ import { compile } from './compile.ts';
 import type { Authority, Compiled, Intent } from './compiled.ts';
 import { ERASE_ACTION } from './erase.ts';
 import type { Finding } from './finding.ts';
-import { detectionVector } from './full-check.ts';
+import { detailOf, detectionVector } from './full-check.ts';
 import type { Inputs } from './inputs.ts';
+import { type HeldBy, heldDraft, type Reservation } from './reservations.ts';
 import type { World } from './world.ts';
 
 type Vector = readonly ReturnType<typeof detectionVector>[number][];
@@ -87,6 +89,11 @@ export interface CounselorCommit {
   patches(): PatchOperation[];
   keep(): void;
   undo(): void;
+  /**
+   * The other waiting proposal that the change would spoil (`freeze: 'reserve'`), by a rule that is
+   * not overridden. The change is then undone. Call it at most once, before the others.
+   */
+  heldBy<Waiting extends Reservation>(others: readonly Waiting[]): HeldBy<Waiting> | undefined;
 }
 
 /**
@@ -130,21 +137,30 @@ export function approvePending(
     const broken = vector.filter(({ result }) => result !== 'pass');
     const overrides = overridesOf(world.domain, waiting.approvedBy, broken);
     checkOverride(world.domain, waiting, counselor, broken, overrides);
+    let step: { readonly draft: Draft; readonly changes: readonly Change[] } = { draft, changes };
     return {
       as,
       compiled,
-      changes,
+      get changes() {
+        return step.changes;
+      },
       vector,
       broken,
       overrides,
       overridden: isOverride(waiting, broken),
       complete: missingApprovals(waiting) === 0,
-      patches: () => patchesOf(world.domain, draft.state, changes),
+      patches: () => patchesOf(world.domain, step.draft.state, step.changes),
       keep: () => {
-        world.adopt(draft);
+        world.adopt(step.draft);
         world.checks.restart(world.state);
       },
-      undo: () => world.rollback(draft),
+      undo: () => world.rollback(step.draft),
+      heldBy: (others) => {
+        const judged = heldDraft(world, step, others);
+        if ('held' in judged) return judged.held;
+        step = judged;
+        return undefined;
+      },
     };
   } catch (error) {
     world.rollback(draft);
@@ -216,10 +232,13 @@ function approveExactly(
       .filter((item) => item.result === result)
       .map(({ invariant_id }) => invariant_id);
   const { approvals, approvedBy, inputs } = waiting;
-  const approval = marked(placeholderMarks(1, approvals, inputs.at), (preview) =>
-    patchesOf(world.domain, preview.state, changesOf(preview)),
+  const approval = markedAgain(() =>
+    marked(placeholderMarks(1, approvals, inputs.at), (preview) =>
+      patchesOf(world.domain, preview.state, changesOf(preview)),
+    ),
   );
-  if (!same(approval, waiting.approval)) throw changedSinceError('the approval would now be recorded differently');
+  if (!same(approval, waiting.approval))
+    throw differsError('the approval would now be recorded differently', differenceOf(waiting.approval, approval));
 
   const given = [...approvedBy.map((one) => ({ counselor: one.principal, at: one.at })), { counselor: principal, at }];
   const missing = missingApprovals(waiting);
@@ -233,34 +252,86 @@ function approveExactly(
   };
 }
 
+/** The mark could be made when the proposal was submitted. */
+function markedAgain<T>(mark: () => T): T {
+  try {
+    return mark();
+  } catch (error) {
+    throw differsError(`onApprove: ${messageOf(error)}`);
+  }
+}
+
 /** Runs the proposal again. Its changes and statements must equal those submitted for approval. */
 function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft: Draft): Finding | undefined {
   try {
     runApply(draft, compiled, waiting.inputs);
   } catch (error) {
-    throw changedSinceError(messageOf(error));
+    throw differsError(messageOf(error));
   }
   const changes = changesOf(draft);
-  if (!same(patchesOf(world.domain, draft.state, changes), waiting.patches))
-    throw changedSinceError('the action would now make other changes');
+  const patches = patchesOf(world.domain, draft.state, changes);
+  if (!same(patches, waiting.patches))
+    throw differsError('the action would now make other changes', differenceOf(waiting.patches, patches));
   const calls = callsOf(world.domain, compiled, draft.state, waiting.inputs);
-  if ('reason' in calls) throw changedSinceError(calls.detail);
+  if ('reason' in calls) throw differsError(calls.detail);
   const { finding } = world.checks.checkChanges(draft.state, changes, calls.all);
-  if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject') {
-    throw changedSinceError(`it is now ${finding === undefined ? 'not escalated' : `escalated by ${finding.rule.id}`}`);
-  }
+  if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject')
+    throw differsError(`it is now ${rulingOf(finding)}`);
   return finding;
+}
+
+function rulingOf(finding: Finding | undefined): string {
+  if (finding === undefined) return 'not escalated';
+  const does = finding.result.result === 'reject' ? 'rejected' : 'escalated';
+  return `${does} by ${finding.rule.id}: ${detailOf(finding)}`;
 }
 
 function same(now: readonly PatchOperation[], then: readonly PatchOperation[]): boolean {
   return canonicalize(now, WORLD_LIMITS) === canonicalize(then, WORLD_LIMITS);
 }
 
-function changedSinceError(what: string): KernelError {
+/**
+ * The proposal does something else on the current state. The evidence has the difference, so that
+ * the caller can record it.
+ */
+function differsError(what: string, places: readonly string[] = []): KernelError {
+  return changedSinceError(what, { difference: [what, ...places].join('; ') });
+}
+
+function changedSinceError(what: string, evidence?: { readonly difference: string }): KernelError {
   return new KernelError(
     'changed_since',
     `The proposal has changed since it was submitted: ${what.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
+    evidence === undefined ? {} : { evidence },
   );
+}
+
+/** Maximum number of places in a difference, and of characters of one value. */
+const PLACES_MAX = 10;
+const VALUE_MAX = 100;
+
+/** The places at which two lists of operations differ, with both values. */
+function differenceOf(then: readonly PatchOperation[], now: readonly PatchOperation[]): string[] {
+  const [before, after] = [then, now].map((patches) => new Map(patches.map((patch) => [patch.path, patch])));
+  const paths = [...new Set([...then, ...now].map(({ path }) => path))];
+  const differing = paths.filter((path) => textOf(before?.get(path)) !== textOf(after?.get(path)));
+  const places = differing
+    .slice(0, PLACES_MAX)
+    .map((path) => `${path}: ${shown(before?.get(path))} when submitted, ${shown(after?.get(path))} now`);
+  return differing.length > PLACES_MAX ? [...places, `${differing.length - PLACES_MAX} more places`] : places;
+}
+
+function textOf(patch: PatchOperation | undefined): string {
+  return patch === undefined ? '' : canonicalize(patch, WORLD_LIMITS);
+}
+
+/** The difference is stored as text, which no erasure reaches. So sensitive values stay out. */
+function shown(patch: PatchOperation | undefined): string {
+  if (patch === undefined) return 'no change';
+  if (patch.op === 'remove') return 'removed';
+  if (patch.sensitive === true) return 'a sensitive value';
+  const text = canonicalize(patch.value, WORLD_LIMITS);
+  return text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX)}…` : text;
 }
 
 /** Before any run: no rule that sets a number of approvals checks a counselor's own state. */
@@ -413,37 +484,4 @@ function replace(draft: Draft, { freezes }: PendingProposal, patches: readonly P
     }
   });
   return open;
-}
-
-function applyOperation(state: object, patch: PatchOperation): void {
-  const keys = parsePointer(patch.path);
-  const last = keys.pop();
-  if (last === undefined) throw new Error('name a path inside the state');
-  let here = state as Record<string, any>;
-  let pointer = '';
-  for (const key of keys) {
-    pointer += `/${escapeSegment(key)}`;
-    here = here[key];
-    if (typeof here !== 'object' || here === null) throw new Error(`the state has no value at ${pointer}`);
-  }
-  if (!['add', 'replace', 'remove'].includes(patch.op)) throw new Error('use add, replace or remove');
-  if (Array.isArray(here)) applyToList(here, last, patch);
-  else if (patch.op === 'add') here[last] = patch.value;
-  else if (!Object.hasOwn(here, last)) throw new Error('the state has no value at that path');
-  else if (patch.op === 'replace') here[last] = patch.value;
-  else delete here[last];
-}
-
-function applyToList(list: unknown[], key: string, patch: PatchOperation): void {
-  if (patch.op === 'add' && key === '-') list.push(patch.value);
-  else if (patch.op === 'add') list.splice(indexOf(key, list.length), 0, patch.value);
-  else if (patch.op === 'replace') list[indexOf(key, list.length - 1)] = patch.value;
-  else list.splice(indexOf(key, list.length - 1), 1);
-}
-
-function indexOf(key: string, most: number): number {
-  const index = Number(key);
-  if (!(Number.isSafeInteger(index) && index >= 0 && index <= most && String(index) === key))
-    throw new Error('the list has no such index');
-  return index;
 }

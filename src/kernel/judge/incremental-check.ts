@@ -125,6 +125,35 @@ export class IncrementalCheck {
   }
 
   /**
+   * Every finding on a changed state, in order, at the places that `checkChanges` checks without
+   * calls. Keeps nothing.
+   */
+  findingsAfter(state: Container, changes: readonly ChangedPath[]): Finding[] {
+    if (this.#isStrict)
+      return [...findings(this.#domain, state)].filter(({ rule, keys }) => !this.#excused.has(findingKey(rule, keys)));
+    const sight = new MemberViewCache(state);
+    const work = this.#workFor(state, changes, sight);
+    return this.#domain.rules.flatMap((rule) => {
+      const tallies = work.staged[rule.index] ?? this.#talliesOf(rule);
+      return (work.places[rule.index]?.inOrder() ?? []).flatMap((keys): Finding[] => {
+        const { result } = checkRule(rule, state, keys, sight, tallies, NO_CALLS);
+        return result.result === 'pass' ? [] : [{ rule, keys, result }];
+      });
+    });
+  }
+
+  /** The figures that the changes move, by rule and index, each with the sign of its difference. */
+  shiftsOf(state: Container, changes: readonly ChangedPath[]): ReadonlyMap<string, number> {
+    const work = this.#workFor(state, changes, new MemberViewCache(state));
+    const shifts = new Map<string, number>();
+    for (const { index } of this.#domain.rules)
+      work.staged[index]?.forEach((tally, slot) => {
+        for (const [figure, sign] of tally.shifts()) shifts.set(`${index} ${slot} ${figure}`, sign);
+      });
+    return shifts;
+  }
+
+  /**
    * All paths that the rules read to check a changed state. For members and groups with `with`,
    * only the places that they name.
    */

@@ -55,6 +55,8 @@ export function adjudicateRevocation(args: Json, authority: Authority): Approved
       checkedAgainst: () => [],
       keep: () => {},
       undo: () => {},
+      // No state is changed, and no waiting proposal delays a revocation.
+      heldBy: () => undefined,
       requireApproval: neverWaits,
     };
   return neverWaits(approvalDemand);

@@ -304,12 +304,15 @@ export class Chain {
     if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal)))
       throw this.#broken(entry, 'rejection.proposal', 'its intent, writ or key differs from the pending one');
 
-    if (reason !== 'counselor_rejected' && reason !== 'expired')
+    if (reason !== 'counselor_rejected' && reason !== 'conflict' && reason !== 'expired')
       throw this.#broken(entry, 'rejection.reason', `${reason} does not resolve a pending proposal`);
+    // Nothing else has changed the state since.
+    if (reason === 'conflict' && pending.freezes === 'world')
+      throw this.#broken(entry, 'rejection.reason', 'a proposal that freezes the whole state has no conflict');
 
-    if (reason === 'counselor_rejected') {
+    if (reason !== 'expired') {
       if (counselor === undefined)
-        throw this.#broken(entry, 'rejection.counselor', 'a counselor rejection must name its counselor');
+        throw this.#broken(entry, 'rejection.counselor', `a resolution with ${reason} must name its counselor`);
       this.#checkChannel(entry, 'rejection.counselor', counselor, pending);
       this.#checkUnexpired(entry, 'rejection.counselor', 'a counselor rejects', pending);
       return;

@@ -7,6 +7,7 @@ import {
   type Cost,
   type CounselorCommit,
   counselorKind,
+  type Domain,
   ERASE_ACTION,
   KernelError,
   type PendingProposal,
@@ -60,8 +61,9 @@ import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../
 import { isCollision } from '../transactions/body/abort-reasons.ts';
 import { type ResumedTransaction, resumeApproved } from '../transactions/body/resume-approved.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
-import { checkOthers } from '../writer/freeze.ts';
+import { checkOthers, checkReservations } from '../writer/freeze.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
+import type { OpenReservation } from '../writer/reservations.ts';
 import { scrub } from '../writer/scrub.ts';
 import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -105,7 +107,7 @@ export class Resolutions {
         losing = await this.#losing(waiting);
       }
       /** `committing`: the budget reserved for compensation is released with the commit. */
-      const counseled = (at: Instant, committing: boolean): CounselorCommit => {
+      const counseled = (at: Instant, committing: boolean, others: readonly OpenReservation[]): CounselorCommit => {
         const { world, chain } = writer.parts;
         const { principal, override = false, replacement } = input;
         const acting = taken?.commitPlan;
@@ -124,12 +126,24 @@ export class Resolutions {
           commit.undo();
           throw error;
         }
+        checkReservations(commit, others);
         return commit;
       };
       return (at) => {
-        const { chain } = writer.parts;
+        const { chain, domain } = writer.parts;
         const { principal } = input;
-        const commit = counseled(at, true);
+        const others = writer.reservations.of(chain, domain, pendingId);
+        if ('needs' in others) return others;
+        let commit: CounselorCommit;
+        try {
+          commit = counseled(at, true, others);
+        } catch (error) {
+          const conflict = conflictOf(domain, pending, error);
+          if (conflict === undefined) throw error;
+          const as = counselorKind(domain, pending.channel, principal, waiting.requesters, seenOf(waiting));
+          const counselor = { principal, as, method: input.method };
+          return this.#refuse(pendingId, pending, at, { reason: 'conflict', detail: conflict, counselor });
+        }
         const counselor: CounselorRecord = {
           principal,
           as: commit.as,
@@ -161,7 +175,9 @@ export class Resolutions {
         const owing = taken;
         if (owing?.hasCallsToRepeat === true) {
           commit.undo();
-          return needs(() => owing.repeatCalls(() => writer.runRuling(() => counseled(writer.now(), false).undo())));
+          return needs(() =>
+            owing.repeatCalls(() => writer.runRuling(() => counseled(writer.now(), false, []).undo())),
+          );
         }
         const approval = () =>
           approvalPayload(
@@ -406,6 +422,16 @@ export class Resolutions {
   }
 }
 
+/**
+ * The difference if a proposal that reserved only its changes would now do something else. Other
+ * freezes leave no such difference, and a missing authority is none: it stays an error.
+ */
+function conflictOf({ freeze }: Domain, { freezes }: PendingPayload, error: unknown): string | undefined {
+  if (freeze !== 'reserve' || freezes === 'world' || !isAssizeError(error, 'changed_since')) return undefined;
+  const { difference } = error.evidence;
+  return typeof difference === 'string' ? difference : undefined;
+}
+
 /** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
 type ResolutionStep = (at: Instant) => PreparedCommit<Ruling> | Needs;
 
@@ -541,6 +567,13 @@ function isAnswering(input: Resolution & { readonly answers?: readonly unknown[]
   return input.answers !== undefined && input.answers.length > 0;
 }
 
+/** How a pending proposal ends without a commit, before the words `by` and the counselor. */
+const REJECTED_AS: { readonly [reason: string]: string } = {
+  counselor_rejected: 'was rejected',
+  conflict: 'had a conflict when it was approved',
+  expired: 'has expired',
+};
+
 function approvalProgress(id: string, end: PendingOutcome | undefined): string {
   if (end === undefined)
     return `No proposal ${id} is pending: it was resolved earlier, or never submitted. Pass the id that a ruling returned as \`pending\``;
@@ -548,7 +581,7 @@ function approvalProgress(id: string, end: PendingOutcome | undefined): string {
     return `Another approver has approved ${id}, which needs ${end.approvals} approvals: the proposal is now pending as ${end.now}`;
   const { kind, counselor } = end.payload;
   if (isSettlement(end.payload)) return `The effect ${id} is no longer pending: it was resolved in ${end.by}`;
-  const what = kind === 'commit' ? 'was approved' : counselor === undefined ? 'has expired' : 'was rejected';
+  const what = kind === 'commit' ? 'was approved' : REJECTED_AS[end.payload.reason];
   const by = counselor === undefined ? '' : ` by ${counselor.principal}`;
   return `The proposal ${id} is no longer pending: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;
 }

@@ -52,9 +52,10 @@ import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-
 import { outcomesNow } from '../transactions/body/await-outcome.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
-import { frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
+import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
 import { requestKeyOf } from '../writer/request-index.ts';
+import type { OpenReservation } from '../writer/reservations.ts';
 import type { TurnScopedPorts } from '../writer/turn-ports.ts';
 import { type RulingStep, type Unrecorded, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
@@ -365,6 +366,8 @@ export class Proposals implements Proposer {
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return { unrecorded: frozen };
+    const reservations = writer.reservations.of(chain, domain);
+    if ('needs' in reservations) return reservations;
     const at = writer.now();
     const id = writId(gathered.writ.writ);
     const { commitPlan } = gathered;
@@ -379,7 +382,7 @@ export class Proposals implements Proposer {
         conflict: () => precondition?.conflict(gathered.intent),
       });
     if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
-    const stopped = this.#stopped(adjudicated);
+    const stopped = this.#stopped(adjudicated, reservations);
     if (stopped !== undefined) return { unrecorded: stopped };
     const unstored = writs.unstored(gathered.writ);
     const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)), [
@@ -415,9 +418,10 @@ export class Proposals implements Proposer {
    * The ruling if an open approval blocks the proposal. Only the adjudication shows that the rules
    * read paths that the approval would change. The state is then as before.
    */
-  #stopped(judged: Judgement): Ruling | undefined {
+  #stopped(judged: Judgement, waiting: readonly OpenReservation[]): Ruling | undefined {
     if (judged.verdict === 'rejected') return undefined;
     const { chain, domain } = this.#writer.parts;
+    if (domain.freeze === 'reserve') return frozenByReservations(chain, this.#writer.parts, judged, waiting);
     const judgedBy = (): readonly Pattern[] =>
       judged.verdict === 'approved' ? judged.checkedAgainst() : frozenPatterns(judged.freezes);
     const stopped = frozenByRules(chain, domain, judgedBy);

@@ -246,7 +246,7 @@ export function resolutionPayload(
   pendingId: Hash,
   { proposal, invariant_id }: PendingPayload,
   resolution: {
-    readonly reason: 'counselor_rejected' | 'expired';
+    readonly reason: 'counselor_rejected' | 'conflict' | 'expired';
     readonly detail: string;
     readonly counselor?: CounselorRecord;
   },

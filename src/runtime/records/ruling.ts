@@ -6,6 +6,7 @@ import {
   type CounselorRecord,
   type EntryRow,
   type Hash,
+  type Instant,
   type Payload,
   type PendingPayload,
   type RejectionReason,
@@ -53,7 +54,22 @@ export type Ruling =
   /**
    * An open approval blocks this proposal; nothing was recorded. Propose again when it is resolved.
    */
-  | { readonly ruling: 'frozen'; readonly by: Hash; readonly detail: string };
+  | {
+      readonly ruling: 'frozen';
+      readonly by: Hash;
+      readonly detail: string;
+      readonly waiting: WaitingProposal;
+    };
+
+/** The pending proposal that a `frozen` one must wait for. Shows no arguments and no state. */
+export interface WaitingProposal {
+  readonly action: string;
+  /** The kind of counselor that decides, or `any`. */
+  readonly channel: string;
+  readonly since: Instant;
+  /** The time at which the proposal expires. Absent if it never does. */
+  readonly until?: Instant;
+}
 
 /** The end of an escalation: a counselor's commit or rejection, or the expiry. */
 export type FinalRuling = Extract<Ruling, { readonly ruling: 'committed' | 'rejected' }>;

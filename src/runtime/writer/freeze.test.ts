@@ -43,9 +43,12 @@ test('during a freeze an uncompilable intent is rejected and freezes nothing', a
   expect(await propose('set', as('guest'))).toMatchObject(refused('invalid_authority'));
   expect(await propose('set', as('guest', { who: 'a' }))).toMatchObject(refused('type_mismatch'));
   expect(await propose('fly', as('worker', { who: 'a' }))).toMatchObject(refused('unknown_tool'));
-  const [{ id: by } = { id: '' }] = trajectory.approvals.pending();
-  const detail = `/mine/a is frozen until an approval is resolved (${by}, by any)`;
-  expect(await propose('set', as('worker', { who: 'a' }))).toEqual({ ruling: 'frozen', by, detail });
+  const [open] = trajectory.approvals.pending();
+  const { id: by, payload } = open as NonNullable<typeof open>;
+  const { at: since } = payload.proposal;
+  const waiting = { action: 'set', channel: 'any', since };
+  const detail = `/mine/a is frozen until an approval is resolved (${by}, by any): set waits since ${since}`;
+  expect(await propose('set', as('worker', { who: 'a' }))).toEqual({ ruling: 'frozen', by, detail, waiting });
   expect(await propose('set', as('worker', { who: 'b' }))).toMatchObject({ ruling: 'committed' });
   expect(await propose('go', as('guest'))).toMatchObject({ ruling: 'committed' });
   const [pending] = trajectory.approvals.pending();
@@ -68,7 +71,7 @@ describe('pending proposals', () => {
       channel: `${n}`,
       reason: 'irreversible',
       freezes,
-      proposal: { action: { name, role, args }, approval, delta: { effects: [] } },
+      proposal: { action: { name, role, args }, at: 'then', approval, delta: { effects: [] } },
     } as never;
   };
 
@@ -105,7 +108,12 @@ describe('pending proposals', () => {
                 pending.freezes === 'world' || meets(pending.freezes, writes) || meets(changedBy(pending), seen),
             );
             expect(frozenFor(chain, desk, intent as never)).toEqual(
-              by && { ruling: 'frozen', by: by[0], detail: expect.stringContaining(`(${by[0]}, by ${by[0]})`) },
+              by && {
+                ruling: 'frozen',
+                by: by[0],
+                detail: expect.stringContaining(`(${by[0]}, by ${by[0]})`),
+                waiting: { action: 'set', channel: by[0], since: 'then' },
+              },
             );
           }
           const judged = open.find(([, pending]) => meets(changedBy(pending), reads))?.[0];

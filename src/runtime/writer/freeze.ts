@@ -1,9 +1,13 @@
 import type { Json } from '#base';
 import { parsePointer, toPointer } from '#canon';
 import {
+  type Approved,
   type Binding,
   type Change,
+  type CounselorCommit,
   type Domain,
+  type Escalated,
+  heldBy,
   type Intent,
   overlaps,
   type Pattern,
@@ -23,6 +27,8 @@ import {
 import { RuntimeError } from '../errors.ts';
 import type { Ruling } from '../records/ruling.ts';
 import { PlaceIndex } from './place-index.ts';
+import type { TrajectoryState } from './ports.ts';
+import type { OpenReservation } from './reservations.ts';
 
 /**
  * The patterns that a pending proposal freezes under `freeze: 'footprint'`
@@ -138,23 +144,23 @@ function freezesOf({ open }: Chain, domain: Domain): FreezeIndex {
 
 /**
  * The ruling for an intent that an open approval blocks, according to footprints; undefined if none
- * does.
+ * does. Under `reserve` only the changes decide, which are known after adjudication.
  */
 export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
-  const { reads, writes } = touchedBy(domain, intent);
+  const { reads, writes } = domain.freeze === 'reserve' ? NOTHING : touchedBy(domain, intent);
   const freezes = freezesOf(chain, domain);
   const first = freezes.first(writes, reads);
   const world = chain.open.freezing === undefined ? undefined : freezes.get(chain.open.freezing);
   if (world !== undefined && (first === undefined || world.n <= first.n))
-    return { ruling: 'frozen', by: world.by, detail: `the whole state is frozen ${until(world.by, world.pending)}` };
+    return frozenBy(world, 'the whole state is frozen');
   if (first === undefined) return undefined;
-  const { by, pending, frozen, changing } = first;
+  const { frozen, changing } = first;
   // The answer omits the reason, and shows only paths that the caller may access. The pending
   // proposal may concern data that the caller must not see.
   const met =
     writes.find((pattern) => meetsAny(pattern, frozen)) ?? reads.find((pattern) => meetsAny(pattern, changing));
-  return { ruling: 'frozen', by, detail: `${patternText(met as Pattern)} is frozen ${until(by, pending)}` };
+  return frozenBy(first, `${patternText(met as Pattern)} is frozen`);
 }
 
 /**
@@ -162,15 +168,53 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
  * only if a proposal is pending.
  */
 export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {
-  if (chain.open.size === 0) return undefined;
+  if (chain.open.size === 0 || domain.freeze === 'reserve') return undefined;
   const first = freezesOf(chain, domain).first([], judgedBy());
-  if (first === undefined) return undefined;
-  const { by, pending } = first;
-  return { ruling: 'frozen', by, detail: `the read set of a rule for it is frozen ${until(by, pending)}` };
+  return first && frozenBy(first, 'the read set of a rule for it is frozen');
 }
 
-function until(by: Hash, { channel }: PendingPayload): string {
-  return `until an approval is resolved (${by}, by ${channel})`;
+/**
+ * The ruling for an adjudicated proposal under `freeze: 'reserve'`: an open approval changes the
+ * same members, or would no longer pass after it. Its change is undone then.
+ */
+export function frozenByReservations(
+  chain: Chain,
+  { world, domain }: Pick<TrajectoryState, 'world' | 'domain'>,
+  judged: Approved | Escalated,
+  waiting: readonly OpenReservation[],
+): Ruling | undefined {
+  if (waiting.length === 0) return undefined;
+  const places = judged.verdict === 'approved' ? changedPlaces(judged.changes) : frozenPatterns(judged.freezes);
+  const first = freezesOf(chain, domain).first(places, []);
+  if (first !== undefined) {
+    const met = places.find((place) => meetsAny(place, first.frozen)) as Pattern;
+    if (judged.verdict === 'approved') judged.undo();
+    return frozenBy(first, `${patternText(met)} is frozen`);
+  }
+  const held =
+    judged.verdict === 'approved'
+      ? judged.heldBy(waiting)
+      : heldBy(world, [...judged.patches, ...judged.approval], waiting);
+  if (held === undefined) return undefined;
+  const { by, invariantId } = held;
+  return frozenBy({ by: by.id, pending: by.pending }, `${invariantId} does not pass together with a pending proposal`);
+}
+
+function changedPlaces(changes: readonly Pick<Change, 'keys'>[]): Pattern[] {
+  return changes.map(({ keys }) => ({ segments: keys, append: false }));
+}
+
+/** The answer shows what waits, for whom, since when and until when. */
+function frozenBy({ by, pending }: Pick<OpenFreeze, 'by' | 'pending'>, what: string): Ruling {
+  const { proposal, channel, expires } = pending;
+  const { action, at } = proposal;
+  const until = expires === undefined ? '' : `, until ${expires}`;
+  return {
+    ruling: 'frozen',
+    by,
+    detail: `${what} until an approval is resolved (${by}, by ${channel}): ${action.name} waits since ${at}${until}`,
+    waiting: { action: action.name, channel, since: at, ...(expires === undefined ? {} : { until: expires }) },
+  };
 }
 
 /**
@@ -182,7 +226,7 @@ function until(by: Hash, { channel }: PendingPayload): string {
  * @throws RuntimeError `frozen`
  */
 export function checkOthers(chain: Chain, domain: Domain, id: Hash, changes: readonly Change[]): void {
-  const changed = changes.map(({ keys }) => ({ segments: keys, append: false }));
+  const changed = changedPlaces(changes);
   const first = freezesOf(chain, domain).first(changed, [], id);
   if (first === undefined) return;
   const { by, pending, frozen } = first;
@@ -209,6 +253,22 @@ export function frozenPatterns(freezes: PendingPayload['freezes']): readonly Pat
   return freezes === 'world' ? [WHOLE_STATE] : freezes.map(patternFromText);
 }
 
+/**
+ * The same by the rules, under `freeze: 'reserve'`. The change is undone then.
+ *
+ * @throws RuntimeError `frozen`
+ */
+export function checkReservations(commit: CounselorCommit, others: readonly OpenReservation[]): void {
+  const held = others.length === 0 ? undefined : commit.heldBy(others);
+  if (held === undefined) return;
+  const { by, invariantId } = held;
+  throw new RuntimeError(
+    'frozen',
+    `After this approval, ${invariantId} would not pass with ${by.id}, which waits for ${by.pending.channel}. Resolve ${by.id} first, or reject this proposal.`,
+    { evidence: { by: by.id, invariant_id: invariantId }, retryable: true },
+  );
+}
+
 /** Undefined if only the blobs contain the changes. */
 function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Pattern[] | undefined {
   const { action, approval } = proposal;
@@ -217,6 +277,8 @@ function changingOf(domain: Domain, { proposal }: PendingPayload): readonly Patt
   const marked = approval.map(({ path }) => ({ segments: parsePointer(path.replace(/\/-$/, '')), append: false }));
   return [...writes, ...marked];
 }
+
+const NOTHING: Pick<Binding, 'reads' | 'writes'> = { reads: [], writes: [] };
 
 /** The paths of values that are still where they were written. Other values access no state. */
 function erasedPlaces(args: Json): readonly Pattern[] {
@@ -229,7 +291,7 @@ function erasedPlaces(args: Json): readonly Pattern[] {
 function touchedBy(domain: Domain, intent: Intent): Pick<Binding, 'reads' | 'writes'> {
   if (intent.action === ERASE_ACTION) return { reads: [], writes: erasedPlaces(intent.args) };
   // An intent that does not compile accesses nothing.
-  return bindingOf(domain, intent) ?? { reads: [], writes: [] };
+  return bindingOf(domain, intent) ?? NOTHING;
 }
 
 /** The process of an intent, bound to its role; undefined if the intent does not compile. */

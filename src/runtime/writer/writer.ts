@@ -13,6 +13,7 @@ import { WriteContention } from './contention.ts';
 import type { TrajectoryState, TrajectoryWriterContext } from './ports.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
 import { RecentCommits } from './recent-commits.ts';
+import { Reservations } from './reservations.ts';
 import { resolveUnknownCommit } from './resolve-unknown-commit.ts';
 import { WakeSignal } from './signal.ts';
 import { storeRefusal } from './store-refusals.ts';
@@ -43,6 +44,8 @@ export class Writer {
    * Counts reloads: an answer for an earlier generation of memory must not start another reload.
    */
   #generation: number = 0;
+  /** The open approvals, for a domain in which they reserve what they would change. */
+  readonly reservations: Reservations;
   readonly #contention: WriteContention;
   #loading: Promise<void> | undefined;
   /** The last append sent to the store. */
@@ -56,6 +59,7 @@ export class Writer {
     this.id = id;
     this.parts = parts;
     this.context = context;
+    this.reservations = new Reservations(context);
     this.#contention = new WriteContention(context.store, id, context.pause);
   }
 
@@ -177,7 +181,7 @@ export class Writer {
     if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.withdrawQuestions(asked.partitions);
     if (result.status === 'committed') {
       this.#contention.committed();
-      if (erasure !== undefined) await this.context.forgetErased(this.id);
+      if (erasure !== undefined) await this.#forgetErased();
       this.#isDurable(prepared);
       return answer;
     }
@@ -188,6 +192,11 @@ export class Writer {
       throw storeRefusal(result);
     }
     return result.status === 'unknown' ? this.#settleUnknown(prepared, result.cause) : undefined;
+  }
+
+  #forgetErased(): Promise<void> {
+    this.reservations.forget();
+    return this.context.forgetErased(this.id);
   }
 
   /** Notifies subscribers, listeners and waiting callers. */
@@ -256,7 +265,7 @@ export class Writer {
       await this.tryReload();
       throw error;
     }
-    if (prepared.erasure !== undefined) await this.context.forgetErased(this.id);
+    if (prepared.erasure !== undefined) await this.#forgetErased();
     this.#isDurable(prepared);
     return prepared.answer;
   }

@@ -499,3 +499,37 @@ function raise(what: unknown): never {
 function boom(): never {
   throw new RangeError('out of bounds');
 }
+
+describe('the report names what a waiting proposal stops', () => {
+  const marks = escalating((s, { counselor, keys: [key = ''] }) => {
+    (s.orders[key] as { approved?: string }).approved = counselor;
+  });
+  const actions = {
+    order: { process: 'spending', args, apply: order },
+    spend: { process: 'spending', args, apply: spend },
+    log: { process: 'logging', args: z.object({ text: z.string() }), apply: () => {} },
+  };
+  const processes = { spending: { writes: ['/spent/{agent}', '/orders/{agent}'] }, logging: { writes: ['/log/-'] } };
+  const roles = { spender: { params: ['agent'], processes: ['spending', 'logging'] } };
+  const stopsOf = (freeze: 'world' | 'footprint' | 'reserve') =>
+    checkDomain(zoo(order, [cap, marks], { freeze, actions, processes, roles }), { runs: 100 });
+
+  test.each([
+    ['world', 'world', ['order', 'spend', 'log'], ', every other proposal waits.'],
+    [
+      'footprint',
+      ['/orders/*', '/spent/*'],
+      ['order', 'spend'],
+      ', proposals that touch /orders/*, /spent/* wait (order, spend).',
+    ],
+    ['reserve', ['/orders/*'], ['order', 'spend'], ', proposals that touch /orders/* wait (order, spend).'],
+  ] as const)('%s', (freeze, places, names, words) => {
+    const report = stopsOf(freeze);
+    expect(report.stops).toEqual([{ invariant: 'APPROVED', channel: 'any', places, actions: names }]);
+    expect(report.formatReport()).toContain(`\n\nWhile a proposal waits for a counselor (APPROVED)${words}\n\n`);
+  });
+
+  test('nothing without an escalation', () => {
+    expect(checkDomain(zoo(), { runs: 20 }).stops).toEqual([]);
+  });
+});

@@ -73,7 +73,7 @@ export function checkDomain(
     const problem: DomainProblem = { kind: 'invalid_domain', level: 'error', where: 'domain', shrunk: 0, ...defined };
     const given: unknown = (domain as { name?: unknown } | null | undefined)?.name;
     const name = typeof given === 'string' ? given : 'without a name';
-    return reportOf({ domain: name, problems: [problem], seed, runs, proposals: NONE, states: 0 });
+    return reportOf({ domain: name, problems: [problem], seed, runs, proposals: NONE, stops: [], states: 0 });
   }
   requireOwnDomain(defined.domain);
   requireNamesOf(defined.domain, options);
@@ -151,6 +151,7 @@ class Check {
       seed,
       runs,
       proposals: this.#proposals,
+      stops: this.#trials.stops.list(),
       states: this.#states,
     });
   }

@@ -1,3 +1,5 @@
+import { type StoppedBy, stoppedText } from './stops.ts';
+
 /** The kinds of problems of a domain. Warnings leave the report `ok`. */
 export type ProblemKind =
   /** `defineDomain` refuses the domain. */
@@ -92,6 +94,8 @@ export interface DomainReport {
   readonly runs: number;
   /** The adjudicated proposals, by ruling. */
   readonly proposals: { readonly committed: number; readonly escalated: number; readonly rejected: number };
+  /** What a proposal stops while it waits, for each invariant that escalated one. */
+  readonly stops: readonly StoppedBy[];
   /** Number of states on which every invariant was checked. */
   readonly states: number;
   formatReport(): string;
@@ -106,6 +110,7 @@ export function formatReport(report: Omit<DomainReport, 'formatReport'>): string
   return [
     `The domain ${report.domain}: ${counted.length === 0 ? 'nothing found' : counted.join(', ')}.`,
     ...report.problems.map((problem, i) => `\n${i + 1}. ${textOf(problem)}`),
+    ...(report.stops.length === 0 ? [] : ['', ...report.stops.map(stoppedText)]),
     `\nseed ${report.seed}, ${report.runs} runs: ${committed} committed, ${escalated} escalated, ${rejected} rejected; invariants checked on ${report.states} states`,
   ].join('\n');
 }

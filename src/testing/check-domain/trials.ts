@@ -27,6 +27,7 @@ import {
   World,
 } from '#kernel';
 import type { Counterexample, ProblemKind } from './report.ts';
+import { Stops } from './stops.ts';
 import { type ForbiddenAct, Watch } from './watch.ts';
 
 /** A proposal on a state. */
@@ -75,6 +76,7 @@ const NONSENSE = 'the invariant did not return pass, reject or escalate';
 /** Runs cases and states through the kernel, with every function of the domain watched. */
 export class Trials {
   readonly domain: Domain;
+  readonly stops: Stops;
   readonly #watch: Watch = new Watch();
   readonly #at: Instant;
   /** The names to try as counselors. */
@@ -87,6 +89,7 @@ export class Trials {
     this.#at = at;
     this.#names = names;
     this.domain = this.#watched(domain);
+    this.stops = new Stops(domain);
   }
 
   /**
@@ -151,6 +154,7 @@ export class Trials {
       return { found, outcome: 'rejected', did: first.did, refusal, ...stopped };
     }
     if (ruling.verdict === 'escalated') {
+      this.stops.note(ruling);
       const approved = this.#approved(world, intent, ruling);
       return { ...approved, found: [...found, ...approved.found], outcome: 'escalated', did: first.did, ...stopped };
     }

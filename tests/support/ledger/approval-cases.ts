@@ -95,6 +95,28 @@ export function approvalCases(): ErasureCase[] {
     valid('eight approvals are asked for', new Case(8)),
     valid('the second of three rejects', started().reject({ reason: 'counselor_rejected', counselor: B })),
     valid('who approved before rejects', started().reject({ reason: 'counselor_rejected', counselor: A })),
+    valid(
+      'an approval finds a conflict',
+      new Case(1, { freezes: ['/n'] }).reject({ reason: 'conflict', counselor: A }),
+    ),
+    valid('the second approval finds one', started({ freezes: ['/n'] }).reject({ reason: 'conflict', counselor: B })),
+    broken('a conflict without a counselor', 2, new Case(1, { freezes: ['/n'] }).reject({ reason: 'conflict' })),
+    broken('a conflict under a frozen world', 2, new Case(1).reject({ reason: 'conflict', counselor: A })),
+    broken(
+      'a conflict that another channel finds',
+      2,
+      new Case(1, { freezes: ['/n'] }).reject({ reason: 'conflict', counselor: { ...A, as: 'clerk' } }),
+    ),
+    broken(
+      'a conflict after the expiry',
+      2,
+      new Case(1, { freezes: ['/n'], expires: second(2) }).reject({ reason: 'conflict', counselor: A }),
+    ),
+    broken(
+      'another reason after an approval',
+      2,
+      new Case(1, { freezes: ['/n'] }).reject({ reason: 'precondition_failed', counselor: A }),
+    ),
     valid('it expires between two', started({ expires: second(3) }).reject({ reason: 'expired' })),
     valid('all override', new Case(2).step([over(A)]).commit(over(B))),
     broken('the first one overrides alone, and all passes now', 3, new Case(2).step([over(A)]).commit(B)),

@@ -29,7 +29,7 @@ export type DeskState = z.infer<typeof deskState>;
  * A desk. `add` is the plain case and may not exceed ten. `ask` needs an approval. `put` accesses
  * one box only. `pay` costs budget. `keep` accepts any JSON. `fail` throws.
  */
-export function deskOf(freeze: 'world' | 'footprint' = 'world', version = '1'): Domain {
+export function deskOf(freeze: 'world' | 'footprint' | 'reserve' = 'world', version = '1'): Domain {
   return defineDomain({
     name: 'desk',
     version,

@@ -769,7 +769,10 @@ convertedOnce(argsSchema, 'input');
  * A domain with these rules, one role that may do everything except `approvals`, and one role that
  * works for one user.
  */
-export function generatedDomain(specs: readonly RuleSpec[], freeze: 'world' | 'footprint' = 'world'): Generated {
+export function generatedDomain(
+  specs: readonly RuleSpec[],
+  freeze: 'world' | 'footprint' | 'reserve' = 'world',
+): Generated {
   const loot = lootBag();
   const promises: Promise<unknown>[] = [];
   const apply = (state: any, args: any, context: any): unknown => {

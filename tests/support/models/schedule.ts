@@ -142,7 +142,7 @@ export async function play(
   start: ShopState,
   steps: readonly Step[],
   options: {
-    readonly freeze?: 'world' | 'footprint';
+    readonly freeze?: 'world' | 'footprint' | 'reserve';
     readonly override?: boolean;
     readonly policy?: Policy;
     /** Of the runtimes, for this domain. */

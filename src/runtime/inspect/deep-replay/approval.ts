@@ -14,6 +14,7 @@ import {
   ERASE_ACTION,
   type Hash,
   type PendingPayload,
+  type RejectionPayload,
   type VectorItem,
 } from '#ledger';
 import { readPendingProposal } from '../../records/pending-proposal.ts';
@@ -138,6 +139,36 @@ function compareOverrides(
   const excused = world.excusedIn([...overridden, ...now]);
   const known = (vector: readonly VectorItem[]) => vector.filter(({ invariant_id: id }) => !excused.has(id));
   compareVectors(findings, placeOf(entry), known(overridden), known(now));
+}
+
+/**
+ * Replays an approval that found a conflict: the proposal must do something else than it was
+ * submitted for, and the counselor must be allowed. It changes nothing.
+ */
+export async function replayConflict(
+  stage: RerunContext,
+  entry: Entry<RejectionPayload>,
+  pending: PendingPayload,
+): Promise<void> {
+  const { authority, findings, otherwise, world } = stage;
+  const { at, detail, resolves } = entry.payload;
+  const counselor = entry.payload.counselor as CounselorRecord;
+  await compareCounselor(stage, entry, pending, counselor);
+  if (otherwise.has(resolves as Hash)) return;
+  const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
+  if (waiting === undefined) return;
+  findings.compared++;
+  const by = { principal: counselor.principal, at, override: true };
+  const now = tried(() => approvePending(world.world, waiting, by, GRANTED));
+  if (!(now instanceof KernelError)) now.undo();
+  else if (now.code === 'unauthorised_counselor') return;
+  else if (now.evidence['difference'] !== undefined) {
+    if (now.evidence['difference'] !== detail) findings.reworded++;
+    return;
+  }
+  if (world.isWithout(pending.proposal.action)) return findings.takeAsRecorded('erased');
+  const recorded = { ruling: 'rejected', reason: 'conflict', detail };
+  findings.differs(placeOf(entry), 'ruling', recorded, now instanceof KernelError ? now.message : 'committed');
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Ruling } from '#kernel';
 import { type Entry, ERASE_ACTION, type PendingPayload, REVOKE_ACTION, type RejectionPayload } from '#ledger';
+import { replayConflict } from './approval.ts';
 import { compareCounselor } from './counselor.ts';
 import type { RecordedClaim } from './recorded-authority.ts';
 import type { TakenAsRecorded } from './report.ts';
@@ -64,6 +65,7 @@ async function replayDecision(
   pending: PendingPayload,
 ): Promise<void> {
   const { reason, counselor } = entry.payload;
+  if (reason === 'conflict') return replayConflict(stage, entry, pending);
   stage.findings.takeAsRecorded(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
   if (counselor !== undefined) await compareCounselor(stage, entry, pending, counselor);
 }
