@@ -164,6 +164,8 @@ export class SqliteStore extends CheckedStore implements Retirable {
    */
   async copyInto(file: string, accept: (copy: string) => Promise<boolean> = async () => true): Promise<boolean> {
     this.#checkUsable();
+    checkInput(TEXT, file, 'file');
+    checkInput(arg.code, accept, 'accept');
     const path = checkPath(file);
     const from = this.#another((db) => db);
     try {
@@ -174,6 +176,9 @@ export class SqliteStore extends CheckedStore implements Retirable {
         chmodSync(draft, statSync(this.path).mode & 0o7777);
         return accept(draft);
       });
+    } catch (error) {
+      // The errors of `accept` are the caller's own.
+      throw error instanceof Error && 'syscall' in error ? storeError(error, path, 'Copying to') : error;
     } finally {
       from.close();
     }

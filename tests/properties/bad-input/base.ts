@@ -26,5 +26,6 @@ export const BASE: Readonly<Record<string, Case | Exempt>> = {
   refuseDuplicatePackage: takes(base.refuseDuplicatePackage, [{}, 'The thing']),
   requireOwnPackage: takes(base.requireOwnPackage, [base.markOwnPackage({}), 'The thing']),
   defineOwn: exempt('on the way of every value: what it takes is checked before, and said by its type'),
+  withoutPassword: exempt('takes the URL that a caller has checked, on the way to an output'),
   toError: takes((thrown) => base.toError(thrown), [1]),
 };

@@ -106,6 +106,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   isEffectPending: exempt(MADE),
   isErased: takes(ledger.isErased, [{ $erased: root.id }]),
   isErasure: exempt(MADE),
+  observationsOf: exempt(MADE),
   isHash: takes(ledger.isHash, [root.id]),
   isEffectEntry: exempt(MADE),
   isPayload: takes(ledger.isPayload, [payload]),

@@ -160,11 +160,24 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   ...storeCases('MemoryStore', async () => new stores.MemoryStore()),
   'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
   ...storeCases('SqliteStore', () => (lasting ??= stores.openSqlite({ path: fresh() }))),
+  'SqliteStore.retire': takes(
+    async (retirement) => {
+      const store = await stores.openSqlite({ path: fresh() });
+      await store.retire(retirement).finally(() => store.close());
+    },
+    [{ at: '2026-03-01T00:00:00.000000Z', reason: 'moved' }],
+  ),
+  'SqliteStore.copyInto': takes(
+    async (file, accept) => (await (lasting ??= stores.openSqlite({ path: fresh() }))).copyInto(file, accept),
+    [join(folder, 'copy.db'), async () => false],
+    { 1: 'what accepts the copy is the caller’s own' },
+  ),
   'new PostgresStore': exempt('made by openPostgres, which takes the connection'),
   ...Object.fromEntries(
     [
       ...Object.keys(storeCases('PostgresStore', async () => new stores.MemoryStore())),
       'PostgresStore.follow',
+      'PostgresStore.retire',
       'PostgresStore.joinEffects',
     ].map((name) => [
       name,

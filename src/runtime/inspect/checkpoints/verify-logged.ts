@@ -14,6 +14,7 @@ export interface VerifiedEntries {
 
 const PAGE = 1_000;
 const POSITION = arg.wholeFrom(0, Number.MAX_SAFE_INTEGER);
+const POSITIONS = arg.members({ from: POSITION, to: POSITION });
 
 /**
  * Verifies the entries at the log's positions from `from` to before `to`: each has the text that
@@ -23,11 +24,11 @@ const POSITION = arg.wholeFrom(0, Number.MAX_SAFE_INTEGER);
  */
 export async function verifyLogged(
   store: LedgerStore & LogStore,
-  { from, to }: { readonly from: number; readonly to: number },
+  positions: { readonly from: number; readonly to: number },
   options: Pick<VerifyOptions, 'onProgress'> = {},
 ): Promise<VerifiedEntries> {
-  checkArgument(POSITION, from, 'from');
-  checkArgument(POSITION, to, 'to');
+  checkArgument(POSITIONS, positions, 'positions');
+  const { from, to } = positions;
   const trajectoryIds = new Set<string>();
   for (let at = from; at < to; ) {
     const limit = Math.min(PAGE, to - at);
