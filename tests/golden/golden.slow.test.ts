@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test } from 'vitest';
 import { replayRun } from '#agents';
-import { exportLines, importLines } from '#ledger';
+import { exportLines, importLines, type RootPayload, readRow } from '#ledger';
 import { OPEN_END } from '#memory';
 import { openCheckpoint, parseVerifierKey } from '#merkle';
 import type { OracleRow } from '#oracle';
@@ -138,6 +138,13 @@ describe('version 1 of the ledger', () => {
     expect(golden).toEqual(today);
   });
 
+  /** The domain of the run with its recorded hash, which was made of JSON Schemas. */
+  async function recordedDomain(store: MemoryStore): Promise<typeof filing> {
+    const [root] = await store.entries('desk', { from: 0, limit: 1 });
+    const { hash } = (readRow(root!).payload as RootPayload).domain;
+    return Object.create(filing, { hash: { value: hash } }) as typeof filing;
+  }
+
   test('a run of when hashes of answers stood in place comes out the same', async () => {
     const store = new MemoryStore();
     const lines = readFileSync(join(V1, 'run.jsonl'), 'utf8').split('\n').slice(0, -1);
@@ -153,6 +160,7 @@ describe('version 1 of the ledger', () => {
       throw new Error('it is asked');
     };
     const source = { store, oracleStore: store, trajectoryId: 'desk' };
+    const filing = await recordedDomain(store);
     const report = await replayRun(source, filing, [clerk(nobody)], { anchors: [operator.publicKey] });
     expect(report).toMatchObject({ same: true, turns: 7, takenAsRecorded: 1 });
     expect(await deepReplay(store, 'desk', { domains: [filing], oracle: store })).toMatchObject({ same: true });

@@ -1,9 +1,10 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Json, markOwnPackage, requireOwnPackage } from '#base';
-import { canonicalize, contentHash, escapeSegment, parseStrict } from '#canon';
+import { canonicalize, contentHash, escapeSegment } from '#canon';
 import { KernelError } from '../errors.ts';
 import { isToolPattern } from './call.ts';
 import { ANY_COUNSELOR } from './counselors.ts';
+import { schemaHash } from './describe-schema.ts';
 import type { ActionSpec, Binding, Domain, Rule } from './domain.ts';
 import type { DomainSpec } from './domain-spec.ts';
 import type { DomainWords } from './domain-words.ts';
@@ -33,6 +34,7 @@ import {
   unique,
 } from './invariant.ts';
 import { BELIEVE_ACTION } from './memory-shape.ts';
+import type { MemorySpec } from './memory-spec.ts';
 import { PatternIndex } from './pattern-index.ts';
 import type { Role, RoleParams } from './role.ts';
 import { hasPlace, stateFault, strictSchema } from './schema.ts';
@@ -117,7 +119,7 @@ export function defineDomain<
   const made = {
     name: spec.name,
     version: spec.version,
-    hash: declarationHash(spec, rules),
+    hash: declarationHash(spec, state, actions, rules),
     state: state as z.ZodType<z.infer<Schema>>,
     initial: spec.initial,
     declared: spec as unknown as DomainSpec<z.ZodType<z.infer<Schema>>, Actions>,
@@ -512,58 +514,62 @@ function overlappingPatterns(rule: Rule, writes: readonly Pattern[]): readonly P
 /**
  * Schemas, footprints, ordered invariant ids, version, and the build's own digest if it has one.
  */
-function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): string {
-  const json = (schema: z.ZodType, io: 'input' | 'output'): unknown =>
-    // Through JSON text: zod adds a hidden field to the object, which is not part of the schema.
-    parseStrict(JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' })), SCHEMA_LIMITS);
-  return contentHash(
-    {
-      name: spec.name,
-      version: spec.version,
-      state: json(spec.state, 'output'),
-      processes: Object.fromEntries(
-        Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => [
-          name,
-          { reads: [...reads], writes: [...writes] },
-        ]),
-      ),
-      roles: Object.fromEntries(
-        Object.entries(spec.roles).map(([name, { params = [], processes }]) => [
-          name,
-          { params: [...params], processes: [...processes] },
-        ]),
-      ),
-      actions: Object.fromEntries(
-        Object.entries(spec.actions as Record<string, ActionSpec>).map(
-          ([name, { process, args, approvals, calls }]) => [
-            name,
-            {
-              process,
-              args: json(args, 'input'),
-              ...several(approvals),
-              ...(calls === undefined ? {} : { calls: true }),
-            },
-          ],
-        ),
-      ),
-      invariants: rules.map(({ id, spec: rule, patterns }) => ({
-        id,
-        kind: rule.kind,
-        footprint: patterns.map(patternText),
-        ...(rule.kind === 'eachCall' ? { tool: rule.tool } : {}),
-        ...several(rule.approvals),
-        // Written only if declared, as `approvals`.
-        ...(rule.final === true ? { final: true } : {}),
-      })),
-      counselors: Object.keys(spec.counselors ?? {}).sort(),
-      freeze: spec.freeze ?? 'world',
-      // Written only if declared, so that other domains keep their hashes.
-      ...(spec.texts === 'exact' ? { texts: 'exact' } : {}),
-      ...(spec.unjudgedCalls === 'allow' ? { unjudgedCalls: 'allow' } : {}),
-      ...(spec.memory === undefined ? {} : { memory: spec.memory as unknown as Json }),
-      build: spec.build ?? null,
-    },
-    SCHEMA_LIMITS,
+function declarationHash(
+  spec: DomainSpec<any, any>,
+  state: z.ZodType,
+  actions: Record<string, ActionSpec>,
+  rules: readonly Rule[],
+): string {
+  return contentHash({
+    name: spec.name,
+    version: spec.version,
+    state: schemaHash(state),
+    processes: Object.fromEntries(
+      Object.entries(spec.processes).map(([name, { reads = [], writes = [] }]) => [
+        name,
+        { reads: [...reads], writes: [...writes] },
+      ]),
+    ),
+    roles: Object.fromEntries(
+      Object.entries(spec.roles).map(([name, { params = [], processes }]) => [
+        name,
+        { params: [...params], processes: [...processes] },
+      ]),
+    ),
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, { process, args, approvals, calls }]) => [
+        name,
+        {
+          process,
+          args: schemaHash(args),
+          ...several(approvals),
+          ...(calls === undefined ? {} : { calls: true }),
+        },
+      ]),
+    ),
+    invariants: rules.map(({ id, spec: rule, patterns }) => ({
+      id,
+      kind: rule.kind,
+      footprint: patterns.map(patternText),
+      ...(rule.kind === 'eachCall' ? { tool: rule.tool } : {}),
+      ...several(rule.approvals),
+      // Written only if declared, as `approvals`.
+      ...(rule.final === true ? { final: true } : {}),
+    })),
+    counselors: Object.keys(spec.counselors ?? {}).sort(),
+    freeze: spec.freeze ?? 'world',
+    // Written only if declared, so that other domains keep their hashes.
+    ...(spec.texts === 'exact' ? { texts: 'exact' } : {}),
+    ...(spec.unjudgedCalls === 'allow' ? { unjudgedCalls: 'allow' } : {}),
+    ...(spec.memory === undefined ? {} : { memory: predicatesOf(spec.memory) }),
+    build: spec.build ?? null,
+  });
+}
+
+/** The predicates without their descriptions, which are texts for people. */
+function predicatesOf({ predicates }: MemorySpec): Json {
+  return Object.fromEntries(
+    Object.entries(predicates).map(([name, { description: _text, ...declared }]) => [name, declared]),
   );
 }
 
@@ -571,9 +577,6 @@ function declarationHash(spec: DomainSpec<any, any>, rules: readonly Rule[]): st
 function several(approvals: number = 1): { approvals?: number } {
   return approvals > 1 ? { approvals } : {};
 }
-
-/** The bounds of a float are whole numbers beyond 2^53. */
-const SCHEMA_LIMITS = { integers: 'any' } as const;
 
 function invalid(domain: string, what: string): KernelError {
   return new KernelError('invalid_domain', `The domain ${domain} is not valid: ${what}.`);

@@ -261,8 +261,17 @@ function compensationWithout({ compensate }: ToolDeclaration): string {
     : 'it has a compensation without a class. Set reversibility, delivery and sink';
 }
 
+/** Older versions of zod convert a JSON Schema into a schema that accepts more. */
+function requireConversion(name: string): void {
+  const { major, minor, patch } = z.core.version;
+  if (major > 4 || minor >= 4) return;
+  const advice = 'Use zod 4.4 or later, or give a zod schema as input';
+  throw invalidTool(name, `zod ${major}.${minor}.${patch} does not convert a JSON Schema. ${advice}`);
+}
+
 function schemaOf(name: string, input: unknown): z.ZodType {
   if (input instanceof z.ZodType) return input;
+  requireConversion(name);
   let schema: Json;
   let made: z.ZodType;
   try {

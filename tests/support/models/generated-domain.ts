@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { z } from 'zod';
-import { contentHash, escapeSegment } from '#canon';
+import { escapeSegment } from '#canon';
 import {
   type Domain,
   defineDomain,
@@ -55,17 +55,6 @@ const stateSchema = z.object({
   log: z.array(int),
   approvals: z.record(z.string(), z.string()),
 });
-convertedOnce(stateSchema, 'output');
-
-/**
- * Converts a schema to JSON Schema once, now. Each domain then hashes only that hash: the rest of
- * creating a domain takes less time than the conversion.
- */
-function convertedOnce(schema: z.ZodType, io: 'input' | 'output'): void {
-  const title = contentHash(JSON.parse(JSON.stringify(z.toJSONSchema(schema, { io }))));
-  schema._zod.toJSONSchema = () => ({ title });
-}
-
 const key = fc.constantFrom(...KEYS);
 const small = fc.integer({ min: -2, max: 4 });
 const dictionary = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<{ [key: string]: T }> =>
@@ -763,7 +752,6 @@ const argsSchema = z.object({
   evil: z.string(),
   order: z.object({ user: z.string(), total: int }),
 });
-convertedOnce(argsSchema, 'input');
 
 /**
  * A domain with these rules, one role that may do everything except `approvals`, and one role that
