@@ -99,6 +99,7 @@ export {
   type CounselorCommit,
   overridesOf,
   type PendingProposal,
+  pendingDifference,
   seenOf,
 } from './judge/approve.ts';
 export {
@@ -122,6 +123,13 @@ export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { type HeldBy, heldBy, type Reservation } from './judge/reservations.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
+export {
+  type ApprovedUpgrade,
+  adjudicateUpgrade,
+  type Migration,
+  UPGRADE_ACTION,
+  upgradeScope,
+} from './judge/upgrade.ts';
 export { givenState, initialState, World } from './judge/world.ts';
 export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
 export { ReadSet } from './state/read-set.ts';

@@ -133,6 +133,7 @@ export {
   undoingCostsOf,
 } from './entry/settlement.ts';
 export { isPayload, payloadFault } from './entry/shape.ts';
+export { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradeArgs, type UpgradePayload } from './entry/upgrade.ts';
 export { type Fault, type FaultCode, LedgerFault } from './errors.ts';
 export {
   EXPORT_FORMAT,
@@ -201,5 +202,5 @@ export { runsOf } from './replay/run.ts';
 export { type ReadValue, ValueReader } from './replay/values.ts';
 export { RULES, type RuleId } from './rule-ids.ts';
 export { approvalsOf, isSamePrincipal } from './rules/approvals.ts';
-export { Chain, type ChainState } from './rules/chain.ts';
+export { Chain, type ChainState, type LastUpgrade } from './rules/chain.ts';
 export type { OpenApprovalListener } from './rules/open-approvals.ts';

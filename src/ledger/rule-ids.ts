@@ -22,6 +22,7 @@ export const RULES = {
   'rejection.reason': 'a pending proposal is rejected by a counselor, conflicts with later commits, or expires',
   'rejection.counselor': 'a counselor of the requested kind rejects, or finds the conflict, before the expiry',
   'rejection.expired': 'an expiry comes at its time, without a counselor',
+  'rejection.upgraded': 'an upgrade closes a proposal that was pending before it, without a counselor',
 
   'pending.frozen': 'a frozen chain accepts approvals of the freezing entry; no revocation waits',
   'pending.digest': 'head, digest, effects and questions agree with the proposal',
@@ -61,6 +62,9 @@ export const RULES = {
   'revocation.form': 'the commit has the form of a revocation',
   'revocation.delegated': 'an adopted revocation comes from the delegator',
   'revocation.source': 'an adopted revocation repeats its source, and is not older',
+
+  'upgrade.form': 'the commit has the form of an upgrade',
+  'upgrade.from': 'an upgrade continues the version in force with another version of the same domain',
 
   'settlement.args': 'arguments and role are those of a settlement',
   'settlement.delta': 'a settlement changes nothing, and has no cost and no ruling',

@@ -5,6 +5,7 @@ import type { Domain } from '#kernel';
 import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
 import { forgetWords } from '#memory';
 import { systemPause, systemRandom } from '#oracle';
+import { Resolutions } from './approve/approve.ts';
 import { listPending, type OpenPending, type PendingQuery } from './approve/list-pending.ts';
 import type { TrajectoryContext } from './context.ts';
 import {
@@ -44,13 +45,17 @@ import {
 import { ClosedLedgers } from './transactions/settle/closed-ledgers.ts';
 import type { LedgerWriter } from './transactions/settle/ledger-writer.ts';
 import type { FailedCommit, OnFailureOutcome } from './transactions/settle/on-failure.ts';
+import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
+import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
 import { TrajectoryLoader, unmade } from './writer/load.ts';
 import { Notifications } from './writer/notifications.ts';
 import type { ReplayBase, TrajectoryState } from './writer/ports.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
-import { partsRead } from './writer/state.ts';
+import { partsRead, partsUnder } from './writer/state.ts';
+import { TurnScopedPorts } from './writer/turn-ports.ts';
+import { Writer } from './writer/writer.ts';
 
 export interface CloseOptions {
   /**
@@ -115,7 +120,7 @@ export class Assize {
       replayer: this.#replayer,
       oracle: options.oracle,
       nameFor: (given) => trajectoryName(given, random),
-      domainOf: (ref) => findDomain(options.domains, ref),
+      domainOf: (ref, upgraded) => findDomain(options.domains, ref, upgraded),
       pause,
       notifications: new Notifications(options.approvals, options.onNotificationFailed),
       effects: this.#effects,
@@ -198,6 +203,34 @@ export class Assize {
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
     return this.#writes(await this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options));
+  }
+
+  /**
+   * Same as `Trajectory.upgrade`, and does not need the version before: a program that has only the
+   * new version upgrades with this call. Then it opens the trajectory.
+   *
+   * @throws RuntimeError `not_found`, `invalid_ledger`, and the errors of `Trajectory.upgrade`
+   */
+  async upgrade(trajectoryId: string, next: Domain, options: UpgradeOptions): Promise<Upgrade> {
+    checkArgument(arg.text, trajectoryId, 'trajectoryId');
+    const opened = await this.#open.get(trajectoryId)?.catch(() => undefined);
+    if (opened !== undefined) return opened.upgrade(next, options);
+    requireGiven(next, this.#context);
+    const writer = await this.#writerUnder(trajectoryId, next);
+    return new Upgrades(writer, new Resolutions(writer, undefined, undefined)).upgrade(next, options);
+  }
+
+  /** A writer of a trajectory with the state of the ledger, for any version of the domain. */
+  async #writerUnder(trajectoryId: string, domain: Domain): Promise<Writer> {
+    const read = async (): Promise<TrajectoryState> => {
+      const { folded } = await this.#reading.read(trajectoryId, unmade);
+      return partsUnder(folded, domain, this.#strict);
+    };
+    const { clock, random } = this.#context;
+    const ports = new TurnScopedPorts(trajectoryId, clock, random, () => writer.parts.chain.head as Hash);
+    const context = { ...this.#context, saltGenerator: ports.saltGenerator, reload: read };
+    const writer: Writer = new Writer(trajectoryId, await read(), context);
+    return writer;
   }
 
   /** An entry of the store. If the entry is still being written, resolves once it is durable. */
@@ -455,7 +488,7 @@ export class Assize {
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
   readonly #partsOf = (folded: FoldedTrajectory): TrajectoryState =>
-    partsRead(folded, this.#context.domainOf(folded.domain), this.#strict);
+    partsRead(folded, this.#context.domainOf(folded.domain, folded.chain.upgraded !== undefined), this.#strict);
 }
 
 const FROM_ONE = arg.of('a whole number from 1', (value) => Number.isSafeInteger(value) && (value as number) > 0);

@@ -117,7 +117,7 @@ export class TrajectoryFactory {
     const { replayer } = this.#context;
     const source = await valid(() => replayer.stateAt(sourceTrajectoryId, sourceEntryId));
     const revoked = await replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
-    const domain = await this.#domainOfTrajectory(sourceTrajectoryId);
+    const domain = this.#context.domainOf(await replayer.domainAt(sourceTrajectoryId, sourceEntryId));
     const world = worldOf(domain, source, this.#strict);
     const vector = vectorOf(world, options.override === true);
     const payload: BranchPayload = {
@@ -165,11 +165,6 @@ export class TrajectoryFactory {
     parts.chain.inherit(revoked);
     parts.writs.inherit(revoked);
     return { trajectoryId, parts };
-  }
-
-  async #domainOfTrajectory(trajectoryId: string): Promise<Domain> {
-    const [first] = await this.#context.store.entries(trajectoryId, { from: 0, limit: 1 });
-    return this.#context.domainOf((readRow(first as EntryRow).payload as RootPayload | BranchPayload).domain);
   }
 
   #checkWrits(writs: readonly Writ[] = []): readonly Json[] {

@@ -4,19 +4,28 @@ import { RuntimeError } from './errors.ts';
 import { refOf } from './records/root-payload.ts';
 import type { Trajectory } from './trajectory.ts';
 
-/** The given domain that a ledger names. @throws RuntimeError `domain_mismatch` */
-export function findDomain(domains: readonly Domain[], ref: DomainRef): Domain {
+/**
+ * The given domain that a ledger names. `upgraded`: the trajectory began with another version.
+ * @throws RuntimeError `domain_mismatch`
+ */
+export function findDomain(domains: readonly Domain[], ref: DomainRef, upgraded: boolean = false): Domain {
   const found = domains.find(({ hash }) => hash === ref.hash);
   if (found !== undefined) return found;
-  const isChanged = domains.some(({ name, version }) => name === ref.name && version === ref.version);
-  const todo = isChanged
-    ? 'Give the changed domain a new version, and branch.'
-    : 'Pass that domain (on the command line: --domain FILE).';
+  const has = upgraded ? 'was upgraded to' : 'has';
   throw new RuntimeError(
     'domain_mismatch',
-    `The trajectory has the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${todo}`,
+    `The trajectory ${has} the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${adviceFor(domains, ref, upgraded)}`,
     { evidence: { domain: ref } },
   );
+}
+
+function adviceFor(domains: readonly Domain[], { name, version }: DomainRef, upgraded: boolean): string {
+  const versions = domains.filter((domain) => domain.name === name);
+  if (versions.some((domain) => domain.version === version))
+    return 'Give the changed domain a new version, and upgrade the trajectory (on the command line: assize upgrade).';
+  const pass = 'Pass that domain (on the command line: --domain FILE)';
+  if (versions.length === 0 || upgraded) return `${pass}.`;
+  return `${pass}, or upgrade the trajectory (on the command line: assize upgrade).`;
 }
 
 /**

@@ -153,7 +153,12 @@ export type RuntimeErrorCode =
    * The entry is not a commit, rejection or pending approval, so it has no ruling. Pass the entry
    * of a ruling.
    */
-  | 'not_a_ruling';
+  | 'not_a_ruling'
+  /**
+   * The trajectory has the new version already, or another upgrade came first. Open the trajectory
+   * with the version that the message names.
+   */
+  | 'already_upgraded';
 
 /**
  * Misuse of the runtime, or a failure of its environment. A refused proposal is a result, not an

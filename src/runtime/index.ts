@@ -127,6 +127,7 @@ export type { TransactionOutcome } from './transactions/body/transaction-outcome
 export type { UnresolvedEffect } from './transactions/engine/engine.ts';
 export type { Frontier } from './transactions/engine/engines.ts';
 export type { EffectResolution, ResolvedEffect } from './transactions/engine/human-decision.ts';
+export type { ClosedProposal, Upgrade, UpgradeOptions, UpgradeOverride } from './upgrade/upgrade-input.ts';
 export type { AwaitOptions } from './writer/await-options.ts';
 export type { ApprovalListeners, PendingNotification, ResolvedNotification } from './writer/notifications.ts';
 export type { SnapshotListener } from './writer/snapshots/snapshots.ts';

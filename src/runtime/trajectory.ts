@@ -30,6 +30,8 @@ import type { TransactionOptions } from './transactions/body/transaction-options
 import type { TransactionOutcome } from './transactions/body/transaction-outcome.ts';
 import { type LedgerWriter, OpenLedgerWriter } from './transactions/settle/ledger-writer.ts';
 import { type FailedCommit, type OnFailureOutcome, proposeOnFailure } from './transactions/settle/on-failure.ts';
+import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
+import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { TrajectoryState } from './writer/ports.ts';
 import type { SliceListener } from './writer/subscriptions.ts';
 import { type TurnPorts, TurnScopedPorts } from './writer/turn-ports.ts';
@@ -65,6 +67,7 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #proposals: Proposals;
   readonly #transactions: TransactionRunner;
   readonly #erasures: Erasures;
+  readonly #upgrades: Upgrades;
 
   /** `open` opens another trajectory of the same runtime: a child of this trajectory. */
   constructor(
@@ -87,6 +90,7 @@ export class Trajectory<D extends Domain = Domain> {
     this.#proposals = new Proposals(this.#writer, beliefs, resolutions, effects, this.#ports);
     this.#transactions = new TransactionRunner(this.#writer, this.#proposals, effects);
     this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, resolutions);
+    this.#upgrades = new Upgrades(this.#writer, resolutions);
   }
 
   /**
@@ -322,6 +326,28 @@ export class Trajectory<D extends Domain = Domain> {
    */
   erase(input: ErasureInput): Promise<ErasureRuling> {
     return this.#erasures.erase(input);
+  }
+
+  /**
+   * Continues the trajectory under another version of its domain, with one commit entry. `migrate`
+   * changes the state in place. The result must fit the new schema and pass every rule of the new
+   * version, or a counselor overrides those rules. The writ grants `assize.upgrade` on
+   * `upgrade:NAME:VERSION`.
+   *
+   * Keys, budgets, names of transactions, revocations and delegations go on. A pending proposal
+   * goes on if it is the same under the new version, and is closed otherwise. An upgrade never
+   * waits for an approval, and a frozen state does not stop it.
+   *
+   * The runtime must have the new version in `domains`. Open the trajectory again for the types of
+   * the new version. A program without the new version gets `domain_mismatch` from then on.
+   *
+   * @throws RuntimeError `already_upgraded`, `bad_intent`, `bad_option`, `unknown_writ`,
+   * `bad_writ`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
+   * `unauthorised_counselor`; ArgumentError `bad_argument`
+   */
+  async upgrade(next: Domain, options: UpgradeOptions): Promise<Upgrade> {
+    requireGiven(next, this.#context);
+    return this.#upgrades.upgrade(next, options);
   }
 
   /**

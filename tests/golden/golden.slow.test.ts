@@ -27,7 +27,11 @@ const several = goldenOf('several.json');
 const beliefs = goldenOf('beliefs.json');
 /** The inherited content of a new branch. */
 const inherited = goldenOf('inherited.json');
-const all = [...golden, ...several, ...beliefs, ...inherited].map((one) => [`${one.of}: ${one.name}`, one] as const);
+/** Versions of a domain, one after the other. */
+const upgrades = goldenOf('upgrades.json');
+const all = [...golden, ...several, ...beliefs, ...inherited, ...upgrades].map(
+  (one) => [`${one.of}: ${one.name}`, one] as const,
+);
 const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));
 const python = spawnSync('python3', ['--version']).status === 0;
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -37,7 +41,7 @@ describe('version 1 of the ledger', () => {
     expect(await verdictsOf(of, change)).toEqual(expected);
   });
 
-  test.each([[golden], [several], [beliefs], [inherited]])(
+  test.each([[golden], [several], [beliefs], [inherited], [upgrades]])(
     'has a valid case, and every other case is found by a check',
     (list) => {
       const [honest, ...others] = list as [Golden, ...Golden[]];
@@ -178,6 +182,7 @@ describe('version 1 of the ledger', () => {
         ...['several.json', 'several.jsonl', 'several.jsonl.checkpoint'],
         ...['beliefs.json', 'beliefs.jsonl', 'beliefs.jsonl.checkpoint'],
         ...['inherited.json', 'inherited.jsonl', 'inherited.jsonl.checkpoint'],
+        ...['upgrades.json', 'upgrades.jsonl', 'upgrades.jsonl.checkpoint'],
         ...['run.jsonl', 'run.oracle.json', 'facts.sqlite'],
       ].sort(),
     );

@@ -50,12 +50,12 @@ LINE_BYTES = 268_435_656
 RULES = frozenset("""
 place.parent place.first place.time place.answered commit.parent-commit commit.frozen commit.direct
 commit.proposal commit.channel commit.expired commit.approvals rejection.frozen rejection.direct
-rejection.proposal rejection.reason rejection.counselor rejection.expired pending.frozen pending.digest
+rejection.proposal rejection.reason rejection.counselor rejection.expired rejection.upgraded pending.frozen pending.digest
 pending.direct pending.proposal pending.approved-by pending.counselor start.frozen start.members start.child
 delegation.begins answer.origin answer.open conclusion.start conclusion.task branch.cycle branch.source
 branch.time branch.kind branch.valid root.start root.writ root.begins start.ancestor answer.task
 conclusion.root conclusion.child-head conclusion.answer conclusion.time erasure.form erasure.values
-revocation.form revocation.delegated revocation.source settlement.args settlement.delta settlement.direct
+revocation.form revocation.delegated revocation.source upgrade.form upgrade.from settlement.args settlement.delta settlement.direct
 settlement.decided settlement.unsettled settlement.writ settlement.pending effect.args effect.delta
 effect.channel effect.commit effect.once attempt.form beliefs.partition beliefs.time beliefs.close
 beliefs.insert beliefs.inherit memory.own memory.first memory.unchanged memory.inherited
@@ -397,7 +397,7 @@ commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action d
   budget_cost:{count} compiler_version:text key_hash?:hash policy?:policy resolves?:hash counselor?:counselor
   approved_by?:[counselor] detection_vector?:[detection]
 rejection = +entry intent:intent detail:text reason:invalid_authority|policy_denied|budget_exhausted|
-  precondition_failed|unknown_tool|type_mismatch|unjudged_call|invariant_rejected|counselor_rejected|effect_failed|conflict|expired
+  precondition_failed|unknown_tool|type_mismatch|unjudged_call|invariant_rejected|counselor_rejected|effect_failed|conflict|expired|upgraded
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
 pending_approval = +entry proposal:proposal digest:hash channel:text detail:text freezes:freezing head:hash
   reason:invariant_escalated|policy_needs_approval|writ_requires_approval|irreversible|contradiction|in_doubt|
@@ -411,6 +411,7 @@ settled_commit = commit:hash effects:[settled]
 decided = id:hash as:applied|undone|retry|residue by:text
 discarded = id:hash cost:{count}
 settlement = settled:[settled_commit] discarded?:[discarded] decided?:decided
+upgrade = from:hash to:domain reason:text
 waiting = epoch:count n:count tool:text commit?:hash
 abandoned_effect = id:hash outcome:undone|accepted tool:text cost?:{count}
 abandoned = epoch:count cause:text effects:[abandoned_effect]
@@ -601,6 +602,25 @@ NO_DELTA = {"state": [], "effects": [], "beliefs": []}
 ABSENT_WITHOUT = {"by", "cost", "answered"}
 SETTLED_AS = {"applied": "applied", "undone": "undone", "residue": "accepted"}
 is_cause = re.compile(r"[a-z][a-z_]{0,63}").fullmatch
+
+
+UPGRADE = "assize.upgrade"
+
+
+def is_upgrading(p: Dict[str, Any]) -> bool:
+    return p["kind"] == "commit" and p["action"]["name"] == UPGRADE
+
+
+def is_upgrade(p: Dict[str, Any]) -> bool:
+    """Whether a commit of assize.upgrade is one (rules 5.8, the form)."""
+    args, delta, vector = p["action"]["args"], p["delta"], p.get("detection_vector")
+    if TYPES["upgrade"](args) or delta["effects"] or delta["beliefs"] or p["observations"] or p["budget_cost"]:
+        return False
+    if "resolves" in p or vector is None:
+        return False
+    if all(item["result"] == "pass" for item in vector):
+        return "counselor" not in p
+    return "counselor" in p and "override" in p["counselor"]
 
 
 def is_settling(p: Dict[str, Any]) -> bool:
@@ -817,6 +837,7 @@ class Tree:
 
 class Pending(NamedTuple):
     """What later entries may ask of an open pending_approval."""
+    seq: int
     proposal_id: str
     committed: str                                       # hash of what a commit has to repeat
     rejected: str                                        # hash of what a rejection has to repeat
@@ -862,6 +883,8 @@ class Chain:
         self.children: Set[str] = set()
         self.delegated_from: Optional[Dict[str, str]] = None
         self.answered = False
+        self.domain: Dict[str, str] = {}                 # the one in force
+        self.upgraded: Optional[int] = None              # seq of the last upgrade
         self.unsettled: Dict[str, Tuple[str, Set[str]]] = {}  # commit: writ_id, ids of effects that are not settled
         # Places of all entries that pass section 3, also of those that the chain did not accept.
         self.ids = bytearray()                           # 32 bytes each
@@ -899,9 +922,9 @@ class Chain:
         obey("place.time", p["at"] >= self.at, "at is before that of the entry before")
         obey("place.answered", not self.answered, "the trajectory was answered")
         if kind == "root":
-            self.last_commit, self.delegated_from = id, p.get("delegated_from")
+            self.last_commit, self.delegated_from, self.domain = id, p.get("delegated_from"), p["domain"]
         elif kind == "branch":
-            self.last_commit = p["source_commit_id"]
+            self.last_commit, self.domain = p["source_commit_id"], p["domain"]
         else:
             getattr(self, "check_" + kind)(id, p)
         self.head, self.seq, self.at = id, self.seq + 1, p["at"]
@@ -949,6 +972,11 @@ class Chain:
         if is_settling(p):
             self.check_settlement(p)
             self.last_commit = id
+            return
+        if is_upgrading(p):
+            self.check_upgrade(p)
+            self.last_commit = id
+            self.use(p["writ_id"])
             return
         if is_revoking(p):
             obey("revocation.form", is_revocation(p), "no revocation", "malformed")
@@ -1060,6 +1088,14 @@ class Chain:
         self.writs.setdefault(writ, self.seq)
         self.named[-1].setdefault(writ, self.seq)
 
+    def check_upgrade(self, p: Dict[str, Any]) -> None:
+        obey("upgrade.form", is_upgrade(p), "no upgrade", "malformed")
+        args = p["action"]["args"]
+        obey("upgrade.from", args["from"] == self.domain["hash"], "not from the version in force")
+        obey("upgrade.from", args["to"]["hash"] != args["from"], "to the version in force")
+        obey("upgrade.from", args["to"]["name"] == self.domain["name"], "to another domain")
+        self.domain, self.upgraded = args["to"], p["seq"]
+
     def check_revocation(self, p: Dict[str, Any]) -> None:
         args = p["action"]["args"]
         above = (self.delegated_from or {}).get("trajectory_id")
@@ -1078,10 +1114,11 @@ class Chain:
         if is_abandoning(p):
             obey("attempt.form", is_abandonment(p), "not what an attempt did", "malformed")
             self.charge(p, intent["args"]["effects"])
-        if reason != "expired" and intent["action"] != REVOKE and not is_abandoning(p):
+        if reason not in ("expired", "upgraded") and intent["action"] not in (REVOKE, UPGRADE) and not is_abandoning(p):
             self.check_frozen("rejection.frozen", p)
         if "resolves" not in p:
-            obey("rejection.direct", reason not in ("counselor_rejected", "expired"), reason + ", but nothing resolved")
+            obey("rejection.direct", reason not in ("counselor_rejected", "expired", "upgraded"),
+                 reason + ", but nothing resolved")
             return obey("rejection.direct", "counselor" not in p, "a counselor, but nothing resolved")
         pending = self.resolve("rejection.proposal", p)
         obey("rejection.proposal", pending.effect is None,
@@ -1091,6 +1128,10 @@ class Chain:
         rejected = rejected_members(intent["action"], intent, intent["observations"], p)
         obey("rejection.proposal", rejected == pending.rejected,
              "intent, writ_id or key_hash are not those of the pending")
+        if reason == "upgraded":
+            obey("rejection.upgraded", self.upgraded is not None and pending.seq < self.upgraded,
+                 "no upgrade followed the pending")
+            return obey("rejection.upgraded", "counselor" not in p, "closed by an upgrade, with a counselor")
         obey("rejection.reason", reason in ("counselor_rejected", "conflict", "expired"),
              "resolves with the reason " + reason)
         obey("rejection.reason", reason != "conflict" or not pending.freezes_world,
@@ -1123,8 +1164,8 @@ class Chain:
             obey("pending.direct", given is None, "approved, but nothing was pending before")
         q = p["proposal"]
         rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
-        self.open[id] = Pending(q["proposal_id"], committed_members(q), rejected, put_up_members(p), p["channel"],
-                                p["freezes"] == "world", p.get("expires"), approvals, given or [],
+        self.open[id] = Pending(p["seq"], q["proposal_id"], committed_members(q), rejected, put_up_members(p),
+                                p["channel"], p["freezes"] == "world", p.get("expires"), approvals, given or [],
                                 p.get("invariant_id"), effect)
         if effect is None:
             self.frozen = id if p["freezes"] == "world" else None

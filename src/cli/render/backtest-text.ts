@@ -72,6 +72,7 @@ const WHY: Readonly<Record<NotJudgeable, string>> = {
   erased: 'with an erased value',
   observation: 'with a missing observation',
   writ: 'with a writ that is not in the ledger',
+  upgrade: 'that are upgrades of the domain',
   beliefs: 'that depend on earlier facts',
   other: 'with effects or conflicts',
 };

@@ -15,9 +15,9 @@ import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { closureOf, type Mark, markApprovals, placeholderMarks } from './adjudicate.ts';
 import { callsOf } from './calls.ts';
 import { runApply } from './candidate.ts';
-import { approvalsFor, checkAnother, counselorKind } from './channel.ts';
+import { approvalsFor, channelOf, checkAnother, counselorKind } from './channel.ts';
 import { compile } from './compile.ts';
-import type { Authority, Compiled, Intent } from './compiled.ts';
+import type { Authority, Compiled, Cost, Intent } from './compiled.ts';
 import { ERASE_ACTION } from './erase.ts';
 import type { Finding } from './finding.ts';
 import { detailOf, detectionVector } from './full-check.ts';
@@ -199,6 +199,54 @@ const NO_RULES: ReadonlySet<string> = new Set();
 /** The members of a pending proposal that a counselor predicate sees. */
 export function seenOf({ intent, inputs }: Pick<PendingProposal, 'intent' | 'inputs'>): CounseledProposal {
   return { ...intent, ...(inputs.calls === undefined ? {} : { calls: inputs.calls }) };
+}
+
+/**
+ * The difference of a pending proposal in another world, such as under the next version of the
+ * domain. Undefined if the same changes are escalated for the same reason. The state is as before.
+ * `cost`: the recorded cost. Undefined: tools are part of it.
+ */
+export function pendingDifference(
+  world: World,
+  waiting: PendingProposal,
+  authority: Authority,
+  cost: Cost | undefined,
+): string | undefined {
+  const draft = new Draft(world.state, world.owned);
+  try {
+    const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
+    if ('reason' in compiled) return `${compiled.reason}: ${compiled.detail}`;
+    const now = canonicalize(compiled.cost);
+    if (cost !== undefined && now !== canonicalize(cost)) return `its cost is now ${now}`;
+    checkApprovals(world, waiting, compiled);
+    const finding = rerun(world, waiting, compiled, draft);
+    const channel = channelOf(compiled, finding);
+    if (channel !== waiting.channel) return `the counselor is now ${channel}, not ${waiting.channel}`;
+    const isSame = same(markOf(world, waiting, compiled, draft, finding), waiting.approval);
+    return isSame ? undefined : 'the approval would now be recorded differently';
+  } catch (error) {
+    return messageOf(error);
+  } finally {
+    world.rollback(draft);
+  }
+}
+
+/** The marks of all approvals on the changed state, with placeholders. The draft is as before. */
+function markOf(
+  world: World,
+  { approvals, inputs }: PendingProposal,
+  compiled: Compiled,
+  draft: Draft,
+  finding: Finding | undefined,
+): readonly PatchOperation[] {
+  const preview = new Draft(draft.state, world.owned);
+  try {
+    markApprovals(preview, compiled, finding, placeholderMarks(1, approvals, inputs.at));
+    return patchesOf(world.domain, preview.state, changesOf(preview));
+  } finally {
+    preview.undo();
+    draft.exchangeRoot(preview.state);
+  }
 }
 
 /** An approved state: the patterns that it may have changed, and the escalations that need no override. */

@@ -7,7 +7,7 @@ import { compileScope } from '../domain/footprint.ts';
 import { frozen } from '../domain/host-code.ts';
 import type { Approved, Rejected } from './adjudicate.ts';
 import { authorised } from './compile.ts';
-import type { ApprovalDemand, Authority } from './compiled.ts';
+import type { ApprovalDemand, Authority, Compiled } from './compiled.ts';
 
 /**
  * The built-in action that revokes a writ. It needs a writ for `writ:ID`. The holder of that writ
@@ -39,25 +39,28 @@ export function adjudicateRevocation(args: Json, authority: Authority): Approved
   const intent = { action: REVOKE_ACTION, role: BUILT_IN_ROLE, args };
   const compiled = authorised(intent, revokeAction, frozen(args), [], NOTHING, authority, {});
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
-  const { approvalDemand, policy } = compiled;
-  const neverWaits = ({ reason, detail }: ApprovalDemand): Rejected => ({
+  const { approvalDemand } = compiled;
+  if (approvalDemand !== undefined) return neverWaits(compiled, approvalDemand, 'a revocation');
+  return {
+    verdict: 'approved',
+    compiled,
+    changes: [],
+    patches: () => [],
+    checkedAgainst: () => [],
+    keep: () => {},
+    undo: () => {},
+    // No state is changed, and no waiting proposal delays a revocation.
+    heldBy: () => undefined,
+    requireApproval: (held) => neverWaits(compiled, held, 'a revocation'),
+  };
+}
+
+/** The refusal of a built-in action that would need an approval. */
+export function neverWaits({ policy }: Compiled, { reason, detail }: ApprovalDemand, what: string): Rejected {
+  return {
     verdict: 'rejected',
     reason: reason === 'policy_needs_approval' ? 'policy_denied' : 'invalid_authority',
-    detail: `${detail}, and a revocation waits for nobody`,
+    detail: `${detail}, and ${what} waits for nobody`,
     ...(policy === undefined ? {} : { policy }),
-  });
-  if (approvalDemand === undefined)
-    return {
-      verdict: 'approved',
-      compiled,
-      changes: [],
-      patches: () => [],
-      checkedAgainst: () => [],
-      keep: () => {},
-      undo: () => {},
-      // No state is changed, and no waiting proposal delays a revocation.
-      heldBy: () => undefined,
-      requireApproval: neverWaits,
-    };
-  return neverWaits(approvalDemand);
+  };
 }

@@ -21,6 +21,8 @@ export class World {
   /** The part of the state that may be changed in place. Undefined: all of it. */
   readonly owned: Ownership;
   readonly checks: IncrementalCheck;
+  /** Whether every proposal is checked naively. */
+  readonly strict: boolean;
   #state: Container;
 
   /**
@@ -34,7 +36,8 @@ export class World {
     this.domain = domain;
     this.owned = owned;
     this.#state = state;
-    this.checks = new IncrementalCheck(domain, options.strict === true);
+    this.strict = options.strict === true;
+    this.checks = new IncrementalCheck(domain, this.strict);
     this.checks.restart(state);
   }
 

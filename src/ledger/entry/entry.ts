@@ -20,7 +20,8 @@ export type RejectionReason =
   | 'counselor_rejected'
   | 'effect_failed'
   | 'conflict'
-  | 'expired';
+  | 'expired'
+  | 'upgraded';
 
 /** Fields of every payload. With them an id commits to its position and to all earlier entries. */
 interface Common<Kind extends EntryKind> {

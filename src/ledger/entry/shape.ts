@@ -113,6 +113,7 @@ const REASONS = oneOf(
   'effect_failed',
   'conflict',
   'expired',
+  'upgraded',
 );
 
 /**

@@ -2,7 +2,7 @@ import type { Json } from '#base';
 import { arg, checkArgument } from '#base';
 import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
 import { isBlobRef, isErased } from '../entry/blob.ts';
-import type { BranchPayload, CommitPayload, Entry, EntryRow, Payload, RootPayload } from '../entry/entry.ts';
+import type { BranchPayload, CommitPayload, DomainRef, Entry, EntryRow, Payload, RootPayload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import { isErasure } from '../entry/erasure.ts';
 import type { PartitionName } from '../entry/fact-rows.ts';
@@ -67,6 +67,7 @@ export interface Replayed {
 interface BranchPoint {
   readonly fold: Folded;
   readonly revoked: ReadonlySet<Hash>;
+  readonly domain: DomainRef;
 }
 
 /** A fold of a trajectory up to an entry at or before this seq. The caller owns the fold. */
@@ -178,11 +179,20 @@ export class Replayer {
     return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).revoked;
   }
 
+  /**
+   * The domain in force after an entry.
+   *
+   * @throws LedgerFault
+   */
+  async domainAt(trajectoryId: string, entryId: Hash): Promise<DomainRef> {
+    return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).domain;
+  }
+
   async #pointAt(trajectoryId: string, entryId: Hash, path: readonly string[]): Promise<BranchPoint> {
     let point = this.#points.get(entryId);
     if (point === undefined) {
       const { chain, fold } = await this.#replayUntil(trajectoryId, entryId, path);
-      point = { fold, revoked: chain.revoked };
+      point = { fold, revoked: chain.revoked, domain: chain.domain as DomainRef };
       this.#keep(entryId, point);
     }
     return point;

@@ -9,6 +9,7 @@ import { valuesIn } from '../entry/references.ts';
 import { isRevocation } from '../entry/revocation.ts';
 import type { VerifiedRun } from '../entry/run.ts';
 import { isSettlement } from '../entry/settlement.ts';
+import { isUpgrade } from '../entry/upgrade.ts';
 import { Chain } from '../rules/chain.ts';
 
 /**
@@ -121,7 +122,7 @@ export function refersInFold({ delta }: CommitPayload): boolean {
 export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
   const { args, observations } =
     payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
-  const isBuiltIn = isErasure(payload) || isRevocation(payload) || isSettlement(payload);
+  const isBuiltIn = isErasure(payload) || isRevocation(payload) || isUpgrade(payload) || isSettlement(payload);
   const hasMore = payload.kind === 'commit' && (payload.delta.effects.length > 0 || payload.delta.beliefs.length > 0);
   return isBuiltIn || hasMore || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
 }

@@ -4,6 +4,7 @@ import type {
   CounselorRecord,
   DelegatedFrom,
   DelegationPayload,
+  DomainRef,
   Entry,
   Instant,
   Payload,
@@ -24,6 +25,7 @@ import {
   type SettlementPayload,
   settlementFault,
 } from '../entry/settlement.ts';
+import { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradePayload, upgradeFault } from '../entry/upgrade.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { BrokenRule, RuleId } from '../rule-ids.ts';
 import { lastApprovalFault, partialApprovalFault } from './approvals.ts';
@@ -51,6 +53,15 @@ export interface ChainState {
   readonly unsettled: UnsettledEffectsState;
   readonly delegated_from?: DelegatedFrom;
   readonly answered?: Hash;
+  /** The domain in force. */
+  readonly domain: DomainRef;
+  readonly upgraded?: LastUpgrade;
+}
+
+/** The entry that put the domain in force, if it is not the first entry. */
+export interface LastUpgrade {
+  readonly id: Hash;
+  readonly seq: number;
 }
 
 /**
@@ -90,6 +101,10 @@ export class Chain {
   delegatedFrom: DelegatedFrom | undefined;
   /** The entry with the trajectory's final answer. No entry follows it. */
   answered: Hash | undefined;
+  /** The domain in force. Undefined before the first entry. */
+  domain: DomainRef | undefined;
+  /** The last upgrade of the domain. */
+  upgraded: LastUpgrade | undefined;
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
@@ -110,6 +125,8 @@ export class Chain {
     chain.unsettled = UnsettledEffects.from(state.unsettled);
     chain.delegatedFrom = state.delegated_from;
     chain.answered = state.answered;
+    chain.domain = state.domain;
+    chain.upgraded = state.upgraded;
     return chain;
   }
 
@@ -128,6 +145,8 @@ export class Chain {
       unsettled: this.unsettled.state(),
       ...(this.delegatedFrom === undefined ? {} : { delegated_from: this.delegatedFrom }),
       ...(this.answered === undefined ? {} : { answered: this.answered }),
+      domain: this.domain as DomainRef,
+      ...(this.upgraded === undefined ? {} : { upgraded: this.upgraded }),
     };
   }
 
@@ -141,6 +160,8 @@ export class Chain {
     copy.root = this.root;
     copy.delegatedFrom = this.delegatedFrom;
     copy.answered = this.answered;
+    copy.domain = this.domain;
+    copy.upgraded = this.upgraded;
     for (const [id, pending] of this.open) copy.open.set(id, pending);
     for (const [id, delegation] of this.delegated) copy.delegated.set(id, delegation);
     for (const child of this.children) copy.children.add(child);
@@ -172,6 +193,7 @@ export class Chain {
         this.#checkCommit(entry, payload);
         this.lastCommit = entry.id;
         if (isRevocation(payload)) this.revoked.add(payload.action.args.writ);
+        if (isUpgrade(payload)) this.upgraded = { id: entry.id, seq: entry.seq };
         if (isSettlement(payload)) this.unsettled.settle(payload.action.args.settled);
         else this.unsettled.record(entry.id, payload);
         if (payload.resolves !== undefined) this.open.delete(payload.resolves);
@@ -189,6 +211,7 @@ export class Chain {
         this.#acceptDelegation(entry, payload);
         break;
     }
+    this.domain = domainFrom(payload) ?? this.domain;
     this.head = entry.id;
     this.seq = entry.seq + 1;
     this.at = payload.at;
@@ -248,6 +271,10 @@ export class Chain {
       this.#checkSettlement(entry, payload);
       return;
     }
+    if (isUpgrade(payload)) {
+      this.#checkUpgrade(entry, payload);
+      return;
+    }
     if (isRevocation(payload)) this.#checkRevocation(entry, payload);
     else this.#checkFrozen(entry, 'commit.frozen', resolves);
 
@@ -286,13 +313,15 @@ export class Chain {
     const malformed = isAbandoned ? abandonmentFault(payload) : undefined;
     if (malformed !== undefined) throw this.#malformed(entry, { rule: 'attempt.form', detail: malformed });
 
-    const goesOn = reason === 'expired' || payload.intent.action === REVOKE_ACTION || isAbandoned;
+    const goesOn = GOING_ON.has(reason) || UNFROZEN.has(payload.intent.action) || isAbandoned;
     if (!goesOn) this.#checkFrozen(entry, 'rejection.frozen', resolves);
 
     if (resolves === undefined) {
       if (reason === 'counselor_rejected' || counselor !== undefined)
         throw this.#broken(entry, 'rejection.direct', 'a counselor can only reject a pending proposal');
       if (reason === 'expired') throw this.#broken(entry, 'rejection.direct', 'only a pending proposal can expire');
+      if (reason === 'upgraded')
+        throw this.#broken(entry, 'rejection.direct', 'an upgrade can only close a pending proposal');
       return;
     }
 
@@ -303,6 +332,14 @@ export class Chain {
       throw this.#broken(entry, 'rejection.proposal', 'it rejects another proposal than it resolves');
     if (canonicalize(intentOf(payload)) !== canonicalize(askedOf(pending.proposal)))
       throw this.#broken(entry, 'rejection.proposal', 'its intent, writ or key differs from the pending one');
+
+    if (reason === 'upgraded') {
+      if (this.upgraded === undefined || pending.seq > this.upgraded.seq)
+        throw this.#broken(entry, 'rejection.upgraded', 'no upgrade followed the proposal that it resolves');
+      if (counselor !== undefined)
+        throw this.#broken(entry, 'rejection.upgraded', 'an upgrade closes without a counselor');
+      return;
+    }
 
     if (reason !== 'counselor_rejected' && reason !== 'conflict' && reason !== 'expired')
       throw this.#broken(entry, 'rejection.reason', `${reason} does not resolve a pending proposal`);
@@ -373,6 +410,20 @@ export class Chain {
   #checkUnexpired(entry: Entry, rule: RuleId, does: string, pending: PendingPayload): void {
     if (isExpired(pending, entry.payload.at))
       throw this.#broken(entry, rule, `${does} a proposal that expired at ${pending.expires}`);
+  }
+
+  /** A freeze does not stop an upgrade: the pending proposals go on, or are closed. */
+  #checkUpgrade(entry: Entry, payload: UpgradePayload): void {
+    const malformed = upgradeFault(payload);
+    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'upgrade.form', detail: malformed });
+
+    const { from, to } = payload.action.args;
+    const { domain } = this;
+    if (from !== domain?.hash)
+      throw this.#broken(entry, 'upgrade.from', `it continues ${from}, but the domain in force is ${domain?.hash}`);
+    if (to.hash === from) throw this.#broken(entry, 'upgrade.from', `${to.name}@${to.version} is in force already`);
+    if (to.name !== domain.name)
+      throw this.#broken(entry, 'upgrade.from', `${to.name} is not a version of ${domain.name}`);
   }
 
   #checkRevocation(entry: Entry, payload: RevocationPayload): void {
@@ -512,6 +563,10 @@ export class Chain {
     return this.#broken(entry, rule, detail, 'malformed');
   }
 }
+
+/** The reasons and the built-in actions of rejections that a freeze does not stop. */
+const GOING_ON: ReadonlySet<RejectionPayload['reason']> = new Set(['expired', 'upgraded']);
+const UNFROZEN: ReadonlySet<string> = new Set([REVOKE_ACTION, UPGRADE_ACTION]);
 
 /** @throws LedgerFault for an entry that cannot be open */
 function payloadOf<Kind extends 'pending_approval' | 'delegation'>(

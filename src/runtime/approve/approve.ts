@@ -572,6 +572,7 @@ const REJECTED_AS: { readonly [reason: string]: string } = {
   counselor_rejected: 'was rejected',
   conflict: 'had a conflict when it was approved',
   expired: 'has expired',
+  upgraded: 'was closed by an upgrade',
 };
 
 function approvalProgress(id: string, end: PendingOutcome | undefined): string {

@@ -18,7 +18,15 @@ import type {
   Stored,
   VectorItem,
 } from '#ledger';
-import { answersErasedBy, approvalsOf, ERASE_ACTION, erasureArgs, loggedErasedBy, REVOKE_ACTION } from '#ledger';
+import {
+  answersErasedBy,
+  approvalsOf,
+  ERASE_ACTION,
+  erasureArgs,
+  loggedErasedBy,
+  REVOKE_ACTION,
+  UPGRADE_ACTION,
+} from '#ledger';
 import type { GatheredProposal } from './intent.ts';
 import type { PayloadBlobs } from './payload-blobs.ts';
 import type { PendingQuestions } from './questions.ts';
@@ -47,13 +55,16 @@ function deltaOf(
   return { beliefs, effects, state: kept.patches(patches) };
 }
 
+/** The built-in actions with arguments that are never hidden. */
+const BUILT_IN: ReadonlySet<string> = new Set([ERASE_ACTION, REVOKE_ACTION, UPGRADE_ACTION]);
+
 /**
  * The arguments, as a sensitive value if the action is unknown. The name may be a slip, and the
  * arguments those of an action with sensitive ones.
  */
 function argsOf(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>, kept: PayloadBlobs): Stored {
   const { actions, sensitive, sensitiveArgs } = domain;
-  const isSlip = actions[action] === undefined && action !== ERASE_ACTION && action !== REVOKE_ACTION;
+  const isSlip = actions[action] === undefined && !BUILT_IN.has(action);
   return kept.store(args, sensitiveArgs.has(action) || (isSlip && (sensitive !== undefined || sensitiveArgs.size > 0)));
 }
 
@@ -80,7 +91,7 @@ export function commitPayload(
   parentCommit: Hash,
   gathered: GatheredProposal,
   writId: Hash,
-  approved: Approved,
+  approved: Pick<Approved, 'compiled' | 'patches'>,
   domain: Domain,
   kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
@@ -246,7 +257,7 @@ export function resolutionPayload(
   pendingId: Hash,
   { proposal, invariant_id }: PendingPayload,
   resolution: {
-    readonly reason: 'counselor_rejected' | 'conflict' | 'expired';
+    readonly reason: 'counselor_rejected' | 'conflict' | 'expired' | 'upgraded';
     readonly detail: string;
     readonly counselor?: CounselorRecord;
   },

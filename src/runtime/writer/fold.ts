@@ -4,6 +4,7 @@ import {
   type Entry,
   type Folded,
   type Hash,
+  isUpgrade,
   type LedgerStore,
   type Replayer,
   share,
@@ -41,13 +42,13 @@ export async function foldTrajectory(
   const { from } = options;
   const authority = new AuthorityFold(trajectoryId, from);
   const requests = from?.requests ?? new RequestIndex();
-  let domain = from?.domain;
   let overridden = from?.overridden ?? false;
   const onEntry = (entry: Entry): void => {
     const { payload } = entry;
     authority.note(entry);
-    if (payload.kind === 'root' || payload.kind === 'branch') domain = payload.domain;
-    else requests.addEntry(payload);
+    if (payload.kind !== 'root' && payload.kind !== 'branch') requests.addEntry(payload);
+    // The rules before an upgrade no longer count.
+    if (isUpgrade(payload)) overridden = false;
     overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
   };
   const { chain, fold } = await replayer.replay(trajectoryId, {
@@ -56,7 +57,7 @@ export async function foldTrajectory(
     onInherited: (revoked) => authority.inherit(revoked),
   });
   const writs = await authority.settle((hash) => store.blob(hash));
-  return { chain, fold, writs, requests, domain: domain as DomainRef, overridden };
+  return { chain, fold, writs, requests, domain: chain.domain as DomainRef, overridden };
 }
 
 function isBroken({ result }: VectorItem): boolean {

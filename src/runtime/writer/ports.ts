@@ -46,8 +46,11 @@ export interface WriterContext {
   readonly beliefs: FactCache | undefined;
   /** Checks a trajectory's name, or makes one. @throws RuntimeError `bad_name` */
   nameFor(given: string | undefined): string;
-  /** The domain that a ledger names. @throws RuntimeError `domain_mismatch` */
-  domainOf(ref: DomainRef): Domain;
+  /**
+   * The domain that a ledger names. `upgraded`: by an upgrade. @throws RuntimeError
+   * `domain_mismatch`
+   */
+  domainOf(ref: DomainRef, upgraded?: boolean): Domain;
   /**
    * Budget reserved for compensations in this process. `committing`: the epoch of the transaction
    * that asks.

@@ -21,6 +21,8 @@ export interface PreparedCommit<Answer> {
   readonly sliceUpdates: SliceUpdates;
   /** The pending proposal that the first entry resolves. */
   readonly resolves?: Hash;
+  /** Further entries of this trajectory, and the pending proposals that the entries resolve. */
+  readonly closing?: readonly { readonly row: EntryRow; readonly resolves: Hash }[];
 }
 
 /**

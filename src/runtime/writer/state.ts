@@ -35,6 +35,15 @@ export function partsRead(
   return { domain, chain, world, writs, requests, base: undefined };
 }
 
+/** For a trajectory that was read, under any version of its domain: nothing is checked. */
+export function partsUnder(
+  { chain, fold, writs, requests }: FoldedTrajectory,
+  domain: Domain,
+  strict: boolean,
+): TrajectoryState {
+  return { domain, chain, world: worldOf(domain, fold, strict), writs, requests, base: undefined };
+}
+
 /**
  * Chain and hashes show that nothing was changed. This check shows that the committed state is a
  * valid one.
@@ -46,7 +55,7 @@ function checkState(world: World, trajectoryId: string, overridden: boolean): vo
   if (what === undefined) return;
   throw new RuntimeError(
     'invalid_ledger',
-    `The state of ${trajectoryId} is not valid in ${world.domain.name}@${world.domain.version}: ${what}. If the rules of the domain changed, give it a new version and branch.`,
+    `The state of ${trajectoryId} is not valid in ${world.domain.name}@${world.domain.version}: ${what}. If the rules of the domain changed, give it a new version and upgrade the trajectory (assize upgrade).`,
     { evidence: { trajectory_id: trajectoryId } },
   );
 }

@@ -200,10 +200,12 @@ export class Writer {
   }
 
   /** Notifies subscribers, listeners and waiting callers. */
-  #isDurable({ rows: [row], sliceUpdates, resolves }: PreparedCommit<unknown>): void {
+  #isDurable({ rows: [row], sliceUpdates, resolves, closing = [] }: PreparedCommit<unknown>): void {
     this.subscriptions.publish(sliceUpdates);
     this.context.notifications.notify(row, resolves);
-    if (resolves !== undefined || this.parts.chain.answered !== undefined) this.decisionSignal.notifyAll();
+    for (const closed of closing) this.context.notifications.notify(closed.row, closed.resolves);
+    if (resolves !== undefined || closing.length > 0 || this.parts.chain.answered !== undefined)
+      this.decisionSignal.notifyAll();
   }
 
   /**

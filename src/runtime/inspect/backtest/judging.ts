@@ -21,6 +21,8 @@ import {
   type Replayer,
   type RootPayload,
   type UndoingCosts,
+  UPGRADE_ACTION,
+  type UpgradePayload,
 } from '#ledger';
 import type { OracleStore } from '#oracle';
 import type { DeepReplaySource } from '../deep-replay/options.ts';
@@ -112,6 +114,19 @@ export class Judging implements EntryVisitor<JudgingContext> {
     court.ahead.passed(entry);
   }
 
+  async upgrade(court: JudgingContext, entry: Entry<UpgradePayload>, folded: Folded): Promise<JudgingContext> {
+    const { action, writ_id, budget_cost, detection_vector = [] } = entry.payload;
+    const { to } = action.args;
+    const domain = this.#options.domainOf(to);
+    this.#verdicts.skip('upgrade');
+    this.#domains = { domain, recorded: to };
+    const world = new RecordedWorld(domain, folded);
+    world.begin(brokenBy(detection_vector));
+    await court.authority.book(entry, writ_id, budget_cost);
+    court.ahead.passed(entry);
+    return { ...court, world };
+  }
+
   async approval(court: JudgingContext, entry: Entry<CommitPayload>): Promise<void> {
     const { writ_id, budget_cost, detection_vector = [] } = entry.payload;
     this.#verdicts.resolves(entry);
@@ -128,6 +143,7 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const { intent, reason, at, writ_id, policy } = entry.payload;
     if (pending !== undefined) return this.#verdicts.resolves(entry);
     if (OF_NO_DOMAIN.has(reason)) return this.#verdicts.skip('other');
+    if (intent.action === UPGRADE_ACTION && reason !== 'unknown_tool') return this.#verdicts.skip('upgrade');
     const refused = refusedByAuthority(entry.payload);
     const claim = {
       ...claimOf(entry, at, writ_id, policy),

@@ -36,6 +36,8 @@ export type NotJudgeable =
    * before the policy was asked.
    */
   | 'writ'
+  /** An upgrade: its migration is not in the domain. */
+  | 'upgrade'
   /** Its statements did not fit the facts of that time. */
   | 'beliefs'
   /** It was refused for effects or for a conflict, which neither a domain nor a policy decides. */

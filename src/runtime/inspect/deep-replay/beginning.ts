@@ -1,18 +1,19 @@
 import type { Domain } from '#kernel';
 import { stateFault } from '#kernel';
-import type { BranchPayload, Entry, Folded, RootPayload } from '#ledger';
+import type { BranchPayload, Entry, Folded, RootPayload, UpgradePayload } from '#ledger';
 import { RecordedWorld } from './recorded-world.ts';
 import type { Findings } from './report.ts';
 import { placeOf } from './rerun-context.ts';
 import { brokenBy, compareVectors, vectorOf } from './vector.ts';
 
 /**
- * Replays the initial state of a trajectory: it must break exactly the recorded invariants, and
- * match the schema. `fits`: known to match, because the commits that led to it were run again.
+ * Replays the initial state of a trajectory, or the state at the beginning of a new version of its
+ * domain. The state must break exactly the recorded invariants, and match the schema. `fits`: known
+ * to match, because the commits that led to the state were run again.
  */
 export function replayBeginning(
   findings: Findings,
-  entry: Entry<RootPayload | BranchPayload>,
+  entry: Entry<RootPayload | BranchPayload | UpgradePayload>,
   domain: Domain,
   { folded, fits }: { readonly folded: Folded; readonly fits: boolean },
 ): RecordedWorld {

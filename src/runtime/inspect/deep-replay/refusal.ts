@@ -1,5 +1,12 @@
 import type { Ruling } from '#kernel';
-import { type Entry, ERASE_ACTION, type PendingPayload, REVOKE_ACTION, type RejectionPayload } from '#ledger';
+import {
+  type Entry,
+  ERASE_ACTION,
+  type PendingPayload,
+  REVOKE_ACTION,
+  type RejectionPayload,
+  UPGRADE_ACTION,
+} from '#ledger';
 import { replayConflict } from './approval.ts';
 import { compareCounselor } from './counselor.ts';
 import type { RecordedClaim } from './recorded-authority.ts';
@@ -26,6 +33,7 @@ export async function replayRefusal(
   // by writ or policy.
   if (intent.action === REVOKE_ACTION && reason !== 'unknown_tool')
     return findings.takeAsRecorded(reason === 'policy_denied' ? 'policy' : 'writ');
+  if (intent.action === UPGRADE_ACTION && reason !== 'unknown_tool') return findings.takeAsRecorded('upgrade');
   const proposal = await readProposal(stage, entry, { ...intent, at });
   if (proposal === undefined) return;
   findings.compared++;
@@ -58,6 +66,11 @@ export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling)
 /** Reasons that come from effects and from other writers. */
 export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
 
+function decisionOf(reason: RejectionPayload['reason']): TakenAsRecorded {
+  if (reason === 'expired') return 'expired';
+  return reason === 'upgraded' ? 'upgrade' : 'counselor_rejected';
+}
+
 /** Replays a human decision or an expiry. The domain decides whether the counselor was allowed. */
 async function replayDecision(
   stage: RerunContext,
@@ -66,7 +79,7 @@ async function replayDecision(
 ): Promise<void> {
   const { reason, counselor } = entry.payload;
   if (reason === 'conflict') return replayConflict(stage, entry, pending);
-  stage.findings.takeAsRecorded(reason === 'expired' ? 'expired' : ('counselor_rejected' satisfies TakenAsRecorded));
+  stage.findings.takeAsRecorded(decisionOf(reason));
   if (counselor !== undefined) await compareCounselor(stage, entry, pending, counselor);
 }
 

@@ -67,6 +67,8 @@ export type TakenAsRecorded =
    * erased values.
    */
   | 'erased'
+  /** Migrations, whose functions are not in the domain, and the proposals that upgrades closed. */
+  | 'upgrade'
   /** Refusals for effects and conflicts, which no domain decides. */
   | 'other';
 

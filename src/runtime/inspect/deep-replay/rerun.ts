@@ -9,6 +9,7 @@ import type {
   RejectionPayload,
   Replayer,
   RootPayload,
+  UpgradePayload,
 } from '#ledger';
 import { replayApproval, replayStep } from './approval.ts';
 import { replayBeginning } from './beginning.ts';
@@ -83,6 +84,19 @@ export class Rerun implements EntryVisitor<RerunContext> {
 
   delegation(): void {
     this.#findings.takeAsRecorded('delegation');
+  }
+
+  /**
+   * The state after the migration must fit the new version, with the recorded result of every rule.
+   *
+   * @throws RuntimeError `domain_mismatch`
+   */
+  upgrade(stage: RerunContext, entry: Entry<UpgradePayload>, folded: Folded): RerunContext {
+    const { to } = entry.payload.action.args;
+    this.#findings.takeAsRecorded('upgrade');
+    this.#recorded = to;
+    this.#world = replayBeginning(this.#findings, entry, domainToRun(to, this.#options), { folded, fits: false });
+    return { ...stage, world: this.#world };
   }
 
   /**

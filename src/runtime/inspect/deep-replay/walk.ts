@@ -1,4 +1,5 @@
 import {
+  applyPatches,
   type BranchPayload,
   Chain,
   type CommitPayload,
@@ -8,12 +9,15 @@ import {
   type FaultCode,
   type Folded,
   isEffectEntry,
+  isUpgrade,
   LedgerFault,
+  type Patch,
   type PendingPayload,
   type RejectionPayload,
   type Replayer,
   type RootPayload,
   type UndoingCosts,
+  type UpgradePayload,
   undoingCostsOf,
 } from '#ledger';
 import type { LineageSegment } from './lineage.ts';
@@ -36,6 +40,8 @@ export interface EntryVisitor<S extends EntryContext> {
   /** With `before`, a further approval of that pending proposal, which is not the last. */
   pending(scene: S, entry: Entry<PendingPayload>, before: PendingPayload | undefined): Promise<void>;
   delegation(scene: S, entry: Entry<DelegationPayload>): void | Promise<void>;
+  /** A new version of the domain, with the state that the entry makes. */
+  upgrade(scene: S, entry: Entry<UpgradePayload>, folded: Folded): S | Promise<S>;
   /** A cost of compensations, in an entry that records effects. */
   undoing?(scene: S, costs: UndoingCosts): Promise<void>;
 }
@@ -112,6 +118,12 @@ export class Walk<S extends EntryContext> {
       const costs = undoingCostsOf(payload);
       return costs === undefined ? undefined : this.#steps.undoing?.(scene, costs);
     }
+    if (isUpgrade(payload)) {
+      const upgrade = entry as Entry<UpgradePayload>;
+      const patches = await this.#replayer.values.patches(entry, payload.delta.state);
+      this.#scene = await this.#steps.upgrade(scene, upgrade, foldedWith(scene.world.folded, entry, patches));
+      return;
+    }
     switch (payload.kind) {
       case 'commit':
         return pending === undefined
@@ -134,6 +146,16 @@ export class Walk<S extends EntryContext> {
     const { payload } = entry;
     if (payload.kind === 'root') return this.#replayer.begin(entry, payload);
     return this.#scene?.world.folded ?? this.#replayer.stateAt(payload.source_trajectory_id, payload.source_commit_id);
+  }
+}
+
+/** The state after the changes of an entry, in the objects of the state before. */
+function foldedWith(folded: Folded, { trajectory_id, seq }: Entry, patches: readonly Patch[]): Folded {
+  try {
+    applyPatches(folded, patches);
+    return folded;
+  } catch (error) {
+    throw new LedgerFault({ trajectory_id, seq, code: 'bad_patch', detail: (error as Error).message }, error);
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type ChainState,
   checkRow,
   type DomainRef,
+  domainFrom,
   type Entry,
   fresh,
   type Hash,
@@ -20,7 +21,7 @@ import { RequestIndex, type RequestIndexState } from '../request-index.ts';
  * The format of a snapshot. A snapshot is a cache, so one in another format is not read but
  * rebuilt.
  */
-export const SNAPSHOT_FORMAT = 'assize-snapshot/6';
+export const SNAPSHOT_FORMAT = 'assize-snapshot/7';
 
 /** The content of a snapshot. It is the fold up to the entry that `chain` names as its head. */
 export interface Snapshot {
@@ -115,7 +116,7 @@ function isObject(state: Json): boolean {
 /** Checks that the ledger has the first entry and the head that the snapshot names. */
 async function checkStand(
   { trajectory_id, domain, chain }: Snapshot,
-  store: Pick<LedgerStore, 'entries'>,
+  store: Pick<LedgerStore, 'entries' | 'resolve'>,
 ): Promise<void> {
   const [first, last] = await Promise.all(
     [0, chain.seq - 1].map(async (from) => {
@@ -128,8 +129,18 @@ async function checkStand(
   if (last.payload.at !== chain.at) throw new Error('its time differs from the time of its entry');
   const begun = first?.payload;
   if (begun?.kind !== 'root' && begun?.kind !== 'branch') throw new Error('the trajectory has no first entry');
-  if (canonicalize(begun.domain) !== canonicalize(domain))
+  const recorded = (await upgradedTo(chain, store)) ?? begun.domain;
+  if (canonicalize(recorded) !== canonicalize(domain) || canonicalize(chain.domain) !== canonicalize(domain))
     throw new Error('its domain differs from the domain of the trajectory');
+}
+
+/** The domain of the last upgrade, from its entry. */
+async function upgradedTo(
+  { upgraded }: ChainState,
+  store: Pick<LedgerStore, 'resolve'>,
+): Promise<DomainRef | undefined> {
+  const row = upgraded === undefined ? undefined : await store.resolve(upgraded.id);
+  return row === undefined ? undefined : domainFrom(checkRow(row).payload);
 }
 
 /**
