@@ -30,6 +30,7 @@ const COMMANDS: CommandLine['commands'] = {
   verify: async () => (await import('./commands/verify.ts')).verify,
   backtest: async () => (await import('./commands/backtest.ts')).backtest,
   branch: async () => (await import('./commands/branch.ts')).branch,
+  upgrade: async () => (await import('./commands/upgrade.ts')).upgrade,
   diff: async () => (await import('./commands/diff.ts')).diff,
   pending: async () => (await import('./commands/pending.ts')).pending,
   approve: async () => (await import('./commands/approve.ts')).approve,

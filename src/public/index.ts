@@ -85,6 +85,8 @@ export {
   type Transaction,
   type TransactionOptions,
   type TransactionOutcome,
+  type Upgrade,
+  type UpgradeOptions,
   verifyStore,
 } from '#runtime';
 export { openStore, type Store, type StoreOptions } from '#stores';

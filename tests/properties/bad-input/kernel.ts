@@ -86,6 +86,9 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
     1: 'a port of the runtime',
   }),
   contains: exempt(MADE),
+  adjudicateUpgrade: exempt('the runtime checks its input; see Trajectory.upgrade'),
+  upgradeScope: exempt(MADE),
+  pendingDifference: exempt('the runtime reads the proposal from an entry that verified'),
   approvePending: exempt('what waits is read by the runtime from an entry that verified; see Approvals.approve'),
   counselorKind: takes(
     (channel, principal, requesters) => kernel.counselorKind(desk, channel, principal, requesters, intent),

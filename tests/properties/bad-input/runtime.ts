@@ -25,12 +25,23 @@ const known = { origin: ORIGIN, keys: [plain(LOG)] };
 /** A root writ of the key that issued the others' roots: it stands above them. */
 const REVOKER = writFor('warden');
 
+/** The next version of the domain, and the options of an upgrade to it. */
+const upgraded = deskOf('world', '2');
+const UPGRADE = {
+  migrate: () => {},
+  writ: writId(REVOKER),
+  principal: 'warden',
+  reason: 'r',
+  override: { principal: 'dr-who', method: 'test', reason: 'r' },
+  dryRun: false,
+};
+
 async function world() {
   const store = new MemoryStore();
   const assize = new runtime.Assize({
     store,
     oracle: store,
-    domains: [desk],
+    domains: [desk, upgraded],
     anchors,
     ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {} },
   });
@@ -147,6 +158,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Assize.revoke': on(
     ({ assize }, input) => assize.revoke(input),
     [{ trajectoryId: 't', writ: writId(worker), reason: 'r', by: writId(REVOKER), principal: 'warden' }],
+  ),
+  'Assize.upgrade': on(
+    ({ assize }, id, domain, options) => assize.upgrade(id, domain, options),
+    ['t', upgraded, UPGRADE],
   ),
   'Assize.awaitEffects': withDoubt(
     ({ assize }, id, options) => assize.awaitEffects(id, options),
@@ -265,6 +280,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         principal: 'agent',
       },
     ],
+  ),
+  'Trajectory.upgrade': on(
+    ({ trajectory }, domain, options) => trajectory.upgrade(domain, options),
+    [upgraded, UPGRADE],
   ),
   'TrajectoryWrits.revoke': on(
     ({ trajectory }, input) => trajectory.writs.revoke(input),

@@ -1,0 +1,131 @@
+import type { Command } from 'commander';
+import { type Domain, type Migration, UPGRADE_ACTION, upgradeScope } from '#kernel';
+import type { DomainRef, RootPayload } from '#ledger';
+import type { Upgrade } from '#runtime';
+import type { Store } from '#stores';
+import { CliError, EXIT, type ExitCode } from '../errors.ts';
+import { importModule } from '../files/module-file.ts';
+import { anchorsOption, withSharedOptions } from '../files/options.ts';
+import { ephemeralWrit } from '../input/ephemeral-writ.ts';
+import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
+import { domainsNamed } from '../store/domains.ts';
+import { headOf, readable, shortId } from '../store/entries.ts';
+import { openAssize } from '../store/runtime.ts';
+import { inSession, type Session, type SharedOptions } from '../store/session.ts';
+import { counted } from '../terminal/counted.ts';
+import { green, line, red, yellow } from '../terminal/printable.ts';
+
+interface Options extends SharedOptions {
+  readonly domain: string;
+  readonly reason: string;
+  readonly key: string;
+  readonly principal: string;
+  readonly override?: string;
+  readonly dryRun?: boolean;
+  readonly anchors?: string;
+}
+
+export function upgrade(program: Command): void {
+  withSharedOptions(
+    program
+      .command('upgrade')
+      .description('continue a trajectory under another version of its domain')
+      .argument('<trajectory>', 'trajectory to upgrade')
+      .requiredOption('--domain <file>', 'module that exports the new version, and perhaps a function migrate(state)')
+      .requiredOption('--reason <text>', 'reason for the upgrade; stays in the ledger')
+      .requiredOption('--key <file>', 'private key of an anchor of the store: 64 hex digits')
+      .option('--principal <name>', 'the upgrading principal, subject of the short-lived writ', 'operator')
+      .option('--override <counselor>', 'counselor that commits although rules of the new version do not pass')
+      .option('--dry-run', 'print what the upgrade would do, and record nothing')
+      .addOption(anchorsOption),
+  )
+    .addHelpText(
+      'after',
+      'Negative: the upgrade is refused, or would be refused.\n' +
+        'The function migrate changes the state in place. The ledger records the changes.',
+    )
+    .action(
+      inSession((session, options: Options, trajectoryId: string) => {
+        const key = readPrivateKey(options.key);
+        requireAnchor(session.storeUrl, options.anchors, key, 'to upgrade');
+        return session.withStore('existing', async (store) => {
+          const head = await headOf(store, trajectoryId);
+          const next = await versionIn(options.domain, await domainNameOf(store, trajectoryId));
+          const { principal, reason, override, dryRun = false } = options;
+          const opening = { domain: [options.domain], ...(options.anchors && { anchors: options.anchors }) };
+          const assize = await openAssize(store, session.storeUrl, opening);
+          const migrate = await migrationIn(options.domain);
+          const done = await assize.upgrade(trajectoryId, next, {
+            writ: ephemeralWrit(head, { action: UPGRADE_ACTION, scopes: [upgradeScope(next)], principal }, key),
+            reason,
+            dryRun,
+            ...(migrate === undefined ? {} : { migrate }),
+            ...(override === undefined ? {} : { override: { principal: override, method: 'cli' } }),
+          });
+          await assize.close();
+          return say(session, trajectoryId, done);
+        });
+      }),
+    );
+}
+
+async function domainNameOf(store: Store, trajectoryId: string): Promise<string> {
+  const [first] = await store.entries(trajectoryId, { from: 0, limit: 1 });
+  return (readable(first!)?.payload as RootPayload | undefined)?.domain.name ?? '';
+}
+
+/** The only domain of that name in a file. @throws CliError */
+async function versionIn(file: string, name: string): Promise<Domain> {
+  const found = await domainsNamed(file);
+  const [version, ...more] = found.filter((domain) => domain.name === name);
+  if (version !== undefined && more.length === 0) return version;
+  const has =
+    version === undefined ? `exports no version of ${name}` : `exports ${more.length + 1} versions of ${name}`;
+  throw new CliError('bad_input', `The file ${file} ${has}. Export the new version only.`);
+}
+
+/** @throws CliError */
+async function migrationIn(file: string): Promise<Migration | undefined> {
+  const { migrate } = (await importModule(file, 'domain', 'Name a domain file')) as { readonly migrate?: unknown };
+  if (migrate === undefined || typeof migrate === 'function') return migrate as Migration | undefined;
+  throw new CliError('bad_input', `The export migrate of ${file} is not a function. Export a function of the state.`);
+}
+
+function say({ json, out }: Session, trajectoryId: string, done: Upgrade): ExitCode {
+  const { ruling, refused, from, to, patches, vector, carried, closed } = done;
+  const code = refused === undefined ? EXIT.ok : EXIT.negative;
+  if (json) {
+    const place = ruling === undefined || ruling.ruling === 'frozen' ? undefined : ruling.entry;
+    out.document({
+      ruling: refused === undefined ? 'committed' : 'rejected',
+      dry_run: ruling === undefined,
+      trajectory_id: trajectoryId,
+      ...(place === undefined ? {} : { seq: place.seq, entry_id: place.id }),
+      from,
+      to,
+      ...(refused === undefined
+        ? { patches, vector, carried, closed }
+        : { reason: refused.reason, detail: refused.detail, invariant_id: refused.invariantId ?? null }),
+    });
+    return code;
+  }
+  const would = ruling === undefined ? 'would be ' : '';
+  if (refused !== undefined) {
+    out.line(line`${would}${red('rejected')}: ${refused.detail} (${refused.invariantId ?? refused.reason})`);
+    return code;
+  }
+  const by = ruling === undefined || ruling.ruling === 'frozen' ? '' : `, by ${shortId(ruling.entry.id)}`;
+  out.line(
+    line`${would}${green('upgraded')} from ${named(from)} to ${named(to)}, with ${counted(patches.length, 'change')}${by}`,
+  );
+  for (const { op, path } of patches) out.line(line`  ${op} ${path}`);
+  for (const { invariant_id, detail = '' } of vector.filter(({ result }) => result !== 'pass'))
+    out.line(line`  ${yellow('overridden')} ${invariant_id}: ${detail}`);
+  for (const id of carried) out.line(line`  ${shortId(id)} stays pending`);
+  for (const { id, detail } of closed) out.line(line`  ${shortId(id)} ${yellow('is closed')}: ${detail}`);
+  return code;
+}
+
+function named({ name, version, hash }: DomainRef): string {
+  return `${name}@${version} (${hash.slice(0, 12)})`;
+}
