@@ -24,7 +24,7 @@ export type RuntimeErrorCode =
   | 'exists'
   /**
    * None of the given domains is the domain of the ledger. Open the runtime with the domain that
-   * has the recorded hash.
+   * has the recorded hash, or upgrade the trajectory.
    */
   | 'domain_mismatch'
   /**

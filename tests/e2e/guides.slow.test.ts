@@ -187,6 +187,26 @@ test.each(['replay.md', 'deep-replay.md'])('%s', (page) => {
   }
 });
 
+test('domain-upgrade.md', () => {
+  // Inside the repository, so that `assize` is this package.
+  const folder = mkdtempSync(join(root, 'dist-guide-'));
+  const known = (text: string): string => text.replace(/\b[0-9a-f]{12}\b/g, '#'.repeat(12)).trimEnd();
+  const run = (name: string) => execFileSync(process.execPath, [name], { cwd: folder, encoding: 'utf8' });
+  try {
+    writeFiles('domain-upgrade.md', folder);
+    const told = steps('domain-upgrade.md');
+    expect(told).toHaveLength(5);
+    const settings = 'export ASSIZE_STORE=sqlite:./books.db\n';
+    for (const { command, below } of told)
+      expect(known(withoutProgress(shell(`${settings}{ ${command}; } 2>&1 || true`, folder))), command).toBe(below);
+    for (const file of ['books.db', 'books.db-wal', 'books.db-shm']) rmSync(join(folder, file), { force: true });
+    run('begin.ts');
+    expect(run('upgrade.ts')).toBe("committed undefined [] []\n{ n: 7, note: 'from version 1' }\n");
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 test('agents.md, agents-record.md, agents-replay.md and preconditions.md', () => {
   // Inside the repository, so that `assize` is this package.
   const folder = mkdtempSync(join(root, 'dist-guide-'));

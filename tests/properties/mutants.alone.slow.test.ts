@@ -47,6 +47,7 @@ const PROPERTIES = {
   precondition: 1_000,
   memory: 1_200,
   calls: 400,
+  upgrades: 100,
 };
 
 const MUTANTS: readonly Mutant[] = [
@@ -426,6 +427,20 @@ const MUTANTS: readonly Mutant[] = [
     changes: [['.first(places, [])', '.first([], [])']],
     by: 'reservations',
     property: 'others go on beside pending proposals',
+  },
+  {
+    fault: 'upgrades without checking the rules of the new version',
+    file: 'kernel/judge/upgrade.ts',
+    changes: [['  const [broken] = after.failing;', '  const [broken] = after.failing.slice(0, 0);']],
+    by: 'upgrades',
+    property: 'an upgrade commits if every rule of the new version passes',
+  },
+  {
+    fault: 'keeps a refused migration in the state',
+    file: 'kernel/judge/upgrade.ts',
+    changes: [['    world.rollback(draft);\n    return { verdict', '    return { verdict']],
+    by: 'upgrades',
+    property: 'an upgrade commits if every rule of the new version passes',
   },
   {
     fault: 'forgets what is left before a part that is taken',
