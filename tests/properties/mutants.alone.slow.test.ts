@@ -48,6 +48,7 @@ const PROPERTIES = {
   memory: 1_200,
   calls: 400,
   upgrades: 100,
+  overrides: 100,
 };
 
 const MUTANTS: readonly Mutant[] = [
@@ -334,7 +335,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     fault: 'takes anybody for a counselor',
     file: 'kernel/judge/channel.ts',
-    changes: [['domain.counselors[kind]?.(principal) === true', 'Object.hasOwn(domain.counselors, kind)']],
+    changes: [['counselors[kind]?.(principal, context) === true', 'Object.hasOwn(counselors, kind)']],
     by: 'theorems',
     property: 'Theorem 4 (Extended Audit Log Integrity): (vi) ',
   },
@@ -350,8 +351,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'kernel/judge/approve.ts',
     changes: [
       [
-        'if (broken.length > 0) checkOverride(waiting, counselor, broken);',
-        'if (broken.length > 99) checkOverride(waiting, counselor, broken);',
+        'checkOverride(world.domain, waiting, counselor, broken, overrides);',
+        'if (broken.length > 99) checkOverride(world.domain, waiting, counselor, broken, overrides);',
       ],
     ],
     by: 'theorems',
@@ -399,6 +400,36 @@ const MUTANTS: readonly Mutant[] = [
     changes: [['    return found;\n', '    this.#found = found;\n    return found;\n']],
     by: 'precondition',
     property: 'refused exactly when',
+  },
+  {
+    fault: 'lets an override commit a violation of a final rule',
+    file: 'kernel/judge/approve.ts',
+    changes: [
+      ['if (finals.length > 0) throw finalError(finals);', 'if (finals.length > 99) throw finalError(finals);'],
+    ],
+    by: 'overrides',
+    property: 'every approver overrides the same violations',
+  },
+  {
+    fault: 'does not ask the second approver for the override of the first',
+    file: 'kernel/judge/approve.ts',
+    changes: [['if (!isOverride(waiting, broken)) return;', 'if (broken.length === 0) return;']],
+    by: 'overrides',
+    property: 'every approver overrides the same violations',
+  },
+  {
+    fault: 'lets one approver override what the others approved without',
+    file: 'kernel/judge/approve.ts',
+    changes: [['approvedBy.find((one) => one.override !== true)', 'approvedBy.find(() => false)']],
+    by: 'overrides',
+    property: 'every approver overrides the same violations',
+  },
+  {
+    fault: 'marks the state with the last approver only',
+    file: 'kernel/judge/approve.ts',
+    changes: [['approvedBy.map((one) => ({ counselor: one.principal, at: one.at }))', '[].slice(approvedBy.length)']],
+    by: 'overrides',
+    property: 'every approver overrides the same violations',
   },
   {
     fault: 'lets an approval change what another one freezes',
