@@ -111,7 +111,7 @@ describe('the marks of several approvers', () => {
     expect((await approvedBy(trajectory, pending, names)).at(-1)).toBe('committed');
     expect(trajectory.state()).toMatchObject({ approvers: names });
     const [, submitted] = await payloads(store, 't');
-    const placeholders = names.map((_, i) => (i === 0 ? '$counselor' : `$counselor-${i + 1}`));
+    const placeholders = names.map((_, i) => (i === approvals - 1 ? '$counselor' : `$counselor-${i + 1}`));
     const { approval } = (submitted as unknown as { proposal: { approval: { value: unknown }[] } }).proposal;
     expect(approval.map(({ value }) => value)).toEqual(placeholders);
     expect((await deepReplay(store, 't', { domains: [domain] })).differences).toEqual([]);

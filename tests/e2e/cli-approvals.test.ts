@@ -103,3 +103,34 @@ test('an approval that is not the last, for programs', async () => {
   const shown = (await assize('domains', 'desk', '--domain', 'two.ts')).out;
   expect(shown).toMatch(/ASKED_IS_APPROVED +md, 2 approvers/);
 });
+
+test('an override is shown by pending, log and show, before and after it commits', async () => {
+  const store = await openStore(`sqlite:${join(folder, 'desk.db')}`);
+  const trajectory = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 'u', writs: [worker] });
+  await trajectory.propose(intent('ask', { amount: 200 }, worker));
+  await store.close();
+  const [{ id }] = (await json('pending', 'u')).pending;
+  const refused = await approve(id, 'dr-a');
+  expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('does not pass NEVER_OVER_100') });
+  expect(refused.err).not.toMatch(/override/);
+  const first = await json('approve', id, '--as', 'dr-a', '--domain', 'two.ts', '--override');
+  const overrides = [{ principal: 'dr-a', violations: [{ invariant_id: 'NEVER_OVER_100' }] }];
+  expect((await json('pending', 'u')).pending).toMatchObject([{ overrides, approved_by: [{ override: true }] }]);
+  const { out } = await assize('pending', 'u');
+  expect(out).toContain('1 of 2 (dr-a with override)');
+  expect(out).toContain('dr-a overrode NEVER_OVER_100: more than a hundred');
+  expect((await assize('show', first.entry_id)).out).toContain('dr-a overrode NEVER_OVER_100');
+  expect((await approve(first.entry_id, 'dr-b')).code).toBe(2);
+  const last = await json('approve', first.entry_id, '--as', 'dr-b', '--domain', 'two.ts', '--override');
+  expect((await assize('log', 'u')).out).toContain('override of NEVER_OVER_100 by dr-a, dr-b');
+  const { log } = await json('log', 'u');
+  expect(log.at(-1)).toMatchObject({ ruling: 'committed', overrides: [...overrides, { principal: 'dr-b' }] });
+  expect((await json('show', last.entry_id)).payload).toMatchObject({
+    counselor: { principal: 'dr-b', override: true, overridden: [{ invariant_id: 'NEVER_OVER_100' }] },
+    approved_by: [{ principal: 'dr-a', override: true, overridden: [{ invariant_id: 'NEVER_OVER_100' }] }],
+  });
+  expect((await assize('show', last.entry_id)).out).toMatch(
+    /dr-a overrode NEVER_OVER_100.*\ndr-b overrode NEVER_OVER_100/,
+  );
+  expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
+});

@@ -59,8 +59,8 @@ export interface Escalated {
   readonly compiled: Compiled;
   readonly patches: readonly PatchOperation[];
   /**
-   * The patches of the marks of all approvals, with `$counselor`, `$counselor-2` and so on for the
-   * approvers, and the proposal's time for the times of approval.
+   * The patches of the marks of all approvals, with `$counselor-1` and so on for the approvers,
+   * `$counselor` for the last one, and the proposal's time for the times of approval.
    */
   readonly approval: readonly PatchOperation[];
   readonly reason: 'invariant_escalated' | ApprovalDemand['reason'];
@@ -84,11 +84,11 @@ export interface Mark {
   readonly at: string;
 }
 
-/** The marks of `count` approvers that are still missing, from the number `first` on. */
-export function placeholderMarks(first: number, count: number, at: string): Mark[] {
-  return Array.from({ length: count }, (_, index) => {
-    const number = first + index;
-    return { counselor: number === 1 ? COUNSELOR_PLACEHOLDER : `${COUNSELOR_PLACEHOLDER}-${number}`, at };
+/** The marks of all required approvers before they have approved: the last one is `$counselor`. */
+export function placeholderMarks(approvals: number, at: string): Mark[] {
+  return Array.from({ length: approvals }, (_, index) => {
+    const number = index + 1;
+    return { counselor: number === approvals ? COUNSELOR_PLACEHOLDER : `${COUNSELOR_PLACEHOLDER}-${number}`, at };
   });
 }
 
@@ -220,7 +220,7 @@ function escalation(
 ): Escalated | Rejected {
   const mark = new Draft(draft.state, world.owned);
   try {
-    markApprovals(mark, compiled, finding, placeholderMarks(1, approvalsFor(compiled, finding), inputs.at));
+    markApprovals(mark, compiled, finding, placeholderMarks(approvalsFor(compiled, finding), inputs.at));
     const marks = changesOf(mark);
     const outside = changeOutside(closureOf(compiled, finding).patterns, marks);
     if (outside !== undefined) throw new FootprintFault(toPointer(outside.keys), 'write');

@@ -280,20 +280,19 @@ function approveExactly(
       .filter((item) => item.result === result)
       .map(({ invariant_id }) => invariant_id);
   const { approvals, approvedBy, inputs } = waiting;
+  const placeholders = placeholderMarks(approvals, inputs.at);
   const approval = markedAgain(() =>
-    marked(placeholderMarks(1, approvals, inputs.at), (preview) =>
-      patchesOf(world.domain, preview.state, changesOf(preview)),
-    ),
+    marked(placeholders, (preview) => patchesOf(world.domain, preview.state, changesOf(preview))),
   );
   if (!same(approval, waiting.approval))
     throw differsError('the approval would now be recorded differently', differenceOf(waiting.approval, approval));
 
   const given = [...approvedBy.map((one) => ({ counselor: one.principal, at: one.at })), { counselor: principal, at }];
-  const missing = missingApprovals(waiting);
   // A rule that wants several names escalates for any first approver, and passes with the last.
-  const early = missing === 0 ? [] : rulesWith('escalate', placeholderMarks(1, given.length, inputs.at));
+  const isLast = missingApprovals(waiting) === 0;
+  const early = isLast ? [] : rulesWith('escalate', placeholders.slice(0, given.length));
   markApprovals(draft, compiled, finding, given);
-  const late = early.length === 0 ? [] : rulesWith('pass', placeholderMarks(given.length + 1, missing, inputs.at));
+  const late = early.length === 0 ? [] : rulesWith('pass', placeholders.slice(given.length));
   return {
     open: closureOf(compiled, finding).patterns,
     settled: new Set(late.filter((id) => early.includes(id))),

@@ -135,8 +135,8 @@ export interface ProposalRecord {
   readonly at: Instant;
   readonly delta: Delta;
   /**
-   * The patches that the marks of all approvals add, with the placeholders `$counselor`,
-   * `$counselor-2` and so on for the approvers.
+   * The patches that the marks of all approvals add, with the placeholders `$counselor-1` and so on
+   * for the approvers, and `$counselor` for the last one.
    */
   readonly approval: Stored<readonly Patch[]>;
   readonly budget_cost: Amounts;
