@@ -65,7 +65,7 @@ export interface Action<State, Args, Params = RoleParams> {
    * only if the domain declares a `memory`.
    */
   readonly beliefs?: (args: Args, context: { readonly role: Params }) => readonly MemoryStatement[];
-  /** Writes an approval of an escalated proposal into the state, once for each approver, in order. */
+  /** Writes an approval into the state of an escalated proposal: of each approver, in order. */
   readonly onApprove?: (state: State, args: Args, approval: Approval & { readonly role: Params }) => void;
   /**
    * The intent to propose if an effect fails permanently after the commit and before any
