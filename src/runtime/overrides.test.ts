@@ -24,7 +24,7 @@ async function claimed(domain: Domain<any, any>, writ = asker) {
   return { store, trajectory, pending: ruling.pending };
 }
 
-/** The answers to approvals in turn: a ruling, or the code of an error. `+` after a name overrides. */
+/** The answers to approvals in turn: ruling or error code. A name with `+` overrides. */
 async function approvedBy(trajectory: Trajectory, first: string, approvers: readonly string[]): Promise<string[]> {
   const said: string[] = [];
   let id = first;
@@ -238,7 +238,7 @@ describe('a counselor predicate', () => {
     expect(trajectory.approvals.pending()[0]?.payload.proposal.action.args).toMatchObject({ euros: 7 });
   });
 
-  test('that takes the principal only goes on working, and never passes by truth alone', async () => {
+  test('may take the principal alone, and only true passes', async () => {
     for (const [said, answer] of [
       [true, 'escalated'],
       ['yes', 'unauthorised_counselor'],

@@ -104,7 +104,7 @@ test('an approval that is not the last, for programs', async () => {
   expect(shown).toMatch(/ASKED_IS_APPROVED +md, 2 approvers/);
 });
 
-test('an override is shown by pending, log and show, before and after it commits', async () => {
+test('pending, log and show name an override, before and after the commit', async () => {
   const store = await openStore(`sqlite:${join(folder, 'desk.db')}`);
   const trajectory = await runtimeOver(store, [domain]).create(domain, { trajectoryId: 'u', writs: [worker] });
   await trajectory.propose(intent('ask', { amount: 200 }, worker));

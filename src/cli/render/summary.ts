@@ -41,7 +41,7 @@ export interface Summary {
   /** The pending entry that this entry resolves, and its resolver. */
   readonly resolves?: string;
   readonly counselor?: string;
-  /** The approvers that overrode rules, with the violations. Absent if nobody did. */
+  /** The approvers that overrode rules, with the violations. Absent if there are none. */
   readonly overrides?: readonly Override[];
   readonly delegation?: DelegationStep;
 }

@@ -249,7 +249,7 @@ function markOf(
   }
 }
 
-/** An approved state: the patterns that it may have changed, and the escalations that need no override. */
+/** An approved state: its open patterns, and the escalations that need no override. */
 interface ApprovedState {
   readonly open: readonly Pattern[];
   /** The rules that only escalate because approvals are missing. */

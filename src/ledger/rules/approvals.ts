@@ -74,7 +74,7 @@ export function lastApprovalFault(
 
 /**
  * The reason why the approvers do not override all violations of a vector together. Undefined if
- * they do, and if nobody overrides and all passes.
+ * they do, and if the vector passes and no approver overrides.
  */
 function overrideFault(
   approvers: readonly CounselorRecord[],
