@@ -77,12 +77,13 @@ function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later'
   const { pending, digest, principal, method, reason } = counsel;
   const by = { principal, method, digest };
   if (counsel.do === 'reject') return trajectory.approvals.reject(pending, { ...by, reason: counsel.reason });
-  const { override, replacement } = counsel;
+  const { override, replacement, args } = counsel;
   const approval: ApprovalInput = {
     ...by,
     ...(override === undefined ? {} : { override }),
     ...(reason === undefined ? {} : { reason }),
     ...(replacement === undefined ? {} : { replacement: replacement as unknown as PatchOperation[] }),
+    ...(args === undefined ? {} : { args }),
   };
   return trajectory.approvals.approve(pending, approval);
 }

@@ -57,6 +57,8 @@ export type CounselDecision =
       readonly override?: boolean;
       readonly reason?: string;
       readonly replacement?: readonly Json[];
+      /** Amends the proposal: the same action with these arguments. */
+      readonly args?: Json;
     }
   | { readonly do: 'reject'; readonly principal: string; readonly method: string; readonly reason: string }
   | { readonly do: 'later' };

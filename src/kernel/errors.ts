@@ -40,6 +40,11 @@ export type KernelErrorCode =
    * frozen. Correct the state.
    */
   | 'invalid_replacement'
+  /**
+   * The amended proposal is refused, or a proposal of this kind cannot be amended. Amend it
+   * otherwise, or reject it.
+   */
+  | 'invalid_amendment'
   /** A call of an action names no tool. Pass the result of `declareTool`. */
   | 'invalid_call';
 

@@ -93,6 +93,14 @@ export {
   type Ruling,
 } from './judge/adjudicate.ts';
 export {
+  type Amendment,
+  amendingKind,
+  amendPending,
+  calledByBody,
+  invalidAmendment,
+  refusedAmendment,
+} from './judge/amend.ts';
+export {
   type Approver,
   approvePending,
   type CounselorApproval,
@@ -108,7 +116,7 @@ export {
   STATEMENTS_MAX,
   statementsOf,
 } from './judge/beliefs.ts';
-export { declaredCalls } from './judge/calls.ts';
+export type { OutdatedCalls } from './judge/calls.ts';
 export { type Candidate, candidateOf } from './judge/candidate.ts';
 export { counselorKind } from './judge/channel.ts';
 export {
@@ -121,6 +129,7 @@ export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
 export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
+export { plannedCalls } from './judge/planned-calls.ts';
 export { type HeldBy, heldBy, type Reservation } from './judge/reservations.ts';
 export { adjudicateRevocation, REVOKE_ACTION } from './judge/revoke.ts';
 export {

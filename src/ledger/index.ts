@@ -12,6 +12,7 @@
 export { APPROVALS_MAX } from './entry/approval-limits.ts';
 export { blobOf, INLINE_MAX, isBlobRef, isErased, store, storeSalted } from './entry/blob.ts';
 export type { BlobRow, ErasedAnswer, ErasedRow } from './entry/blob-row.ts';
+export { difference } from './entry/difference.ts';
 export type {
   EffectKeyRow,
   EffectPage,
@@ -26,6 +27,7 @@ export type {
 } from './entry/effect-rows.ts';
 export type {
   ActionRecord,
+  AmendmentRecord,
   Amounts,
   BranchPayload,
   ChildBeginning,

@@ -10,11 +10,12 @@ export const RULES = {
 
   'commit.parent-commit': 'parent_commit is the last commit',
   'commit.frozen': 'a frozen chain accepts the resolution, revocations and settlements',
-  'commit.direct': 'without a resolved entry there is no counselor',
+  'commit.direct': 'without a resolved entry there is no counselor and no amendment',
   'commit.proposal': 'an approval repeats the pending proposal, and has a counselor and a vector',
   'commit.channel': 'the counselor is of the requested kind',
   'commit.expired': 'an approval comes before the expiry',
   'commit.approvals': 'the commit is the last required approval, by another person',
+  'commit.amended': 'an amended commit has the pending action, and other arguments or another role',
 
   'rejection.frozen': 'a frozen chain accepts resolutions, expiries and records of effects',
   'rejection.direct': 'without a resolved entry there is no counselor and no expiry',

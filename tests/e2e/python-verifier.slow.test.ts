@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BlobRow, exportLines, type Fault, importLines, integrateLog, logHead } from '#ledger';
 import { verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
+import { amendmentCases } from '../support/ledger/amendment-cases.ts';
 import { approvalCases } from '../support/ledger/approval-cases.ts';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
 import { desk } from '../support/ledger/desk.ts';
@@ -228,6 +229,7 @@ describe.skipIf(!python)('with python3', () => {
   describe.each([
     ['with sensitive and erased values', erasureCases()],
     ['with decisions of several people', approvalCases()],
+    ['with amended proposals', amendmentCases()],
     ['with beliefs', beliefCases()],
   ])('of ledgers %s', (_what, cases) => {
     test.each(cases)('$name: $verdict', async ({ ledger, verdict: expected }) => {

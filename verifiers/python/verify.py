@@ -49,7 +49,7 @@ LINE_BYTES = 268_435_656
 # The ids of the rules of section 5, in the order of the page.
 RULES = frozenset("""
 place.parent place.first place.time place.answered commit.parent-commit commit.frozen commit.direct
-commit.proposal commit.channel commit.expired commit.approvals rejection.frozen rejection.direct
+commit.proposal commit.channel commit.expired commit.approvals commit.amended rejection.frozen rejection.direct
 rejection.proposal rejection.reason rejection.counselor rejection.expired rejection.upgraded pending.frozen pending.digest
 pending.direct pending.proposal pending.approved-by pending.counselor start.frozen start.members start.child
 delegation.begins answer.origin answer.open conclusion.start conclusion.task branch.cycle branch.source
@@ -381,6 +381,7 @@ proposed = state:stored_operations effects:[effect] beliefs:empty
 policy = digest:hash decision:allow|deny|needs_approval rule?:text
 detection = invariant_id:text result:pass|reject|escalate detail?:text
 counselor = principal:text as:text method:text at?:instant override?:true overridden?:[detection] reason?:text
+amendment = action:action difference:stored
 intent = action:text role:role args:stored observations:[observation] calls?:salted
 proposal = proposal_id:hash writ_id:hash action:action observations:[observation] at:instant delta:proposed
   approval:stored_operations budget_cost:{count} key_hash?:hash questions?:salted
@@ -395,7 +396,7 @@ branch = +entry source_trajectory_id:text source_commit_id:hash domain:domain co
   note:text policy_hash?:hash detection_vector?:[detection]
 commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action delta:delta observations:[observation]
   budget_cost:{count} compiler_version:text key_hash?:hash policy?:policy resolves?:hash counselor?:counselor
-  approved_by?:[counselor] detection_vector?:[detection]
+  approved_by?:[counselor] detection_vector?:[detection] amended?:amendment
 rejection = +entry intent:intent detail:text reason:invalid_authority|policy_denied|budget_exhausted|
   precondition_failed|unknown_tool|type_mismatch|unjudged_call|invariant_rejected|counselor_rejected|effect_failed|conflict|expired|upgraded
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor
@@ -503,7 +504,11 @@ def references(p: Dict[str, Any]) -> List[Tuple[str, Dict[str, Any]]]:
     observed: List[Dict[str, Any]] = []
     places: List[Place]
     if kind == "commit":
-        places = [("args", p["action"]["args"])] + delta_places(p["delta"])
+        places = [("args", p["action"]["args"])]
+        if "amended" in p:
+            places += [("amended.args", p["amended"]["action"]["args"]),
+                       ("amended.difference", p["amended"]["difference"])]
+        places += delta_places(p["delta"])
         observed = p["observations"]
     elif kind == "rejection":
         intent = p["intent"]
@@ -660,7 +665,7 @@ def check_settlement_form(p: Dict[str, Any]) -> None:
     args = p["action"]["args"]
     obey("settlement.args", is_settlement_args(args) and is_built_in(p["action"]["role"]), "no settlement", "malformed")
     free = p["delta"] == NO_DELTA and not p["budget_cost"]
-    said = any(m in p for m in ("key_hash", "policy", "counselor", "approved_by", "detection_vector"))
+    said = any(m in p for m in ("key_hash", "policy", "counselor", "approved_by", "detection_vector", "amended"))
     obey("settlement.delta", free and not said, "a settlement that does something else", "malformed")
     settled, decided = args["settled"], args.get("decided")
     effects = [effect for of in settled for effect in of["effects"]]
@@ -840,6 +845,9 @@ class Pending(NamedTuple):
     seq: int
     proposal_id: str
     committed: str                                       # hash of what a commit has to repeat
+    kept: str                                            # hash of what an amended commit has to repeat
+    action: Dict[str, Any]                               # name, and hash of the whole action
+    effects: Set[str]                                    # ids of the effects that it would have
     rejected: str                                        # hash of what a rejection has to repeat
     put_up: str                                          # hash of what an approval that is not the last has to repeat
     channel: str
@@ -854,6 +862,10 @@ class Pending(NamedTuple):
 def committed_members(p: Dict[str, Any]) -> str:
     members = [p[m] for m in ("proposal_id", "action", "writ_id", "budget_cost", "observations")]
     return hash_of([*members, p.get("key_hash")])
+
+
+def amended_members(p: Dict[str, Any]) -> str:
+    return hash_of([p["proposal_id"], p["writ_id"], p["observations"], p.get("key_hash")])
 
 
 def rejected_members(action: str, of: Dict[str, Any], observations: Any, p: Dict[str, Any]) -> str:
@@ -986,7 +998,8 @@ class Chain:
         self.check_beliefs(p)
         if "resolves" in p:
             pending = self.resolve("commit.proposal", p)
-            obey("commit.proposal", committed_members(p) == pending.committed, "not what the pending proposed")
+            repeated = amended_members(p) == pending.kept if "amended" in p else committed_members(p) == pending.committed
+            obey("commit.proposal", repeated, "not what the pending proposed")
             obey("commit.proposal", "detection_vector" in p, "resolves, but has no detection_vector")
             obey("commit.proposal", "counselor" in p, "resolves, but has no counselor")
             self.check_channel("commit.channel", pending, p["counselor"])
@@ -996,13 +1009,27 @@ class Chain:
                  "not the earlier approvals of the pending")
             self.check_another("commit.approvals", pending, p["counselor"])
             self.check_override("commit.approvals", pending, p["counselor"], p["detection_vector"])
+            if "amended" in p:
+                self.check_amendment(pending, p)
         else:
             obey("commit.direct", "counselor" not in p and "approved_by" not in p, "a counselor, but nothing resolved")
+            obey("commit.direct", "amended" not in p, "amended, but nothing resolved")
         self.last_commit = id
         if p["delta"]["effects"]:
             self.unsettled[id] = (p["writ_id"], {effect["id"] for effect in p["delta"]["effects"]})
         if not is_revoking(p):
             self.use(p["writ_id"])
+
+    def check_amendment(self, pending: Pending, p: Dict[str, Any]) -> None:
+        """Rule 5.3 8."""
+        action, rule = p["action"], "commit.amended"
+        obey(rule, hash_of(p["amended"]["action"]) == pending.action["hash"], "the amended action was not pending")
+        obey(rule, action["name"] == pending.action["name"], "another action than the pending one")
+        obey(rule, not action["name"].startswith("assize."), "a built-in action is amended")
+        obey(rule, hash_of(action) != pending.action["hash"], "nothing is amended")
+        obey(rule, pending.approvals == 1, "amended, but several have to approve")
+        obey(rule, not any(effect["id"] in pending.effects for effect in p["delta"]["effects"]),
+             "an effect of the pending proposal")
 
     def check_beliefs(self, p: Dict[str, Any]) -> None:
         """Rules 5.10."""
@@ -1164,7 +1191,9 @@ class Chain:
             obey("pending.direct", given is None, "approved, but nothing was pending before")
         q = p["proposal"]
         rejected = rejected_members(q["action"]["name"], q["action"], q["observations"], q)
-        self.open[id] = Pending(p["seq"], q["proposal_id"], committed_members(q), rejected, put_up_members(p),
+        self.open[id] = Pending(p["seq"], q["proposal_id"], committed_members(q), amended_members(q),
+                                {"name": q["action"]["name"], "hash": hash_of(q["action"])},
+                                {effect["id"] for effect in q["delta"]["effects"]}, rejected, put_up_members(p),
                                 p["channel"], p["freezes"] == "world", p.get("expires"), approvals, given or [],
                                 p.get("invariant_id"), effect)
         if effect is None:

@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
-import { isAssizeError } from '#base';
+import { type Command, InvalidArgumentError } from 'commander';
+import { isAssizeError, type Json } from '#base';
+import { parseStrict } from '#canon';
 import type { GivenAnswer, Trajectory } from '#runtime';
 import { CliError } from '../errors.ts';
 import {
@@ -19,6 +20,7 @@ interface Options extends ResolvingOptions {
   readonly override?: boolean;
   readonly reason?: string;
   readonly answer: readonly string[];
+  readonly args?: Json;
 }
 
 export function approve(program: Command): void {
@@ -30,6 +32,7 @@ export function approve(program: Command): void {
       .requiredOption('--as <principal>', 'the approving principal; recorded')
       .option('--override', 'override the invariants that the result fails, except final ones; recorded')
       .option('--reason <text>', 'reason for the approval; recorded')
+      .option('--args <json>', 'approve the proposal with these arguments instead; recorded', jsonArgs)
       .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
       .addOption(
         repeatable(
@@ -44,16 +47,17 @@ export function approve(program: Command): void {
   )
     .addHelpText(
       'after',
-      '\nExamples:\n  assize approve 1f0c8a77 --as manager:grace\n  assize approve 1f0c8a77 --as dr.grey --answer 2\n\n' +
+      '\nExamples:\n  assize approve 1f0c8a77 --as manager:grace\n  assize approve 1f0c8a77 --as dr.grey --answer 2\n  assize approve 1f0c8a77 --as boss:olga --args \'{"amount":40}\'\n\n' +
         'The first 8 digits of a request or claim are enough. An answer to a closed question is refused. If several approvers are needed,\nthe last one answers.\n' +
         'A proposal with tool calls needs --tools: its calls run after the commit.\n' +
+        'With --args everything is judged again, and the calls follow from the new arguments.\n' +
         'Negative: the proposal had expired and is rejected, or it is committed and an effect has not ended.\n' +
         'If another approver is needed, the output has the new id of the pending proposal.\n' +
         'A process that can write the store can approve under any name. The recorded method is cli.',
     )
     .action(
       inSession((session, options: Options, pending: string) => {
-        const { as: principal, override = false, reason, answer } = options;
+        const { as: principal, override = false, reason, answer, args } = options;
         return resolvePending(
           session,
           options,
@@ -66,12 +70,22 @@ export function approve(program: Command): void {
               method: METHOD,
               override,
               ...(reason === undefined ? {} : { reason }),
+              ...(args === undefined ? {} : { args }),
               ...digest,
             }),
           () => requireAnchors(session.storeUrl, options.anchors),
         );
       }),
     );
+}
+
+/** The value of `--args`. @throws InvalidArgumentError */
+function jsonArgs(text: string): Json {
+  try {
+    return parseStrict(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It is not JSON: ${(error as Error).message}`);
+  }
 }
 
 /**

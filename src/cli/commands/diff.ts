@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
-import type { Patch } from '#ledger';
-import { type EntryRow, Replayer } from '#ledger';
+import { difference, type EntryRow, type Patch, Replayer } from '#ledger';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { POINT_HELP, pointOf } from '../input/points.ts';
 import { type Both, type PlacedSummary, printDiff } from '../render/diff-text.ts';
-import { difference } from '../render/json-diff.ts';
 import { type Parting, partingOf, type Span } from '../render/lineage.ts';
 import { summaryOf } from '../render/summary.ts';
 import { pages } from '../store/entries.ts';

@@ -5,9 +5,11 @@ import {
   erasureArgs,
   isBlobRef,
   isErasure,
+  type Patch,
   type Payload,
   revocationArgs,
   type SettlementArgs,
+  type Stored,
   settlementArgs,
   undoingCostsOf,
 } from '#ledger';
@@ -43,6 +45,8 @@ export interface Summary {
   readonly counselor?: string;
   /** The approvers that overrode rules, with the violations. Absent if there are none. */
   readonly overrides?: readonly Override[];
+  /** The operations from the proposed action to the committed one, or a reference to them. */
+  readonly amended?: Stored;
   readonly delegation?: DelegationStep;
 }
 
@@ -78,7 +82,7 @@ function ruledOf(
       return {
         ruling: 'committed',
         ...actionOf(payload.action),
-        ...optional({ detail: builtInOf(payload) }),
+        ...optional({ detail: builtInOf(payload) ?? amendmentOf(payload), amended: payload.amended?.difference }),
         ...resolutionOf(payload),
         ...overriddenBy(payload),
       };
@@ -125,6 +129,14 @@ function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | unde
   const settlement = settlementArgs(payload);
   if (settlement !== undefined) return `${settledOf(settlement)}${undoingOf(payload)}`;
   return isErasure(payload) && !isBlobRef(payload.action.args) ? erasureArgs(payload.action.args)?.reason : undefined;
+}
+
+/** `amended /args/amount`. Sensitive arguments show no paths. */
+function amendmentOf({ amended }: Extract<Payload, { kind: 'commit' }>): string | undefined {
+  if (amended === undefined) return undefined;
+  const { difference } = amended;
+  const paths = Array.isArray(difference) ? (difference as readonly Partial<Patch>[]).map(({ path = '' }) => path) : [];
+  return ['amended', ...paths].join(' ');
 }
 
 /** `applied 3 effects`; for a decision, its result. */

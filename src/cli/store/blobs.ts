@@ -49,6 +49,8 @@ function placesOf(payload: Payload): Place[] {
     case 'commit':
       return [
         ['/action/args', payload.action.args],
+        ['/amended/action/args', payload.amended?.action.args],
+        ['/amended/difference', payload.amended?.difference],
         ...changed('/delta/state', payload.delta.state),
         ...called('/delta/effects', payload.delta),
         ...observed('/observations', payload.observations),

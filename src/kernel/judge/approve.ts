@@ -87,6 +87,8 @@ export interface CounselorCommit {
   readonly complete: boolean;
   /** The changes as the ledger records them. Call before `keep` or `undo`. */
   patches(): PatchOperation[];
+  /** All paths that the rules read to check it. Call before `keep` or `undo`. */
+  checkedAgainst(): readonly Pattern[];
   keep(): void;
   undo(): void;
   /**
@@ -116,21 +118,47 @@ export function approvePending(
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSinceError(`${compiled.reason}: ${compiled.detail}`);
   checkApprovals(world, waiting, compiled);
-  if (counselor.replacement !== undefined) checkReplacement(waiting, compiled, counselor.replacement);
+  const { replacement } = counselor;
+  if (replacement !== undefined) checkReplacement(waiting, compiled, replacement);
+  return counseled(world, as, counselor, invalidReplacement, (draft) => ({
+    waiting,
+    compiled,
+    ...(replacement === undefined
+      ? approveExactly(world, waiting, counselor, compiled, draft)
+      : { open: replace(draft, waiting, replacement) }),
+  }));
+}
+
+/** What a draft with the approved state was made from. */
+export interface Produced {
+  readonly waiting: PendingProposal;
+  readonly compiled: Compiled;
+  /** The patterns that may have changed. */
+  readonly open: readonly Pattern[];
+  /** The rules that only escalate because approvals are missing. Default: none. */
+  readonly settled?: ReadonlySet<string>;
+}
+
+/**
+ * The commit of a counselor's decision. `produce`: writes the approved state into the draft.
+ * `invalid`: the error for a state that does not fit. On an error the state is unchanged.
+ */
+export function counseled(
+  world: World,
+  as: string,
+  counselor: CounselorApproval,
+  invalid: (message: string, cause?: unknown) => KernelError,
+  produce: (draft: Draft) => Produced,
+): CounselorCommit {
   const draft = new Draft(world.state, world.owned);
   try {
-    const { open, settled } =
-      counselor.replacement === undefined
-        ? approveExactly(world, waiting, counselor, compiled, draft)
-        : { open: replace(draft, waiting, counselor.replacement), settled: NO_RULES };
+    const { waiting, compiled, open, settled = NO_RULES } = produce(draft);
     const changes = changesOf(draft);
     const outside = changeOutside(open, changes);
     if (outside !== undefined)
-      throw invalidReplacement(
-        `The approved state changes ${toPointer(outside.keys)}, which this proposal does not freeze.`,
-      );
+      throw invalid(`The approved state changes ${toPointer(outside.keys)}, which this proposal does not freeze.`);
     const fault = changesFault(world.domain.state, draft.state, changes);
-    if (fault !== undefined) throw invalidReplacement(`The approved state does not fit the domain: ${fault}.`);
+    if (fault !== undefined) throw invalid(`The approved state does not fit the domain: ${fault}.`);
     const vector = approvedVector(world, waiting, draft.state).map((item) =>
       item.result === 'escalate' && settled.has(item.invariant_id) ? passed(item) : item,
     );
@@ -150,6 +178,7 @@ export function approvePending(
       overridden: isOverride(waiting, broken),
       complete: missingApprovals(waiting) === 0,
       patches: () => patchesOf(world.domain, step.draft.state, step.changes),
+      checkedAgainst: () => world.checks.readBy(step.draft.state, step.changes, waiting.inputs.calls),
       keep: () => {
         world.adopt(step.draft);
         world.checks.restart(world.state);
@@ -165,7 +194,7 @@ export function approvePending(
   } catch (error) {
     world.rollback(draft);
     if (error instanceof KernelError) throw error;
-    throw invalidReplacement(`The approved state cannot be computed: ${messageOf(error)}.`, error);
+    throw invalid(`The approved state cannot be computed: ${messageOf(error)}.`, error);
   }
 }
 

@@ -49,7 +49,8 @@ function callsOfBody({ calls }: Inputs): readonly ProposedCall[] {
 
 const NO_CALLS: readonly ProposedCall[] = Object.freeze([]);
 
-function faultOfChanges(
+/** The refusal of changes outside the footprint or of other types. */
+export function faultOfChanges(
   world: World,
   compiled: Compiled,
   draft: Draft,
@@ -64,7 +65,8 @@ function faultOfChanges(
   return { reason: 'type_mismatch', detail: `the result of ${compiled.name} does not fit: ${fault}` };
 }
 
-function refusalOf(error: unknown, name: string): Refusal {
+/** The refusal of an error of `apply`. */
+export function refusalOf(error: unknown, name: string): Refusal {
   if (error instanceof FootprintFault) return { reason: 'invalid_authority', detail: `${name}: ${error.message}` };
   if (error instanceof ValueFault)
     return { reason: 'type_mismatch', detail: `the result of ${name} does not fit: ${error.message}` };

@@ -109,6 +109,17 @@ export interface CounselorRecord {
   readonly reason?: string;
 }
 
+/** The amendment of a pending proposal by the counselor that commits it. */
+export interface AmendmentRecord {
+  /** The action as it was proposed. */
+  readonly action: ActionRecord;
+  /**
+   * The RFC 6902 operations from that action to the committed one, by salted reference if the
+   * arguments are sensitive. The action is `{args, role}` with its values.
+   */
+  readonly difference: Stored;
+}
+
 /** The result of one invariant on a state, in declaration order. */
 export interface VectorItem {
   readonly invariant_id: string;
@@ -206,6 +217,8 @@ export interface CommitPayload extends Common<'commit'> {
   /** The earlier approvers of a proposal that needs several approvals, in order. */
   readonly approved_by?: readonly CounselorRecord[];
   readonly detection_vector?: readonly VectorItem[];
+  /** Present if the counselor has amended the proposal. `action` is then the amended action. */
+  readonly amended?: AmendmentRecord;
 }
 
 export interface RejectionPayload extends Common<'rejection'> {

@@ -1,7 +1,7 @@
 import type { Json } from '#base';
 import { readCanonical } from '#canon';
 import { blobOf, isBlobRef } from './blob.ts';
-import type { Delta, Observation, Payload } from './entry.ts';
+import type { AmendmentRecord, Delta, Observation, Payload } from './entry.ts';
 import type { BeliefChange } from './fact-rows.ts';
 import type { Hash, Stored } from './hash.ts';
 import type { Patch } from './patch.ts';
@@ -42,7 +42,12 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
     case 'root':
       return [payload.initial_state, ...valuesIn(payload.sensitive)];
     case 'commit':
-      return [payload.action.args, ...ofDelta(payload.delta), ...valuesOf(payload.observations)];
+      return [
+        payload.action.args,
+        ...ofAmendment(payload.amended),
+        ...ofDelta(payload.delta),
+        ...valuesOf(payload.observations),
+      ];
     case 'rejection':
       return [payload.intent.args, payload.intent.calls, ...valuesOf(payload.intent.observations)];
     case 'pending_approval': {
@@ -54,6 +59,10 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
     case 'branch':
       return [];
   }
+}
+
+function ofAmendment(amended: AmendmentRecord | undefined): (Stored | undefined)[] {
+  return amended === undefined ? [] : [amended.action.args, amended.difference];
 }
 
 function ofDelta({ state, effects, beliefs }: Delta): (Stored | undefined)[] {

@@ -216,8 +216,8 @@ export function settlementFault(payload: CommitPayload): BrokenRule | undefined 
   if (!isSettlementArgs(args) || !isBuiltIn(action.role))
     return { rule: 'settlement.args', detail: 'its arguments are not those of a settlement' };
 
-  const { key_hash, policy, counselor, approved_by, detection_vector } = payload;
-  const said = [key_hash, policy, counselor, approved_by, detection_vector];
+  const { key_hash, policy, counselor, approved_by, detection_vector, amended } = payload;
+  const said = [key_hash, policy, counselor, approved_by, detection_vector, amended];
   if (!isEmptyDelta(delta) || Object.keys(budget_cost).length > 0 || said.some((member) => member !== undefined))
     return {
       rule: 'settlement.delta',

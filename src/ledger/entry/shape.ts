@@ -70,6 +70,7 @@ const isCounselor = members(
   { principal: isText, as: isText, method: isText },
   { at: isTime, override: (v) => v === true, overridden: isVector, reason: isText },
 );
+const isAmendment = members({ action: isAction, difference: isStored });
 const isCounselors: Check = listOf(isCounselor);
 const isSeveral: Check = (value) => isSeq(value) && (value as number) >= 2 && (value as number) <= APPROVALS_MAX;
 const isObservations: Check = listOf(members({ name: isText }, { value: isStored, oracle_key: isHash, hash: isHash }));
@@ -160,6 +161,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       counselor: isCounselor,
       approved_by: isCounselors,
       detection_vector: isVector,
+      amended: isAmendment,
     },
   ],
   rejection: [

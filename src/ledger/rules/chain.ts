@@ -28,6 +28,7 @@ import {
 import { domainFrom, isUpgrade, UPGRADE_ACTION, type UpgradePayload, upgradeFault } from '../entry/upgrade.ts';
 import { type FaultCode, LedgerFault } from '../errors.ts';
 import type { BrokenRule, RuleId } from '../rule-ids.ts';
+import { amendmentFault } from './amendments.ts';
 import { lastApprovalFault, partialApprovalFault } from './approvals.ts';
 import { beliefsFault } from './belief-rules.ts';
 import { OpenApprovals } from './open-approvals.ts';
@@ -263,7 +264,7 @@ export class Chain {
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {
-    const { resolves, counselor, approved_by: given, detection_vector: vector } = payload;
+    const { resolves, counselor, approved_by: given, detection_vector: vector, amended } = payload;
     if (payload.parent_commit !== this.lastCommit)
       throw this.#broken(entry, 'commit.parent-commit', `parent_commit must be ${this.lastCommit}`);
 
@@ -284,13 +285,15 @@ export class Chain {
     if (resolves === undefined) {
       if (counselor !== undefined || given !== undefined)
         throw this.#broken(entry, 'commit.direct', 'a counselor can only commit a pending proposal');
+      if (amended !== undefined) throw this.#broken(entry, 'commit.direct', 'only a pending proposal can be amended');
       return;
     }
 
     const pending = this.#pending(entry, 'commit.proposal', resolves);
     if (payload.proposal_id !== pending.proposal.proposal_id)
       throw this.#broken(entry, 'commit.proposal', 'it commits another proposal than it resolves');
-    if (canonicalize(intentFields(payload)) !== canonicalize(intentFields(pending.proposal)))
+    const fields = amended === undefined ? intentFields : amendedFields;
+    if (canonicalize(fields(payload)) !== canonicalize(fields(pending.proposal)))
       throw this.#broken(
         entry,
         'commit.proposal',
@@ -305,6 +308,9 @@ export class Chain {
 
     const notLast = lastApprovalFault({ counselor, vector, earlier: given }, pending);
     if (notLast !== undefined) throw this.#broken(entry, 'commit.approvals', notLast);
+
+    const notAmended = amended === undefined ? undefined : amendmentFault({ ...payload, amended }, pending);
+    if (notAmended !== undefined) throw this.#broken(entry, 'commit.amended', notAmended);
   }
 
   #checkRejection(entry: Entry, payload: RejectionPayload): void {
@@ -590,6 +596,11 @@ function isExpired({ expires }: PendingPayload, at: Instant): boolean {
 function intentFields(asked: CommitPayload | ProposalRecord): unknown {
   const { action, writ_id, budget_cost, observations, key_hash } = asked;
   return { action, writ_id, budget_cost, observations, key_hash: key_hash ?? null };
+}
+
+/** The fields of a proposal that an amendment keeps unchanged. */
+function amendedFields({ writ_id, observations, key_hash }: CommitPayload | ProposalRecord): unknown {
+  return { writ_id, observations, key_hash: key_hash ?? null };
 }
 
 /** The intent that a resolution names. */

@@ -9,6 +9,7 @@ import {
   counselorKind,
   type Domain,
   ERASE_ACTION,
+  invalidAmendment,
   KernelError,
   type PendingProposal,
   PROPOSE_AGAIN_HINT,
@@ -30,7 +31,7 @@ import {
   readRow,
 } from '#ledger';
 import { MemoryError, type Question } from '#memory';
-import type { WritChain } from '../authority/writs.ts';
+import { holdersOf } from '../authority/holders.ts';
 import { RuntimeError } from '../errors.ts';
 import { type ErasedPartition, partitionsToErase } from '../memory/plan/close-erased.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
@@ -67,6 +68,7 @@ import type { OpenReservation } from '../writer/reservations.ts';
 import { scrub } from '../writer/scrub.ts';
 import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
+import { amend, type ResolutionStep } from './amend.ts';
 
 /** A pending proposal that has expired, with the time of the check. */
 export interface ExpiredPending {
@@ -90,6 +92,7 @@ export class Resolutions {
   async approve(pendingId: Hash, given: ApprovalInput): Promise<Ruling> {
     const writer = this.#writer;
     const input = checkedResolution(given, APPROVAL);
+    if (input.args !== undefined || input.role !== undefined) return this.#amend(pendingId, input);
     let taken: ResumedTransaction | undefined;
     let erases = false;
     let letGo: (() => void) | undefined;
@@ -213,9 +216,17 @@ export class Resolutions {
     );
   }
 
+  #amend(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {
+    return amend(this.#writer, this.#effects, pendingId, input, {
+      resolve: (prepare) => this.#resolve(pendingId, input, prepare),
+      planBeliefs: (pending, commit, at, kept) =>
+        this.#planBeliefs(pendingId, pending, commit, { call: input }, at, kept, AMENDED),
+    });
+  }
+
   /**
    * Plans the proposal's statements on the current facts. If they do not fit, the state is as
-   * before. @throws KernelError `changed_since`
+   * before. @throws KernelError `changed_since`, `invalid_amendment`
    */
   #planBeliefs(
     pendingId: Hash,
@@ -224,6 +235,7 @@ export class Resolutions {
     chosen: CounselorAnswers,
     at: Instant,
     kept: PayloadBlobs,
+    errors: StatementErrors = UNCHANGED,
   ): PlannedBeliefs | Needs | undefined {
     const { compiled } = commit;
     if (compiled.statements.length === 0) return undefined;
@@ -244,15 +256,12 @@ export class Resolutions {
         blobs: kept,
       });
       if (planned === undefined || 'changes' in planned || 'needs' in planned) return planned;
-      if ('questions' in planned) throw unanswered(pendingId, planned.questions);
+      if ('questions' in planned) throw errors.unanswered(pendingId, planned.questions);
       const { refusal } = planned;
       // The answers are at fault, not the pending proposal.
       if (chosen.answers !== undefined && isAssizeError(refusal, 'stale_answer')) throw staleAnswer(pendingId, refusal);
       if (chosen.answers !== undefined && ANSWER_FAULTS.has(refusal.code)) throw refusal;
-      throw new KernelError(
-        'changed_since',
-        `The statements of the proposal do not fit the current facts: ${refusal.message.replace(/\.$/, '')}. ${PROPOSE_AGAIN_HINT}.`,
-      );
+      throw errors.refused(refusal.message.replace(/\.$/, ''));
     } catch (error) {
       commit.undo();
       throw error;
@@ -432,9 +441,6 @@ function conflictOf({ freeze }: Domain, { freezes }: PendingPayload, error: unkn
   return typeof difference === 'string' ? difference : undefined;
 }
 
-/** Rules on a pending proposal at a time. `Needs`: nothing has moved. */
-type ResolutionStep = (at: Instant) => PreparedCommit<Ruling> | Needs;
-
 const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
 
 /**
@@ -502,6 +508,30 @@ function unanswered(pendingId: Hash, questions: readonly Question[]): RuntimeErr
     { evidence: { id: pendingId, requests } },
   );
 }
+
+/** The errors for statements that do not fit the current facts. */
+interface StatementErrors {
+  unanswered(pendingId: Hash, questions: readonly Question[]): Error;
+  refused(why: string): Error;
+}
+
+const UNCHANGED: StatementErrors = {
+  unanswered,
+  refused: (why) =>
+    new KernelError(
+      'changed_since',
+      `The statements of the proposal do not fit the current facts: ${why}. ${PROPOSE_AGAIN_HINT}.`,
+    ),
+};
+
+const AMENDED: StatementErrors = {
+  unanswered: () =>
+    invalidAmendment(
+      'The amended statements contradict current facts, and an amendment has no answers. Amend it otherwise, or reject it.',
+    ),
+  refused: (why) =>
+    invalidAmendment(`The amended statements do not fit the current facts: ${why}. Amend it otherwise, or reject it.`),
+};
 
 /**
  * The cost of the tools' earlier reads was paid then, and is recorded only in the submitted
@@ -585,9 +615,4 @@ function approvalProgress(id: string, end: PendingOutcome | undefined): string {
   const what = kind === 'commit' ? 'was approved' : REJECTED_AS[end.payload.reason];
   const by = counselor === undefined ? '' : ` by ${counselor.principal}`;
   return `The proposal ${id} is no longer pending: it ${what}${by}, at ${end.payload.at}, in ${end.by}`;
-}
-
-/** The holder of a writ, and the holders of its ancestors. */
-function holdersOf({ writ, chain }: WritChain): string[] {
-  return [writ, ...chain].map(({ subject }) => subject);
 }

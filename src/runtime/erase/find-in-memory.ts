@@ -2,6 +2,7 @@ import { isAssizeError, type Json } from '#base';
 import { parseCanonical, WORLD_LIMITS } from '#canon';
 import { type ActionSpec, BELIEVE_ACTION, type Domain, type MemoryStatement, statementsOf } from '#kernel';
 import {
+  type AmendmentRecord,
   type BeliefChange,
   type BeliefRow,
   type Delta,
@@ -217,6 +218,8 @@ export class MemorySearch {
       );
       for (const key of answersNamedBy(payload)) this.answers.add(key);
     }
+    if (payload.kind === 'commit' && payload.amended !== undefined)
+      await this.#takeAmendment(at, payload.amended, isMeant);
     if (isMeant || (await this.#isAsked(at, questions))) this.#choose([questions], seq, RANK.beside);
     for (const { id, effect } of effects) {
       if (isMeant) this.#effects.add(id);
@@ -354,6 +357,13 @@ export class MemorySearch {
     return isSalted(args) && (await this.#isMeant(row, payload, asked)) && (await this.#read(row, args)) !== undefined;
   }
 
+  /** The first arguments of an amended proposal, and the difference, which has parts of both. */
+  async #takeAmendment(at: EntryPosition, { action, difference }: AmendmentRecord, isMeant: boolean): Promise<void> {
+    const isFirstMeant = await this.#isStatedBy(at, action);
+    if (isFirstMeant) this.#choose([action.args], at.seq, RANK.args);
+    if (isFirstMeant || isMeant) this.#choose([difference], at.seq, RANK.beside);
+  }
+
   #mayChange({ payload }: EntryRow): boolean {
     for (const [, hash] of payload.matchAll(/"\$blob":"([0-9a-f]{64})"/g))
       if (this.#changeable.has(hash as Hash)) return true;
@@ -400,7 +410,11 @@ export class MemorySearch {
     const changed = payload.kind === 'commit' ? payload.delta.beliefs : [];
     const isChanged = ({ claim, partitions }: SelectorIndex): boolean =>
       claim === undefined && changed.some(({ partition }) => partitions.has(partition.$blob));
-    if (this.#places.some(isChanged)) return true;
+    return this.#places.some(isChanged) || this.#isStatedBy(at, action);
+  }
+
+  /** Whether an action with these arguments makes a statement about the facts. */
+  async #isStatedBy(at: EntryPosition, action: RequestedAction['action']): Promise<boolean> {
     const args = await this.#read(at, action.args);
     if (args === undefined) return false;
     const said = statementsIn(this.#domain, action, args);

@@ -236,10 +236,12 @@ class StateSearch {
 
   /** Whether a proposal was to write at or below these paths, regardless of the written values. */
   #isFor(payload: Payload): boolean {
-    const asked = askedIn(payload);
-    const action =
-      asked && (this.#domain.actions as Record<string, { readonly process: string } | undefined>)[asked.name];
-    const role = asked && Object.hasOwn(this.#domain.roles, asked.role.name) ? asked.role : undefined;
+    return askedIn(payload).some((asked) => this.#isForAction(asked));
+  }
+
+  #isForAction(asked: RequestedRole): boolean {
+    const action = (this.#domain.actions as Record<string, { readonly process: string } | undefined>)[asked.name];
+    const role = Object.hasOwn(this.#domain.roles, asked.role.name) ? asked.role : undefined;
     if (action === undefined || role === undefined) return false;
     if (this.#domain.roles[role.name]?.params?.some((param) => !Object.hasOwn(role.params, param))) return false;
     const { writes } = this.#domain.bind(action.process, role.params);
@@ -325,17 +327,23 @@ function listsOf(payload: Payload): Stored<readonly Patch[]>[] {
   }
 }
 
-/** The action of an entry, and the role that asked for it. */
-function askedIn(payload: Payload): { readonly name: string; readonly role: RoleRef } | undefined {
+/** An action, and the role that asked for it. */
+interface RequestedRole {
+  readonly name: string;
+  readonly role: RoleRef;
+}
+
+/** The action of an entry. An amended commit also has the first one. */
+function askedIn(payload: Payload): readonly RequestedRole[] {
   switch (payload.kind) {
     case 'commit':
-      return payload.action;
+      return payload.amended === undefined ? [payload.action] : [payload.action, payload.amended.action];
     case 'pending_approval':
-      return payload.proposal.action;
+      return [payload.proposal.action];
     case 'rejection':
-      return { name: payload.intent.action, role: payload.intent.role };
+      return [{ name: payload.intent.action, role: payload.intent.role }];
     default:
-      return undefined;
+      return [];
   }
 }
 

@@ -4,14 +4,12 @@ import { addMicros } from '#canon';
 import { EffectError } from '#effects';
 import {
   adjudicate,
-  candidateOf,
-  compile,
   type Domain,
-  declaredCalls,
   type InputCall,
   type Ruling as Judgement,
   type Pattern,
   type ProposedCall,
+  plannedCalls,
 } from '#kernel';
 import {
   type CommitPayload,
@@ -229,13 +227,7 @@ export class Proposals implements Proposer {
     if (frozenFor(chain, domain, intent) !== undefined) return NO_CALLS;
     return writer.runRuling(() => {
       const at = writer.now();
-      const compiled = compile(domain, intent, writer.authority(writ, principal, at));
-      if ('reason' in compiled) return NO_CALLS;
-      const candidate = candidateOf(world, compiled, { at, observations: observed });
-      if ('reason' in candidate) return NO_CALLS;
-      const calls = declaredCalls(compiled, candidate.draft.state, { at, observations: observed });
-      world.rollback(candidate.draft);
-      return 'reason' in calls ? NO_CALLS : calls;
+      return plannedCalls(world, intent, writer.authority(writ, principal, at), { at, observations: observed });
     });
   }
 

@@ -21,6 +21,7 @@ import type {
 import {
   answersErasedBy,
   approvalsOf,
+  difference,
   ERASE_ACTION,
   erasureArgs,
   loggedErasedBy,
@@ -30,7 +31,7 @@ import {
 import type { GatheredProposal } from './intent.ts';
 import type { PayloadBlobs } from './payload-blobs.ts';
 import type { PendingQuestions } from './questions.ts';
-import { costOf } from './tool-authority.ts';
+import { type CommitPlan, costOf } from './tool-authority.ts';
 
 /** The adjudicating code; recorded so that a replay knows which rules made an entry. */
 export const COMPILER_VERSION = 'assize-kernel/1';
@@ -250,6 +251,53 @@ export function approvalPayload(
     detection_vector: commit.vector as readonly VectorItem[],
     ...(policy === undefined ? {} : { policy }),
   };
+}
+
+/**
+ * The commit of an amended proposal: the amended action with its own calls, cost and statements, and
+ * the action as it was proposed.
+ */
+export function amendmentPayload(
+  place: EntryPosition,
+  parentCommit: Hash,
+  pendingId: Hash,
+  { proposal }: PendingPayload,
+  first: Intent,
+  commit: CounselorCommit,
+  counselor: CounselorRecord,
+  plan: CommitPlan | undefined,
+  domain: Domain,
+  kept: PayloadBlobs,
+  beliefs?: readonly BeliefChange[],
+): CommitPayload {
+  const { name, role, args, policy } = commit.compiled;
+  return {
+    kind: 'commit',
+    ...place,
+    proposal_id: proposal.proposal_id,
+    ...(proposal.key_hash === undefined ? {} : { key_hash: proposal.key_hash }),
+    writ_id: proposal.writ_id,
+    parent_commit: parentCommit,
+    action: { name, role, args: argsOf(domain, { action: name, args }, kept) },
+    amended: {
+      action: proposal.action,
+      difference: kept.store(amendedDifference(first, { args, role }), domain.sensitiveArgs.has(name)),
+    },
+    delta: deltaOf(commit.patches(), kept, { effects: plan?.effects, beliefs }),
+    observations: proposal.observations,
+    budget_cost: costOf(commit, plan),
+    compiler_version: COMPILER_VERSION,
+    resolves: pendingId,
+    counselor,
+    detection_vector: commit.vector as readonly VectorItem[],
+    ...(policy === undefined ? {} : { policy }),
+  };
+}
+
+/** The operations from an action to its amendment. */
+export function amendedDifference(first: Pick<Intent, 'args' | 'role'>, amended: Pick<Intent, 'args' | 'role'>): Json {
+  const [before, after] = [first, amended].map(({ args, role }) => ({ args, role }) as unknown as Json);
+  return difference(before as Json, after as Json) as unknown as Json;
 }
 
 export function resolutionPayload(

@@ -10,6 +10,7 @@ import {
   type Payload,
   type PendingPayload,
   type RejectionReason,
+  type RoleRef,
   readRow,
 } from '#ledger';
 import { RuntimeError } from '../errors.ts';
@@ -103,6 +104,13 @@ export interface ApprovalInput extends Resolution {
    * approve.
    */
   readonly replacement?: readonly PatchOperation[];
+  /**
+   * Amends the proposal: the same action with these arguments. Everything is judged again, and the
+   * calls of the first proposal are never made. Refused with `answers` or `replacement`.
+   */
+  readonly args?: unknown;
+  /** Amends the proposal: the same action under this role. */
+  readonly role?: string | RoleRef;
 }
 
 export interface RejectionInput extends Resolution {
@@ -116,6 +124,8 @@ export const APPROVAL: ArgumentSchema = arg.options<ApprovalInput>({
   override: arg.any,
   answers: arg.any,
   replacement: arg.any,
+  args: arg.any,
+  role: arg.any,
 });
 
 /**
@@ -142,15 +152,47 @@ export function checkedResolution<Input extends Resolution>(
       'bad_intent',
       'The digest of a resolution is undefined, so it would bind nothing. Pass the digest that was shown, or leave it out.',
     );
+  checkAmended(said);
   const { answers, replacement } = said;
   const copies = answers === undefined ? {} : { answers: answersFrom(answers) };
   checkArgument(of, input, 'input');
   const fault = faultOfName(input.principal);
   if (fault === undefined)
-    return { ...input, ...copies, ...(replacement !== undefined && { replacement: ownReplacement(replacement) }) };
+    return {
+      ...input,
+      ...copies,
+      ...(replacement !== undefined && { replacement: ownReplacement(replacement) }),
+      ...ownAmendment(said),
+    };
   throw new RuntimeError('bad_intent', `The principal ${JSON.stringify(input.principal)} is not valid: ${fault}.`, {
     evidence: { principal: input.principal },
   });
+}
+
+/** An amendment is of the whole proposal, so it stands alone. @throws RuntimeError `bad_intent` */
+function checkAmended(said: { readonly [name: string]: unknown }): void {
+  for (const name of AMENDED) {
+    if (!(name in said)) continue;
+    if (said[name] === undefined)
+      throw new RuntimeError(
+        'bad_intent',
+        `The ${name} of a resolution is undefined, so nothing would be amended. Pass a value, or leave it out.`,
+      );
+    const other = ['answers', 'replacement'].find((each) => said[each] !== undefined);
+    if (other !== undefined)
+      throw new RuntimeError(
+        'bad_intent',
+        `The resolution has ${name} and ${other}. Pass ${name} to amend the proposal, or ${other} to approve it.`,
+      );
+  }
+}
+
+const AMENDED = ['args', 'role'] as const;
+
+/** Copies of the amended parts. @throws CanonError for a value that cannot be canonicalised */
+function ownAmendment(said: { readonly [name: string]: unknown }): object {
+  const given = AMENDED.filter((name) => said[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, copyJson(said[name], { foreign: true })]));
 }
 
 /** Copies; each member is read once. */

@@ -144,14 +144,16 @@ function freezesOf({ open }: Chain, domain: Domain): FreezeIndex {
 
 /**
  * The ruling for an intent that an open approval blocks, according to footprints; undefined if none
- * does. Under `reserve` only the changes decide, which are known after adjudication.
+ * does. Under `reserve` only the changes decide, which are known after adjudication. `but`: the
+ * approval that the intent resolves, if it is an amendment.
  */
-export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling | undefined {
+export function frozenFor(chain: Chain, domain: Domain, intent: Intent, but?: Hash): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const { reads, writes } = domain.freeze === 'reserve' ? NOTHING : touchedBy(domain, intent);
   const freezes = freezesOf(chain, domain);
-  const first = freezes.first(writes, reads);
-  const world = chain.open.freezing === undefined ? undefined : freezes.get(chain.open.freezing);
+  const first = freezes.first(writes, reads, but);
+  const { freezing } = chain.open;
+  const world = freezing === undefined || freezing === but ? undefined : freezes.get(freezing);
   if (world !== undefined && (first === undefined || world.n <= first.n))
     return frozenBy(world, 'the whole state is frozen');
   if (first === undefined) return undefined;
@@ -167,9 +169,14 @@ export function frozenFor(chain: Chain, domain: Domain, intent: Intent): Ruling 
  * Same, by the reads of the rules, which are known after adjudication. `judgedBy` is called
  * only if a proposal is pending.
  */
-export function frozenByRules(chain: Chain, domain: Domain, judgedBy: () => readonly Pattern[]): Ruling | undefined {
+export function frozenByRules(
+  chain: Chain,
+  domain: Domain,
+  judgedBy: () => readonly Pattern[],
+  but?: Hash,
+): Ruling | undefined {
   if (chain.open.size === 0 || domain.freeze === 'reserve') return undefined;
-  const first = freezesOf(chain, domain).first([], judgedBy());
+  const first = freezesOf(chain, domain).first([], judgedBy(), but);
   return first && frozenBy(first, 'the read set of a rule for it is frozen');
 }
 

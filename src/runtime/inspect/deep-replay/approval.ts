@@ -2,12 +2,14 @@ import { isAssizeError } from '#base';
 import {
   approvePending,
   type CounselorCommit,
+  type Intent,
   KernelError,
   overridesOf,
   type PatchOperation,
   type PendingProposal,
 } from '#kernel';
 import {
+  type AmendmentRecord,
   type CommitPayload,
   type CounselorRecord,
   type Entry,
@@ -17,9 +19,11 @@ import {
   type RejectionPayload,
   type VectorItem,
 } from '#ledger';
+import { holdersOf } from '../../authority/holders.ts';
+import { amendedDifference } from '../../records/entry-payloads.ts';
 import { readPendingProposal } from '../../records/pending-proposal.ts';
+import { readValue } from '../../records/stored-values.ts';
 import { compareCounselor } from './counselor.ts';
-import { holdersOf } from './holders.ts';
 import { copied, GRANTED } from './recorded-world.ts';
 import { isSame } from './report.ts';
 import {
@@ -30,7 +34,9 @@ import {
   placeOf,
   type RerunContext,
   readPatches,
+  readProposal,
 } from './rerun-context.ts';
+import { costWithTools } from './ruled.ts';
 import { type BrokenByRecord, brokenBy, compareVectors } from './vector.ts';
 
 /**
@@ -59,7 +65,11 @@ export async function replayApproval(
   const waiting = await readBack(stage, entry, pending, holdersOf(await authority.writ(pending.proposal.writ_id)));
   if (waiting === undefined) return goOn(stage, entry, patches, counselor, broken);
   findings.compared++;
-  const counseled = rerun(stage, entry.payload, waiting, patches);
+  const isAmended = entry.payload.amended !== undefined;
+  const counseled = isAmended
+    ? await rerunAmended(stage, entry, pending, waiting)
+    : rerun(stage, entry.payload, waiting, patches);
+  if (counseled === undefined) return goOn(stage, entry, patches, counselor, broken);
   if (counseled instanceof KernelError) {
     const what = counseled.code === 'unauthorised_counselor' ? 'counselor' : 'ruling';
     if (what === 'ruling' && world.isWithout(pending.proposal.action)) findings.takeAsRecorded('erased');
@@ -77,6 +87,7 @@ export async function replayApproval(
   const override = alike && overridden ? { override: true } : {};
   findings.compare(place, 'counselor', alike ? asOf(counselor) : { as: counselor.as }, { as, ...override });
   if (alike && pending.approved_by !== undefined) compareOverrides(stage, entry, counselor, pending, counseled);
+  if (isAmended) compareCost(stage, entry, counseled);
   if (isSame(counseled.patches(), patches)) {
     const found = world.keepCounsel(counseled, broken);
     if (counselor.override !== true) findings.breaks(place, found);
@@ -195,6 +206,56 @@ function rerun(
   // fault of the counselor.
   if (!otherwise.has(resolves as Hash)) findings.takeAsRecorded('counselors_own_state');
   return own;
+}
+
+/**
+ * Runs an amended proposal again, with its own arguments and calls. Undefined, and noted, if it
+ * cannot be read.
+ */
+async function rerunAmended(
+  stage: RerunContext,
+  entry: Entry<CommitPayload>,
+  { proposal }: PendingPayload,
+  waiting: PendingProposal,
+): Promise<CounselorCommit | KernelError | undefined> {
+  const { world, authority } = stage;
+  const { action, observations, delta, at, counselor, writ_id, policy } = entry.payload;
+  const asked = { ...action, action: action.name, observations, at: proposal.at, effects: delta.effects };
+  const read = await readProposal(stage, entry, asked);
+  if (read === undefined) return undefined;
+  const { intent, inputs } = read;
+  await compareDifference(stage, entry, waiting.intent, intent);
+  const claim = { place: placeOf(entry), at, writ_id, ...(policy === undefined ? {} : { policy }) };
+  const answers = authority.answers(claim, await authority.writ(writ_id));
+  const { principal } = counselor as CounselorRecord;
+  return tried(() => {
+    const amended = world.amend(waiting, { principal, at }, { intent, calls: inputs.calls ?? [] }, answers);
+    if ('outdated' in amended) throw new KernelError('changed_since', `${amended.detail}.`);
+    return amended;
+  });
+}
+
+/** The recorded difference follows from both actions. */
+async function compareDifference(
+  { findings, replayer }: RerunContext,
+  entry: Entry<CommitPayload>,
+  first: Intent,
+  intent: Intent,
+): Promise<void> {
+  const { difference } = entry.payload.amended as AmendmentRecord;
+  try {
+    const recorded = await readValue(entry, difference, replayer);
+    findings.compare(placeOf(entry), 'amendment', recorded, amendedDifference(first, intent));
+  } catch (error) {
+    if (!isAssizeError(error, 'erased')) throw error;
+    findings.takeAsRecorded('erased');
+  }
+}
+
+/** Only an amendment has another cost than the proposal. */
+function compareCost({ findings }: RerunContext, entry: Entry<CommitPayload>, { compiled }: CounselorCommit): void {
+  const { payload } = entry;
+  findings.compare(placeOf(entry), 'cost', payload.budget_cost, costWithTools(compiled.cost, payload));
 }
 
 function tried(step: () => CounselorCommit): CounselorCommit | KernelError {

@@ -1,8 +1,8 @@
 import { isAssizeError } from '#base';
 import { counselorKind, hasErased } from '#kernel';
 import type { CounselorRecord, Entry, PendingPayload } from '#ledger';
+import { holdersOf } from '../../authority/holders.ts';
 import { readSeenProposal } from '../../records/pending-proposal.ts';
-import { holdersOf } from './holders.ts';
 import { placeOf, type RerunContext } from './rerun-context.ts';
 
 /**

@@ -1,17 +1,21 @@
 import { copyJson, parsePointer, toPointer, WORLD_LIMITS } from '#canon';
 import {
+  type Amendment,
   type Approved,
   type Authority,
   adjudicate,
+  amendPending,
   type CounselorCommit,
   candidateOf,
   compile,
   type Domain,
   type Finding,
   type Inputs,
+  type Instant,
   type Intent,
   keepsValues,
   type PatchOperation,
+  type PendingProposal,
   patchesOf,
   type RuleResult,
   type Ruling,
@@ -74,6 +78,17 @@ export class RecordedWorld {
    */
   adjudicate(intent: Intent, authority: Authority, inputs: Inputs, parsed: boolean): Ruling {
     return adjudicate(this.world, intent, authority, inputs, { parsed: parsed && !this.#keepsArgs(intent) });
+  }
+
+  /** Amends a pending proposal as the runtime did. Arguments are parsed as in `adjudicate`. */
+  amend(
+    waiting: PendingProposal,
+    counselor: { readonly principal: string; readonly at: Instant },
+    { intent, calls }: Omit<Amendment, 'parsed'>,
+    authority: Authority,
+  ): ReturnType<typeof amendPending> {
+    const amendment = { intent, calls, parsed: !this.#keepsArgs(intent) };
+    return amendPending(this.world, waiting, { ...counselor, override: true }, amendment, authority);
   }
 
   /**

@@ -23,6 +23,8 @@ export type DifferenceKind =
   | 'vector'
   /** The basis of a counselor's commit: the counselor, and whether an invariant was overridden. */
   | 'counselor'
+  /** The difference between a proposal and its amendment. */
+  | 'amendment'
   /** The answer of the given policy. */
   | 'policy'
   /** The initial state does not match the domain's schema. */

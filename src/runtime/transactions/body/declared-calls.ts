@@ -14,6 +14,9 @@ import { requireTools } from './run-transaction.ts';
 import { type RuledTransaction, RunningTransaction } from './stages.ts';
 import { DEADLINE_MS } from './transaction-options.ts';
 
+/** The parts of a proposal that its calls need. */
+type CallingProposal = Pick<GatheredProposal, 'writ' | 'principal' | 'intent' | 'keyHash'>;
+
 /**
  * Proposes an action together with the calls that it declares: a transaction without a body. No
  * call is made before the commit, so an attempt that does not commit leaves nothing to compensate.
@@ -28,7 +31,7 @@ import { DEADLINE_MS } from './transaction-options.ts';
 export async function proposeCalls(
   writer: Writer,
   engines: TransactionEngines | undefined,
-  gathered: GatheredProposal,
+  gathered: CallingProposal,
   calls: readonly ProposedCall[],
   rule: (plan: CommitPlan) => Promise<Ruling>,
 ): Promise<Ruling> {
@@ -46,7 +49,7 @@ export async function proposeCalls(
 async function attempted(
   writer: Writer,
   effects: TransactionEngines,
-  gathered: GatheredProposal,
+  gathered: CallingProposal,
   calls: readonly ProposedCall[],
   limit: TimeLimit,
   rule: (plan: CommitPlan) => Promise<Ruling>,

@@ -1,6 +1,6 @@
 import type { Json } from '#base';
 import { escapeSegment } from '#canon';
-import type { Patch } from '#ledger';
+import type { Patch } from './patch.ts';
 
 type Container = readonly Json[] | { readonly [key: string]: Json };
 

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '#base';
 import { copyJson } from '#canon';
-import { applyPatches, fresh, type Patch } from '#ledger';
-import { difference } from './json-diff.ts';
+import { applyPatches, fresh } from '../replay/fold.ts';
+import { difference } from './difference.ts';
+import type { Patch } from './patch.ts';
 
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(

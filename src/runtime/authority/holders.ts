@@ -1,4 +1,4 @@
-import type { WritChain } from '../../authority/writs.ts';
+import type { WritChain } from './writs.ts';
 
 /**
  * The holder of a writ, and the holders of its ancestors. None of them may approve a proposal under
