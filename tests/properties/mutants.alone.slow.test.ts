@@ -49,6 +49,7 @@ const PROPERTIES = {
   calls: 400,
   upgrades: 100,
   overrides: 100,
+  amendments: 200,
 };
 
 const MUTANTS: readonly Mutant[] = [
@@ -638,6 +639,19 @@ const MUTANTS: readonly Mutant[] = [
     ],
     by: 'calls',
     property: 'the bank pays exactly what committed actions declare',
+  },
+  {
+    fault: 'keeps the calls of the first proposal in an amendment',
+    file: 'runtime/approve/amend.ts',
+    changes: [
+      ['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority'],
+      [
+        'calls: plan?.calls ?? NO_CALLS',
+        'calls: plannedCalls(world, intent, own, waiting.inputs).map((one) => ({ ...one, isDeclared: true as const }))',
+      ],
+    ],
+    by: 'amendments',
+    property: 'an amendment commits what proposing and approving its arguments commit',
   },
   {
     fault: 'leaves the calls out of a pending proposal and its digest',

@@ -73,7 +73,7 @@ export async function amend(
     try {
       if (asked === undefined || calls.length === 0) return await rule();
       const { writ, intent } = asked;
-      const proposal = { writ, principal: writ.writ.subject, intent, keyHash: undefined };
+      const proposal = { writ, principal: writ.writ.subject, intent, keyHash: undefined, isApproved: true };
       return await proposeCalls(writer, effects, proposal, calls, rule);
     } catch (error) {
       if (!isAssizeError(error, 'stale') || !isRuled) throw error;

@@ -15,7 +15,10 @@ import { type RuledTransaction, RunningTransaction } from './stages.ts';
 import { DEADLINE_MS } from './transaction-options.ts';
 
 /** The parts of a proposal that its calls need. */
-type CallingProposal = Pick<GatheredProposal, 'writ' | 'principal' | 'intent' | 'keyHash'>;
+interface CallingProposal extends Pick<GatheredProposal, 'writ' | 'principal' | 'intent' | 'keyHash'> {
+  /** Whether a counselor commits it. Its effects are found by their ids, as with a key. */
+  readonly isApproved?: boolean;
+}
 
 /**
  * Proposes an action together with the calls that it declares: a transaction without a body. No
@@ -56,7 +59,7 @@ async function attempted(
 ): Promise<Ruling> {
   const engine = await limit.run(() => effects.engine(limit.signal), notStartedError);
   const resolved = await resolvedCalls(engine, calls, limit.signal);
-  const { writ, principal, intent } = gathered;
+  const { writ, principal, intent, keyHash, isApproved = false } = gathered;
   const opened = openTransaction(
     writer,
     engine,
@@ -66,7 +69,7 @@ async function attempted(
       named: undefined,
       // The commit and the calls are one write, so an attempt without a commit has used no key.
       name: randomHex(writer.context.random, 16),
-      isRepeated: gathered.keyHash !== undefined,
+      isRepeated: keyHash !== undefined || isApproved,
       checksDuplicates: false,
       isOptimistic: false,
       claimed: [],
