@@ -134,3 +134,26 @@ test('pending, log and show name an override, before and after the commit', asyn
   );
   expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
 });
+
+test('approve --args commits the amended arguments, and log and show name both', async () => {
+  const { pending } = await json('pending');
+  const { id } = pending.find(({ action }: any) => action.name === 'keep');
+  const typed = ['approve', id, '--as', 'dr-a', '--domain', 'two.ts', '--args'];
+  expect(await assize(...typed, '{"value":')).toMatchObject({ code: 2, err: expect.stringContaining('not JSON') });
+  expect(await assize(...typed, '{"worth":1}')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('type_mismatch'),
+  });
+  const done = await json(...typed, '{"value":{"note":"short"}}');
+  expect(done).toMatchObject({ ruling: 'committed', resolves: id });
+  const { log } = await json('log', 't');
+  const difference = [{ op: 'replace', path: '/args/value/note', value: 'short' }];
+  expect(log.at(-1)).toMatchObject({ counselor: 'dr-a', amended: difference, detail: 'amended /args/value/note' });
+  expect((await assize('log', 't')).out).toContain('as dr-a: amended /args/value/note');
+  const { payload } = await json('show', done.entry_id);
+  expect(payload).toMatchObject({
+    action: { args: { value: { note: 'short' } } },
+    amended: { action: { args: { value: { note: expect.stringContaining('harmless') } } }, difference },
+  });
+  expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
+});

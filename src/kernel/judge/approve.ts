@@ -270,7 +270,7 @@ function markOf(
 ): readonly PatchOperation[] {
   const preview = new Draft(draft.state, world.owned);
   try {
-    markApprovals(preview, compiled, finding, placeholderMarks(1, approvals, inputs.at));
+    markApprovals(preview, compiled, finding, placeholderMarks(approvals, inputs.at));
     return patchesOf(world.domain, preview.state, changesOf(preview));
   } finally {
     preview.undo();

@@ -27,7 +27,7 @@ import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, checkBufferedTools, hasToolObservation, withTools } from '../records/tool-authority.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
-import { checkOthers, frozenByRules, frozenFor } from '../writer/freeze.ts';
+import { checkOthers, checkReservations, frozenByRules, frozenFor } from '../writer/freeze.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
 
@@ -133,7 +133,10 @@ function commitAmended(
     const asked = await amendedProposal(writer, pending, input);
     return (at) => {
       const { chain, domain } = writer.parts;
+      const others = writer.reservations.of(chain, domain, pendingId);
+      if ('needs' in others) return others;
       const commit = judged(writer, pendingId, pending, asked, input, plan, at);
+      checkReservations(commit, others);
       const kept = new PayloadBlobs(writer.context.saltGenerator(chance.restartAt(chain.head)));
       const believed = steps.planBeliefs(pending, commit, at, kept);
       if (believed !== undefined && 'needs' in believed) {

@@ -73,7 +73,8 @@ export class Approvals {
    *
    * @throws RuntimeError `bad_intent`, `not_pending`, `effect_unresolved`, `digest_mismatch`,
    * `frozen`, `bad_writ`; KernelError `unauthorised_counselor`, `already_approved`,
-   * `changed_since`, `override_needed`, `invalid_replacement`; ArgumentError `bad_argument`.
+   * `changed_since`, `override_needed`, `invalid_replacement`, `invalid_amendment`; ArgumentError
+   * `bad_argument`.
    * Nothing is recorded then.
    */
   approve(pendingId: Hash, input: ApprovalInput): Promise<Ruling> {

@@ -90,6 +90,12 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   upgradeScope: exempt(MADE),
   pendingDifference: exempt('the runtime reads the proposal from an entry that verified'),
   approvePending: exempt('what waits is read by the runtime from an entry that verified; see Approvals.approve'),
+  amendPending: exempt('what waits is read by the runtime from an entry that verified; see Approvals.approve'),
+  amendingKind: exempt('what waits is read by the runtime from an entry that verified; see Approvals.approve'),
+  calledByBody: exempt('no arguments'),
+  invalidAmendment: exempt(MADE),
+  refusedAmendment: exempt(MADE),
+  plannedCalls: exempt(MADE),
   counselorKind: takes(
     (channel, principal, requesters) => kernel.counselorKind(desk, channel, principal, requesters, intent),
     ['md', 'dr-who', ['agent']],

@@ -127,6 +127,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   revocationArgs: exempt(MADE),
   runsOf: exempt(MADE),
   erasableHashesOf: exempt(MADE),
+  difference: exempt(MADE),
   settlementArgs: exempt(MADE),
   undoingCostsOf: exempt(MADE),
   share: exempt(MADE),

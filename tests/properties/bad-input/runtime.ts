@@ -247,6 +247,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       ];
     },
   ),
+  'Approvals.approve, with args': on(
+    ({ trajectory }, id, input) => trajectory.approvals.approve(id, input),
+    async ({ asked }) => [await asked(), { ...DOCTOR, role: { name: 'worker', params: {} }, args: { amount: 2 } }],
+  ),
   'Approvals.reject': on(
     ({ trajectory }, id, input) => trajectory.approvals.reject(id, input),
     async ({ asked }) => [await asked(), { ...DOCTOR, reason: 'r' }],
