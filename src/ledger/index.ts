@@ -172,6 +172,7 @@ export type { FactReads, FactStore } from './ports/fact-store.ts';
 export { isFactStore } from './ports/fact-store.ts';
 export type {
   Batch,
+  BatchClock,
   CommitResult,
   LedgerStore,
   LogNode,

@@ -31,6 +31,7 @@ import {
   checkOptions,
   effectLogOf,
   effectsFor,
+  maxClockAheadOf,
 } from './options.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import { Trajectory } from './trajectory.ts';
@@ -112,6 +113,7 @@ export class Assize {
     this.#context = {
       store: options.store,
       clock,
+      maxClockAheadMs: maxClockAheadOf(options),
       random,
       verifier,
       policy,

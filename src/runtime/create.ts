@@ -3,6 +3,7 @@ import { arg, checkArgument, type Json } from '#base';
 import { maxInstant } from '#canon';
 import { type Domain, givenState, requireOwnDomain, type World } from '#kernel';
 import {
+  type BatchClock,
   type BlobRow,
   type BranchPayload,
   type EntryRow,
@@ -13,7 +14,7 @@ import {
   readRow,
 } from '#ledger';
 import type { Random } from '#oracle';
-import { RuntimeError } from './errors.ts';
+import { clockAhead, RuntimeError } from './errors.ts';
 import { DOMAIN } from './option-names.ts';
 import { badOption } from './options.ts';
 import { COMPILER_VERSION } from './records/entry-payloads.ts';
@@ -25,6 +26,7 @@ import { valid } from './writer/load.ts';
 import type { TrajectoryState, WriterContext } from './writer/ports.ts';
 import { resolveUnknownCommit } from './writer/resolve-unknown-commit.ts';
 import { partsToBegin, worldOf } from './writer/state.ts';
+import { clockOf } from './writer/writer.ts';
 
 export interface CreateOptions {
   /** Default: random. */
@@ -53,7 +55,16 @@ export interface CreatedTrajectory {
 
 export type BeginningContext = Pick<
   WriterContext,
-  'store' | 'clock' | 'random' | 'verifier' | 'policy' | 'signer' | 'replayer' | 'nameFor' | 'domainOf'
+  | 'store'
+  | 'clock'
+  | 'maxClockAheadMs'
+  | 'random'
+  | 'verifier'
+  | 'policy'
+  | 'signer'
+  | 'replayer'
+  | 'nameFor'
+  | 'domainOf'
 >;
 
 /** Writes the first entries of trajectories: a root, or a branch of another trajectory. */
@@ -84,9 +95,10 @@ export class TrajectoryFactory {
     const world = worldOf(domain, { state: state as never, owned: undefined }, this.#strict);
     const kept = new PayloadBlobs(positionedSalts(this.#context.random, trajectoryId));
     const { initial_state, sensitive } = splitInitialState(domain, state as Json, kept);
+    const now = this.#context.clock.now();
     const payload = rootPayload({
       trajectoryId,
-      at: this.#context.clock.now(),
+      at: now,
       domain: refOf(domain),
       initialState: initial_state,
       sensitive,
@@ -95,7 +107,7 @@ export class TrajectoryFactory {
       vector: vectorOf(world, options.override === true),
       note: options.note,
     });
-    return this.#begin(trajectoryId, payload, kept.blobs, world);
+    return this.#begin(trajectoryId, payload, clockOf(this.#context, now, ''), kept.blobs, world);
   }
 
   /** Same as `Assize.branch`. */
@@ -120,12 +132,14 @@ export class TrajectoryFactory {
     const domain = this.#context.domainOf(await replayer.domainAt(sourceTrajectoryId, sourceEntryId));
     const world = worldOf(domain, source, this.#strict);
     const vector = vectorOf(world, options.override === true);
+    const now = this.#context.clock.now();
+    const sourceAt = readRow(row).payload.at;
     const payload: BranchPayload = {
       kind: 'branch',
       trajectory_id: trajectoryId,
       seq: 0,
       parent: null,
-      at: maxInstant(this.#context.clock.now(), readRow(row).payload.at),
+      at: maxInstant(now, sourceAt),
       source_trajectory_id: sourceTrajectoryId,
       source_commit_id: sourceEntryId,
       domain: refOf(domain),
@@ -135,12 +149,13 @@ export class TrajectoryFactory {
       ...policyHash(this.#context.policy),
       ...(vector === undefined ? {} : { detection_vector: vector }),
     };
-    return this.#begin(trajectoryId, payload, [], world, revoked);
+    return this.#begin(trajectoryId, payload, clockOf(this.#context, now, sourceAt), [], world, revoked);
   }
 
   async #begin(
     trajectoryId: string,
     payload: RootPayload | BranchPayload,
+    clock: BatchClock | undefined,
     blobs: BlobRow[],
     world: World,
     revoked: ReadonlySet<Hash> = new Set(),
@@ -149,7 +164,8 @@ export class TrajectoryFactory {
     const row = entryRow(payload, signer);
     const malformed = payloadFault(payload);
     if (malformed !== undefined) throw badOption(`the first entry is not valid: ${malformed}`);
-    const result = await store.commit({ entries: [row], blobs });
+    const result = await store.commit({ entries: [row], blobs, ...(clock && { clock }) });
+    if (result.status === 'ahead') throw clockAhead(clock as BatchClock, result.now);
     if (result.status === 'conflict') {
       throw new RuntimeError(
         'exists',

@@ -1,4 +1,6 @@
 import { AssizeError } from '#base';
+import type { Instant } from '#canon';
+import type { BatchClock } from '#ledger';
 
 export type RuntimeErrorCode =
   /**
@@ -81,9 +83,10 @@ export type RuntimeErrorCode =
   /** The store did not confirm whether it committed. Open the store again, and look up the id. */
   | 'commit_unknown'
   /**
-   * The clock is more than five minutes behind the last entry. Correct the clock of the machine.
+   * The clock of this host is more than `maxClockAheadMs` ahead of the store's clock. Set the clock
+   * of this host.
    */
-  | 'clock_behind'
+  | 'clock_ahead'
   /**
    * An option of the runtime, a root or a branch is not valid. Correct the option that the message
    * names.
@@ -174,5 +177,14 @@ export function concluded(trajectoryId: string, answer: string): RuntimeError {
     'concluded',
     `${trajectoryId} has given its final answer and accepts no more entries. Delegate again or branch from it.`,
     { evidence: { trajectory_id: trajectoryId, answer } },
+  );
+}
+
+/** The error for an entry that the store refused, because this host's clock is ahead of its own. */
+export function clockAhead({ at, maxAheadMs }: BatchClock, now: Instant): RuntimeError {
+  return new RuntimeError(
+    'clock_ahead',
+    `The clock of this host reads ${at}, which is more than ${maxAheadMs / 1_000} seconds ahead of the store's clock (${now}). Set the clock of this host.`,
+    { evidence: { clock: at, store: now, max_ahead_ms: maxAheadMs } },
   );
 }

@@ -53,6 +53,13 @@ export interface AssizeOptions {
   /** Time and chance. Default: those of the system. */
   readonly ports?: RuntimePorts;
   /**
+   * How many milliseconds this host's clock may be ahead of the store's clock, or `unlimited`. The
+   * store refuses an entry of a host that is further ahead (`clock_ahead`), except revocations,
+   * rejections by counselors, and outcomes of effects. Default: five minutes. Use `unlimited` only
+   * where `ports.clock` is not a clock, as in a test or a story.
+   */
+  readonly maxClockAheadMs?: number | 'unlimited';
+  /**
    * Notified when a snapshot could not be used or written; nothing else fails then. Default: a
    * process warning.
    */
@@ -92,6 +99,13 @@ const APPROVAL_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The time limit of pending approvals in milliseconds. Undefined if they never expire. */
 export function approvalTimeoutOf({ timeoutMs = APPROVAL_TIMEOUT_MS }: ApprovalOptions = {}): number | undefined {
   return timeoutMs === 'never' ? undefined : timeoutMs;
+}
+
+const MAX_CLOCK_AHEAD_MS = 5 * 60 * 1_000;
+
+/** How far the clock may be ahead of the store's clock. Undefined if there is no limit. */
+export function maxClockAheadOf({ maxClockAheadMs: given = MAX_CLOCK_AHEAD_MS }: AssizeOptions): number | undefined {
+  return given === 'unlimited' ? undefined : given;
 }
 
 /** Names, time limits, attempts and order of tool calls. */
@@ -216,6 +230,7 @@ const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
       pause: arg.optional(arg.code),
     }),
   ),
+  maxClockAheadMs: arg.any,
   onSnapshotFailed: arg.any,
   onNotificationFailed: arg.any,
 });
@@ -234,13 +249,17 @@ function refuseOtherCopies({ store, oracle, snapshots, domains }: AssizeOptions)
  * These values are stored in every entry. An invalid value would make a ledger that never opens
  * again.
  */
-function checkEntryOptions({ signer, policy, anchors, approvals, memory }: AssizeOptions): void {
+function checkEntryOptions(options: AssizeOptions): void {
+  const { signer, policy, anchors, approvals, memory } = options;
+  const aheadMs = maxClockAheadOf(options);
   const timeoutMs = approvalTimeoutOf(approvals);
   const embedder = memory?.embedder;
   if (!Array.isArray(anchors) || anchors.length === 0)
     throw badOption('`anchors` must have the public key of at least one root');
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12))
     throw badOption('approvals.timeoutMs must be a whole number of milliseconds from 1 to 999,999,999,999, or never');
+  if (aheadMs !== undefined && !(Number.isSafeInteger(aheadMs) && aheadMs >= 0 && aheadMs < 10 ** 12))
+    throw badOption('maxClockAheadMs must be a whole number of milliseconds from 0 to 999,999,999,999, or unlimited');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy must be a hash');
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
     throw badOption('memory.embedder must have an id that names its model');

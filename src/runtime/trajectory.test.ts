@@ -265,33 +265,26 @@ describe('a signer', () => {
 });
 
 describe('time', () => {
-  test('never goes back, up to five minutes; behind that nothing is recorded', async () => {
+  test('never goes back, however far the clock is set back', async () => {
     const { store, clock, trajectory } = await begun();
     clock.forward(10 * MINUTE);
     await trajectory.propose(add());
     clock.forward(-5 * MINUTE);
     await trajectory.propose(add());
     await trajectory.propose(add(99));
-    clock.forward(-1);
-    for (const input of [add(), add(99), intent('none', {}, worker)]) {
-      expect(await refusal(store, () => trajectory.propose(input))).toBe('clock_behind');
-    }
-    expect(trajectory.state()).toMatchObject({ n: 2 });
-    clock.forward(1);
+    clock.forward(-1_000 * MINUTE);
     await trajectory.propose(add());
+    expect(trajectory.state()).toMatchObject({ n: 3 });
     const times = (await payloads(store, 't')).map(({ at }) => at);
     expect(times).toEqual([START, ...new Array(4).fill('2026-03-23T09:10:00.000000Z')]);
   });
 
-  test('of an approval is that of the resolution, and stops it likewise', async () => {
+  test('of an approval is that of the resolution', async () => {
     const { store, clock, trajectory } = await begun();
     const asked = await trajectory.propose(intent('ask', { amount: 1 }, worker));
     const id = asked.ruling === 'escalated' ? asked.pending : '';
     clock.forward(-6 * MINUTE);
     const resolution = { principal: 'dr-who', method: 'test', reason: 'r' };
-    expect(await refusal(store, () => trajectory.approvals.approve(id, resolution))).toBe('clock_behind');
-    expect(await refusal(store, () => trajectory.approvals.reject(id, resolution))).toBe('clock_behind');
-    clock.forward(3 * MINUTE);
     expect(await trajectory.approvals.approve(id, resolution)).toMatchObject({ ruling: 'committed' });
     expect((await payloads(store, 't'))[2]?.at).toBe(START);
   });

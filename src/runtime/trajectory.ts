@@ -234,7 +234,7 @@ export class Trajectory<D extends Domain = Domain> {
    * Proposes an action. A refusal is a result; an error means that nothing was recorded.
    *
    * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `observation_missing`,
-   * `idempotency_conflict`, `conflict`, `commit_unknown`, `clock_behind`, `concluded`, `not_found`
+   * `idempotency_conflict`, `conflict`, `commit_unknown`, `clock_ahead`, `concluded`, `not_found`
    * for an `precondition.since` that names no entry of this trajectory; CanonError for arguments
    * that are not JSON
    */

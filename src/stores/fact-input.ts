@@ -20,7 +20,7 @@ import { erasedName, nameKey } from './facts.ts';
 /** The default number of fact versions in a page. */
 export const FACTS_PAGE = 1_000;
 
-const INSTANT = arg.of('an instant', isInstant);
+export const INSTANT: ArgumentSchema = arg.of('an instant', isInstant);
 const START = arg.of('an instant or the open start', isStart);
 const END = arg.of('an instant or the open end', (value) => value === OPEN_END || isInstant(value));
 const CONTENT = arg.row<ContentRef>((ref) => arg.at('hash', HASH(ref.hash)) ?? arg.at('bytes', arg.whole(ref.bytes)));

@@ -10,7 +10,7 @@ import type {
   EntryRow,
 } from '#ledger';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
-import { FACTS } from './fact-input.ts';
+import { FACTS, INSTANT } from './fact-input.ts';
 
 // A row that the columns cannot hold exactly would be read back as another row, and its hash would
 // no longer match. The store therefore checks these forms before a row is queued. Other layers
@@ -83,6 +83,8 @@ const REPEATS = arg.optional(arg.list(HASH));
 const OPTIONAL_FACTS = arg.optional(FACTS);
 const OPTIONAL_FLAG = arg.optional(arg.flag);
 
+const BATCH_CLOCK = arg.optional(arg.members({ at: INSTANT, maxAheadMs: arg.whole }));
+
 /** A batch. `parent` is not checked: a store only writes a parent that equals the preceding id. */
 export const BATCH = arg.row<Batch>(
   (batch) =>
@@ -93,7 +95,8 @@ export const BATCH = arg.row<Batch>(
     arg.at('effects', OPTIONAL_EFFECTS(batch.effects)) ??
     arg.at('repeats', REPEATS(batch.repeats)) ??
     arg.at('facts', OPTIONAL_FACTS(batch.facts)) ??
-    arg.at('awaitsFacts', OPTIONAL_FLAG(batch.awaitsFacts)),
+    arg.at('awaitsFacts', OPTIONAL_FLAG(batch.awaitsFacts)) ??
+    arg.at('clock', BATCH_CLOCK(batch.clock)),
 );
 
 /** Whether the batch contains nothing to write. */

@@ -1,10 +1,12 @@
 import { arg, checkArgument } from '#base';
 import type { EffectStore, FactStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
+import { checkInput } from './check-input.ts';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
 import { MemoryStore } from './memory/index.ts';
 import { OF_POSTGRES, OF_SQLITE, STORE_OPTIONS } from './option-names.ts';
+import { CLOCK } from './options.ts';
 import { requireCheckpoint } from './require-checkpoint.ts';
 import type { Retirable } from './retirement.ts';
 import { openSqlite } from './sqlite/index.ts';
@@ -72,7 +74,10 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
     const { openPostgres } = await import('./postgres/index.ts');
     return openPostgres({ ...those(options, OF_POSTGRES), url });
   }
-  if (scheme === 'memory:' && path === '') return new MemoryStore();
+  if (scheme === 'memory:' && path === '') {
+    checkInput(CLOCK, options.clock, 'options.clock');
+    return new MemoryStore({ clock: options.clock });
+  }
   // Only the scheme: the rest of a URL can contain a password.
   throw new StoreError(
     'store_unknown',

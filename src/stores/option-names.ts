@@ -8,7 +8,7 @@ import type { StoreOptions } from './store-options.ts';
 const OF_BOTH = { mode: arg.any, durability: arg.any, lockTimeoutMs: arg.any };
 
 /** The options of `openStore` for a SQLite store. */
-export const OF_SQLITE = { ...OF_BOTH, vectors: arg.any };
+export const OF_SQLITE = { ...OF_BOTH, vectors: arg.any, clock: arg.any };
 
 /** The options of `openStore` for a PostgreSQL store. */
 export const OF_POSTGRES = {

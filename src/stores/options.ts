@@ -1,4 +1,4 @@
-import { arg } from '#base';
+import { type ArgumentSchema, arg } from '#base';
 
 /**
  * The failures that an answered commit survives.
@@ -36,6 +36,9 @@ export type Scrubbing = 'at_once' | 'later';
 export const WRITE_LOCK_WAIT_MS = 1_000;
 
 // Options can come from a command line. An unknown word must not act as a default.
+
+/** The clock of a store without a server. */
+export const CLOCK: ArgumentSchema = arg.optional(arg.members({ now: arg.code }));
 
 export const MODE = arg.oneOf(['create', 'existing', 'readonly'] satisfies OpenMode[]);
 export const DURABILITY = arg.oneOf(['full', 'normal', 'off'] satisfies Durability[]);

@@ -1,6 +1,7 @@
 import type { LedgerStore } from '#ledger';
 import { appendLaws } from './laws/append.ts';
 import { batchLaws } from './laws/batches.ts';
+import { clockLaws } from './laws/clock.ts';
 import { closingLaws } from './laws/closing.ts';
 import { erasingLaws } from './laws/erasing.ts';
 import { handleLaws } from './laws/handles.ts';
@@ -30,6 +31,7 @@ export const LEDGER_LAWS: readonly ((bench: Bench<LedgerStore>) => void)[] = [
   refusalLaws,
   modelLaws,
   closingLaws,
+  clockLaws,
   erasingLaws,
   handleLaws,
   writeLockLaws,

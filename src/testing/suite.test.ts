@@ -30,6 +30,11 @@ function lawsOver(groups: readonly ((bench: Bench<PlainStore>) => void)[], flaws
 const LEDGER: Readonly<Partial<Record<Flaw, readonly string[]>>> = {
   'takes any parent': ['an entry goes only after the head it names'],
   'takes any seq': ['an entry goes only after the head it names'],
+  'trusts every clock': [
+    'a host whose clock is too far ahead writes nothing',
+    'a refused clock keeps no batch of other hosts out of a group',
+    'a batch that builds on a refused one is a conflict',
+  ],
   'takes an id twice': [
     'an id is in the store once, wherever it is',
     'of 50 that bring one id to 50 trajectories at once, one is committed',

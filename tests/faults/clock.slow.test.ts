@@ -3,6 +3,7 @@
  * stay expired.
  */
 import { expect, test } from 'vitest';
+import { addMicros, instantFromMillis } from '#canon';
 import { deskOf, payloads, soundState } from '../support/ledger/desk.ts';
 import { HandClock, intent, runtimeOver, START, writFor } from '../support/ledger/runtime.ts';
 import { onEveryStore } from '../support/ledger/stores.ts';
@@ -32,29 +33,45 @@ onEveryStore((stores) => {
     expect(times).toEqual(['09:00', '09:10', '09:10', '09:10', '09:11']);
   });
 
-  test('fault: a clock set back by an hour: clock_behind, no entry until right', async () => {
+  test('fault: a clock set back by an hour: ledger time waits, no refusal', async () => {
     const place = stores.newPlace();
     const store = await place.open();
     const clock = new HandClock();
     const trajectory = await begun(store, { ports: { clock } });
     const told = new CallerReport();
     await told.hear('first', file(trajectory, 'first'));
-    for (const behind of [60 * MINUTE, 5 * MINUTE + 1]) {
-      clock.forward(-behind);
-      await told.hear('second', file(trajectory, 'second'));
-      await told.hear('second', file(await processOver(await place.open(), { ports: { clock } }).open('t'), 'second'));
-      expect(told.errors).toHaveLength(2);
-      told.expectErrors(
-        ['clock_behind'],
-        /The clock reads .*, but the last entry of the ledger is from .*\. Correct the clock\./,
-      );
-      expect((await store.head('t'))?.seq).toBe(1);
-      clock.forward(behind);
-    }
+    clock.forward(-60 * MINUTE);
     await told.hear('second', file(trajectory, 'second'));
-    await told.hear('second', file(await processOver(await place.open(), { ports: { clock } }).open('t'), 'second'));
+    await told.hear('third', file(await processOver(await place.open(), { ports: { clock } }).open('t'), 'third'));
     expect(told.errors).toEqual([]);
-    await expectOnce(store, told, ['first', 'second']);
+    await expectOnce(store, told, ['first', 'second', 'third']);
+    const times = (await payloads(store, 't')).map(({ at }) => at.slice(11, 16));
+    expect(times).toEqual(['09:00', '09:00', '09:00', '09:00']);
+  });
+
+  test('fault: a clock years ahead: clock_ahead, and others go on', async () => {
+    const place = stores.newPlace();
+    const store = await place.open();
+    const here = new HandClock();
+    // The machine's clock, which every store agrees with.
+    here.at = instantFromMillis(Date.now());
+    const there = new HandClock();
+    there.at = addMicros(here.at, 1_000 * 24 * 60 * MINUTE * 1_000);
+    const writ = { not_before: '2020-01-01T00:00:00.000000Z', expires: '2999-01-01T00:00:00.000000Z' };
+    const worker = writFor('agent', writ);
+    const office = writFor('security', { ...writ, actions: ['assize.revoke'], scopes: ['writ:**'] });
+    const desk = deskOf('footprint');
+    const options = (clock: HandClock) => ({ ports: { clock }, maxClockAheadMs: 5 * MINUTE });
+    const right = await runtimeOver(store, [desk], options(here)).create(desk, { trajectoryId: 't', writs: [worker] });
+    const ahead = await runtimeOver(await place.open(), [desk], options(there)).open('t');
+    await expect(ahead.propose(intent('add', { by: 1 }, worker))).rejects.toMatchObject({ code: 'clock_ahead' });
+    expect(await right.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'committed' });
+    const { ruling } = await ahead.writs.revoke({ writ: worker, by: office, reason: 'stolen' });
+    expect(ruling).toMatchObject({ ruling: 'committed' });
+    expect(await right.propose(intent('add', { by: 1 }, worker))).toMatchObject({ ruling: 'rejected' });
+    const times = (await payloads(store, 't')).map(({ at }) => at);
+    expect(times).toEqual(times.toSorted());
+    expect((times.at(-1) as string) < addMicros(here.at, 60 * MINUTE * 1_000)).toBe(true);
   });
 
   test('fault: a clock set back after an expiry: writ and approval stay expired', async () => {

@@ -198,7 +198,13 @@ async function begin(store: LedgerStore, url: string): Promise<Cast> {
     );
   const writs = { LabOrder: writOf('LabOrder'), Billing: writOf('Billing'), Clinical: writOf('Clinical') };
   const clock = { at: nineOClock(ENROLLED) };
-  const assize = new Assize({ store, domains: [udt], anchors: [anchor], ports: { clock: { now: () => clock.at } } });
+  const assize = new Assize({
+    store,
+    domains: [udt],
+    anchors: [anchor],
+    ports: { clock: { now: () => clock.at } },
+    maxClockAheadMs: 'unlimited',
+  });
   const trajectoryId = await freeName(store);
   const trajectory = await assize.create(udt, { trajectoryId, writs: Object.values(writs), note: NOTE });
   // Appended last: a further run recognises the demo's file by this trajectory.

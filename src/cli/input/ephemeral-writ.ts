@@ -27,7 +27,7 @@ export function ephemeralWrits(head: EntryRow, what: EphemeralWritTerms, key: Ke
     // The ledger's time never goes back, regardless of the clock.
     const at = maxInstant(clock, headAt ?? clock);
     if (made === undefined || at > addMicros(made.at, VALID_FOR_MICROS / 2))
-      made = { at, writ: writAt(at, head.trajectory_id, what, key) };
+      made = { at, writ: writAt({ from: headAt ?? at, at }, head.trajectory_id, what, key) };
     return made.writ;
   };
 }
@@ -37,8 +37,9 @@ export function ephemeralWrit(head: EntryRow, what: EphemeralWritTerms, key: Key
   return ephemeralWrits(head, what, key)();
 }
 
+/** `from`: the ledger's time, because a clock that is ahead does not set an entry's time. */
 function writAt(
-  at: Instant,
+  { from, at }: { readonly from: Instant; readonly at: Instant },
   trajectory: string,
   { action, scopes, principal }: EphemeralWritTerms,
   key: KeyPair,
@@ -50,7 +51,7 @@ function writAt(
       trajectory,
       actions: [action],
       scopes: [...scopes],
-      not_before: at,
+      not_before: from,
       expires: addMicros(at, VALID_FOR_MICROS),
       max_depth: 0,
       nonce: newNonce(),

@@ -1,6 +1,6 @@
 import type { BlobRow, ErasedAnswer, ErasedRow } from '../entry/blob-row.ts';
 import type { EffectRefusal, EffectWrite } from '../entry/effect-rows.ts';
-import type { EntryRow } from '../entry/entry.ts';
+import type { EntryRow, Instant } from '../entry/entry.ts';
 import type { FactWrite, Outdated } from '../entry/fact-rows.ts';
 import type { Hash } from '../entry/hash.ts';
 import type { ParallelReader, RowRange } from './parallel-reader.ts';
@@ -41,16 +41,29 @@ export interface Batch {
    * (`FactStore.keepFacts`). Only for a store that is a `FactStore`.
    */
   readonly awaitsFacts?: boolean;
+  /** The clock of the host that made the entries. Default: the store does not check it. */
+  readonly clock?: BatchClock;
+}
+
+/**
+ * The time that a host's clock read, and how far it may be ahead of the store's clock. The store's
+ * clock is the clock of the database server, or of the machine for a store without a server.
+ */
+export interface BatchClock {
+  readonly at: Instant;
+  readonly maxAheadMs: number;
 }
 
 /**
  * `committed`: durable. `conflict`: another writer has that `(trajectory, seq)` or that id, and the
- * store wrote nothing of the batch. `unknown`: the outcome is unknown. Check it with `resolve(id)`
- * on a newly opened store before sending the batch again.
+ * store wrote nothing of the batch. `ahead`: the host's clock is too far ahead of the store's
+ * clock, which reads `now`, and the store wrote nothing. `unknown`: the outcome is unknown. Check
+ * it with `resolve(id)` on a newly opened store before sending the batch again.
  */
 export type CommitResult =
   | { readonly status: 'committed' }
   | { readonly status: 'conflict'; readonly trajectory_id: string; readonly seq: number }
+  | { readonly status: 'ahead'; readonly now: Instant }
   | { readonly status: 'unknown'; readonly cause: unknown }
   | EffectRefusal
   | Outdated;

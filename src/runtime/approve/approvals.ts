@@ -115,7 +115,7 @@ export class Approvals {
    * few times a second for decisions of other processes.
    *
    * @throws RuntimeError `never_pending`, `still_pending` when the clock reaches `until`,
-   * `concluded` when the trajectory gave its final answer first, `conflict`, `clock_behind`;
+   * `concluded` when the trajectory gave its final answer first, `conflict`, `clock_ahead`;
    * ArgumentError `bad_argument`; the signal's reason
    */
   async awaitDecision(pendingId: Hash, options: AwaitOptions = {}): Promise<FinalRuling> {

@@ -62,6 +62,7 @@ import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../
 import { isCollision } from '../transactions/body/abort-reasons.ts';
 import { type ResumedTransaction, resumeApproved } from '../transactions/body/resume-approved.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
+import type { Moves } from '../writer/apply.ts';
 import { checkOthers, checkReservations } from '../writer/freeze.ts';
 import type { PreparedCommit } from '../writer/prepared.ts';
 import type { OpenReservation } from '../writer/reservations.ts';
@@ -145,7 +146,7 @@ export class Resolutions {
           if (conflict === undefined) throw error;
           const as = counselorKind(domain, pending.channel, principal, waiting.requesters, seenOf(waiting));
           const counselor = { principal, as, method: input.method };
-          return this.#refuse(pendingId, pending, at, { reason: 'conflict', detail: conflict, counselor });
+          return this.#refuse(pendingId, pending, at, { reason: 'conflict', detail: conflict, counselor }, {});
         }
         const counselor: CounselorRecord = {
           principal,
@@ -315,15 +316,21 @@ export class Resolutions {
   async reject(pendingId: Hash, given: RejectionInput): Promise<Ruling> {
     const writer = this.#writer;
     const input = checkedResolution(given, REJECTION, ['principal', 'method', 'reason']);
-    return this.#resolve(pendingId, input, async (pending) => {
-      const writ = writer.parts.writs.present(pending.proposal.writ_id);
-      const seen = await readSeenProposal(pending, writer.context.replayer);
-      return (at) => {
-        const as = counselorKind(writer.parts.domain, pending.channel, input.principal, holdersOf(writ), seen);
-        const counselor = { principal: input.principal, as, method: input.method };
-        return this.#refuse(pendingId, pending, at, { reason: 'counselor_rejected', detail: input.reason, counselor });
-      };
-    });
+    return this.#resolve(
+      pendingId,
+      input,
+      async (pending) => {
+        const writ = writer.parts.writs.present(pending.proposal.writ_id);
+        const seen = await readSeenProposal(pending, writer.context.replayer);
+        return (at) => {
+          const as = counselorKind(writer.parts.domain, pending.channel, input.principal, holdersOf(writ), seen);
+          const counselor = { principal: input.principal, as, method: input.method };
+          const resolution = { reason: 'counselor_rejected', detail: input.reason, counselor } as const;
+          return this.#refuse(pendingId, pending, at, resolution, { undelayed: true });
+        };
+      },
+      { undelayed: true },
+    );
   }
 
   /** A pending proposal that has expired by now. */
@@ -342,17 +349,16 @@ export class Resolutions {
     }
   }
 
-  expire({ id, pending, at }: ExpiredPending): PreparedCommit<Ruling> {
-    return this.#refuse(id, pending, at, {
-      reason: 'expired',
-      detail: `the proposal was not resolved before ${pending.expires}`,
-    });
+  expire({ id, pending, at }: ExpiredPending, moves: Undelayed = {}): PreparedCommit<Ruling> {
+    const detail = `the proposal was not resolved before ${pending.expires}`;
+    return this.#refuse(id, pending, at, { reason: 'expired', detail }, moves);
   }
 
   #resolve(
     pendingId: Hash,
     input: Resolution,
     prepare: (pending: PendingPayload) => Promise<ResolutionStep>,
+    moves: Undelayed = {},
   ): Promise<Ruling> {
     const writer = this.#writer;
     const isOpen = (): boolean => writer.parts.chain.open.has(pendingId);
@@ -366,9 +372,9 @@ export class Resolutions {
         // The proposal may have been resolved while the step was being prepared.
         if (!isOpen()) return undefined;
         const pending = this.#pendingOf(pendingId, input);
-        const at = writer.now();
+        const at = moves.undelayed ? writer.undelayedNow() : writer.now();
         const expired = pending.expires !== undefined && at >= pending.expires;
-        return writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }) : step(at)));
+        return writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }, moves) : step(at)));
       };
     };
     // Another process committed first with the same effect keys. The outcome of the proposal is the
@@ -381,13 +387,14 @@ export class Resolutions {
     pending: PendingPayload,
     at: Instant,
     resolution: Parameters<typeof resolutionPayload>[3],
+    moves: Undelayed,
   ): PreparedCommit<Ruling> {
-    return this.#resolved(resolutionPayload(this.#writer.nextPosition(at), pendingId, pending, resolution));
+    return this.#resolved(resolutionPayload(this.#writer.nextPosition(at), pendingId, pending, resolution), moves);
   }
 
   /** Applies a resolution that changes no state. */
-  #resolved(resolution: Payload): PreparedCommit<Ruling> {
-    const { row, payload, batch } = this.#writer.apply(() => resolution);
+  #resolved(resolution: Payload, moves: Undelayed = {}): PreparedCommit<Ruling> {
+    const { row, payload, batch } = this.#writer.apply(() => resolution, moves);
     return { ...batch, blobs: [], answer: rulingFrom(row, payload) };
   }
 
@@ -440,6 +447,9 @@ function conflictOf({ freeze }: Domain, { freezes }: PendingPayload, error: unkn
   const { difference } = error.evidence;
   return typeof difference === 'string' ? difference : undefined;
 }
+
+/** Whether no clock may delay the resolution. */
+type Undelayed = Pick<Moves, 'undelayed'>;
 
 const ANSWER_FAULTS: ReadonlySet<string> = new Set(['unknown_member', 'repeated_answer', 'bad_text']);
 

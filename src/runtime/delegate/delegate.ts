@@ -107,7 +107,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
    *
    * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
    * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`,
-   * `concluded`, `conflict`, `commit_unknown`, `clock_behind`; AuthorityError `not_attenuated`,
+   * `concluded`, `conflict`, `commit_unknown`, `clock_ahead`; AuthorityError `not_attenuated`,
    * `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError
    * `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
    */
@@ -127,7 +127,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
    *
    * @throws RuntimeError `not_delegated`, `open_delegations` when the child has open delegations
    * itself, `idempotency_conflict` when another final answer exists, `bad_intent`, `conflict`,
-   * `commit_unknown`, `clock_behind`, and the errors of opening the child; CanonError for an answer
+   * `commit_unknown`, `clock_ahead`, and the errors of opening the child; CanonError for an answer
    * that is not JSON; ArgumentError `bad_argument`
    */
   async conclude(delegationId: Hash, conclusion: Conclusion = {}): Promise<EntryRow> {

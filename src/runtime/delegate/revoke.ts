@@ -103,13 +103,14 @@ export class TrajectoryWrits {
    * The holder of that writ must stand above the revoked writ. It is an ancestor of the revoked
    * writ, or a root writ of the key that issued the revoked writ's root. Such a root writ must name
    * both the action and `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval, and
-   * it proceeds while an approval freezes the state. Revoking again returns the earlier entry.
+   * it proceeds while an approval freezes the state, and whatever clocks read. Revoking again
+   * returns the earlier entry.
    *
    * If an open delegation could not be reached, `propagated` gives the reason. Opening this
    * trajectory, or revoking again, completes the revocation.
    *
    * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`,
-   * `commit_unknown`, `clock_behind`; ArgumentError `bad_argument`
+   * `commit_unknown`; ArgumentError `bad_argument`
    */
   async revoke(input: RevocationInput): Promise<Revocation> {
     const checked = checkedInput(input);
@@ -209,7 +210,7 @@ export class TrajectoryWrits {
     const writer = this.#writer;
     const { chain, domain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
-    const at = writer.now();
+    const at = writer.undelayedNow();
     const id = writId(by.writ);
     const args: RevocationArgs = { writ: writId(revoked.writ), reason: input.reason };
     const gathered = this.#gathered(args, by, input.principal ?? by.writ.subject, nonce);
@@ -219,13 +220,13 @@ export class TrajectoryWrits {
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
     if (judged.verdict === 'rejected') {
       const rejection = () => rejectionPayload(place, gathered, id, judged, domain, kept);
-      const { row, payload, batch } = writer.apply(rejection, { writs: unstored });
+      const { row, payload, batch } = writer.apply(rejection, { writs: unstored, undelayed: true });
       return { ...batch, blobs: kept.blobs, answer: { id: args.writ, ruling: rulingFrom(row, payload) } };
     }
     writs.admit(revoked);
     const revokedToo = writs.unstored(revoked).filter(({ hash }) => !unstored.some((blob) => blob.hash === hash));
     const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
-    const { row, payload, batch } = writer.apply(revocation, { writs: [...unstored, ...revokedToo] });
+    const { row, payload, batch } = writer.apply(revocation, { writs: [...unstored, ...revokedToo], undelayed: true });
     const answer = { id: args.writ, ruling: rulingFrom(row, payload) };
     return { ...batch, blobs: [...kept.blobs, ...revokedToo], answer };
   }
@@ -293,11 +294,11 @@ export class TrajectoryWrits {
     const delegated = writs.get(writs.delegated as Hash) as WritChain;
     const gathered = this.#gathered(args, delegated, delegated.writ.subject, there.id);
     const judged = adjudicateRevocation(asJson(args), JUDGED_THERE) as Approved;
-    const place = writer.nextPosition(maxInstant(writer.now(), there.payload.at));
+    const place = writer.nextPosition(maxInstant(writer.undelayedNow(), there.payload.at));
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
     const id = writId(delegated.writ);
     const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
-    const { row, batch } = writer.apply(revocation);
+    const { row, batch } = writer.apply(revocation, { undelayed: true });
     return { ...batch, blobs: [], answer: row };
   }
 

@@ -1,5 +1,5 @@
 import type { Change } from '#kernel';
-import type { BlobRow, Entry, EntryRow, FactWrite, Hash, Payload } from '#ledger';
+import type { BatchClock, BlobRow, Entry, EntryRow, FactWrite, Hash, Payload } from '#ledger';
 import type { TrajectoryState } from './ports.ts';
 import type { SliceUpdates } from './subscriptions.ts';
 
@@ -13,6 +13,8 @@ export interface Moves {
   readonly facts?: { accept(entryId: Hash): readonly FactWrite[] } | undefined;
   /** The writs that the entry's blobs store. */
   readonly writs?: readonly BlobRow[];
+  /** The entry is taken whatever the host's clock reads (`Writer.undelayedNow`). */
+  readonly undelayed?: true;
   /** Entries of other trajectories that are written in the same batch. */
   readonly others?: (row: EntryRow) => readonly EntryRow[];
 }
@@ -32,6 +34,9 @@ export interface AppliedEntry {
     readonly rows: readonly [EntryRow, ...EntryRow[]];
     readonly facts: readonly FactWrite[] | undefined;
     readonly sliceUpdates: SliceUpdates;
+    /** The host's clock, which the store checks. */
+    readonly clock: BatchClock | undefined;
+    readonly undelayed?: true;
     /** The pending proposal that the entry resolves. */
     readonly resolves?: Hash;
   };

@@ -32,6 +32,8 @@ export interface ReplayBase extends FoldedTrajectory {
 export interface WriterContext {
   readonly store: LedgerStore;
   readonly clock: Clock;
+  /** How far this host's clock may be ahead of the store's clock; undefined: without a limit. */
+  readonly maxClockAheadMs: number | undefined;
   readonly random: Random;
   readonly verifier: WritVerifier;
   readonly policy: Policy | undefined;

@@ -1,4 +1,4 @@
-import type { BlobRow, EffectWrite, EntryRow, FactWrite, Hash } from '#ledger';
+import type { BatchClock, BlobRow, EffectWrite, EntryRow, FactWrite, Hash } from '#ledger';
 import type { BatchErasure } from '../records/entry-payloads.ts';
 import type { OpenQuestions } from '../records/questions.ts';
 import type { SliceUpdates } from './subscriptions.ts';
@@ -16,6 +16,10 @@ export interface PreparedCommit<Answer> {
   readonly facts?: readonly FactWrite[] | undefined;
   /** The questions about facts that the batch asks. */
   readonly asked?: OpenQuestions | undefined;
+  /** The host's clock, which the store checks. */
+  readonly clock?: BatchClock | undefined;
+  /** The store's refusal of the clock leads to another attempt at the store's time. */
+  readonly undelayed?: true;
   readonly answer: Answer;
   /** For subscribers, when the entries are durable. */
   readonly sliceUpdates: SliceUpdates;

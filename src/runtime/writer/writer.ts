@@ -1,11 +1,18 @@
 import type { Reservation } from '#authority';
-import { DEFAULT_LIMITS, instantToMillis, maxInstant } from '#canon';
+import { DEFAULT_LIMITS } from '#canon';
 import type { Authority } from '#kernel';
-import { type Chain, type EntryRow, entryRow, type Hash, type Instant, type LedgerStore, type Payload } from '#ledger';
-import type { Clock } from '#oracle';
+import {
+  type BatchClock,
+  type EntryRow,
+  entryRow,
+  type Hash,
+  type Instant,
+  type LedgerStore,
+  type Payload,
+} from '#ledger';
 import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
-import { RuntimeError } from '../errors.ts';
+import { clockAhead, RuntimeError } from '../errors.ts';
 import type { EntryPosition } from '../records/entry-payloads.ts';
 import { withinEntrySize } from '../records/entry-size.ts';
 import { type AdjudicatedChange, type AppliedEntry, applyEntry, type Moves, resolvedBy } from './apply.ts';
@@ -22,8 +29,6 @@ import { NO_UPDATES, type SliceUpdates, Subscriptions } from './subscriptions.ts
 const NOTHING = (): void => undefined;
 /** When a caller that awaits this continues, the current synchronous ruling has ended. */
 const RULED: Promise<void> = Promise.resolve();
-/** Maximum milliseconds that the ledger's time may be ahead of the clock. */
-const CLOCK_BEHIND_MS_MAX = 300_000;
 
 /**
  * The only writer of a trajectory in this process. The chain and the state in memory move
@@ -52,6 +57,10 @@ export class Writer {
   #sent: Promise<unknown> | undefined;
   #alone: Promise<unknown> | undefined;
   #isRuling: boolean = false;
+  /** The clock at its last reading: the time of the next entry, unless the head's time is later. */
+  #reading: Instant = '';
+  /** The store's time, after it refused an entry that no clock may delay. */
+  #storeTime: Instant | undefined;
   /** Woken when a pending proposal may have been resolved, here or by another writer. */
   readonly decisionSignal: WakeSignal = new WakeSignal();
 
@@ -65,12 +74,21 @@ export class Writer {
 
   // ── from here to the append nothing awaits ──
 
-  /**
-   * max(clock, head's time) (docs/decisions/004-time-of-an-entry.md). @throws RuntimeError
-   * `clock_behind`
-   */
+  /** max(clock, head's time) (docs/decisions/004-time-of-an-entry.md). */
   now(): Instant {
-    return timeOn(this.parts.chain, this.context.clock);
+    this.#reading = this.context.clock.now();
+    return later(this.#reading, this.parts.chain.at);
+  }
+
+  /**
+   * The same for an entry that no clock may delay, which `apply` marks as `undelayed`. After the
+   * store has refused the clock, the store's time replaces a later reading.
+   */
+  undelayedNow(): Instant {
+    const reading = this.context.clock.now();
+    const most = this.#storeTime ?? reading;
+    this.#reading = reading < most ? reading : most;
+    return later(this.#reading, this.parts.chain.at);
   }
 
   nextPosition(at: Instant): EntryPosition {
@@ -85,8 +103,8 @@ export class Writer {
    * @throws the errors of `payload` and `make`; LedgerFault; AuthorityError for amounts beyond a
    * budget. The change is undone then, and memory is as in the store or is reloaded.
    */
-  apply(payload: () => Payload, { change, facts, writs = [], others }: Moves = {}): AppliedEntry {
-    const { head } = this.parts.chain;
+  apply(payload: () => Payload, { change, facts, writs = [], others, undelayed }: Moves = {}): AppliedEntry {
+    const { head, at } = this.parts.chain;
     let made: { readonly row: EntryRow; readonly payload: Payload; readonly rest: readonly EntryRow[] };
     try {
       made = this.#make(payload(), others);
@@ -105,6 +123,8 @@ export class Writer {
       rows: [row, ...rest] as const,
       facts: facts?.accept(row.id),
       sliceUpdates: change === undefined ? NO_UPDATES : this.#notify(row, change),
+      clock: clockOf(this.context, this.#reading, at),
+      ...(undelayed && { undelayed }),
       ...(resolves !== undefined && { resolves }),
     };
     return { row, payload: made.payload, batch };
@@ -151,7 +171,7 @@ export class Writer {
    * first and everything must be prepared again.
    */
   async commit<Answer>(prepared: PreparedCommit<Answer>): Promise<Answer | undefined> {
-    const { rows, blobs, erasure, effects, facts, asked, answer } = prepared;
+    const { rows, blobs, erasure, effects, facts, asked, clock, undelayed, answer } = prepared;
     const life = this.#generation;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
     this.#contention.sent();
@@ -163,6 +183,7 @@ export class Writer {
         ...(effects && { effects }),
         ...(facts && { facts }),
         ...(asked && { repeats: asked.repeats }),
+        ...(clock && { clock }),
       };
       const sent = this.context.store.commit(batch);
       this.#sent = sent;
@@ -181,12 +202,21 @@ export class Writer {
     if (result.status === 'outdated' && asked !== undefined) this.context.beliefs?.withdrawQuestions(asked.partitions);
     if (result.status === 'committed') {
       this.#contention.committed();
+      if (undelayed) this.#storeTime = undefined;
       if (erasure !== undefined) await this.#forgetErased();
       this.#isDurable(prepared);
       return answer;
     }
     if (result.status === 'conflict' && life === this.#generation) this.#contention.conflicted();
     this.#discard(life);
+    if (result.status === 'ahead') {
+      if (undelayed) {
+        this.#storeTime = result.now;
+        return undefined;
+      }
+      await this.tryReload();
+      throw clockAhead(clock as BatchClock, result.now);
+    }
     if (result.status === 'fenced' || result.status === 'taken') {
       await this.tryReload();
       throw storeRefusal(result);
@@ -395,23 +425,20 @@ export class Writer {
 }
 
 /**
- * max(clock, head's time) (docs/decisions/004-time-of-an-entry.md). @throws RuntimeError
- * `clock_behind`
+ * The clock that the store checks for an entry. Undefined for an entry that does not move the
+ * ledger's time, and for a runtime without a limit.
  */
-export function timeOn({ at }: Pick<Chain, 'at'>, clock: Clock): Instant {
-  const now = clock.now();
-  if (now >= at) return now;
-  const behindMs = instantToMillis(at) - instantToMillis(now);
-  if (behindMs > CLOCK_BEHIND_MS_MAX) {
-    throw new RuntimeError(
-      'clock_behind',
-      `The clock reads ${now}, but the last entry of the ledger is from ${at}. Correct the clock.`,
-      {
-        evidence: { now, at },
-      },
-    );
-  }
-  return maxInstant(now, at);
+export function clockOf(
+  { maxClockAheadMs }: Pick<TrajectoryWriterContext, 'maxClockAheadMs'>,
+  reading: Instant,
+  headAt: Instant,
+): BatchClock | undefined {
+  return maxClockAheadMs === undefined || reading <= headAt ? undefined : { at: reading, maxAheadMs: maxClockAheadMs };
+}
+
+/** Without the check of `maxInstant`: the runtime has checked both. */
+export function later(a: Instant, b: Instant): Instant {
+  return a < b ? b : a;
 }
 
 function reasonOf(cause: unknown): string {

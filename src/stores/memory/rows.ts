@@ -21,7 +21,8 @@ import type {
   SnapshotRow,
   TrajectoryInfo,
 } from '#ledger';
-import type { OracleRow } from '#oracle';
+import { type Clock, type OracleRow, systemClock } from '#oracle';
+import { aheadOf } from '../clock-ahead.ts';
 import type { EffectChange } from '../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
 import { COMMITTED, type Reads } from '../native-port.ts';
@@ -47,8 +48,15 @@ export class Rows implements Reads {
   readonly #nodes = new Map<string, Uint8Array>();
   readonly #snapshots = new Map<string, SnapshotRow>();
   #claimKey: Uint8Array | undefined;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+  }
 
   commit(batch: Batch): CommitResult {
+    const ahead = aheadOf(this.#clock, batch.clock);
+    if (ahead !== undefined) return ahead;
     const heads = new Map<string, EntryRow | undefined>();
     const ids = new Set<Hash>();
     for (const row of batch.entries) {

@@ -1,5 +1,6 @@
 import { markOwnPackage } from '#base';
 import type { SharedEffectStore } from '#ledger';
+import type { Clock } from '#oracle';
 import { checkInput } from '../check-input.ts';
 import { CheckedStore } from '../checked-store.ts';
 import { StoreError } from '../errors.ts';
@@ -32,10 +33,10 @@ export class MemoryStore extends CheckedStore {
 
   /**
    * `shared`: several runtimes of this process may share the effect log. Otherwise one runtime
-   * holds it, and the others wait.
+   * holds it, and the others wait. `clock`: the store's clock. Default: the clock of the machine.
    */
-  constructor({ shared = false }: { readonly shared?: boolean } = {}) {
-    const rows = new Rows();
+  constructor({ shared = false, clock }: { readonly shared?: boolean; readonly clock?: Clock | undefined } = {}) {
+    const rows = new Rows(clock);
     const tenures = new Leases();
     const inTurn = <T>(write: () => T): Promise<T> => this.#inTurn(write);
     const writes = writesOf(rows, tenures, inTurn, () => this.#checkOpen());

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { arg, checkArgument, isAssizeError } from '#base';
+import { systemClock } from '#oracle';
 import { checkInput } from '../check-input.ts';
 import { StoreError } from '../errors.ts';
 import { SQLITE_OPTIONS } from '../option-names.ts';
-import { DURABILITY, type Durability, MODE, type OpenMode, VECTOR_SEARCH } from '../options.ts';
+import { CLOCK, DURABILITY, type Durability, MODE, type OpenMode, VECTOR_SEARCH } from '../options.ts';
 import { checkVersion } from '../schema-version.ts';
 import { prepareToWrite, SETTINGS, using } from './connection/connect.ts';
 import { openDatabase } from './connection/database.ts';
@@ -50,6 +51,7 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkInput(DURABILITY, durability, 'options.durability');
   checkInput(VECTOR_SEARCH, vectors, 'options.vectors');
   checkInput(arg.whole, lockTimeoutMs, 'options.lockTimeoutMs');
+  checkInput(CLOCK, options.clock, 'options.clock');
   const path = checkPath(options.path);
   try {
     const extension = vectors === 'sqlite-vec' ? await sqliteVecPath() : undefined;
@@ -66,12 +68,18 @@ export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
     const connecting = { mode, durability, extension };
     const another: Connection['another'] = (make) => connect(path, { ...connecting, mode: 'readonly' }, make);
     const connection = { path, readonly: mode === 'readonly', lockTimeoutMs, vectors, another };
+    const clock = options.clock ?? systemClock;
     const open = (): SqliteStore => {
       const opened = fileAt(path);
       return connect(path, connecting, (db) => {
         const files = connection.readonly ? undefined : new OpenFiles(db, path, opened);
         const indexes = { ids: new HashIndex(db, 'entry'), blobs: new HashIndex(db, 'blob') };
-        return new SqliteStore(db, indexes, new FileWriter(db, indexes, { path, lockTimeoutMs, files }), connection);
+        return new SqliteStore(
+          db,
+          indexes,
+          new FileWriter(db, indexes, { path, lockTimeoutMs, files, clock }),
+          connection,
+        );
       });
     };
     const store = await whenUnlocked(() => againIfMoved(open), path, lockTimeoutMs);

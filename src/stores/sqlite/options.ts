@@ -1,3 +1,4 @@
+import type { Clock } from '#oracle';
 import type { Durability, OpenMode, VectorSearch } from '../options.ts';
 
 export interface SqliteOptions {
@@ -12,6 +13,11 @@ export interface SqliteOptions {
    * throws `store_locked`.
    */
   readonly lockTimeoutMs?: number;
+  /**
+   * The clock that tells whether a host's clock is ahead (`Batch.clock`). Default: the clock of the
+   * machine. Set it only in tests.
+   */
+  readonly clock?: Clock;
   /** Default `exact`. `sqlite-vec` requires the package of that name. */
   readonly vectors?: VectorSearch;
 }

@@ -71,7 +71,7 @@ async function answerOf(store: EffectLedger, batch: Batch): Promise<EffectAnswer
   try {
     const { status } =
       batch.entries.length === 0 ? await store.logEffects(batch.effects!, batch.blobs) : await store.commit(batch);
-    if (status === 'unknown' || status === 'outdated') throw new Error(`unexpected: ${status}`);
+    if (status === 'unknown' || status === 'outdated' || status === 'ahead') throw new Error(`unexpected: ${status}`);
     return status === 'committed' ? 'written' : status;
   } catch (error) {
     if (!isAssizeError(error, 'store_invalid_input')) throw error;

@@ -129,6 +129,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
         tools: [],
         strict: false,
         approvals: { timeoutMs: 1_000, onPending: () => undefined },
+        maxClockAheadMs: 300_000,
         effects: { resolvers: {}, blockTimeoutMs: 1_000, callTimeoutMs: 100, maxAttempts: 1, leaseMs: 1_000 },
         memory: { embedder: { id: 'm', dimensions: 2, embed: async () => [] } },
         ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {} },

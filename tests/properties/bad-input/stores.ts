@@ -56,6 +56,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
       ...batchOf([first], [blob]),
       erased: [{ hash: 'a'.repeat(64), by: first.id }],
       awaitsFacts: false,
+      clock: { at: day(1), maxAheadMs: 1 },
     }),
     resolve: on((store, id) => store.resolve(id), first.id),
     entries: on((store, id, options) => store.entries(id, options), 't', { from: 0, limit: 5 }),

@@ -51,6 +51,8 @@ export function runtimeOver(
     store,
     domains,
     anchors: [operator.publicKey],
+    // The clock of a test is not the machine's clock, which a store reads.
+    maxClockAheadMs: 'unlimited',
     ...options,
     // The time of a test may be long past when a command reads its store.
     approvals: { timeoutMs: 'never', ...options.approvals },

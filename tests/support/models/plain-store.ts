@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addMicros, instantFromMillis } from '#canon';
 import type {
   Batch,
   BlobRow,
@@ -26,6 +27,7 @@ import { StoreError } from '#stores';
 export type Flaw =
   | 'takes any parent'
   | 'takes any seq'
+  | 'trusts every clock'
   | 'takes an id twice'
   | 'keeps the rows before a conflict'
   | 'keeps the blobs of a conflict'
@@ -464,6 +466,9 @@ export class PlainStore implements LedgerStore, OracleStore, SnapshotStore, Effe
   }
 
   #write(batch: Batch): CommitResult {
+    const now = instantFromMillis(Date.now());
+    const { at = '', maxAheadMs = 0 } = batch.clock ?? {};
+    if (!this.#has('trusts every clock') && at > addMicros(now, maxAheadMs * 1_000)) return { status: 'ahead', now };
     const { rows, blobs, erased } = this.#place;
     const taken: EntryRow[] = [];
     const isKnown = (row: EntryRow): boolean => [...rows, ...taken].some((other) => other.id === row.id);

@@ -1,4 +1,4 @@
-import { type Chain, type EntrySigner, entryRow, type LedgerStore } from '#ledger';
+import { type BatchClock, type Chain, type EntrySigner, entryRow, type Instant, type LedgerStore } from '#ledger';
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import { resolvedBy } from '../../writer/apply.ts';
@@ -6,13 +6,14 @@ import type { Notifications } from '../../writer/notifications.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
 import { resolveUnknownCommit } from '../../writer/resolve-unknown-commit.ts';
 import { storeRefusal } from '../../writer/store-refusals.ts';
-import { timeOn } from '../../writer/writer.ts';
+import { clockOf, later } from '../../writer/writer.ts';
 import type { EntryDraft, LedgerHead, LedgerWriter } from './ledger-writer.ts';
 
 /** The ports to read and write a closed trajectory. */
 export interface ClosedLedgerPorts {
   readonly store: LedgerStore;
   readonly clock: Clock;
+  readonly maxClockAheadMs: number | undefined;
   readonly signer: EntrySigner | undefined;
   readonly notifications: Notifications;
   /** Reads the whole trajectory each time. */
@@ -76,19 +77,24 @@ class ClosedLedgerWriter implements LedgerWriter {
   }
 
   async #write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean> {
+    // No clock delays the outcome of an effect: the store's time replaces a refused reading.
+    let storeTime: Instant | undefined;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       const chain = await this.#read();
-      const { head: parent, seq } = chain;
-      const place = { trajectory_id: this.#trajectoryId, seq, parent, at: timeOn(chain, this.#ports.clock) };
+      const { head: parent, seq, at: headAt } = chain;
+      const reading = storeTime ?? this.#ports.clock.now();
+      const place = { trajectory_id: this.#trajectoryId, seq, parent, at: later(reading, headAt) };
       const drafted = draft({ chain, place });
       if (drafted === undefined) return false;
       // The cached chain is ahead of the store until the append is durable, and stays so if it
       // never is.
       this.#chain = undefined;
-      if (await this.#append(chain, drafted)) {
+      const result = await this.#append(chain, drafted, clockOf(this.#ports, reading, headAt));
+      if (result === 'written') {
         this.#chain = chain;
         return true;
       }
+      if (result !== 'conflict') storeTime = result.now;
     }
     throw new RuntimeError(
       'conflict',
@@ -108,19 +114,24 @@ class ClosedLedgerWriter implements LedgerWriter {
     return this.#chain;
   }
 
-  /** Returns false if another writer committed first. */
-  async #append(chain: Chain, { payload, blobs, effects }: EntryDraft): Promise<boolean> {
+  /** `conflict`: another writer committed first. */
+  async #append(
+    chain: Chain,
+    { payload, blobs, effects }: EntryDraft,
+    clock: BatchClock | undefined,
+  ): Promise<'written' | 'conflict' | { readonly now: Instant }> {
     const { store, signer, notifications } = this.#ports;
     const row = entryRow(payload, signer);
     chain.accept({ ...row, payload });
-    const result = await store.commit({ entries: [row], blobs, effects });
+    const result = await store.commit({ entries: [row], blobs, effects, ...(clock && { clock }) });
+    if (result.status === 'ahead') return result;
     if (result.status === 'fenced' || result.status === 'taken') throw storeRefusal(result);
-    if (result.status === 'conflict') return false;
+    if (result.status === 'conflict') return 'conflict';
     if (result.status === 'unknown') {
       const says = `The store did not confirm whether entry ${row.id} of ${this.#trajectoryId} was committed. Look up the id.`;
       await resolveUnknownCommit(store, row.id, { says, cause: result.cause });
     }
     notifications.notify(row, resolvedBy(payload));
-    return true;
+    return 'written';
   }
 }

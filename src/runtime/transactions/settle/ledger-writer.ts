@@ -23,11 +23,11 @@ export interface EntryDraft {
  */
 export interface LedgerWriter {
   /**
-   * Writes the drafted entry on the current head; on a conflict, drafts it again. Returns false if
-   * there was nothing to write.
+   * Writes the drafted entry on the current head; on a conflict, drafts it again. No clock delays
+   * it. Returns false if there was nothing to write.
    *
-   * @throws RuntimeError `invalid_ledger`, `conflict`, `commit_unknown`, `clock_behind`;
-   * EffectError `lease_lost`; StoreError from the store
+   * @throws RuntimeError `invalid_ledger`, `conflict`, `commit_unknown`; EffectError `lease_lost`;
+   * StoreError from the store
    */
   write(draft: (page: LedgerHead) => EntryDraft | undefined): Promise<boolean>;
 }
@@ -48,14 +48,14 @@ export class OpenLedgerWriter implements LedgerWriter {
     const writer = this.#writer;
     const { busy, parts } = writer;
     if (busy !== undefined) return { needs: () => busy };
-    const drafted = draft({ chain: parts.chain, place: writer.nextPosition(writer.now()) });
+    const drafted = draft({ chain: parts.chain, place: writer.nextPosition(writer.undelayedNow()) });
     if (drafted === undefined) return { unrecorded: false };
     const { payload, blobs, effects } = drafted;
     const costs = undoingCostsOf(payload);
     // No entry has loaded the writ of the transaction here; its intents had stored the writ.
     if (costs !== undefined && parts.writs.get(costs.writId) === undefined)
       return { needs: () => this.#loadWrit(costs.writId) };
-    const { batch } = writer.apply(() => payload);
+    const { batch } = writer.apply(() => payload, { undelayed: true });
     return { ...batch, blobs, effects, answer: true };
   }
 

@@ -65,7 +65,7 @@ const DECIDED: ReadonlySet<string> = new Set(['counselor_rejected', 'conflict', 
  * Proposes the action that a process declares for failed effects, as the original principal and
  * under the same writ. Repetitions are the same proposal.
  *
- * @throws RuntimeError `conflict`, `commit_unknown`, `clock_behind`; StoreError from the store
+ * @throws RuntimeError `conflict`, `commit_unknown`, `clock_ahead`; StoreError from the store
  */
 export async function proposeOnFailure(
   writer: Writer,

@@ -96,9 +96,11 @@ CREATE TABLE snapshot (
 -- entry's trajectory in "names", from 1.
 -- hashes, texts: the blobs. keys, answers, ats: the oracle answers.
 -- tell: whether the commit notifies followers of the new heads.
+-- not_before: the earliest time at which the server writes the group; null: any time.
 --
 -- refused: null if the group is written. Otherwise the function writes nothing and returns the
--- current heads, and the given ids that are already in the store.
+-- current heads, and the given ids that are already in the store; or, under "now", the server's
+-- time, if that is before not_before.
 -- kept: the oracle answers that were stored before, null for each new answer.
 --
 -- The primary key of "entry" and its unique id decide: a lookup may be stale under any isolation
@@ -109,7 +111,7 @@ CREATE FUNCTION append(
   places int[], seqs bigint[], ids bytea[], parents bytea[], kinds text[], payloads text[],
   hashes bytea[], texts text[],
   keys bytea[], answers text[], ats text[],
-  tell boolean,
+  tell boolean, not_before text,
   OUT refused json, OUT kept json
 )
 LANGUAGE plpgsql
@@ -120,7 +122,15 @@ AS $$
 DECLARE
   trajectories bigint[];
   is_outrun boolean;
+  now_at text COLLATE "C";
 BEGIN
+  IF not_before IS NOT NULL THEN
+    now_at := to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"');
+    IF now_at < not_before THEN
+      refused := json_build_object('now', now_at);
+      RETURN;
+    END IF;
+  END IF;
   -- Marks the append as in progress before the append takes positions; log_horizon waits for it.
   PERFORM pg_advisory_xact_lock_shared(1095981637, 'entry'::regclass::oid::int4);
   BEGIN
@@ -597,7 +607,7 @@ CREATE FUNCTION append_effects(
   places int[], seqs bigint[], ids bytea[], parents bytea[], kinds text[], payloads text[],
   hashes bytea[], texts text[],
   keys bytea[], answers text[], ats text[],
-  tell boolean,
+  tell boolean, not_before text,
   erased bytea[], erasers bytea[],
   tenures bigint[],
   begun bigint[], trajectories text[], bodies text[],
@@ -643,12 +653,12 @@ BEGIN
 
   IF cardinality(erased) > 0 THEN
     SELECT a.refused, a.kept INTO refused, kept FROM append_erasing(
-      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell,
+      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell, not_before,
       erased, erasers
     ) AS a;
   ELSE
     SELECT a.refused, a.kept INTO refused, kept FROM append(
-      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell
+      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell, not_before
     ) AS a;
   END IF;
   IF refused IS NOT NULL THEN
@@ -1007,7 +1017,7 @@ CREATE FUNCTION append_facts(
   places int[], seqs bigint[], ids bytea[], parents bytea[], kinds text[], payloads text[],
   hashes bytea[], texts text[],
   keys bytea[], answers text[], ats text[],
-  tell boolean,
+  tell boolean, not_before text,
   rebuilding bigint, present bytea[],
   partitions fact_partition_row[], closed fact_close_row[], inserted fact_insert_row[], fact_texts fact_text_row[],
   OUT refused json, OUT kept json
@@ -1025,7 +1035,7 @@ BEGIN
     RAISE EXCEPTION 'facts are being made anew' USING ERRCODE = 'serialization_failure';
   END IF;
   answer := append(
-    names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell
+    names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell, not_before
   );
   refused := answer.refused;
   kept := answer.kept;
@@ -1042,7 +1052,7 @@ CREATE FUNCTION append_facts_and_more(
   places int[], seqs bigint[], ids bytea[], parents bytea[], kinds text[], payloads text[],
   hashes bytea[], texts text[],
   keys bytea[], answers text[], ats text[],
-  tell boolean,
+  tell boolean, not_before text,
   erased bytea[], erasers bytea[],
   tenures bigint[],
   begun bigint[], trajectories text[], bodies text[],
@@ -1077,13 +1087,13 @@ BEGIN
   END IF;
   IF acts THEN
     answer := append_effects(
-      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell,
+      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell, not_before,
       erased, erasers, tenures, begun, trajectories, bodies, assumed, counts, epochs, positions, records,
       marks, mark_epochs, ns, ended, asked, asked_marks
     );
   ELSE
     answer := append_erasing(
-      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell,
+      names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell, not_before,
       erased, erasers
     );
   END IF;
@@ -1144,7 +1154,7 @@ CREATE FUNCTION append_erasing(
   places int[], seqs bigint[], ids bytea[], parents bytea[], kinds text[], payloads text[],
   hashes bytea[], texts text[],
   keys bytea[], answers text[], ats text[],
-  tell boolean,
+  tell boolean, not_before text,
   erased bytea[], erasers bytea[],
   OUT refused json, OUT kept json
 )
@@ -1155,7 +1165,7 @@ BEGIN
   -- Waits for writers of snapshots and facts; later writers see the erasure.
   PERFORM pg_advisory_xact_lock(1095981637, 'snapshot'::regclass::oid::int4);
   SELECT a.refused, a.kept INTO refused, kept FROM append(
-    names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell
+    names, head_seqs, head_ids, places, seqs, ids, parents, kinds, payloads, hashes, texts, keys, answers, ats, tell, not_before
   ) AS a;
   IF refused IS NOT NULL THEN
     RETURN;

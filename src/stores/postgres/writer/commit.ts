@@ -1,5 +1,6 @@
-import type { CommitResult, EntryRow, ErasedRow, Hash } from '#ledger';
+import type { CommitResult, EntryRow, ErasedRow, Hash, Instant } from '#ledger';
 import type { OracleRow } from '#oracle';
+import { earliestTime } from '../../clock-ahead.ts';
 import { StoreError } from '../../errors.ts';
 import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
 import { COMMITTED } from '../../native-port.ts';
@@ -19,10 +20,11 @@ interface Head {
   readonly id: Hash | null;
 }
 
-/** The server's reason for writing nothing: the effects, or otherwise the entries. */
-type Refusal = { readonly effects: EffectReport } | HeadNews;
+/** The server's reason for writing nothing: its clock, the effects, or otherwise the entries. */
+type Refusal = { readonly now: Instant } | { readonly now?: undefined; readonly effects: EffectReport } | HeadNews;
 
 interface HeadNews {
+  readonly now?: undefined;
   readonly effects?: undefined;
   /** The heads of the named trajectories, in their order. */
   readonly heads: readonly (readonly [seq: number, id: Hash | null])[];
@@ -53,6 +55,8 @@ export class Group {
   readonly #heads = new Map<string, Head>();
   readonly #taken = new Set<Hash>();
   readonly #effects = new KnownEffects();
+  /** The server's time at its last refusal. */
+  #now: Instant | undefined;
   #batches: readonly BatchJob[];
   #puts: readonly OracleJob[];
   #sent: readonly RowsJob[] = [];
@@ -110,7 +114,7 @@ export class Group {
     const { append, erasing, acting, believing, believingMore, withBesides } = appends;
     const plan = await this.#plan(session, appends);
     const { facts } = plan;
-    for (const [job, row] of plan.conflicts) job.answer(conflictAt(row));
+    for (const [job, answer] of plan.refused) job.answer(answer);
     this.#batches = plan.open;
     if (this.open.length === 0) return true;
     if (plan.asksNothing && this.#puts.length === 0) {
@@ -120,7 +124,7 @@ export class Group {
     }
     const answers = firstAnswers(this.#puts);
     this.#sent = [...plan.accepted, ...this.#puts];
-    const values = [...entryValues(plan), ...answerValues(answers), tell];
+    const values = [...entryValues(plan), ...answerValues(answers), tell, plan.notBefore];
     const erased = plan.accepted.flatMap(({ batch }) => batch.erased ?? []);
     const acts = !plan.effects.isEmpty;
     const doesMore = acts || erased.length > 0;
@@ -171,7 +175,8 @@ export class Group {
   }
 
   async #plan(session: Session, { factStates, path }: Appends): Promise<Plan> {
-    const planned = (facts: FactPlan): Plan => new Plan(this.#batches, this.#heads, this.#taken, this.#effects, facts);
+    const planned = (facts: FactPlan): Plan =>
+      new Plan(this.#batches, this.#heads, this.#taken, this.#effects, facts, this.#now);
     const writes = this.#batches.flatMap(({ batch }) => batch.facts ?? []);
     const repeats = this.#batches.flatMap(({ batch }) => batch.repeats ?? []);
     // The first call assumes that no repeated text was erased.
@@ -183,6 +188,10 @@ export class Group {
   }
 
   #learn({ assumed, effects }: Plan, refusal: Refusal): void {
+    if (refusal.now !== undefined) {
+      this.#now = refusal.now;
+      return;
+    }
     if (refusal.effects !== undefined) {
       this.#effects.set(refusal.effects, effects.namedKeys);
       return;
@@ -199,15 +208,18 @@ export class Group {
 /** The batches that the server will write, if the assumed heads are right. */
 class Plan {
   readonly accepted: BatchJob[] = [];
-  /** Batches that are final conflicts, each with its conflicting row. */
-  readonly conflicts: [BatchJob, EntryRow][] = [];
+  /** Batches that no later call can write, each with its answer. */
+  readonly refused: [BatchJob, CommitResult][] = [];
+  /** The earliest time at which the server may write the accepted batches; null: any time. */
+  notBefore: Instant | null = null;
   /** The assumed heads by trajectory, of accepted batches and of batches with invalid facts. */
   readonly assumed = new Map<string, Head>();
-  /** All batches except the conflicts, in order. */
+  /** All batches except the refused ones, in order. */
   readonly open: BatchJob[] = [];
   /** The effects of the accepted batches, and the questions about them. */
   readonly effects: EffectPlan;
   readonly facts: FactPlan;
+  readonly #now: Instant | undefined;
   #refusesFacts = false;
   /** Batches that do not fit after the accepted ones, with their answers once those are written. */
   readonly #doubtful: [BatchJob, CommitResult | StoreError][] = [];
@@ -221,9 +233,11 @@ class Plan {
     taken: ReadonlySet<Hash>,
     effects: KnownEffects,
     facts: FactPlan,
+    now: Instant | undefined,
   ) {
     this.effects = new EffectPlan(effects);
     this.facts = facts;
+    this.#now = now;
     for (const job of jobs) this.#judge(job, heads, taken);
   }
 
@@ -253,6 +267,11 @@ class Plan {
       this.open.push(job);
       return;
     }
+    const notBefore = job.batch.clock && earliestTime(job.batch.clock);
+    if (notBefore !== undefined && this.#now !== undefined && notBefore > this.#now) {
+      this.refused.push([job, { status: 'ahead', now: this.#now }]);
+      return;
+    }
     const first = new Map<string, Head>();
     const unknown = new Map<string, Head>();
     const moved = new Map<string, Head>();
@@ -280,6 +299,7 @@ class Plan {
     this.facts.accept(changes);
     this.facts.erase(job.batch.erased ?? []);
     this.accepted.push(job);
+    if (notBefore !== undefined && notBefore > (this.notBefore ?? '')) this.notBefore = notBefore;
     for (const [name, head] of first) if (!this.#moved.has(name)) this.assumed.set(name, head);
     for (const [name, head] of moved) this.#moved.set(name, head);
     for (const id of ids) this.#ids.add(id);
@@ -330,7 +350,7 @@ class Plan {
   #refuse(job: BatchJob, row: EntryRow): void {
     // After a doubtful batch, this batch may still fit.
     if (this.#doubtful.length === 0 && !this.#moved.has(row.trajectory_id) && !this.#ids.has(row.id)) {
-      this.conflicts.push([job, row]);
+      this.refused.push([job, conflictAt(row)]);
       return;
     }
     this.#doubtful.push([job, conflictAt(row)]);
@@ -348,11 +368,11 @@ export function prepareAppend(schema: string, path: string): Appends {
     return `SELECT * FROM "${schema}".${name}(${parameters.join(', ')})`;
   };
   return {
-    append: { name: 'assize append', text: call('append', 15) },
-    erasing: { text: call('append_erasing', 17) },
-    acting: { name: 'assize append effects', text: call('append_effects', 32) },
-    believing: { name: 'assize append facts', text: call('append_facts', 21) },
-    believingMore: { name: 'assize append facts and more', text: call('append_facts_and_more', 39) },
+    append: { name: 'assize append', text: call('append', 16) },
+    erasing: { text: call('append_erasing', 18) },
+    acting: { name: 'assize append effects', text: call('append_effects', 33) },
+    believing: { name: 'assize append facts', text: call('append_facts', 22) },
+    believingMore: { name: 'assize append facts and more', text: call('append_facts_and_more', 40) },
     withBesides: ({ name, text }, count, beside) => {
       const calls = beside.map(([call], index) => {
         const [one, other] = [count + 2 * index + 1, count + 2 * index + 2];

@@ -1,5 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Batch, BlobRow, CommitResult, EntryRow, ErasedAnswer, ErasedRow, Hash } from '#ledger';
+import type { Clock } from '#oracle';
+import { aheadOf } from '../../clock-ahead.ts';
 import type { EffectChange } from '../../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
 import { COMMITTED } from '../../native-port.ts';
@@ -61,10 +63,12 @@ export class BatchWriter {
   readonly #mark: StatementSync;
   readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
   readonly #checkStore: () => void;
+  readonly #clock: Clock;
   #seenVersion: unknown;
 
-  /** `path` names the store in errors. */
-  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string) {
+  /** `path` names the store in errors. `clock` is the store's clock. */
+  constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string, clock: Clock) {
+    this.#clock = clock;
     const refuseRetired = prepareRefuseRetired(db, path);
     this.#checkStore = (): void => {
       const { version } = readMark(db);
@@ -139,6 +143,8 @@ export class BatchWriter {
    *   is then written, and the caller must roll it back.
    */
   write(batch: Batch): CommitResult {
+    const ahead = aheadOf(this.#clock, batch.clock);
+    if (ahead !== undefined) return ahead;
     const conflict = this.#findConflict(batch.entries);
     if (conflict !== undefined) return conflictAt(conflict);
     let change: EffectChange | undefined;

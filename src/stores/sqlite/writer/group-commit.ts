@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isAssizeError } from '#base';
 import type { Batch, CommitResult } from '#ledger';
+import type { Clock } from '#oracle';
 import type { StoreError } from '../../errors.ts';
 import type { OpenFiles } from '../connection/open-files.ts';
 import { PAUSE_MS } from '../connection/retry.ts';
@@ -51,6 +52,8 @@ export interface GroupCommitOptions {
   readonly lockTimeoutMs: number;
   /** The files of a connection that writes. */
   readonly files: OpenFiles | undefined;
+  /** The store's clock. */
+  readonly clock: Clock;
 }
 
 /**
@@ -126,7 +129,7 @@ export class GroupCommit {
   constructor(db: DatabaseSync, writers: Writers, options: GroupCommitOptions) {
     this.#db = db;
     this.#options = options;
-    this.#writer = new BatchWriter(db, writers, options.path);
+    this.#writer = new BatchWriter(db, writers, options.path, options.clock);
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
     this.#rollback = db.prepare('ROLLBACK');
