@@ -41,6 +41,7 @@ export {
   readScope,
   segment,
 } from './grammar.ts';
+export { haltScope, mayHalt } from './halt.ts';
 export { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery, type Verdict } from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
 export { mayRevoke, revokeScope } from './revoke.ts';

@@ -127,6 +127,7 @@ export type { ApprovalDemand, Authority, Compiled, Cost, Intent, PolicyRuling, R
 export { ERASE_ACTION, eraseMemoryScope, eraseScope } from './judge/erase.ts';
 export type { Finding, RuleResult } from './judge/finding.ts';
 export { detailOf, detectionVector, firstFinding } from './judge/full-check.ts';
+export { adjudicateHalt, HALT_ACTION } from './judge/halt.ts';
 export type { InputCall, Inputs } from './judge/inputs.ts';
 export { failureIntent } from './judge/on-failure.ts';
 export { plannedCalls } from './judge/planned-calls.ts';

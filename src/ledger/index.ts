@@ -93,6 +93,14 @@ export type {
   SaltedRef,
 } from './entry/fact-rows.ts';
 export { OPEN_END, OPEN_START } from './entry/fact-rows.ts';
+export {
+  HALT_ACTION,
+  type Halt,
+  type HaltArgs,
+  type HaltPayload,
+  haltArgs,
+  isHalt,
+} from './entry/halt.ts';
 export type { BlobRef, Erased, Hash, Stored } from './entry/hash.ts';
 export { isHash } from './entry/is-hash.ts';
 export { observationsOf } from './entry/observations.ts';

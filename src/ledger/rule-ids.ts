@@ -1,15 +1,16 @@
 /**
  * The rules of a chain by their ids, in the order of docs/reference/ledger.md, sections 5.2 to
- * 5.11. The reference states each rule in full, and verifiers/python/verify.py uses the same ids.
+ * 5.12. The reference states each rule in full, and verifiers/python/verify.py uses the same ids.
  */
 export const RULES = {
   'place.parent': 'trajectory, seq and parent continue the chain',
   'place.first': 'a root or branch stands first, and nowhere else',
   'place.time': 'time does not go back',
   'place.answered': 'nothing follows the final answer',
+  'place.halted': 'a halted chain accepts halts, revocations, rejections and outcomes of effects',
 
   'commit.parent-commit': 'parent_commit is the last commit',
-  'commit.frozen': 'a frozen chain accepts the resolution, revocations and settlements',
+  'commit.frozen': 'a frozen chain accepts the resolution, revocations, halts and settlements',
   'commit.direct': 'without a resolved entry there is no counselor and no amendment',
   'commit.proposal': 'an approval repeats the pending proposal, and has a counselor and a vector',
   'commit.channel': 'the counselor is of the requested kind',
@@ -25,7 +26,7 @@ export const RULES = {
   'rejection.expired': 'an expiry comes at its time, without a counselor',
   'rejection.upgraded': 'an upgrade closes a proposal that was pending before it, without a counselor',
 
-  'pending.frozen': 'a frozen chain accepts approvals of the freezing entry; no revocation waits',
+  'pending.frozen': 'a frozen chain accepts approvals of the freezing entry; no revocation or halt waits',
   'pending.digest': 'head, digest, effects and questions agree with the proposal',
   'pending.direct': 'without a resolved entry there are no approvers',
   'pending.proposal': 'a further approval repeats the pending entry',
@@ -46,6 +47,7 @@ export const RULES = {
   'branch.time': 'the source entry is not later than the branch',
   'branch.kind': 'the source entry is a commit, root or branch',
   'branch.valid': 'the source is valid up to that entry',
+  'branch.halted': 'the source is not halted at that entry',
 
   'root.start': 'the root names a start that names the root',
   'root.writ': 'the root is not older than the start, and has its writ',
@@ -91,6 +93,11 @@ export const RULES = {
   'memory.first': 'a partition of a branch begins once',
   'memory.unchanged': 'a partition that inherits nothing was unchanged in the source',
   'memory.inherited': 'a partition inherits the rows that were open in its source',
+
+  'halt.form': 'the commit has the form of a halt',
+  'halt.delegated': 'an adopted halt comes from the delegator',
+  'halt.order': 'a halt and its resume take turns, and the resume says whether another halt stands',
+  'halt.source': 'an adopted halt repeats its source, and is not older',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type RuleId = keyof typeof RULES;

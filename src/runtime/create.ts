@@ -14,7 +14,7 @@ import {
   readRow,
 } from '#ledger';
 import type { Random } from '#oracle';
-import { clockAhead, RuntimeError } from './errors.ts';
+import { clockAhead, haltedError, RuntimeError } from './errors.ts';
 import { DOMAIN } from './option-names.ts';
 import { badOption } from './options.ts';
 import { COMPILER_VERSION } from './records/entry-payloads.ts';
@@ -128,7 +128,8 @@ export class TrajectoryFactory {
     const trajectoryId = this.#context.nameFor(options.trajectoryId);
     const { replayer } = this.#context;
     const source = await valid(() => replayer.stateAt(sourceTrajectoryId, sourceEntryId));
-    const revoked = await replayer.revokedAt(sourceTrajectoryId, sourceEntryId);
+    const { revoked, halted } = await replayer.stoppedAt(sourceTrajectoryId, sourceEntryId);
+    if (halted !== undefined) throw haltedError(sourceTrajectoryId, halted);
     const domain = this.#context.domainOf(await replayer.domainAt(sourceTrajectoryId, sourceEntryId));
     const world = worldOf(domain, source, this.#strict);
     const vector = vectorOf(world, options.override === true);

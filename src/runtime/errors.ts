@@ -1,6 +1,6 @@
 import { AssizeError } from '#base';
 import type { Instant } from '#canon';
-import type { BatchClock } from '#ledger';
+import type { BatchClock, Halt } from '#ledger';
 
 export type RuntimeErrorCode =
   /**
@@ -107,6 +107,13 @@ export type RuntimeErrorCode =
    * branch from it.
    */
   | 'concluded'
+  /**
+   * The trajectory is halted, and only revocations, rejections and outcomes of effects are recorded.
+   * A principal with the right to halt must resume it.
+   */
+  | 'halted'
+  /** The trajectory is not halted. Nothing needs to be resumed. */
+  | 'not_halted'
   /** The trajectory has open delegations. Conclude them first. */
   | 'open_delegations'
   /**
@@ -186,5 +193,14 @@ export function clockAhead({ at, maxAheadMs }: BatchClock, now: Instant): Runtim
     'clock_ahead',
     `The clock of this host reads ${at}, which is more than ${maxAheadMs / 1_000} seconds ahead of the store's clock (${now}). Set the clock of this host.`,
     { evidence: { clock: at, store: now, max_ahead_ms: maxAheadMs } },
+  );
+}
+
+/** The error for a trajectory that is halted. */
+export function haltedError(trajectoryId: string, { id, at, reason, principal }: Halt): RuntimeError {
+  return new RuntimeError(
+    'halted',
+    `${trajectoryId} is halted by ${principal} since ${at}: ${reason.replace(/\.$/, '')}. A principal with the right to halt must resume it.`,
+    { evidence: { trajectory_id: trajectoryId, entry: id, principal, since: at, reason } },
   );
 }

@@ -14,12 +14,13 @@ export { Assize, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';
 export type { BranchOptions, CreateOptions } from './create.ts';
 export { Delegations, type OpenDelegation, type Origin } from './delegate/delegate.ts';
+export type { HaltInput, HaltOutcome } from './delegate/halt.ts';
 export {
-  type PropagatedRevocation,
   type Revocation,
   type RevocationInput,
   TrajectoryWrits,
 } from './delegate/revoke.ts';
+export type { Propagated } from './delegate/stops.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export {

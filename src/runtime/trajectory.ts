@@ -10,11 +10,12 @@ import {
   type SliceOf,
   World,
 } from '#kernel';
-import type { EntryRow, Hash, RoleRef } from '#ledger';
+import type { EntryRow, Halt, Hash, RoleRef } from '#ledger';
 import { Approvals } from './approve/approvals.ts';
 import { Resolutions } from './approve/approve.ts';
 import type { TrajectoryContext } from './context.ts';
 import { Delegations } from './delegate/delegate.ts';
+import { type HaltInput, type HaltOutcome, TrajectoryHalts } from './delegate/halt.ts';
 import { TrajectoryWrits } from './delegate/revoke.ts';
 import { Erasures } from './erase/erase.ts';
 import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts';
@@ -68,6 +69,7 @@ export class Trajectory<D extends Domain = Domain> {
   readonly #transactions: TransactionRunner;
   readonly #erasures: Erasures;
   readonly #upgrades: Upgrades;
+  readonly #halts: TrajectoryHalts;
 
   /** `open` opens another trajectory of the same runtime: a child of this trajectory. */
   constructor(
@@ -87,6 +89,7 @@ export class Trajectory<D extends Domain = Domain> {
     this.approvals = new Approvals(this.#writer, resolutions);
     this.delegations = new Delegations(this.#writer, resolutions, children);
     this.writs = new TrajectoryWrits(this.#writer, this.delegations, children);
+    this.#halts = new TrajectoryHalts(this.#writer, this.delegations, children);
     this.#proposals = new Proposals(this.#writer, beliefs, resolutions, effects, this.#ports);
     this.#transactions = new TransactionRunner(this.#writer, this.#proposals, effects);
     this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, resolutions);
@@ -299,6 +302,49 @@ export class Trajectory<D extends Domain = Domain> {
   }
 
   /**
+   * Halts the trajectory: the emergency stop. From this entry on, proposals, approvals,
+   * delegations, erasures and tool transactions throw `halted`, and leave no entry. Revocations,
+   * rejections by counselors and outcomes of effects are still recorded. Effects of committed
+   * transactions end as recorded. Trajectories of open delegations adopt the halt.
+   *
+   * The halt is adjudicated like a proposal, under a writ for `assize.halt` on `halt:TRAJECTORY`.
+   * The writ and all its ancestors must name that action and a scope `halt:…`. A halt never requires
+   * approval, and neither a freeze nor a clock delays it. Halting again returns the earlier entry.
+   *
+   * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`,
+   * `commit_unknown`; ArgumentError `bad_argument`
+   */
+  halt(input: HaltInput): Promise<HaltOutcome> {
+    return this.#halts.change('halt', input);
+  }
+
+  /**
+   * Ends a halt, under a writ that could halt. Trajectories of open delegations adopt it. A halt
+   * that the delegator of this trajectory made is ended there.
+   *
+   * @throws RuntimeError `not_halted`; `halted` if the halt comes from the delegator; the errors of
+   * `halt`
+   */
+  resume(input: HaltInput): Promise<HaltOutcome> {
+    return this.#halts.change('resume', input);
+  }
+
+  /** The halt that stands, or undefined. */
+  get halted(): Halt | undefined {
+    const { halted } = this.#writer.parts.chain;
+    return halted && { ...halted };
+  }
+
+  /**
+   * Adopts a halt or a resume of the delegator.
+   *
+   * @internal
+   */
+  adoptHalt(entryId: Hash): Promise<void> {
+    return this.#halts.adopt(entryId);
+  }
+
+  /**
    * Erases sensitive data. The input selects the data in one or more ways:
    *
    * - paths of the state: the values at or below them, every value ever written there, and the
@@ -362,13 +408,14 @@ export class Trajectory<D extends Domain = Domain> {
 
   /**
    * Finishes work that a crash interrupted between this trajectory and its children. Creates a
-   * child that has no root yet, propagates revocations to children, and concludes children that
-   * have answered. Runs whenever a trajectory is opened.
+   * child that has no root yet, propagates revocations and halts to children, and concludes
+   * children that have answered. Runs whenever a trajectory is opened.
    *
    * @internal
    */
   async completeDelegations(): Promise<void> {
     await this.writs.complete();
+    await this.#halts.complete();
     await this.delegations.complete();
   }
 }

@@ -16,6 +16,7 @@ import { approvalCases } from '../support/ledger/approval-cases.ts';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
 import { desk } from '../support/ledger/desk.ts';
 import { erasureCases, faultsByName, linesOf, readable, verdictsOf } from '../support/ledger/erasure-cases.ts';
+import { haltCases } from '../support/ledger/halt-cases.ts';
 import { importedStore, inheritedCases } from '../support/ledger/inherited-cases.ts';
 import { revocationCases } from '../support/ledger/revocation-cases.ts';
 import { ChainWriter, commitMembers, everyKind, keysOf, rootMembers, salted } from '../support/ledger/rows.ts';
@@ -111,6 +112,16 @@ describe.skipIf(!python)('with python3', () => {
   });
 
   test.each(revocationCases)('revocations: $name', async ({ make, faults }) => {
+    const store = await make();
+    await integrateLog(store);
+    let text = '';
+    for await (const line of exportLines(store)) text += line;
+    const { said } = await verdict(text);
+    expect(said.findings.map(placeAndCode)).toEqual(faults);
+    expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(store));
+  });
+
+  test.each(haltCases)('halts: $name', async ({ make, faults }) => {
     const store = await make();
     await integrateLog(store);
     let text = '';

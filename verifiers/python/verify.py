@@ -48,17 +48,18 @@ LINE_BYTES = 268_435_656
 
 # The ids of the rules of section 5, in the order of the page.
 RULES = frozenset("""
-place.parent place.first place.time place.answered commit.parent-commit commit.frozen commit.direct
+place.parent place.first place.time place.answered place.halted commit.parent-commit commit.frozen commit.direct
 commit.proposal commit.channel commit.expired commit.approvals commit.amended rejection.frozen rejection.direct
 rejection.proposal rejection.reason rejection.counselor rejection.expired rejection.upgraded pending.frozen pending.digest
 pending.direct pending.proposal pending.approved-by pending.counselor start.frozen start.members start.child
 delegation.begins answer.origin answer.open conclusion.start conclusion.task branch.cycle branch.source
-branch.time branch.kind branch.valid root.start root.writ root.begins start.ancestor answer.task
+branch.time branch.kind branch.valid branch.halted root.start root.writ root.begins start.ancestor answer.task
 conclusion.root conclusion.child-head conclusion.answer conclusion.time erasure.form erasure.values
 revocation.form revocation.delegated revocation.source upgrade.form upgrade.from settlement.args settlement.delta settlement.direct
 settlement.decided settlement.unsettled settlement.writ settlement.pending effect.args effect.delta
 effect.channel effect.commit effect.once attempt.form beliefs.partition beliefs.time beliefs.close
 beliefs.insert beliefs.inherit memory.own memory.first memory.unchanged memory.inherited
+halt.form halt.delegated halt.order halt.source
 """.split())
 
 
@@ -602,6 +603,42 @@ def says_revocation(args: Any) -> bool:
             and is_hash(origin["entry_id"]))
 
 
+HALT = "assize.halt"
+STOPS = (REVOKE, HALT)
+
+
+def is_halting(p: Dict[str, Any]) -> bool:
+    return p["kind"] == "commit" and p["action"]["name"] == HALT
+
+
+def is_halt(p: Dict[str, Any]) -> bool:
+    """Whether a commit of assize.halt is one (rules 5.12, the form)."""
+    return (says_halt(p["action"]["args"]) and "resolves" not in p and not p["budget_cost"]
+            and not p["observations"] and p["delta"] == {"state": [], "effects": [], "beliefs": []})
+
+
+def says_halt(args: Any) -> bool:
+    """Whether arguments are those of a halt or a resume."""
+    needed = {"does", "reason", "principal"}
+    if type(args) is not dict or not needed <= args.keys() <= needed | {"from", "remains"}:
+        return False
+    origin = args.get("from", {"trajectory_id": "", "entry_id": "0" * 64})
+    return (args["does"] in ("halt", "resume") and type(args["reason"]) is str and type(args["principal"]) is str
+            and type(args.get("remains", True)) is bool and args.get("remains", True)
+            and ("remains" not in args or args["does"] == "resume") and type(origin) is dict
+            and origin.keys() == {"trajectory_id", "entry_id"} and type(origin["trajectory_id"]) is str
+            and is_hash(origin["entry_id"]))
+
+
+def passes_halt(p: Dict[str, Any]) -> bool:
+    """Whether a halted chain takes an entry (rule place.halted)."""
+    if p["kind"] == "commit":
+        return is_halting(p) or is_revoking(p) or is_settling(p)
+    if p["kind"] == "rejection":
+        return "resolves" in p or is_abandoning(p) or p["intent"]["action"] in STOPS
+    return p["kind"] == "pending_approval" and is_effect_waiting(p)
+
+
 SETTLE = "assize.settle"
 NO_DELTA = {"state": [], "effects": [], "beliefs": []}
 ABSENT_WITHOUT = {"by", "cost", "answered"}
@@ -726,6 +763,11 @@ def is_abandonment(p: Dict[str, Any]) -> bool:
 def is_office(root: Dict[str, Any], revoked: str) -> bool:
     """Whether a root writ is for revoking a writ of its issuer, by name (section 8)."""
     return REVOKE in root.get("actions", ()) and any("writ:" + w in root.get("scopes", ()) for w in (revoked, "*", "**"))
+
+
+def names_halt(writ: Dict[str, Any]) -> bool:
+    """Whether a writ names the right to halt (section 8)."""
+    return HALT in writ.get("actions", ()) and any(scope.startswith("halt:") for scope in writ.get("scopes", ()))
 
 
 def named_writs(p: Dict[str, Any]) -> List[str]:
@@ -907,6 +949,8 @@ class Chain:
         self.source: Optional[Tuple[str, str]] = None    # of a branch: trajectory and entry
         self.writs: Dict[str, int] = {}                  # writs that are named: index of the first that does
         self.revoked: List[Tuple[int, str, str, bool]] = []  # index, writ_id, the writ revoked, taken over
+        self.halts: Dict[str, str] = {}                  # the halts that stand: own, above; their entries
+        self.halting: List[Tuple[int, str, bool, bool]] = []  # index, writ_id, taken over, halted after it
         self.inherited: Set[str] = set()                 # of a branch: what was revoked where it begins
         # Before, between and after those: writs that are named, and that are delegated: index of the first that does.
         self.named: List[Dict[str, int]] = [{}]
@@ -933,6 +977,7 @@ class Chain:
         obey("place.first", (kind in ("root", "branch")) == (self.seq == 0), "%s at seq %d" % (kind, self.seq))
         obey("place.time", p["at"] >= self.at, "at is before that of the entry before")
         obey("place.answered", not self.answered, "the trajectory was answered")
+        obey("place.halted", not self.halts or passes_halt(p), "the trajectory is halted")
         if kind == "root":
             self.last_commit, self.delegated_from, self.domain = id, p.get("delegated_from"), p["domain"]
         elif kind == "branch":
@@ -993,6 +1038,9 @@ class Chain:
         if is_revoking(p):
             obey("revocation.form", is_revocation(p), "no revocation", "malformed")
             self.check_revocation(p)
+        elif is_halting(p):
+            obey("halt.form", is_halt(p), "no halt", "malformed")
+            self.check_halt(id, p)
         else:
             self.check_frozen("commit.frozen", p)
         self.check_beliefs(p)
@@ -1017,7 +1065,7 @@ class Chain:
         self.last_commit = id
         if p["delta"]["effects"]:
             self.unsettled[id] = (p["writ_id"], {effect["id"] for effect in p["delta"]["effects"]})
-        if not is_revoking(p):
+        if not is_revoking(p) and not is_halting(p):
             self.use(p["writ_id"])
 
     def check_amendment(self, pending: Pending, p: Dict[str, Any]) -> None:
@@ -1123,6 +1171,23 @@ class Chain:
         obey("upgrade.from", args["to"]["name"] == self.domain["name"], "to another domain")
         self.domain, self.upgraded = args["to"], p["seq"]
 
+    def check_halt(self, id: str, p: Dict[str, Any]) -> None:
+        """Rules 5.12 within one trajectory, and what stands after it."""
+        args, above = p["action"]["args"], (self.delegated_from or {}).get("trajectory_id")
+        obey("halt.delegated", "from" not in args or args["from"]["trajectory_id"] == above,
+             "taken over from where it was not delegated")
+        same, other = ("above", "own") if "from" in args else ("own", "above")
+        obey("halt.order", (args["does"] == "halt") != (same in self.halts), "it does not take turns")
+        obey("halt.order", args["does"] == "halt" or ("remains" in args) == (other in self.halts),
+             "it says wrongly whether another halt stands")
+        if args["does"] == "halt":
+            self.halts[same] = id
+        else:
+            del self.halts[same]
+        if "from" not in args:
+            self.use(p["writ_id"])
+        self.halting.append((self.seq, p["writ_id"], "from" in args, bool(self.halts)))
+
     def check_revocation(self, p: Dict[str, Any]) -> None:
         args = p["action"]["args"]
         above = (self.delegated_from or {}).get("trajectory_id")
@@ -1141,7 +1206,8 @@ class Chain:
         if is_abandoning(p):
             obey("attempt.form", is_abandonment(p), "not what an attempt did", "malformed")
             self.charge(p, intent["args"]["effects"])
-        if reason not in ("expired", "upgraded") and intent["action"] not in (REVOKE, UPGRADE) and not is_abandoning(p):
+        goes_on = reason in ("expired", "upgraded") or intent["action"] in STOPS or intent["action"] == UPGRADE
+        if not goes_on and not is_abandoning(p):
             self.check_frozen("rejection.frozen", p)
         if "resolves" not in p:
             obey("rejection.direct", reason not in ("counselor_rejected", "expired", "upgraded"),
@@ -1175,7 +1241,7 @@ class Chain:
         effect = self.check_effect_pending(p) if is_effect_waiting(p) else None
         if effect is None:
             self.check_frozen("pending.frozen", p)
-        obey("pending.frozen", p["proposal"]["action"]["name"] != REVOKE, "a revocation waits")
+        obey("pending.frozen", p["proposal"]["action"]["name"] not in STOPS, "a revocation or halt waits")
         obey("pending.digest", p["head"] == p["parent"], "head is not parent")
         obey("pending.digest", p["digest"] == hash_of(p["proposal"]), "digest is not the hash of the proposal")
         obey("pending.digest", p["reason"] != "irreversible" or p["proposal"]["delta"]["effects"] != [],
@@ -1510,7 +1576,7 @@ class Verifier:
         idle = kind in ("rejection", "pending_approval") or kind == "commit" and payload["delta"]["state"] == []
         if is_erasing(payload):
             self.erasures.setdefault(id, (chain, len(chain.marks)))
-        idle = idle and not is_erasing(payload) and not is_revoking(payload)
+        idle = idle and not is_erasing(payload) and not is_revoking(payload) and not is_halting(payload)
         if kind == "commit" and payload["delta"]["beliefs"]:
             chain.believes.append(len(chain.marks))
             idle = False
@@ -1631,6 +1697,8 @@ class Verifier:
                             self.check_erasure(chain, p)
                         elif is_revoking(p):
                             self.check_taken_over(p)
+                        elif is_halting(p):
+                            self.check_halted_above(p)
                         self.check_memories(chain, p)
                     elif p["kind"] == "delegation":
                         self.check_delegation(chain, p, index)
@@ -1645,6 +1713,9 @@ class Verifier:
             # ASSUMED: all of `writs` is looked at, as if the entry at seq 0 named it (section 8 does not say so).
             for id, index in [(id, 0) for id in own] + list(chain.writs.items()):
                 self.check_writ(chain, id, own, index)
+            for index, by, taken_over, _ in chain.halting:
+                self.check_writ(chain, by, own, index)
+                self.check_halting(by, own, first if taken_over else None)
             gone = set(chain.inherited)
             for stage, (named, started) in enumerate(zip(chain.named, chain.started)):
                 if stage > 0:
@@ -1706,6 +1777,17 @@ class Verifier:
             obey("revocation.source", is_revoking(there) and says_revocation(there["action"]["args"])
                  and all(there["action"]["args"][m] == args[m] for m in ("writ", "reason")), "not what was revoked")
             obey("revocation.source", there["at"] <= p["at"], "taken over before it was revoked")
+
+    def check_halted_above(self, p: Dict[str, Any]) -> None:
+        """Rules 5.12 for what was halted or resumed in another trajectory."""
+        args = p["action"]["args"]
+        if "from" in args:
+            there = self.entry_of("halt.source", args["from"]["trajectory_id"], args["from"]["entry_id"])
+            obey("halt.source", is_halting(there) and says_halt(there["action"]["args"])
+                 and "remains" not in there["action"]["args"]
+                 and all(there["action"]["args"][m] == args[m] for m in ("does", "reason", "principal")),
+                 "not what was halted or resumed")
+            obey("halt.source", there["at"] <= p["at"], "taken over before its source")
 
     def names_of(self, change: Dict[str, Any]) -> Optional[Names]:
         """What the partition of a change stands for; None where that was erased."""
@@ -1839,6 +1921,13 @@ class Verifier:
         must(by in above[1:] or by != revoked and len(mine) == 1 and root["issuer"] == my_root["issuer"]
              and is_office(my_root, revoked), "the writ %s does not stand above %s" % (by, revoked))
 
+    def check_halting(self, by: str, own: Dict[str, Any], first: Optional[str]) -> None:
+        """Who halts has the right to (section 8); `first`: the delegated writ, where it was taken over."""
+        if first is not None:
+            return must(by == first, "not under the delegated writ")
+        line = [own[id] if id in own else self.cached_blob(id) for id in self.lineage(by, own)]
+        must(all(names_halt(writ) for writ in line), "the writ %s does not give the right to halt" % by)
+
     def entry_of(self, rule: str, name: str, id: str) -> Dict[str, Any]:
         """An entry of another trajectory that is named, by a rule."""
         chain = self.chains.get(name)
@@ -1859,6 +1948,8 @@ class Verifier:
         source = self.chains[name]                       # not done: sources that go round in a circle
         obey("branch.valid", source.done and source.find(id) < source.verified, "the source is not valid up to " + id,
              "source_missing")
+        stood = [halted for index, _, _, halted in source.halting if index <= source.find(id)]
+        obey("branch.halted", not stood or not stood[-1], "the source is halted at %s" % id)
         chain.inherited = source.inherited | {gone for index, _, gone, _ in source.revoked if index <= source.find(id)}
         self.wanted[key] -= 1
         return self.shared[key] if self.wanted[key] else self.shared.pop(key)

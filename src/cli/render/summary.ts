@@ -3,6 +3,8 @@ import type { EntryRow } from '#ledger';
 import {
   type EntryKind,
   erasureArgs,
+  type HaltArgs,
+  haltArgs,
   isBlobRef,
   isErasure,
   type Patch,
@@ -120,12 +122,14 @@ function ruledOf(
 const STEPS = { start: 'delegated', answer: 'answered', conclusion: 'concluded' } as const;
 
 /**
- * The revoked, erased or settled items, with the reason. The state shows the changes of other
+ * The halt, or the revoked, erased or settled items, with the reason. The state shows the changes of other
  * actions.
  */
 function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | undefined {
   const revoked = revocationArgs(payload);
   if (revoked !== undefined) return `writ ${shortId(revoked.writ)}: ${revoked.reason}`;
+  const halt = haltArgs(payload);
+  if (halt !== undefined) return haltedOf(halt);
   const settlement = settlementArgs(payload);
   if (settlement !== undefined) return `${settledOf(settlement)}${undoingOf(payload)}`;
   return isErasure(payload) && !isBlobRef(payload.action.args) ? erasureArgs(payload.action.args)?.reason : undefined;
@@ -137,6 +141,13 @@ function amendmentOf({ amended }: Extract<Payload, { kind: 'commit' }>): string 
   const { difference } = amended;
   const paths = Array.isArray(difference) ? (difference as readonly Partial<Patch>[]).map(({ path = '' }) => path) : [];
   return ['amended', ...paths].join(' ');
+}
+
+/** `halted by security: REASON`; for an adopted halt, its origin. */
+function haltedOf({ does, principal, reason, from, remains }: HaltArgs): string {
+  const origin = from === undefined ? '' : `, in ${from.trajectory_id}`;
+  const still = remains === true ? ' (another halt stands)' : '';
+  return `${does === 'halt' ? 'halted' : 'resumed'} by ${principal}${origin}: ${reason}${still}`;
 }
 
 /** `applied 3 effects`; for a decision, its result. */

@@ -14,10 +14,10 @@ import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import type { Container } from '../state/view.ts';
 import type { Rejected } from './adjudicate.ts';
 import { counselorKind } from './channel.ts';
+import { neverWaits } from './at-once.ts';
 import { authorised } from './compile.ts';
 import type { Authority, Compiled } from './compiled.ts';
 import { detailOf, type detectionVector } from './full-check.ts';
-import { neverWaits } from './revoke.ts';
 import { World } from './world.ts';
 
 /**

@@ -2,6 +2,7 @@ import { isBlobRef } from './blob.ts';
 import type { CommitPayload, DelegatedFrom, Payload } from './entry.ts';
 import type { Hash } from './hash.ts';
 import { isHash } from './is-hash.ts';
+import { hasMembers, isEntryName } from './members.ts';
 
 /**
  * The built-in action that permanently revokes a writ and its descendants with its commit
@@ -55,17 +56,5 @@ function isRevocationArgs(args: unknown): args is RevocationArgs {
   if (isBlobRef(args) || !hasMembers(args, ['writ', 'reason'], ['from'])) return false;
   const { writ, reason, from } = args as unknown as RevocationArgs;
   if (!isHash(writ) || typeof reason !== 'string') return false;
-  if (from === undefined) return true;
-  return (
-    hasMembers(from, ['trajectory_id', 'entry_id']) && typeof from.trajectory_id === 'string' && isHash(from.entry_id)
-  );
-}
-
-function hasMembers(value: unknown, required: readonly string[], optional: readonly string[] = []): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const names = Object.keys(value);
-  return (
-    required.every((name) => names.includes(name)) &&
-    names.every((name) => required.includes(name) || optional.includes(name))
-  );
+  return from === undefined || isEntryName(from);
 }

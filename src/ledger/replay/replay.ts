@@ -6,6 +6,7 @@ import type { BranchPayload, CommitPayload, DomainRef, Entry, EntryRow, Payload,
 import { checkRow } from '../entry/entry-text.ts';
 import { isErasure } from '../entry/erasure.ts';
 import type { PartitionName } from '../entry/fact-rows.ts';
+import type { Halt } from '../entry/halt.ts';
 import type { BlobRef, Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { changesOf, positionsOf, valuesIn } from '../entry/references.ts';
@@ -63,11 +64,12 @@ export interface Replayed {
   readonly fold: Folded;
 }
 
-/** The values that a branch inherits at its branch point. */
-interface BranchPoint {
+/** The values that a branch inherits at its branch point, and the halt that stands there. */
+export interface BranchPoint {
   readonly fold: Folded;
   readonly revoked: ReadonlySet<Hash>;
   readonly domain: DomainRef;
+  readonly halted: Halt | undefined;
 }
 
 /** A fold of a trajectory up to an entry at or before this seq. The caller owns the fold. */
@@ -171,12 +173,13 @@ export class Replayer {
   }
 
   /**
-   * The writs revoked in a trajectory before an entry, including inherited revocations.
+   * The writs revoked in a trajectory before an entry, including inherited revocations, and the
+   * halt that stands after it.
    *
    * @throws LedgerFault
    */
-  async revokedAt(trajectoryId: string, entryId: Hash): Promise<ReadonlySet<Hash>> {
-    return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).revoked;
+  async stoppedAt(trajectoryId: string, entryId: Hash): Promise<Pick<BranchPoint, 'revoked' | 'halted'>> {
+    return this.#pointAt(trajectoryId, entryId, [trajectoryId]);
   }
 
   /**
@@ -192,7 +195,7 @@ export class Replayer {
     let point = this.#points.get(entryId);
     if (point === undefined) {
       const { chain, fold } = await this.#replayUntil(trajectoryId, entryId, path);
-      point = { fold, revoked: chain.revoked, domain: chain.domain as DomainRef };
+      point = { fold, revoked: chain.revoked, halted: chain.halted, domain: chain.domain as DomainRef };
       this.#keep(entryId, point);
     }
     return point;
@@ -315,11 +318,15 @@ export class Replayer {
       throw broken(entry, 'branch.kind', 'a branch must start at a commit, root or branch entry');
     }
 
+    let point: BranchPoint;
     try {
-      return await this.#pointAt(trajectoryId, sourceId, [...path, trajectoryId]);
+      point = await this.#pointAt(trajectoryId, sourceId, [...path, trajectoryId]);
     } catch (error) {
       throw unsound(entry, 'branch.valid', error);
     }
+    if (point.halted !== undefined)
+      throw broken(entry, 'branch.halted', `${trajectoryId} is halted at ${sourceId} by ${point.halted.id}`);
+    return point;
   }
 
   #soundSource(entry: Entry, row: EntryRow): Entry {

@@ -3,6 +3,7 @@ import { parseStrict, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from '../entry/blob.ts';
 import type { Amounts, CommitPayload, Entry, Payload } from '../entry/entry.ts';
 import { isErasure } from '../entry/erasure.ts';
+import { isHalt } from '../entry/halt.ts';
 import type { Hash } from '../entry/hash.ts';
 import type { Patch } from '../entry/patch.ts';
 import { valuesIn } from '../entry/references.ts';
@@ -117,12 +118,13 @@ export function refersInFold({ delta }: CommitPayload): boolean {
 
 /**
  * Whether an entry of the two frequent kinds needs more reads than its fold. True if arguments or
- * observations are blobs, and for erasures, revocations, changes of facts and effects.
+ * observations are blobs, and for erasures, revocations, halts, changes of facts and effects.
  */
 export function refersBesideFold(payload: Extract<Payload, { kind: 'commit' | 'rejection' }>): boolean {
   const { args, observations } =
     payload.kind === 'commit' ? { args: payload.action.args, observations: payload.observations } : payload.intent;
-  const isBuiltIn = isErasure(payload) || isRevocation(payload) || isUpgrade(payload) || isSettlement(payload);
+  const isStop = isRevocation(payload) || isHalt(payload) || isUpgrade(payload);
+  const isBuiltIn = isErasure(payload) || isStop || isSettlement(payload);
   const hasMore = payload.kind === 'commit' && (payload.delta.effects.length > 0 || payload.delta.beliefs.length > 0);
   return isBuiltIn || hasMore || isBlobRef(args) || observations.some(({ value }) => isBlobRef(value));
 }

@@ -12,6 +12,7 @@ import type {
   ProposalRecord,
   RejectionPayload,
 } from '../entry/entry.ts';
+import { HALT_ACTION, type Halt, type HaltPayload, haltFault, isHalt, passesHalt } from '../entry/halt.ts';
 import type { Hash } from '../entry/hash.ts';
 import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from '../entry/revocation.ts';
 import type { VerifiedRun } from '../entry/run.ts';
@@ -57,10 +58,24 @@ export interface ChainState {
   /** The domain in force. */
   readonly domain: DomainRef;
   readonly upgraded?: LastUpgrade;
+  readonly halts?: Halts;
+  readonly resumed?: Resumed;
+}
+
+/** The halts that stand: of a principal here, and of the delegator. */
+export interface Halts {
+  readonly own?: Halt;
+  readonly above?: Halt;
 }
 
 /** The entry that put the domain in force, if it is not the first entry. */
 export interface LastUpgrade {
+  readonly id: Hash;
+  readonly seq: number;
+}
+
+/** The entry that ended the last halt. */
+export interface Resumed {
   readonly id: Hash;
   readonly seq: number;
 }
@@ -106,6 +121,8 @@ export class Chain {
   domain: DomainRef | undefined;
   /** The last upgrade of the domain. */
   upgraded: LastUpgrade | undefined;
+  halts: Halts = {};
+  resumed: Resumed | undefined;
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
@@ -128,6 +145,8 @@ export class Chain {
     chain.answered = state.answered;
     chain.domain = state.domain;
     chain.upgraded = state.upgraded;
+    chain.halts = state.halts ?? {};
+    chain.resumed = state.resumed;
     return chain;
   }
 
@@ -148,6 +167,8 @@ export class Chain {
       ...(this.answered === undefined ? {} : { answered: this.answered }),
       domain: this.domain as DomainRef,
       ...(this.upgraded === undefined ? {} : { upgraded: this.upgraded }),
+      ...(this.halted === undefined ? {} : { halts: this.halts }),
+      ...(this.resumed === undefined ? {} : { resumed: this.resumed }),
     };
   }
 
@@ -163,6 +184,8 @@ export class Chain {
     copy.answered = this.answered;
     copy.domain = this.domain;
     copy.upgraded = this.upgraded;
+    copy.halts = this.halts;
+    copy.resumed = this.resumed;
     for (const [id, pending] of this.open) copy.open.set(id, pending);
     for (const [id, delegation] of this.delegated) copy.delegated.set(id, delegation);
     for (const child of this.children) copy.children.add(child);
@@ -195,6 +218,7 @@ export class Chain {
         this.lastCommit = entry.id;
         if (isRevocation(payload)) this.revoked.add(payload.action.args.writ);
         if (isUpgrade(payload)) this.upgraded = { id: entry.id, seq: entry.seq };
+        if (isHalt(payload)) this.#moveHalts(entry.id, payload);
         if (isSettlement(payload)) this.unsettled.settle(payload.action.args.settled);
         else this.unsettled.record(entry.id, payload);
         if (payload.resolves !== undefined) this.open.delete(payload.resolves);
@@ -225,7 +249,7 @@ export class Chain {
   join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: VerifiedRun): boolean {
     const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
     const commits = parentCommit === undefined || parentCommit === this.lastCommit;
-    const stands = this.frozenBy() !== undefined || this.answered !== undefined;
+    const stands = this.frozenBy() !== undefined || this.answered !== undefined || this.halted !== undefined;
     if (!follows || !commits || stands) return false;
     this.head = head;
     this.seq = seq + count;
@@ -237,6 +261,11 @@ export class Chain {
   /** The pending approval that currently freezes the whole state, if any. */
   frozenBy(): Hash | undefined {
     return this.open.freezing;
+  }
+
+  /** The halt that stands; the own one if there are two. */
+  get halted(): Halt | undefined {
+    return this.halts.own ?? this.halts.above;
   }
 
   #checkPlace(entry: Entry): void {
@@ -261,6 +290,9 @@ export class Chain {
 
     if (this.answered !== undefined)
       throw this.#broken(entry, 'place.answered', `no entry may follow the final answer ${this.answered}`);
+
+    if (this.halted !== undefined && !passesHalt(entry.payload))
+      throw this.#broken(entry, 'place.halted', `the trajectory is halted by ${this.halted.id}`);
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {
@@ -277,6 +309,7 @@ export class Chain {
       return;
     }
     if (isRevocation(payload)) this.#checkRevocation(entry, payload);
+    else if (isHalt(payload)) this.#checkHalt(entry, payload);
     else this.#checkFrozen(entry, 'commit.frozen', resolves);
 
     const wrong = beliefsFault(payload.delta.beliefs, payload.at);
@@ -370,8 +403,8 @@ export class Chain {
     const { resolves, approved_by: given, reason, proposal } = payload;
     if (isEffectPending(payload)) this.#checkEffectPending(entry, payload);
     else this.#checkFrozen(entry, 'pending.frozen', resolves);
-    if (proposal.action.name === REVOKE_ACTION)
-      throw this.#broken(entry, 'pending.frozen', 'a revocation cannot be pending');
+    if (STOPS.has(proposal.action.name))
+      throw this.#broken(entry, 'pending.frozen', `a commit of ${proposal.action.name} cannot be pending`);
 
     if (payload.head !== entry.parent)
       throw this.#broken(entry, 'pending.digest', 'a pending approval was adjudicated on another head');
@@ -439,6 +472,31 @@ export class Chain {
     const { from } = payload.action.args;
     if (from !== undefined && from.trajectory_id !== this.delegatedFrom?.trajectory_id)
       throw this.#broken(entry, 'revocation.delegated', `this trajectory was not delegated from ${from.trajectory_id}`);
+  }
+
+  #checkHalt(entry: Entry, payload: HaltPayload): void {
+    const malformed = haltFault(payload);
+    if (malformed !== undefined) throw this.#malformed(entry, { rule: 'halt.form', detail: malformed });
+
+    const { does, from, remains = false } = payload.action.args;
+    if (from !== undefined && from.trajectory_id !== this.delegatedFrom?.trajectory_id)
+      throw this.#broken(entry, 'halt.delegated', `this trajectory was not delegated from ${from.trajectory_id}`);
+
+    const { own, above } = this.halts;
+    const [same, other] = from === undefined ? [own, above] : [above, own];
+    if ((does === 'halt') === (same !== undefined))
+      throw this.#broken(entry, 'halt.order', does === 'halt' ? 'the halt stands already' : 'no halt stands to resume');
+    if (does === 'resume' && remains !== (other !== undefined))
+      throw this.#broken(entry, 'halt.order', 'it does not say correctly whether another halt stands');
+  }
+
+  #moveHalts(id: Hash, { seq, at, action }: HaltPayload): void {
+    const { does, from, reason, principal } = action.args;
+    const { own, above } = this.halts;
+    const [same, other] = from === undefined ? (['own', { above }] as const) : (['above', { own }] as const);
+    const stands = does === 'halt' ? { [same]: { id, seq, at, reason, principal } } : {};
+    this.halts = Object.fromEntries(Object.entries({ ...other, ...stands }).filter(([, halt]) => halt !== undefined));
+    if (this.halted === undefined) this.resumed = { id, seq };
   }
 
   /**
@@ -572,7 +630,9 @@ export class Chain {
 
 /** The reasons and the built-in actions of rejections that a freeze does not stop. */
 const GOING_ON: ReadonlySet<RejectionPayload['reason']> = new Set(['expired', 'upgraded']);
-const UNFROZEN: ReadonlySet<string> = new Set([REVOKE_ACTION, UPGRADE_ACTION]);
+const UNFROZEN: ReadonlySet<string> = new Set([REVOKE_ACTION, HALT_ACTION, UPGRADE_ACTION]);
+/** The actions that stop authority or work. No freeze delays them, and none of them waits. */
+const STOPS: ReadonlySet<string> = new Set([REVOKE_ACTION, HALT_ACTION]);
 
 /** @throws LedgerFault for an entry that cannot be open */
 function payloadOf<Kind extends 'pending_approval' | 'delegation'>(

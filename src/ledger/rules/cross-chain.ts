@@ -1,6 +1,7 @@
 import { canonicalize } from '#canon';
 import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, RootPayload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
+import { type HaltPayload, haltArgs, isHalt } from '../entry/halt.ts';
 import type { Hash } from '../entry/hash.ts';
 import { type MemoryOf, memoryOf } from '../entry/memory-of.ts';
 import { isRevocation, type RevocationPayload, revocationArgs } from '../entry/revocation.ts';
@@ -17,7 +18,7 @@ import { type Chain, delegationIdentity } from './chain.ts';
  * - delegations form no cycle, over any number of trajectories;
  * - a final answer belongs to the delegated task;
  * - a conclusion pins the child's final answer to this start, and repeats its content exactly;
- * - an adopted revocation repeats its source, and is not older;
+ * - an adopted revocation, or halt, repeats its source, and is not older;
  * - changes of facts in a commit belong to the memory of its trajectory.
  *
  * Only single entries of other chains are read. Their soundness is checked by their own
@@ -44,6 +45,7 @@ export class CrossChainRules {
       else if (payload.child_trajectory_id === entry.trajectory_id) await this.#checkAnswer(entry, payload);
       else await this.#checkConclusion(entry, payload, payload.concludes);
     } else if (isRevocation(payload)) await this.#checkTakenOver(entry, payload);
+    else if (isHalt(payload)) await this.#checkHalt(entry, payload);
   }
 
   /**
@@ -123,6 +125,16 @@ export class CrossChainRules {
     if (said?.writ !== writ || said.reason !== reason)
       throw broken(entry, 'revocation.source', `${from.entry_id} does not revoke ${writ} in this way`);
     if (there.at > at) throw broken(entry, 'revocation.source', 'it is adopted before it was revoked');
+  }
+
+  async #checkHalt(entry: Entry, { action, at }: HaltPayload): Promise<void> {
+    const { does, reason, principal, from } = action.args;
+    if (from === undefined) return;
+    const { payload: there } = await this.#entryOf(entry, 'halt.source', from.trajectory_id, from.entry_id);
+    const said = haltArgs(there);
+    if (said?.does !== does || said.reason !== reason || said.principal !== principal || said.remains === true)
+      throw broken(entry, 'halt.source', `${from.entry_id} does not ${does} in this way`);
+    if (there.at > at) throw broken(entry, 'halt.source', 'it is adopted before its source');
   }
 
   async #startOf(entry: Entry, rule: RuleId, { trajectory_id, entry_id }: DelegatedFrom): Promise<DelegationPayload> {

@@ -333,10 +333,10 @@ export class Resolutions {
     );
   }
 
-  /** A pending proposal that has expired by now. */
+  /** A pending proposal that has expired by now. A halted trajectory records no expiry. */
   expired(): ExpiredPending | undefined {
     const { chain } = this.#writer.parts;
-    if (chain.open.size === 0) return undefined;
+    if (chain.open.size === 0 || chain.halted !== undefined) return undefined;
     const at = this.#writer.now();
     const found = chain.open.dueAt(at);
     return found && { id: found[0], pending: found[1], at };
@@ -367,10 +367,12 @@ export class Resolutions {
         if (await writer.isBehind()) return undefined;
         throw notPending(pendingId, await this.#endOf(pendingId), isAnswering(input));
       }
+      if (!moves.undelayed) writer.refuseIfHalted();
       const step = await prepare(this.#pendingOf(pendingId, input));
       return () => {
         // The proposal may have been resolved while the step was being prepared.
         if (!isOpen()) return undefined;
+        if (!moves.undelayed) writer.refuseIfHalted();
         const pending = this.#pendingOf(pendingId, input);
         const at = moves.undelayed ? writer.undelayedNow() : writer.now();
         const expired = pending.expires !== undefined && at >= pending.expires;

@@ -1,5 +1,6 @@
 import {
   createWritVerifier,
+  mayHalt,
   mayRevoke,
   parseWrit,
   type Writ,
@@ -15,9 +16,11 @@ import {
   type DelegationPayload,
   type Entry,
   type FaultCode,
+  type HaltPayload,
   type Hash,
   type Instant,
   isEffectEntry,
+  isHalt,
   isRevocation,
   LedgerFault,
   type RevocationPayload,
@@ -53,6 +56,13 @@ interface RecordedRevocation {
   readonly isAdopted: boolean;
 }
 
+/** A halt or resume: the writ that authorises it, or the delegated writ if it was adopted. */
+interface RecordedHalt {
+  readonly seq: number;
+  readonly by: Hash;
+  readonly isAdopted: boolean;
+}
+
 /**
  * The amounts spent and reserved between two stage boundaries: a conclusion of a delegation, which
  * refunds, or a revocation. Within one stage budgets and rights only shrink, so the order in it
@@ -62,6 +72,7 @@ interface BudgetStage {
   readonly refund?: { readonly seq: number; readonly writ: Writ; readonly spent: Amounts };
   readonly revoked?: RecordedRevocation;
   readonly started: StartedDelegation[];
+  readonly halts: RecordedHalt[];
   readonly accounts: Map<Hash, Account>;
   /**
    * Costs of compensations. They are booked only up to the remaining budget, so after everything
@@ -74,7 +85,7 @@ interface BudgetStage {
  * The part of replay that checks authority (docs/decisions/013-log-and-replay.md). Every writ of a
  * commit, open approval or delegation must be in the ledger, signed, attenuated from a root, and
  * for this trajectory. Spent and reserved amounts never exceed a writ's budget. Nothing was done
- * under a revoked writ, and the revoking principal had the right to revoke. A final answer states
+ * under a revoked writ, and revoking and halting principals had the right to it. A final answer states
  * the amounts spent before it.
  *
  * Outcomes of effects are recorded under no writ, also after a revocation; the cost of
@@ -90,6 +101,8 @@ export class AuthorityFold {
   readonly #sound: Set<Hash> = new Set();
   /** One verifier per issuer of roots. */
   readonly #verifiers: Map<string, WritVerifier> = new Map();
+  /** Where the halts that stand come from. */
+  readonly #halts: Set<'own' | 'above'> = new Set();
   #answer: { readonly seq: number; readonly spent: Amounts } | undefined;
 
   /** `from`: continues from the result of another fold, and changes it. */
@@ -116,6 +129,7 @@ export class AuthorityFold {
       this.#try(seq, 'writ_tampered', () => this.#writs.bind(payload.writs));
     } else if (isEffectEntry(payload)) this.#noteUndoing(seq, undoingCostsOf(payload));
     else if (isRevocation(payload)) this.#noteRevocation(payload);
+    else if (isHalt(payload)) this.#noteHalt(payload);
     else if (payload.kind === 'commit') this.#spend(seq, payload.writ_id, payload.budget_cost);
     else if (payload.kind === 'pending_approval') this.#spend(seq, payload.proposal.writ_id, {});
     else if (payload.kind === 'delegation') this.#noteDelegation(entry as Entry<DelegationPayload>);
@@ -128,7 +142,7 @@ export class AuthorityFold {
 
   /** The writs with their budgets, after the last entry. @throws LedgerFault */
   async settle(blob: (hash: Hash) => Promise<string | undefined>): Promise<Writs> {
-    for (const { refund, revoked, started, accounts, compensationCosts } of this.#stages) {
+    for (const { refund, revoked, started, halts, accounts, compensationCosts } of this.#stages) {
       if (refund !== undefined) {
         const { seq, writ, spent } = refund;
         this.#try(seq, 'overspent', () => this.#writs.settle(writ, spent));
@@ -138,6 +152,7 @@ export class AuthorityFold {
         await this.#check(seq, id, blob);
         this.#checkStands(seq, id);
       }
+      for (const halt of halts) await this.#checkHalt(halt, blob);
       for (const start of started) this.#checkDelegated(start);
       for (const [id, { seq, spent }] of accounts) {
         this.#try(seq, 'overspent', () => this.#writs.book(id, Object.fromEntries(spent)));
@@ -170,6 +185,21 @@ export class AuthorityFold {
     return found;
   }
 
+  /** The children of open delegations. */
+  openChildren(): readonly string[] {
+    return [...this.#open.values()].map(({ child }) => child);
+  }
+
+  /** Whether a halt stands after the last entry. */
+  get isHalted(): boolean {
+    return this.#halts.size > 0;
+  }
+
+  /** Whether the last entries agree with a delegator that is halted, or is not. */
+  agreesWithHalt(isHaltedAbove: boolean): boolean {
+    return this.#answer !== undefined || this.#halts.has('above') === isHaltedAbove;
+  }
+
   /**
    * Whether, after `settle`, nothing more is done here under any of these writs: the trajectory has
    * ended, or one of them is revoked.
@@ -184,6 +214,15 @@ export class AuthorityFold {
     const isTakenOver = from !== undefined;
     if (!isTakenOver) this.#spend(seq, by, {});
     this.#stages.push(newStage({ revoked: { seq, by, writ, isAdopted: isTakenOver } }));
+  }
+
+  /** A halt or resume needs a valid writ with the right to halt, unless it was adopted. */
+  #noteHalt({ seq, writ_id: by, action }: HaltPayload): void {
+    const { does, from } = action.args;
+    const isAdopted = from !== undefined;
+    this.#halts[does === 'halt' ? 'add' : 'delete'](isAdopted ? 'above' : 'own');
+    if (!isAdopted) this.#spend(seq, by, {});
+    this.#stage.halts.push({ seq, by, isAdopted });
   }
 
   #noteUndoing(seq: number, costs: UndoingCosts | undefined): void {
@@ -245,6 +284,15 @@ export class AuthorityFold {
       : mayRevoke(this.#writs.get(by) as WritChain, revoked);
     if (!isAbove) throw this.#fault(seq, 'rule_broken', `the holder of the writ ${by} is not an ancestor of ${id}`);
     this.#writs.revoked.add(id);
+  }
+
+  async #checkHalt(
+    { seq, by, isAdopted }: RecordedHalt,
+    blob: (hash: Hash) => Promise<string | undefined>,
+  ): Promise<void> {
+    await this.#check(seq, by, blob);
+    const isRight = isAdopted ? by === this.#writs.delegated : mayHalt(this.#writs.get(by) as WritChain);
+    if (!isRight) throw this.#fault(seq, 'rule_broken', `the writ ${by} does not give the right to halt`);
   }
 
   #checkStands(seq: number, id: Hash): void {
@@ -330,5 +378,5 @@ function startedBy({ seq, at, child_trajectory_id: child, writ }: DelegationPayl
 }
 
 function newStage(begins: Pick<BudgetStage, 'refund' | 'revoked'> = {}): BudgetStage {
-  return { ...begins, started: [], accounts: new Map(), compensationCosts: [] };
+  return { ...begins, started: [], halts: [], accounts: new Map(), compensationCosts: [] };
 }

@@ -12,6 +12,12 @@ export interface ChildTrajectory {
     /** Records a revocation of the parent in the child. */
     adopt(entryId: Hash): Promise<unknown>;
   };
+  /**
+   * Records a halt or a resume of the parent in the child.
+   *
+   * @internal
+   */
+  adoptHalt(entryId: Hash): Promise<void>;
 }
 
 /**

@@ -107,7 +107,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
    *
    * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
    * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`,
-   * `concluded`, `conflict`, `commit_unknown`, `clock_ahead`; AuthorityError `not_attenuated`,
+   * `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_ahead`; AuthorityError `not_attenuated`,
    * `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError
    * `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
    */
@@ -244,6 +244,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const writer = this.#writer;
     const { chain, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
+    writer.refuseIfHalted();
     const by = chain.frozenBy();
     if (by !== undefined) throw frozen(by);
     const at = writer.now();
@@ -326,6 +327,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
         if (before !== undefined) return { answer: sameOrConflict(before, input) };
         throw notDelegated(`${startId} is not a delegation of ${this.#writer.id}`);
       }
+      this.#writer.refuseIfHalted();
       if (!(await this.hasBegun(startId, start))) return undefined;
       const child = await this.#children.open(start.child_trajectory_id);
       const answer = await child.delegations.answer(input);
@@ -345,6 +347,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     const writer = this.#writer;
     const start = writer.parts.chain.delegated.get(startId);
     if (start === undefined) return undefined;
+    writer.refuseIfHalted();
     const said = answerOf(answer) as DelegationPayload;
     unspent(parseWrit(start.writ), said.budget_cost ?? {});
     const at = maxInstant(writer.now(), said.at);
@@ -361,6 +364,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     await this.#children.effectsSettled();
     const finish = (): PreparedCommit<EntryRow> | undefined => {
       if (writer.parts.chain.answered !== undefined) return undefined;
+      writer.refuseIfHalted();
       return this.#finish(start.id, readRow(start).payload as DelegationPayload, input);
     };
     return untilCommitted(writer, async () => {

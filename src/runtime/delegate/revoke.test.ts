@@ -522,7 +522,7 @@ describe('a ledger that was written by hand', () => {
     const chain = new Chain('t');
     chain.accept({ ...rows[0]!, payload: JSON.parse(rows[0]!.payload) } as never);
     expect(() => chain.accept({ ...entryRow(payload, undefined), payload } as never)).toThrow(
-      'a revocation cannot be pending',
+      'a commit of assize.revoke cannot be pending',
     );
   });
 });

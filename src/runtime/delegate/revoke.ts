@@ -1,7 +1,7 @@
 import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
-import { arg, checkArgument, isAssizeError, type Json, markOwnPackage } from '#base';
-import { contentHash, maxInstant } from '#canon';
-import { type Approved, type Authority, adjudicateRevocation, BUILT_IN_ROLE, REVOKE_ACTION } from '#kernel';
+import { arg, checkArgument, type Json, markOwnPackage } from '#base';
+import { maxInstant } from '#canon';
+import { type Approved, type Authority, adjudicateRevocation, REVOKE_ACTION } from '#kernel';
 import {
   type Chain,
   checkRow,
@@ -28,6 +28,7 @@ import { type Planned, type RulingStep, untilCommitted } from '../writer/until-c
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
+import { ADJUDICATED_ABOVE, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
 
 /** The writ to revoke, and the authority for it. */
 export interface RevocationInput {
@@ -53,16 +54,7 @@ export interface Revocation {
    * For each open delegation under the revoked writ, whether its trajectory has recorded the
    * revocation. Empty for a refusal.
    */
-  readonly propagated: readonly PropagatedRevocation[];
-}
-
-/**
- * An error leaves the child as it is. Opening the parent, or revoking again, completes the
- * revocation.
- */
-export interface PropagatedRevocation {
-  readonly trajectoryId: string;
-  readonly error?: Error;
+  readonly propagated: readonly Propagated[];
 }
 
 const REVOCATION = arg.options<RevocationInput>({
@@ -71,8 +63,6 @@ const REVOCATION = arg.options<RevocationInput>({
   by: arg.any,
   principal: arg.any,
 });
-
-const REASON_MAX = 4_096;
 
 /**
  * Revokes writs (`Trajectory.writs`). A revocation is a proposal of the built-in action; only writ,
@@ -247,18 +237,7 @@ export class TrajectoryWrits {
   }
 
   #gathered(args: RevocationArgs, writ: WritChain, principal: string, nonce: string): GatheredProposal {
-    const intent = { action: REVOKE_ACTION, role: BUILT_IN_ROLE, args: asJson(args) };
-    const trajectory = this.#writer.id;
-    return {
-      proposalId: contentHash({ ...intent, nonce, trajectory, writ: writId(writ.writ) }),
-      keyHash: undefined,
-      intent,
-      observed: [],
-      observations: [],
-      blobs: [],
-      writ,
-      principal,
-    };
+    return gatheredStop(this.#writer.id, { action: REVOKE_ACTION, args: asJson(args) }, { writ, principal, nonce });
   }
 
   // ── entries of another trajectory ──
@@ -293,7 +272,7 @@ export class TrajectoryWrits {
     const args: RevocationArgs = { writ, reason, from };
     const delegated = writs.get(writs.delegated as Hash) as WritChain;
     const gathered = this.#gathered(args, delegated, delegated.writ.subject, there.id);
-    const judged = adjudicateRevocation(asJson(args), JUDGED_THERE) as Approved;
+    const judged = adjudicateRevocation(asJson(args), ADJUDICATED_ABOVE) as Approved;
     const place = writer.nextPosition(maxInstant(writer.undelayedNow(), there.payload.at));
     const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
     const id = writId(delegated.writ);
@@ -305,34 +284,13 @@ export class TrajectoryWrits {
   /**
    * Propagates the revocation to each open delegation of the revoked writ or of its descendants.
    */
-  async #propagate(id: Hash, entryId: Hash): Promise<PropagatedRevocation[]> {
-    const carried: PropagatedRevocation[] = [];
-    for (const [startId, start] of [...this.#writer.parts.chain.delegated]) {
-      if (!this.#isUnder(start, id)) continue;
-      const trajectoryId = start.child_trajectory_id;
-      try {
-        await untilCommitted(this.#writer, () => this.#propagateTo(startId, start, entryId));
-        carried.push({ trajectoryId });
-      } catch (error) {
-        if (!isAssizeError(error)) throw error;
-        carried.push({ trajectoryId, error });
-      }
-    }
-    return carried;
-  }
-
-  /**
-   * Answers if nothing more is done there under the revoked writ. Undefined if memory turned out to
-   * be stale.
-   */
-  async #propagateTo(startId: Hash, start: DelegationPayload, entryId: Hash): Promise<{ answer: true } | undefined> {
-    const { parts } = this.#writer;
-    // Concluded in the meantime: nothing follows the final answer.
-    if (!parts.chain.delegated.has(startId)) return { answer: true };
-    if (!(await this.#delegations.hasBegun(startId, start))) return undefined;
-    const child = await this.#children.open(start.child_trajectory_id);
-    await child.writs.adopt(entryId);
-    return { answer: true };
+  #propagate(id: Hash, entryId: Hash): Promise<Propagated[]> {
+    const ports = { writer: this.#writer, delegations: this.#delegations, children: this.#children };
+    return propagate(
+      ports,
+      (start) => this.#isUnder(start, id),
+      (child) => child.writs.adopt(entryId),
+    );
   }
 
   #isUnder(start: DelegationPayload, id: Hash): boolean {
@@ -346,13 +304,6 @@ interface IdentifiedRuling {
   readonly id: Hash;
   readonly ruling: Ruling;
 }
-
-/** Writ, policy and budget were checked in the trajectory that revoked. */
-const JUDGED_THERE: Authority = {
-  admits: () => ({ ok: true, needsApproval: false }),
-  decides: () => undefined,
-  affords: () => ({ ok: true }),
-};
 
 /** The writ with that id by which an open delegation was started. */
 function delegatedAs(id: Hash, writs: Writs, chain: Chain): WritChain | undefined {
@@ -373,8 +324,8 @@ function checkedInput(given: RevocationInput): RevocationInput {
   const { writ, reason, by, principal = '' } = input;
   if (!isGiven(writ)) throw badRevocation('pass the writ to revoke');
   if (!isGiven(by)) throw badRevocation('pass the writ that authorises the revocation');
-  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > REASON_MAX || !reason.isWellFormed())
-    throw badRevocation(`\`reason\` must be text of 1 to ${REASON_MAX} characters`);
+  const fault = reasonFault(reason);
+  if (fault !== undefined) throw badRevocation(fault);
   if (typeof principal !== 'string') throw badRevocation('`principal` must be a string');
   return input;
 }

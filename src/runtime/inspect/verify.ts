@@ -196,6 +196,13 @@ function warned(verified: readonly Verified[]): VerifyReport[] {
       const what = `${revoked[0]} was revoked in ${above}, but this trajectory has not adopted the revocation; open ${above} to adopt it`;
       warnings.set(child, [...(warnings.get(child) ?? []), what]);
     }
+    for (const child of authority?.openChildren() ?? []) {
+      const isHalted = authority?.isHalted === true;
+      if (authorities.get(child)?.agreesWithHalt(isHalted) !== false) continue;
+      const { trajectory_id: above } = report;
+      const what = `${above} was ${isHalted ? 'halted' : 'resumed'}, but this trajectory has not adopted that; open ${above} to adopt it`;
+      warnings.set(child, [...(warnings.get(child) ?? []), what]);
+    }
   }
   return verified.map(({ report }) => {
     const said = warnings.get(report.trajectory_id);

@@ -356,6 +356,7 @@ export class Proposals implements Proposer {
     const writer = this.#writer;
     const { chain, domain, world, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
+    writer.refuseIfHalted();
     const frozen = frozenFor(chain, domain, gathered.intent);
     if (frozen !== undefined) return { unrecorded: frozen };
     const reservations = writer.reservations.of(chain, domain);

@@ -24,6 +24,7 @@ import {
   difference,
   ERASE_ACTION,
   erasureArgs,
+  HALT_ACTION,
   loggedErasedBy,
   REVOKE_ACTION,
   UPGRADE_ACTION,
@@ -57,7 +58,7 @@ function deltaOf(
 }
 
 /** The built-in actions with arguments that are never hidden. */
-const BUILT_IN: ReadonlySet<string> = new Set([ERASE_ACTION, REVOKE_ACTION, UPGRADE_ACTION]);
+const BUILT_IN: ReadonlySet<string> = new Set([ERASE_ACTION, REVOKE_ACTION, HALT_ACTION, UPGRADE_ACTION]);
 
 /**
  * The arguments, as a sensitive value if the action is unknown. The name may be a slip, and the

@@ -12,7 +12,7 @@ import {
 } from '#ledger';
 import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
-import { clockAhead, RuntimeError } from '../errors.ts';
+import { clockAhead, haltedError, RuntimeError } from '../errors.ts';
 import type { EntryPosition } from '../records/entry-payloads.ts';
 import { withinEntrySize } from '../records/entry-size.ts';
 import { type AdjudicatedChange, type AppliedEntry, applyEntry, type Moves, resolvedBy } from './apply.ts';
@@ -89,6 +89,12 @@ export class Writer {
     const most = this.#storeTime ?? reading;
     this.#reading = reading < most ? reading : most;
     return later(this.#reading, this.parts.chain.at);
+  }
+
+  /** @throws RuntimeError `halted` */
+  refuseIfHalted(): void {
+    const { halted } = this.parts.chain;
+    if (halted !== undefined) throw haltedError(this.id, halted);
   }
 
   nextPosition(at: Instant): EntryPosition {

@@ -58,7 +58,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   ),
   'Replayer.stateAt': over((store, id, at) => new ledger.Replayer(store).stateAt(id, at), ['t', commit.id]),
   'Replayer.domainAt': over((store, id, at) => new ledger.Replayer(store).domainAt(id, at), ['t', commit.id]),
-  'Replayer.revokedAt': over((store, id, at) => new ledger.Replayer(store).revokedAt(id, at), ['t', commit.id]),
+  'Replayer.stoppedAt': over((store, id, at) => new ledger.Replayer(store).stoppedAt(id, at), ['t', commit.id]),
   'Replayer.begin': exempt(MADE),
   'Replayer.keep': exempt(MADE),
   'Replayer.forget': none,

@@ -51,12 +51,12 @@ async function honest() {
   return { parent: await allEntries(store, 't'), child: await allEntries(store, 'c'), blobs };
 }
 
-function blobOf(writ: Writ): BlobRow {
+export function blobOf(writ: Writ): BlobRow {
   return { hash: writId(writ), text: canonicalize(writ) };
 }
 
 /** The same with one payload changed, and every id after it made anew. */
-function rewritten(rows: readonly EntryRow[], at: number, change: Change): EntryRow[] {
+export function rewritten(rows: readonly EntryRow[], at: number, change: Change): EntryRow[] {
   const made: EntryRow[] = [];
   let lastCommit: string | undefined;
   for (const row of rows) {
@@ -138,7 +138,7 @@ function inBranch(name: string, fault: string | undefined, from: number, does: '
   return { name, faults: fault === undefined ? [] : [`b ${fault}`], make };
 }
 
-async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
+export async function storeOf(rows: readonly EntryRow[], blobs: readonly BlobRow[]): Promise<MemoryStore> {
   const store = new MemoryStore();
   await store.commit({ entries: rows, blobs });
   return store;

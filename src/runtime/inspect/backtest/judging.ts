@@ -1,7 +1,9 @@
 import type { Policy } from '#authority';
 import {
+  adjudicateHalt,
   adjudicateRevocation,
   type Domain,
+  HALT_ACTION,
   type Inputs,
   type PatchOperation,
   REVOKE_ACTION,
@@ -15,11 +17,12 @@ import {
   type Entry,
   ERASE_ACTION,
   type Folded,
-  isRevocation,
+  haltArgs,
   type PendingPayload,
   type RejectionPayload,
   type Replayer,
   type RootPayload,
+  revocationArgs,
   type UndoingCosts,
   UPGRADE_ACTION,
   type UpgradePayload,
@@ -93,8 +96,9 @@ export class Judging implements EntryVisitor<JudgingContext> {
 
   async commit(court: JudgingContext, entry: Entry<CommitPayload>): Promise<void> {
     const { action, observations, at, writ_id, policy, budget_cost } = entry.payload;
-    // An adopted revocation was adjudicated in the parent trajectory, and is not a proposal here.
-    if (isRevocation(entry.payload) && entry.payload.action.args.from !== undefined) return;
+    // An adopted revocation or halt was adjudicated in the trajectory above, and is no proposal here.
+    const stop = revocationArgs(entry.payload) ?? haltArgs(entry.payload);
+    if (stop?.from !== undefined) return;
     if (await isErasing(court, entry)) {
       this.#verdicts.skip('erased');
       await followPatches(court, entry, await erasedPatches(court, entry), NOTHING_BROKEN);
@@ -197,9 +201,11 @@ export class Judging implements EntryVisitor<JudgingContext> {
     const read = await readBack(sources, entry, asked);
     if ('missing' in read) return this.#lacks(read.missing);
     const answers = authority.answers(claim, await authority.writ(claim.writ_id));
-    const judged = isRevoking(asked, recorded)
+    const judged = isBy(REVOKE_ACTION, asked, recorded)
       ? adjudicateRevocation(read.intent.args, answers)
-      : world.adjudicate(read.intent, answers, withCallsOfNow(read.inputs), parsed);
+      : isBy(HALT_ACTION, asked, recorded)
+        ? adjudicateHalt(read.intent.args, entry.trajectory_id, answers)
+        : world.adjudicate(read.intent, answers, withCallsOfNow(read.inputs), parsed);
     if (answers.unknown) return this.#lacks('writ');
     if (entry.payload.kind === 'rejection' && isRefusedByBeliefs(entry.payload, judged)) {
       takenBack(judged);
@@ -243,8 +249,8 @@ function isReached({ reason, intent, detail }: RejectionPayload): boolean {
 }
 
 /** An agent that proposes this action by name proposes an unknown action. */
-function isRevoking({ action }: RequestedAction, { reason }: ShownRuling): boolean {
-  return action === REVOKE_ACTION && reason !== 'unknown_tool';
+function isBy(builtIn: string, { action }: RequestedAction, { reason }: ShownRuling): boolean {
+  return action === builtIn && reason !== 'unknown_tool';
 }
 
 function takenBack(judged: Ruling | undefined): void {

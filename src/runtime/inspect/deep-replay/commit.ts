@@ -1,5 +1,5 @@
 import type { Inputs, Intent, PatchOperation, Ruling } from '#kernel';
-import { type CommitPayload, type Entry, isRevocation } from '#ledger';
+import { type CommitPayload, type Entry, isHalt, isRevocation } from '#ledger';
 import { copied } from './recorded-world.ts';
 import { isSame } from './report.ts';
 import {
@@ -20,8 +20,8 @@ import { costWithTools, described } from './ruled.ts';
 export async function replayCommit(stage: RerunContext, entry: Entry<CommitPayload>): Promise<void> {
   const { world, findings, authority } = stage;
   const { action, observations, at, writ_id, policy, delta } = entry.payload;
-  // Writs decide on a revocation, and it changes no state.
-  if (isRevocation(entry.payload)) return findings.takeAsRecorded('writ');
+  // Writs decide on a revocation and on a halt, and both change no state.
+  if (isRevocation(entry.payload) || isHalt(entry.payload)) return findings.takeAsRecorded('writ');
   if (await isErasing(stage, entry)) return followErased(stage, entry);
   const patches = await readPatches(stage, entry, delta.state);
   const proposal = await readProposal(stage, entry, {

@@ -2,6 +2,7 @@ import type { Ruling } from '#kernel';
 import {
   type Entry,
   ERASE_ACTION,
+  HALT_ACTION,
   type PendingPayload,
   REVOKE_ACTION,
   type RejectionPayload,
@@ -29,9 +30,9 @@ export async function replayRefusal(
   if (OF_NO_DOMAIN.has(reason)) return findings.takeAsRecorded('other');
   // Its values may have been erased by another erasure since.
   if (intent.action === ERASE_ACTION) return findings.takeAsRecorded('erased');
-  // An agent that proposes this action by name proposes an unknown action. A revocation is refused
-  // by writ or policy.
-  if (intent.action === REVOKE_ACTION && reason !== 'unknown_tool')
+  // An agent that proposes this action by name proposes an unknown action. A revocation or
+  // halt is refused by writ or policy.
+  if (STOPS.has(intent.action) && reason !== 'unknown_tool')
     return findings.takeAsRecorded(reason === 'policy_denied' ? 'policy' : 'writ');
   if (intent.action === UPGRADE_ACTION && reason !== 'unknown_tool') return findings.takeAsRecorded('upgrade');
   const proposal = await readProposal(stage, entry, { ...intent, at });
@@ -62,6 +63,8 @@ export async function replayRefusal(
 export function isRefusedByBeliefs({ reason }: RejectionPayload, judged: Ruling): boolean {
   return reason === 'precondition_failed' && judged.verdict === 'approved' && judged.compiled.statements.length > 0;
 }
+
+const STOPS: ReadonlySet<string> = new Set([REVOKE_ACTION, HALT_ACTION]);
 
 /** Reasons that come from effects and from other writers. */
 export const OF_NO_DOMAIN: ReadonlySet<RejectionPayload['reason']> = new Set(['effect_failed', 'conflict']);
@@ -97,6 +100,6 @@ export function refusedByAuthority({ reason, detail, intent }: RejectionPayload)
     detail.startsWith(`${action}: /`) ||
     (detail.startsWith(`the role ${role.name} does not perform `) && detail.endsWith(`, to which ${action} belongs`));
   // Its writ allows the action, if only with approval, so the policy is asked after it.
-  const byWaiting = action === REVOKE_ACTION && detail.endsWith(', and a revocation waits for nobody');
+  const byWaiting = STOPS.has(action) && /, and a (revocation|halt) waits for nobody$/.test(detail);
   return byDomain || byWaiting ? undefined : { by: 'writ', detail };
 }

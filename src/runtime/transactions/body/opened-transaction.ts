@@ -66,7 +66,10 @@ export function openTransaction(
     root: parts.chain.root,
     principal,
     writId: writId(writ.writ),
-    authority: () => writer.authority(writ, principal, writer.now()),
+    authority: () => {
+      writer.refuseIfHalted();
+      return writer.authority(writ, principal, writer.now());
+    },
     unstored: () => writer.parts.writs.unstored(writ),
     domain: parts.domain,
     signal: terms.limit.signal,

@@ -114,6 +114,7 @@ export class TransactionRunner {
       const asked = previousOutcome(this.#proposals, opened, early);
       const before = asked && (await asked);
       if (before !== undefined) return before;
+      if (this.#writer.parts.chain.halted !== undefined) await this.#refuseIfHalted();
       const ended = await running.run(body, options.idleTimeoutMs ?? effects.idleTimeoutMs);
       const missing = ended.missing((intent) => this.#proposals.declaredCalls({ ...intent, ...proposer(options) }));
       if (missing.length > 0) ended.planDeclared(await resolvedCalls(engine, missing, signal));
@@ -135,6 +136,13 @@ export class TransactionRunner {
       limit.end();
     }
     return ruled.finish();
+  }
+
+  /** Also asks the store, because another process may have resumed the trajectory. */
+  async #refuseIfHalted(): Promise<void> {
+    const writer = this.#writer;
+    if (await writer.isBehind()) await writer.ready();
+    writer.refuseIfHalted();
   }
 }
 

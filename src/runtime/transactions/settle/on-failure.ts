@@ -28,13 +28,13 @@ export interface FailedCommit {
 
 /**
  * The result of the `onFailure` proposal. `made`: it is in the ledger, possibly as pending.
- * `refused`: it cannot be committed as it stands; `why` is a code. `later`: another decision must
- * come first. Undefined if this process cannot propose it.
+ * `refused`: it cannot be committed as it stands; `why` is a code. `deferred`: another decision
+ * must come first, or the trajectory is halted. Undefined if this process cannot propose it.
  */
 export type OnFailureOutcome =
   | { readonly is: 'proposed'; readonly ruling: Ruling }
   | { readonly is: 'refused'; readonly why: string; readonly ruling?: Ruling }
-  | { readonly is: 'deferred'; readonly ruling: Ruling };
+  | { readonly is: 'deferred'; readonly ruling?: Ruling };
 
 /**
  * The observation of such a proposal: the commit that failed, and the outcome of each effect that
@@ -78,6 +78,7 @@ export async function proposeOnFailure(
   } catch (error) {
     if (!isAssizeError(error)) throw error;
     if (error instanceof LedgerFault || NOT_HERE.has(error.code)) return undefined;
+    if (error.code === 'halted') return { is: 'deferred' };
     if (error instanceof CanonError) return { is: 'refused', why: 'bad_intent' };
     if (REFUSALS.has(error.code)) return { is: 'refused', why: error.code };
     throw error;

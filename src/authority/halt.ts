@@ -1,0 +1,35 @@
+import { arg, checkArgument } from '#base';
+import { segment } from './grammar.ts';
+import type { Writ } from './writ.ts';
+
+const LINE = arg.members({ writ: arg.object, chain: arg.list(arg.object) });
+
+/** The action of the right to halt. */
+const HALT = 'assize.halt';
+
+/**
+ * The resource that a writ must cover to halt a trajectory and to resume it: `halt:TRAJECTORY`. For
+ * every trajectory: `halt:**`.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function haltScope(trajectoryId: string): string {
+  checkArgument(arg.text, trajectoryId, 'trajectoryId');
+  return `halt:${segment(trajectoryId)}`;
+}
+
+/**
+ * Whether a writ gives the right to halt. The writ and all its ancestors must name the action and a
+ * scope `halt:…`. A `**` covers a holder's own actions, and does not let the holder end a halt.
+ * `checkWrit` checks that the writ grants the action and the scope.
+ *
+ * @throws ArgumentError `bad_argument`
+ */
+export function mayHalt(by: { readonly writ: Writ; readonly chain: readonly Writ[] }): boolean {
+  checkArgument(LINE, by, 'by');
+  return [by.writ, ...by.chain].every(namesHalt);
+}
+
+function namesHalt({ actions = [], scopes = [] }: Writ): boolean {
+  return actions.includes(HALT) && scopes.some((scope) => scope.startsWith('halt:'));
+}

@@ -1,0 +1,253 @@
+import { mayHalt, type Writ, writId } from '#authority';
+import { arg, checkArgument, type Json } from '#base';
+import { maxInstant } from '#canon';
+import { type Approved, type Authority, adjudicateHalt, HALT_ACTION } from '#kernel';
+import {
+  checkRow,
+  type Entry,
+  type EntryRow,
+  type Halt,
+  type HaltArgs,
+  type HaltPayload,
+  type Hash,
+  haltArgs,
+  type Instant,
+} from '#ledger';
+import { verified, type WritChain } from '../authority/writs.ts';
+import { concluded, haltedError, RuntimeError } from '../errors.ts';
+import { commitPayload, rejectionPayload } from '../records/entry-payloads.ts';
+import { PayloadBlobs } from '../records/payload-blobs.ts';
+import { randomHex } from '../records/random-hex.ts';
+import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
+import type { PreparedCommit } from '../writer/prepared.ts';
+import { type Planned, type RulingStep, untilCommitted } from '../writer/until-committed.ts';
+import type { Writer } from '../writer/writer.ts';
+import type { Children } from './children.ts';
+import type { Delegations } from './delegate.ts';
+import { ADJUDICATED_ABOVE, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
+
+/** The reason of a halt or a resume, and the authority for it. */
+export interface HaltInput {
+  /** The reason; it stays in the ledger. */
+  readonly reason: string;
+  /**
+   * The writ that authorises the halt, as in a proposal. The writ and its ancestors name
+   * `assize.halt` and a scope `halt:…`.
+   */
+  readonly writ: Hash | Writ | WritChain;
+  /** Default: the subject of `writ`. */
+  readonly principal?: string;
+}
+
+export interface HaltOutcome {
+  readonly ruling: Ruling;
+  /**
+   * For each open delegation, whether its trajectory has recorded the halt or the resume. Empty for
+   * a refusal, and for a resume after which another halt stands.
+   */
+  readonly propagated: readonly Propagated[];
+}
+
+type Does = HaltArgs['does'];
+
+const HALT = arg.options<HaltInput>({ reason: arg.any, writ: arg.any, principal: arg.any });
+
+/**
+ * Halts a trajectory and resumes it. Both are proposals of the built-in action `assize.halt`, which
+ * only writ, policy and budget adjudicate. Trajectories of open delegations adopt the halt, and
+ * later the resume, each as an entry of its own. So a trajectory has up to two halts: one of a
+ * principal, and one of its delegator.
+ */
+export class TrajectoryHalts {
+  readonly #writer: Writer;
+  readonly #delegations: Delegations;
+  readonly #children: Children;
+
+  constructor(writer: Writer, delegations: Delegations, children: Children) {
+    this.#writer = writer;
+    this.#delegations = delegations;
+    this.#children = children;
+  }
+
+  /** Same as `Trajectory.halt` and `Trajectory.resume`. */
+  async change(does: Does, given: HaltInput): Promise<HaltOutcome> {
+    const input = checkedInput(does, given);
+    const nonce = randomHex(this.#writer.context.random, 16);
+    const ruling = await untilCommitted(this.#writer, () => this.#plan(does, input, nonce));
+    if (ruling.ruling !== 'committed') return { ruling, propagated: [] };
+    const propagated = await this.#propagate();
+    // A delegation that was answered before the halt is concluded now.
+    if (does === 'resume') await this.#delegations.complete();
+    return { ruling, propagated };
+  }
+
+  /**
+   * Adopts a halt or a resume from the trajectory that delegated to this trajectory, by its entry
+   * there, and propagates it to children. Does nothing if it was adopted before, or if this
+   * trajectory gave its final answer.
+   *
+   * @throws RuntimeError `not_found` for another entry, and the errors of `halt`
+   */
+  async adopt(entryId: Hash): Promise<void> {
+    const there = await this.#haltedThere(entryId);
+    await untilCommitted(this.#writer, () => this.#planAdoption(there));
+    await this.#propagate();
+  }
+
+  /** Propagates a halt or a resume that may not have reached a child. Failures are left for later. */
+  async complete(): Promise<void> {
+    await this.#propagate();
+  }
+
+  async #plan(does: Does, input: HaltInput, nonce: string): Promise<Planned<Ruling>> {
+    const { parts, context, id } = this.#writer;
+    const writ = parts.writs.present(input.writ);
+    verified(context.verifier, writ, parts.writs.delegated);
+    const { own, above } = parts.chain.halts;
+    if (does === 'halt' && own !== undefined) return this.#rulingAt(own);
+    if (does === 'resume' && own === undefined) {
+      // An error is not recorded, so no append would show that another writer has halted it.
+      if (await this.#writer.isBehind()) return undefined;
+      throw above === undefined ? notHalted(id) : haltedAbove(id, above, parts.chain.delegatedFrom?.trajectory_id);
+    }
+    return this.#step(() => {
+      const stands = this.#writer.parts.chain.halts.own !== undefined;
+      return (does === 'halt') === stands ? undefined : this.#rule(does, input, writ, nonce);
+    });
+  }
+
+  async #rulingAt({ seq, id }: Halt): Promise<Planned<Ruling>> {
+    await this.#writer.flushed();
+    const [row] = await this.#writer.context.store.entries(this.#writer.id, { from: seq, limit: 1 });
+    return row?.id === id ? { answer: rulingOf(row) } : undefined;
+  }
+
+  /** The step, unless another step holds the writer. */
+  #step<Answer>(rule: () => PreparedCommit<Answer> | undefined): RulingStep<Answer> {
+    const writer = this.#writer;
+    return () => {
+      const { busy } = writer;
+      return busy === undefined ? writer.runRuling(rule) : { needs: () => busy };
+    };
+  }
+
+  // ── from here to the append nothing awaits ──
+
+  #rule(does: Does, input: HaltInput, writ: WritChain, nonce: string): PreparedCommit<Ruling> {
+    const writer = this.#writer;
+    const { chain, domain, writs } = writer.parts;
+    if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
+    const at = writer.undelayedNow();
+    const principal = input.principal ?? writ.writ.subject;
+    const remains = does === 'resume' && chain.halts.above !== undefined;
+    const args: HaltArgs = { does, reason: input.reason, principal, ...(remains && { remains }) };
+    const gathered = gatheredStop(writer.id, { action: HALT_ACTION, args: asJson(args) }, { writ, principal, nonce });
+    const judged = adjudicateHalt(asJson(args), writer.id, this.#authority(writ, principal, at));
+    const place = writer.nextPosition(at);
+    const unstored = writs.unstored(writ);
+    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random), unstored);
+    const id = writId(writ.writ);
+    const entry = () =>
+      judged.verdict === 'rejected'
+        ? rejectionPayload(place, gathered, id, judged, domain, kept)
+        : commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
+    const { row, payload, batch } = writer.apply(entry, { writs: unstored, undelayed: true });
+    return { ...batch, blobs: kept.blobs, answer: rulingFrom(row, payload) };
+  }
+
+  #authority(writ: WritChain, principal: string, at: Instant): Authority {
+    const authority = this.#writer.authority(writ, principal, at);
+    const detail = `the writ ${writId(writ.writ)} and its ancestors do not all name ${HALT_ACTION} and a scope halt:…`;
+    return {
+      ...authority,
+      admits: (claim) => {
+        const admitted = authority.admits(claim);
+        return !admitted.ok || mayHalt(writ) ? admitted : { ok: false, detail };
+      },
+    };
+  }
+
+  // ── entries of another trajectory ──
+
+  /** @throws RuntimeError `not_found` for another entry; LedgerFault */
+  async #haltedThere(entryId: Hash): Promise<Entry<HaltPayload>> {
+    const { parts, context, id } = this.#writer;
+    const row = await context.store.resolve(entryId);
+    const entry = row?.trajectory_id === parts.chain.delegatedFrom?.trajectory_id ? row && checkRow(row) : undefined;
+    const args = entry && haltArgs(entry.payload);
+    if (args !== undefined && args.remains !== true) return entry as Entry<HaltPayload>;
+    throw new RuntimeError('not_found', `${entryId} neither halts nor resumes the trajectory that delegated to ${id}.`);
+  }
+
+  #planAdoption(there: Entry<HaltPayload>): Planned<EntryRow | undefined> {
+    if (this.#isAdopted(there)) return { answer: undefined };
+    return this.#step(() => (this.#isAdopted(there) ? undefined : this.#adoptNow(there)));
+  }
+
+  #isAdopted({ payload }: Entry<HaltPayload>): boolean {
+    const { answered, halts } = this.#writer.parts.chain;
+    return answered !== undefined || (payload.action.args.does === 'halt') === (halts.above !== undefined);
+  }
+
+  #adoptNow(there: Entry<HaltPayload>): PreparedCommit<EntryRow> {
+    const writer = this.#writer;
+    const { does, reason, principal } = there.payload.action.args;
+    const { chain, domain, writs } = writer.parts;
+    const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
+    const remains = does === 'resume' && chain.halts.own !== undefined;
+    const args: HaltArgs = { does, reason, principal, from, ...(remains && { remains }) };
+    const writ = writs.get(writs.delegated as Hash) as WritChain;
+    const by = { writ, principal: writ.writ.subject, nonce: there.id };
+    const gathered = gatheredStop(writer.id, { action: HALT_ACTION, args: asJson(args) }, by);
+    const judged = adjudicateHalt(asJson(args), writer.id, ADJUDICATED_ABOVE) as Approved;
+    const place = writer.nextPosition(maxInstant(writer.undelayedNow(), there.payload.at));
+    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
+    const entry = () => commitPayload(place, chain.lastCommit, gathered, writId(writ.writ), judged, domain, kept);
+    const { row, batch } = writer.apply(entry, { undelayed: true });
+    return { ...batch, blobs: [], answer: row };
+  }
+
+  /** Brings each open delegation to the halt that stands here, or to the resume that ended it. */
+  async #propagate(): Promise<Propagated[]> {
+    const { halted, resumed } = this.#writer.parts.chain;
+    const entryId = halted?.id ?? resumed?.id;
+    if (entryId === undefined) return [];
+    // A later delegation started without a halt.
+    const isMeant = ({ seq }: { readonly seq: number }): boolean => halted !== undefined || seq < (resumed?.seq ?? 0);
+    const ports = { writer: this.#writer, delegations: this.#delegations, children: this.#children };
+    return propagate(ports, isMeant, (child) => child.adoptHalt(entryId));
+  }
+}
+
+/** A copy: the checked input stays the same while the call waits. */
+function checkedInput(does: Does, given: HaltInput): HaltInput {
+  if (typeof given !== 'object' || given === null) throw badHalt(does, 'it must be an object');
+  checkArgument(HALT, given, 'input');
+  const input = { ...given };
+  const { writ, reason, principal = '' } = input;
+  const isGiven = typeof writ === 'string' || (typeof writ === 'object' && writ !== null);
+  if (!isGiven) throw badHalt(does, `pass the writ that authorises the ${does}`);
+  const fault = reasonFault(reason);
+  if (fault !== undefined) throw badHalt(does, fault);
+  if (typeof principal !== 'string') throw badHalt(does, '`principal` must be a string');
+  return input;
+}
+
+function badHalt(does: Does, what: string): RuntimeError {
+  return new RuntimeError('bad_intent', `The ${does} is not valid: ${what}.`);
+}
+
+function notHalted(id: string): RuntimeError {
+  return new RuntimeError('not_halted', `${id} is not halted. Nothing needs to be resumed.`, {
+    evidence: { trajectory_id: id },
+  });
+}
+
+function haltedAbove(id: string, above: Halt, delegator: string | undefined): RuntimeError {
+  const { message, evidence } = haltedError(id, above);
+  return new RuntimeError('halted', `${message} The halt comes from ${delegator}: resume ${delegator}.`, { evidence });
+}
+
+function asJson(args: HaltArgs): Json {
+  return args as unknown as Json;
+}

@@ -1,0 +1,91 @@
+import { writId } from '#authority';
+import { isAssizeError, type Json } from '#base';
+import { contentHash } from '#canon';
+import { type Authority, BUILT_IN_ROLE } from '#kernel';
+import type { DelegationPayload, Hash } from '#ledger';
+import type { WritChain } from '../authority/writs.ts';
+import type { GatheredProposal } from '../records/intent.ts';
+import { untilCommitted } from '../writer/until-committed.ts';
+import type { Writer } from '../writer/writer.ts';
+import type { Children, ChildTrajectory } from './children.ts';
+import type { Delegations } from './delegate.ts';
+
+// The parts that revocations and halts share.
+
+/**
+ * A child that a revocation or halt was propagated to. An error leaves the child as it is. Opening
+ * the parent, or repeating the call, completes the propagation.
+ */
+export interface Propagated {
+  readonly trajectoryId: string;
+  readonly error?: Error;
+}
+
+const REASON_MAX = 4_096;
+
+/** The fault of a reason, or undefined. */
+export function reasonFault(reason: unknown): string | undefined {
+  const isRight = typeof reason === 'string' && reason.trim() !== '' && reason.length <= REASON_MAX;
+  return isRight && reason.isWellFormed() ? undefined : `\`reason\` must be text of 1 to ${REASON_MAX} characters`;
+}
+
+/** A proposal of a built-in action, with no observations. */
+export function gatheredStop(
+  trajectory: string,
+  intent: { readonly action: string; readonly args: Json },
+  { writ, principal, nonce }: { readonly writ: WritChain; readonly principal: string; readonly nonce: string },
+): GatheredProposal {
+  const asked = { ...intent, role: BUILT_IN_ROLE };
+  return {
+    proposalId: contentHash({ ...asked, nonce, trajectory, writ: writId(writ.writ) }),
+    keyHash: undefined,
+    intent: asked,
+    observed: [],
+    observations: [],
+    blobs: [],
+    writ,
+    principal,
+  };
+}
+
+/** Writ, policy and budget were checked in the trajectory above. */
+export const ADJUDICATED_ABOVE: Authority = {
+  admits: () => ({ ok: true, needsApproval: false }),
+  decides: () => undefined,
+  affords: () => ({ ok: true }),
+};
+
+/** Propagates from a trajectory to the open delegations that are meant, one after the other. */
+export async function propagate(
+  { writer, delegations, children }: PropagationPorts,
+  isMeant: (start: DelegationPayload) => boolean,
+  adopt: (child: ChildTrajectory) => Promise<unknown>,
+): Promise<Propagated[]> {
+  /** Answers if the child has adopted it. Undefined if memory turned out to be stale. */
+  const adoptIn = async (startId: Hash, start: DelegationPayload): Promise<{ answer: true } | undefined> => {
+    // Concluded in the meantime: nothing follows the final answer.
+    if (!writer.parts.chain.delegated.has(startId)) return { answer: true };
+    if (!(await delegations.hasBegun(startId, start))) return undefined;
+    await adopt(await children.open(start.child_trajectory_id));
+    return { answer: true };
+  };
+  const carried: Propagated[] = [];
+  for (const [startId, start] of [...writer.parts.chain.delegated]) {
+    if (!isMeant(start)) continue;
+    const trajectoryId = start.child_trajectory_id;
+    try {
+      await untilCommitted(writer, () => adoptIn(startId, start));
+      carried.push({ trajectoryId });
+    } catch (error) {
+      if (!isAssizeError(error)) throw error;
+      carried.push({ trajectoryId, error });
+    }
+  }
+  return carried;
+}
+
+export interface PropagationPorts {
+  readonly writer: Writer;
+  readonly delegations: Pick<Delegations, 'hasBegun'>;
+  readonly children: Children;
+}
