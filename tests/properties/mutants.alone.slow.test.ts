@@ -46,6 +46,7 @@ const PROPERTIES = {
   schema: 200,
   precondition: 1_000,
   memory: 1_200,
+  halt: 60,
   calls: 400,
   upgrades: 100,
   overrides: 100,
@@ -53,6 +54,23 @@ const PROPERTIES = {
 };
 
 const MUTANTS: readonly Mutant[] = [
+  {
+    fault: 'lets approvals through on a halted trajectory',
+    file: 'runtime/approve/approve.ts',
+    changes: [
+      ['if (!moves.undelayed) writer.refuseIfHalted();\n      const step', 'const step'],
+      ['if (!moves.undelayed) writer.refuseIfHalted();\n        const pending', 'const pending'],
+    ],
+    by: 'halt',
+    property: 'no work is taken between a halt and its resume',
+  },
+  {
+    fault: 'accepts stored approvals after a halt',
+    file: 'ledger/entry/halt.ts',
+    changes: [['return isHalt(payload) ||', 'return payload.resolves !== undefined || isHalt(payload) ||']],
+    by: 'halt',
+    property: 'an approval after a halt is found in a stored ledger',
+  },
   {
     fault: 'skips an invariant',
     file: 'kernel/judge/incremental-check.ts',

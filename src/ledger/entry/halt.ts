@@ -5,7 +5,7 @@ import { hasMembers, isEntryName } from './members.ts';
 import { isRevocation, REVOKE_ACTION } from './revocation.ts';
 import { isAbandonment, isEffectPending, isSettlement } from './settlement.ts';
 
-/** The built-in action that halts a trajectory, and resumes it (docs/decisions/023-halt.md). */
+/** The built-in action that halts a trajectory, and resumes it (docs/decisions/024-halt.md). */
 export const HALT_ACTION = 'assize.halt';
 
 /** The arguments of a halt, and of the resume that ends it. */

@@ -65,6 +65,8 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   costItems: takes(authority.costItems, [{ usd: 1 }]),
   isAmount: takes(authority.isAmount, [1]),
   issueWrit: takes(authority.issueWrit, [grant, operator.privateKey]),
+  haltScope: takes(authority.haltScope, ['t']),
+  mayHalt: takes(authority.mayHalt, [{ writ: child, chain: [writ] }]),
   mayRevoke: takes(authority.mayRevoke, [
     { writ, chain: [] },
     { writ: child, chain: [writ] },

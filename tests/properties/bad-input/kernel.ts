@@ -73,6 +73,11 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
     [intent, ANYONE, inputs],
     { 1: 'a port of the runtime' },
   ),
+  adjudicateHalt: takes(kernel.adjudicateHalt, [{ does: 'halt', reason: 'r', principal: 'p' }, 't', ANYONE], {
+    0: MADE,
+    1: MADE,
+    2: 'a port of the runtime',
+  }),
   adjudicateRevocation: takes(kernel.adjudicateRevocation, [{ writ: 'a'.repeat(64) }, ANYONE], {
     0: MADE,
     1: 'a port of the runtime',

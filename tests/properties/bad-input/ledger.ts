@@ -111,6 +111,8 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   isHash: takes(ledger.isHash, [root.id]),
   isEffectEntry: exempt(MADE),
   isPayload: takes(ledger.isPayload, [payload]),
+  haltArgs: exempt(MADE),
+  isHalt: exempt(MADE),
   isRevocation: exempt(MADE),
   isUpgrade: exempt(MADE),
   domainFrom: exempt(MADE),

@@ -218,6 +218,15 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   'Delegations.complete': none,
   'TrajectoryWrits.complete': none,
   'Trajectory.reload': none,
+  'Trajectory.halt': on(
+    ({ trajectory }, input) => trajectory.halt(input),
+    [{ writ: writId(worker), reason: 'r', principal: 'agent' }],
+  ),
+  'Trajectory.resume': on(
+    ({ trajectory }, input) => trajectory.resume(input).catch(notHalted),
+    [{ writ: writId(worker), reason: 'r', principal: 'agent' }],
+  ),
+  'Trajectory.adoptHalt': exempt('of a trajectory below; see src/runtime/delegate/halt.test.ts'),
   'Trajectory.completeDelegations': none,
   'Trajectory.slice': on(({ trajectory }, role, params) => trajectory.slice(role, params), ['filer', { box: 'a' }]),
   'Trajectory.sliceAt': on(
@@ -404,6 +413,11 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
   ),
   verifyStore: on(({ store }, options) => runtime.verifyStore(store, options), [{ threads: 1 }]),
 };
+
+/** The trajectory is not halted. */
+function notHalted(error: { code?: string }): void {
+  if (error.code !== 'not_halted') throw error;
+}
 
 function nothingToErase(error: unknown): void {
   if ((error as { code?: unknown }).code !== 'nothing_to_erase') throw error;
