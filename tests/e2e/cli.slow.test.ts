@@ -40,6 +40,8 @@ const COMMANDS = [
   'dependents',
   'oracle',
   'erase',
+  'halt',
+  'resume',
   'writ key',
   'writ issue',
   'writ attenuate',
