@@ -108,8 +108,8 @@ export type RuntimeErrorCode =
    */
   | 'concluded'
   /**
-   * The trajectory is halted, and only revocations, rejections and outcomes of effects are recorded.
-   * A principal with the right to halt must resume it.
+   * The trajectory is halted. Only revocations, rejections and outcomes of effects are recorded. A
+   * principal with the right to halt must resume it.
    */
   | 'halted'
   /** The trajectory is not halted. Nothing needs to be resumed. */

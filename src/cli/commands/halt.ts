@@ -100,7 +100,7 @@ async function allOf(assize: Assize): Promise<string[]> {
   return (await assize.trajectories()).map(({ trajectory_id }) => trajectory_id);
 }
 
-/** The given writ, whose holder owns the key; undefined if the key is an anchor's. @throws CliError */
+/** The given writ, if its holder owns the key; undefined without one. @throws CliError */
 function heldWrit({ storeUrl }: Session, { by, anchors }: Options, key: KeyPair, does: Does): WritChain | undefined {
   if (by === undefined) {
     requireAnchor(storeUrl, anchors, key, `to ${does} without --by`);

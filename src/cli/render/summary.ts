@@ -122,8 +122,8 @@ function ruledOf(
 const STEPS = { start: 'delegated', answer: 'answered', conclusion: 'concluded' } as const;
 
 /**
- * The halt, or the revoked, erased or settled items, with the reason. The state shows the changes of other
- * actions.
+ * The halt, or the revoked, erased or settled items, with the reason. The state shows the changes
+ * of other actions.
  */
 function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | undefined {
   const revoked = revocationArgs(payload);

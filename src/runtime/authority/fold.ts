@@ -85,8 +85,8 @@ interface BudgetStage {
  * The part of replay that checks authority (docs/decisions/013-log-and-replay.md). Every writ of a
  * commit, open approval or delegation must be in the ledger, signed, attenuated from a root, and
  * for this trajectory. Spent and reserved amounts never exceed a writ's budget. Nothing was done
- * under a revoked writ, and revoking and halting principals had the right to it. A final answer states
- * the amounts spent before it.
+ * under a revoked writ, and revoking and halting principals had the right to it. A final answer
+ * states the amounts spent before it.
  *
  * Outcomes of effects are recorded under no writ, also after a revocation; the cost of
  * compensations counts against the original writ. Configuration decides which roots count, and is

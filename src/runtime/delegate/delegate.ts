@@ -107,9 +107,9 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
    *
    * @throws RuntimeError `bad_intent`, `bad_name`, `unknown_writ`, `bad_writ`, `budget_exhausted`,
    * `frozen`, `exists`, `idempotency_conflict`, `invalid_initial_state`, `domain_mismatch`,
-   * `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_ahead`; AuthorityError `not_attenuated`,
-   * `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`; ArgumentError
-   * `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
+   * `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_ahead`; AuthorityError
+   * `not_attenuated`, `wrong_key`, `bad_writ`, `bad_resource`; KernelError `invalid_state`;
+   * ArgumentError `bad_argument`. Nothing is recorded then, except for `commit_unknown`.
    */
   async delegate(input: DelegationInput): Promise<Child> {
     if (this.#writer.stale) await this.#writer.ready();

@@ -157,7 +157,7 @@ describe('a halt', () => {
     expect((await open.resume({ writ: never, reason })).ruling.ruling).toBe('committed');
   });
 
-  test('wins against proposals that were adjudicated before it in another process', async () => {
+  test('wins against proposals adjudicated before it in another process', async () => {
     const { store, trajectory } = await begun();
     const other = await reopened(store);
     const results = await Promise.all([

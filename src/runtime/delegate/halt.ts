@@ -94,7 +94,7 @@ export class TrajectoryHalts {
     await this.#propagate();
   }
 
-  /** Propagates a halt or a resume that may not have reached a child. Failures are left for later. */
+  /** Propagates what may not have reached a child. Failures are left for later. */
   async complete(): Promise<void> {
     await this.#propagate();
   }

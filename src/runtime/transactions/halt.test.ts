@@ -50,7 +50,7 @@ test('a halt ends a running body, and its effects are compensated', async () => 
   await expectSound(staged);
 });
 
-test('a halt before the commit compensates executed calls, and drops planned ones', async () => {
+test('a halt before the commit compensates executed calls, drops planned ones', async () => {
   const staged = await stage();
   const { trajectory, sink, all } = staged;
   const stopped = trajectory.transaction(all, async (tx) => {
@@ -65,7 +65,7 @@ test('a halt before the commit compensates executed calls, and drops planned one
   await expectSound(staged);
 });
 
-test('calls of a committed transaction end, and are settled in the halted ledger', async () => {
+test('calls of a committed transaction end and settle in the halted ledger', async () => {
   const { promise: waits, resolve: release } = Promise.withResolvers<void>();
   let calls = 0;
   const staged: Staged = await stage({
