@@ -1,6 +1,6 @@
 import { arg, checkArgument } from '#base';
 import { segment } from './grammar.ts';
-import type { Writ } from './writ.ts';
+import { parseWrit, type Writ } from './writ.ts';
 
 const LINE = arg.members({ writ: arg.object, chain: arg.list(arg.object) });
 
@@ -23,11 +23,11 @@ export function haltScope(trajectoryId: string): string {
  * scope `halt:…`. A `**` covers a holder's own actions, and does not let the holder end a halt.
  * `checkWrit` checks that the writ grants the action and the scope.
  *
- * @throws ArgumentError `bad_argument`
+ * @throws AuthorityError `bad_writ`; ArgumentError `bad_argument`
  */
 export function mayHalt(by: { readonly writ: Writ; readonly chain: readonly Writ[] }): boolean {
   checkArgument(LINE, by, 'by');
-  return [by.writ, ...by.chain].every(namesHalt);
+  return [by.writ, ...by.chain].every((writ) => namesHalt(parseWrit(writ)));
 }
 
 function namesHalt({ actions = [], scopes = [] }: Writ): boolean {

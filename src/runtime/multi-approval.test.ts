@@ -469,8 +469,7 @@ describe('deep replay', () => {
   });
 
   test('finds a changed number of required approvals, at the submission', async () => {
-    for (const approvals of [2, 4])
-      expect(await found(severalOf(approvals))).toEqual(['1 approvals']);
+    for (const approvals of [2, 4]) expect(await found(severalOf(approvals))).toEqual(['1 approvals']);
   });
 
   test('finds a changed action at its submission; the decision depends on it', async () => {

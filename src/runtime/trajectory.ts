@@ -309,8 +309,8 @@ export class Trajectory<D extends Domain = Domain> {
    *
    * The halt is adjudicated like a proposal, under a writ for `assize.halt` on `halt:TRAJECTORY`.
    * The writ and all its ancestors must name that action and a scope `halt:…`. A halt never
-   * requires approval, and neither a freeze nor a clock delays it. Halting again returns the earlier
-   * entry.
+   * requires approval, and neither a freeze nor a clock delays it. Halting again returns the
+   * earlier entry.
    *
    * @throws RuntimeError `bad_intent`, `unknown_writ`, `bad_writ`, `concluded`, `conflict`,
    * `commit_unknown`; ArgumentError `bad_argument`

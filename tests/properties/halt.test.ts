@@ -26,7 +26,7 @@ async function take(open: Trajectory, step: Step): Promise<string> {
 
 test('no work is taken between a halt and its resume', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { maxLength: 20 }), async (steps) => {
+    fc.asyncProperty(fc.array(fc.constantFrom(...STEPS), { minLength: 20, maxLength: 30 }), async (steps) => {
       const { store, trajectory } = await begun();
       let open: Trajectory = trajectory;
       let isHalted = false;

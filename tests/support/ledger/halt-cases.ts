@@ -51,7 +51,10 @@ function inChild(
 ) {
   const make = async (): Promise<MemoryStore> => {
     const { parent, child, blobs } = await honest();
-    return storeOf([...parent, ...rewritten(child.slice(0, rows), at, ({ action }) => change(action.args, parent))], blobs);
+    return storeOf(
+      [...parent, ...rewritten(child.slice(0, rows), at, ({ action }) => change(action.args, parent))],
+      blobs,
+    );
   };
   return { name, faults: fault === undefined ? [] : [`c ${fault}`], make };
 }
