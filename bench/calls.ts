@@ -1,6 +1,6 @@
 /**
- * From an intent to the append of its entry, for an action that declares one keyed call. The baseline
- * is the same action without a call. One proposal follows the other, because calls take turns.
+ * From an intent to the append of its entry, for an action that declares one keyed call. The
+ * baseline is the same action without a call. One proposal follows the other.
  */
 import { z } from 'zod';
 import { generateKeys } from '#canon';

@@ -59,7 +59,7 @@ function after({ budget, claims }: State, asked: Asked, by?: string): State {
 const fits = ({ budget, claims }: State): boolean =>
   Object.values(claims).reduce((total, { cents }) => total + cents, 0) <= budget;
 
-/** The state that a manager was shown, and the state now, must agree where the proposal changes it. */
+/** The shown state and the present state must agree at this place, which the proposal changes. */
 const place = (asked: Asked): string => ('budget' in asked ? 'budget' : asked.id);
 
 async function play(order: readonly Event[], met: Record<string, number>): Promise<void> {

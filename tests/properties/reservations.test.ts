@@ -8,8 +8,8 @@ import { cases, hasUsualCases } from '../support/cases.ts';
 import { HandClock, intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { clone } from '../support/models/json.ts';
 
-// `freeze: 'reserve'`: others go on beside a pending proposal, and spoil no approval. Each ruling is
-// compared with a naive model, which judges every choice of pending proposals on copies.
+// `freeze: 'reserve'`: others go on beside a pending proposal, and spoil no approval. A naive model
+// judges every choice of pending proposals on copies, and each ruling must equal the model's.
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const;
 const OWNERS = ['x', 'y'] as const;

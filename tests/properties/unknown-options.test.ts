@@ -11,6 +11,8 @@ import { STORES } from './bad-input/stores.ts';
 
 const DATA: Readonly<Record<string, string>> = {
   'Assize.create 0': 'a domain, which was checked when it was made',
+  'Assize.upgrade 1': 'a domain, which was checked when it was made',
+  'Trajectory.upgrade 0': 'a domain, which was checked when it was made',
   'Trajectory.slice 1': 'parameters of a role, whose schema the domain has',
   'Trajectory.sliceAt 2': 'parameters of a role, whose schema the domain has',
   'Trajectory.subscribe 1': 'parameters of a role, whose schema the domain has',

@@ -266,8 +266,9 @@ function reasonOf({ approvalDemand }: Compiled, finding: Finding | undefined): E
 
 /**
  * The changed places and all places that the checks read, the approval mark included
- * (docs/decisions/009-freeze.md). Under `reserve`, only the changed members. Nothing is frozen if no counselor can decide: without counselors
- * the queue only grows (Agentic Redux, Definition A.35).
+ * (docs/decisions/009-freeze.md). Under `reserve`, only the changed members. Nothing is frozen if
+ * no counselor can decide: without counselors the queue only grows (Agentic Redux, Definition
+ * A.35).
  */
 function freezesOf(
   { domain, checks }: World,

@@ -177,7 +177,8 @@ const NO_CALLS: readonly InputCall[] = [];
 /**
  * The amended proposal, judged on the current state. On an error the state is unchanged.
  *
- * @throws KernelError; RuntimeError `frozen`; EffectError `stale` if the calls must be planned again
+ * @throws KernelError; RuntimeError `frozen`; EffectError `stale` if the calls must be planned
+ * again
  */
 function judged(
   writer: Writer,

@@ -255,8 +255,8 @@ export function approvalPayload(
 }
 
 /**
- * The commit of an amended proposal: the amended action with its own calls, cost and statements, and
- * the action as it was proposed.
+ * The commit of an amended proposal: the amended action with its own calls, cost and statements,
+ * and the action as it was proposed.
  */
 export function amendmentPayload(
   place: EntryPosition,

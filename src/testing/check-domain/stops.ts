@@ -9,7 +9,7 @@ import {
   patternFromText,
 } from '#kernel';
 
-/** What a proposal stops while it waits for an approval that one invariant asks for. */
+/** The work of others that one pending proposal stops, by the invariant that asks for approval. */
 export interface StoppedBy {
   /** The id of the invariant. */
   readonly invariant: string;

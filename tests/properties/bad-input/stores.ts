@@ -169,7 +169,10 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
     [{ at: '2026-03-01T00:00:00.000000Z', reason: 'moved' }],
   ),
   'SqliteStore.copyInto': takes(
-    async (file, accept) => (await (lasting ??= stores.openSqlite({ path: fresh() }))).copyInto(file, accept),
+    async (file, accept) => {
+      lasting ??= stores.openSqlite({ path: fresh() });
+      return (await lasting).copyInto(file, accept);
+    },
     [join(folder, 'copy.db'), async () => false],
     { 1: 'what accepts the copy is the caller’s own' },
   ),

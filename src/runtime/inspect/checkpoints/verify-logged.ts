@@ -14,7 +14,7 @@ export interface VerifiedEntries {
 
 const PAGE = 1_000;
 const POSITION = arg.wholeFrom(0, Number.MAX_SAFE_INTEGER);
-const POSITIONS = arg.members({ from: POSITION, to: POSITION });
+const POSITIONS = arg.all(arg.known({ from: true, to: true }), arg.members({ from: POSITION, to: POSITION }));
 
 /**
  * Verifies the entries at the log's positions from `from` to before `to`: each has the text that

@@ -1,5 +1,4 @@
 import { type EffectError, nameClaim } from '#effects';
-import type { Authority } from '#kernel';
 import { RuntimeError } from '../../errors.ts';
 import type { ProposalInput } from '../../records/intent.ts';
 import type { Proposer } from '../../records/proposer.ts';

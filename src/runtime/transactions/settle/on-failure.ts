@@ -58,7 +58,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
 /** Errors of this process or of the ledger, and not of the proposal. */
 const NOT_HERE: ReadonlySet<string> = new Set(['bad_writ', 'not_found']);
 
-/** Rejections of a pending proposal: by a human, a conflict at its approval, expiry or an upgrade. */
+/** Rejections of a pending proposal: by a human, a conflict, expiry or an upgrade. */
 const DECIDED: ReadonlySet<string> = new Set(['counselor_rejected', 'conflict', 'expired', 'upgraded']);
 
 /**
