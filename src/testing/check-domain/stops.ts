@@ -9,7 +9,7 @@ import {
   patternFromText,
 } from '#kernel';
 
-/** The work of others that one pending proposal stops, by the invariant that asks for approval. */
+/** The work of others that a pending proposal stops, by the invariant that asks for approval. */
 export interface StoppedBy {
   /** The id of the invariant. */
   readonly invariant: string;
