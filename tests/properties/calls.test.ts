@@ -37,6 +37,19 @@ class Bank {
     },
     compensate: () => ({ undone: 'all' }),
   });
+
+  /** No rule judges this tool, and no action declares its calls. */
+  readonly tip = declareTool({
+    name: 'waiter.tip',
+    input: z.strictObject({ to: z.string() }),
+    class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['waiter:{to}'],
+    execute: ({ to }) => {
+      this.paid[to] = (this.paid[to] ?? 0) + 1;
+      return null;
+    },
+    compensate: () => ({ undone: 'all' }),
+  });
 }
 
 /** Debts are added, and a settlement pays all of a person's debt. */
@@ -105,8 +118,9 @@ function act(trajectory: Trajectory, one: Deed): Promise<unknown> {
       return trajectory.propose({ ...by, action: 'settle', args: { to: one.to }, ...key });
     }
     case 'body':
-      return trajectory.transaction({ writ, writes: ['bank:**'] }, async (tx) => {
-        for (let n = 0; n < one.extra; n++) await tx.call('bank.pay', { to: one.to, cents: 1_000 + n });
+      return trajectory.transaction({ writ, writes: ['bank:**', 'waiter:**'] }, async (tx) => {
+        if (one.extra === 1) await tx.call('bank.pay', { to: one.to, cents: 1_000 });
+        if (one.extra === 2) await tx.call('waiter.tip', { to: one.to });
         tx.propose({ role: 'clerk', action: 'settle', args: { to: one.to } });
       });
     case 'decide':
@@ -133,7 +147,7 @@ async function lived(rounds: readonly (readonly Deed[])[], refusals: number) {
   const [bank, store] = [new Bank(), new MemoryStore()];
   bank.refusals = refusals;
   const domain = ledgerOf(bank);
-  const assize: Assize = runtimeOver(store, [domain], { tools: [bank.pay] });
+  const assize: Assize = runtimeOver(store, [domain], { tools: [bank.pay, bank.tip] });
   const trajectory = (await assize.create(domain, { trajectoryId: 't', writs: [writ] })) as unknown as Trajectory;
   const rulings: Ruling[] = [];
   for (const round of rounds) {

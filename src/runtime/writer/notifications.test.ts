@@ -70,7 +70,7 @@ describe('a listener', () => {
     };
     expect(told).toEqual([notice]);
     const second = await pendingOf(trajectory.approvals.approve(first, doctor('a')));
-    const approvedBy = [{ principal: 'dr-a', as: 'md', method: 'test' }];
+    const approvedBy = [{ principal: 'dr-a', as: 'md', method: 'test', at: '2026-03-23T09:00:00.000000Z' }];
     expect(told).toEqual([notice, { ...notice, id: second, approvedBy, resolves: first }]);
     expect(resolved).toEqual([]);
     const ruling = await trajectory.approvals.approve(second, doctor('b'));
