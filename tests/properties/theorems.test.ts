@@ -600,16 +600,17 @@ theorems(
   'Agentic Redux+ with reservations',
   { input: fc.tuple(askingRules, shopState, schedules), play: playReserved, usual: 2_000 },
   {
-    'Theorem 1 and 1+: every reachable state satisfies every invariant, unless a counselor overrides it':
+    'Reserved: Theorem 1 and 1+: every reachable state satisfies every invariant, unless a counselor overrides it':
       onlyOverridesBreak,
-    'Lemma A.48, A.49: the candidate, and nothing else, decides what is recorded': decidesByCandidate,
-    'Theorem 2 and 4: (i) and (ii) faithful entries': recordsFaithfully,
-    'Theorem 2 and 4: (iii+) exclusivity of provenance, (iv) monotonicity, (v+) exactness': appendsOnlyRulings,
-    'Theorem 3 and 3+: Preservation': keepsTypes,
-    'Theorem 3 and 3+: Progress': alwaysRules,
-    'Theorem 4: (vi) and (vii) an approval commits what was submitted, or is a conflict': recordsConflicts,
-    'Theorem 4: (viii) every resolution is chained to its escalation, which has no other': chainsResolutions,
-    'Corollary 1 and 1+: Write Skew Freedom': (run) => freeOfSkew(skewed.reserve, run),
+    'Reserved: Lemma A.48, A.49: the candidate, and nothing else, decides what is recorded': decidesByCandidate,
+    'Reserved: Theorem 2 and 4: (i) and (ii) faithful entries': recordsFaithfully,
+    'Reserved: Theorem 2 and 4: (iii+) exclusivity of provenance, (iv) monotonicity, (v+) exactness':
+      appendsOnlyRulings,
+    'Reserved: Theorem 3 and 3+: Preservation': keepsTypes,
+    'Reserved: Theorem 3 and 3+: Progress': alwaysRules,
+    'Reserved: Theorem 4: (vi) and (vii) an approval commits what was submitted, or is a conflict': recordsConflicts,
+    'Reserved: Theorem 4: (viii) every resolution is chained to its escalation, which has no other': chainsResolutions,
+    'Reserved: Corollary 1 and 1+: Write Skew Freedom': (run) => freeOfSkew(skewed.reserve, run),
   },
 );
 

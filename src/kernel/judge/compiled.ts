@@ -26,8 +26,8 @@ export interface Refusal {
     | 'policy_denied'
     | 'budget_exhausted'
     | 'precondition_failed'
-    | 'invariant_rejected'
-    | 'unjudged_call';
+    | 'unjudged_call'
+    | 'invariant_rejected';
   readonly detail: string;
   readonly invariantId?: string;
   readonly policy?: PolicyRuling;
