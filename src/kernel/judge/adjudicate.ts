@@ -190,12 +190,11 @@ function rolledBack<R extends Rejected | Escalated>({ world, draft }: CandidateS
 function approved(first: CandidateStep, keep: () => void): Approved {
   const { world, compiled, calls } = first;
   let step = first;
-  return {
+  // A getter here would give each ruling a hidden class of its own, which the engine keeps.
+  const ruling: { -readonly [Member in keyof Approved]: Approved[Member] } = {
     verdict: 'approved',
     compiled,
-    get changes() {
-      return step.changes;
-    },
+    changes: step.changes,
     patches: () => patchesOf(world.domain, step.draft.state, step.changes),
     checkedAgainst: () => world.checks.readBy(step.draft.state, step.changes, calls.all),
     keep: () => {
@@ -207,11 +206,13 @@ function approved(first: CandidateStep, keep: () => void): Approved {
       const judged = heldDraft(world, step, waiting);
       if ('held' in judged) return judged.held;
       step = { ...step, ...judged };
+      ruling.changes = step.changes;
       return undefined;
     },
     requireApproval: (held) =>
       rolledBack(step, escalation({ ...step, compiled: { ...compiled, approvalDemand: held } }, undefined)),
   };
+  return ruling;
 }
 
 function escalation(
