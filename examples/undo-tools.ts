@@ -13,7 +13,7 @@ const booking = (name: string) =>
     class: { reversibility: 'reversible', delivery: 'externalised', sink: 'keyed' },
     writes: [`${name}:{city}`],
     execute: ({ city }) => {
-      // DidNothing is certain. After any other error the booking may have been made.
+      // DidNothing is certain. After any other error the booking may exist.
       if (city === 'Atlantis' && name === 'flight') throw new DidNothing('there is no flight', { final: true });
       outside.push(`${name} booked: ${city}`);
     },
@@ -23,7 +23,7 @@ const booking = (name: string) =>
     },
   });
 
-// `irreversible` and `buffered`: a mail can't be taken back, so the mail waits for the commit.
+// `irreversible`, `buffered`: the mail waits for the commit.
 const mail = declareTool({
   name: 'mail.send',
   input: z.strictObject({ city: z.string() }),
@@ -64,8 +64,7 @@ const assize = new Assize({ store, domains: [travel], anchors: [root.publicKey],
 const trajectory = await assize.create(travel, { writs: [writ] });
 
 async function book(city: string, euros: number): Promise<void> {
-  const claims = { writ, writes: [`hotel:${city}`, `flight:${city}`, `mail:${city}`] }; // Scopes
-  const booked = trajectory.transaction(claims, async (tx) => {
+  const booked = trajectory.transaction({ writ, writes: [`*:${city}`] }, async (tx) => {
     for (const tool of ['hotel.book', 'flight.book', 'mail.send']) await tx.call(tool, { city });
     tx.propose({ action: 'pay', role: 'traveller', args: { euros } });
   });

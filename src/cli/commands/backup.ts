@@ -4,7 +4,7 @@ import { openSqlite } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
-import { requireSqlite, requireSqlitePath } from '../store/sqlite-store.ts';
+import { requireFilePath, requireSqlite, requireSqlitePath } from '../store/sqlite-store.ts';
 import { counted } from '../terminal/counted.ts';
 import { line } from '../terminal/printable.ts';
 
@@ -23,6 +23,7 @@ export function backup(program: Command): void {
     .action(
       inSession(({ json, out, storeUrl, withStore }, _options: SharedOptions, file: string) => {
         requireSqlitePath(storeUrl, 'backup');
+        requireFilePath(file, 'backup');
         return withStore(
           'readonly',
           async (store) => {

@@ -7,7 +7,7 @@ import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
 import { openEffects } from '../store/open-effects.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
-import { requireSqlitePath } from '../store/sqlite-store.ts';
+import { requireFilePath, requireSqlitePath } from '../store/sqlite-store.ts';
 import { watchedStore } from '../store/watched-store.ts';
 import { counted } from '../terminal/counted.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
@@ -42,6 +42,7 @@ export function restore(program: Command): void {
     .action(
       inSession(async (session, options: RestoreOptions, file: string) => {
         const path = requireSqlitePath(session.storeUrl, 'restore');
+        requireFilePath(file, 'restore');
         const backup = await openSqlite({ path: file, mode: 'readonly' });
         try {
           let checked: Checked | undefined;

@@ -20,3 +20,13 @@ function notSqlite(command: 'backup' | 'restore'): CliError {
     `assize ${command} copies SQLite stores only. For PostgreSQL use ${tool} with a checkpoint, as docs/guide/backups.md describes.`,
   );
 }
+
+/**
+ * Refuses a URL as the name of a file, before its password becomes part of a path.
+ *
+ * @throws CliError
+ */
+export function requireFilePath(file: string, command: 'backup' | 'restore'): void {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(file)) return;
+  throw new CliError('usage', `assize ${command} takes the path of a file, not a URL. Pass a path such as ./copy.db.`);
+}

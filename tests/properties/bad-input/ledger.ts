@@ -48,6 +48,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   'Chain.state': none,
   'Chain.copy': none,
   'Chain.frozenBy': none,
+  'Chain.halted': none,
   'Chain.accept': exempt(MADE),
   'Chain.join': exempt(MADE),
   'Chain.inherit': exempt(MADE),

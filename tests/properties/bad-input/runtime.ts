@@ -295,6 +295,7 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       },
     ],
   ),
+  'Trajectory.halted': none,
   'Trajectory.upgrade': on(
     ({ trajectory }, domain, options) => trajectory.upgrade(domain, options),
     [upgraded, UPGRADE],
