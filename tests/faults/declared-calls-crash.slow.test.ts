@@ -50,6 +50,21 @@ const declaring = defineDomain<any, any>({
   ],
 });
 
+/** `risk` fails for good after its commit, and the action for the failure declares a call there. */
+const failing = defineDomain<any, any>({
+  ...(tally.declared as any),
+  name: 'failing',
+  unjudgedCalls: 'refuse',
+  actions: {
+    risk: {
+      ...(tally.declared as any).actions.count,
+      calls: () => [call(named[2]!, { what: 'refused' })],
+      onFailure: (name: string) => ({ action: 'repair', args: `${name} repaired` }),
+    },
+    repair: { ...(tally.declared as any).actions.count, calls: () => [call(named[2]!, { what: 'repaired' })] },
+  },
+});
+
 const CALLS = CLASSES.map((kind) => `${nameOf(kind)} 1`);
 
 class World extends OutlivingWorld {
@@ -117,5 +132,44 @@ describe.each(SORTS)('with a %s sink', (sort) => {
       expect(await world.entriesWith('"args":"order"')).toBeLessThanOrEqual(1);
       if (!isDead) break;
     }
+  });
+});
+
+class FailingWorld extends OutlivingWorld {
+  constructor(sort: Sink) {
+    super(sort, failing, CLASSES);
+    this.fault = (of, what) => (of === 'do' && what === 'refused' ? 'fail_for_good' : 'none');
+  }
+
+  async propose(assize: Assize): Promise<Ruling> {
+    const trajectory = await assize.open('t');
+    return trajectory.propose({ action: 'risk', role: 'counter', args: 'order', writ: writFor('alice') } as never);
+  }
+
+  async check(left: readonly UnresolvedEffect[]): Promise<void> {
+    await expectEffectLogMatches(this.store, 't', left);
+    const [risked, repaired] = await Promise.all(
+      ['"args":"order"', '"args":"order repaired"'].map((words) => this.hasEntryWith(words)),
+    );
+    // A keyed sink that refuses after a crash may have made the call before it.
+    if (this.sink.sort === 'queryable') expect(left).toEqual([]);
+    const isRepaired = risked && left.length === 0;
+    const made = [this.sink.times('do', 'repaired'), this.sink.times('do', 'refused')];
+    expect([repaired, ...made]).toEqual([isRepaired, isRepaired ? 1 : 0, 0]);
+  }
+}
+
+describe.each(['keyed', 'queryable'] as const)('with a %s sink that refuses for good', (sort) => {
+  test('the action for the failure makes its call at the same place, once', async () => {
+    let committed = 0;
+    for (let endAt = 1; ; endAt++) {
+      const world = new FailingWorld(sort);
+      await world.begin();
+      const { isDead } = await world.process(endAt, (assize) => world.propose(assize));
+      await world.check(await world.recovered());
+      if (await world.hasEntryWith('"args":"order"')) committed++;
+      if (!isDead) break;
+    }
+    expect(committed).toBeGreaterThan(5);
   });
 });

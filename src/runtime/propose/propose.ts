@@ -208,10 +208,20 @@ export class Proposals implements Proposer {
         const ruling =
           calls.length === 0
             ? await this.#untilRuled(gathered, key, precondition)
-            : await proposeCalls(writer, this.#effects, gathered, calls, (plan) => {
-                isCalled = true;
-                return this.#untilRuled({ ...gathered, commitPlan: { ...plan, isProposed: true } }, key, precondition);
-              });
+            : await proposeCalls(
+                writer,
+                this.#effects,
+                { ...gathered, isForFailure: isForFailure(key) },
+                calls,
+                (plan) => {
+                  isCalled = true;
+                  return this.#untilRuled(
+                    { ...gathered, commitPlan: { ...plan, isProposed: true } },
+                    key,
+                    precondition,
+                  );
+                },
+              );
         return await this.#withOutcomes(ruling, key);
       } catch (error) {
         if (!isAssizeError(error, 'stale') || !(isCalled || calls.length === 0)) throw error;

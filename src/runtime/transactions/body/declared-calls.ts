@@ -18,6 +18,11 @@ import { DEADLINE_MS } from './transaction-options.ts';
 interface CallingProposal extends Pick<GatheredProposal, 'writ' | 'principal' | 'intent' | 'keyHash'> {
   /** Whether a counselor commits it. Its effects are found by their ids, as with a key. */
   readonly isApproved?: boolean;
+  /**
+   * Whether a failed transaction waits for the ruling. The proposal then cannot wait for that
+   * transaction, and its calls are made when the failed transaction has ended.
+   */
+  readonly isForFailure?: boolean;
 }
 
 /**
@@ -59,7 +64,7 @@ async function attempted(
 ): Promise<Ruling> {
   const engine = await limit.run(() => effects.engine(limit.signal), notStartedError);
   const resolved = await resolvedCalls(engine, calls, limit.signal);
-  const { writ, principal, intent, keyHash, isApproved = false } = gathered;
+  const { writ, principal, intent, keyHash, isApproved = false, isForFailure = false } = gathered;
   const opened = openTransaction(
     writer,
     engine,
@@ -81,7 +86,8 @@ async function attempted(
   let ruled: RuledTransaction<undefined>;
   try {
     const ended = running.planDeclared(resolved, intent);
-    const planned = await ended.plan(started, writer.parts.domain);
+    const { domain } = writer.parts;
+    const planned = isForFailure ? ended.planUngated(started, domain) : await ended.plan(started, domain);
     ruled = await planned.rule(rule);
   } catch (thrown) {
     return await running.abort(effects, thrown);

@@ -122,22 +122,33 @@ export class EndedTransaction<T> {
   }
 
   /**
+   * Plans the commit without the gate, because the proposal cannot wait for older transactions.
+   * Nothing was called, and the effects pass the gate after the commit.
+   */
+  planUngated(started: StartedTransaction, domain: Domain): PlannedTransaction<T> {
+    return this.#planned(started, domain, false);
+  }
+
+  /**
    * Passes the gate and plans the commit.
    * @throws the errors of the gate; RuntimeError `bad_intent` if the body has not proposed
    */
   async plan(started: StartedTransaction, domain: Domain): Promise<PlannedTransaction<T>> {
-    const { attempt, planned } = this.#branch;
-    const { limit } = attempt.context;
+    const { limit } = this.#branch.attempt.context;
     const entering = limit.run(() => this.#acquire(), stoppedError);
     if (entering !== undefined) await entering;
     limit.stopWatchingIdle();
-    const { intent } = this.#branch;
+    return this.#planned(started, domain, true);
+  }
+
+  #planned(started: StartedTransaction, domain: Domain, isGated: boolean): PlannedTransaction<T> {
+    const { attempt, planned, intent } = this.#branch;
     if (intent === undefined)
       throw badIntent(
         'the body of the transaction returned without a call of `propose`, so its effects are compensated',
       );
     const run = started.run.plan(planned, hasOnFailure(domain, intent.action), attempt.stagedWrites);
-    return new PlannedTransaction(this.#branch, this.#value, intent, started, run);
+    return new PlannedTransaction(this.#branch, this.#value, intent, started, run, isGated);
   }
 
   /**
@@ -179,15 +190,24 @@ export class EndedTransaction<T> {
   }
 }
 
-/** The gate is passed, and the commit is planned. */
+/** The commit is planned, mostly after the gate. */
 export class PlannedTransaction<T> {
   readonly #branch: Branch;
   readonly #value: T;
   readonly #intent: ParsedIntent;
   readonly #started: StartedTransaction;
   readonly #run: PlannedRun;
+  readonly #isGated: boolean;
 
-  constructor(branch: Branch, value: T, intent: ParsedIntent, started: StartedTransaction, run: PlannedRun) {
+  constructor(
+    branch: Branch,
+    value: T,
+    intent: ParsedIntent,
+    started: StartedTransaction,
+    run: PlannedRun,
+    isGated: boolean,
+  ) {
+    this.#isGated = isGated;
     this.#branch = branch;
     this.#value = value;
     this.#intent = intent;
@@ -230,6 +250,11 @@ export class PlannedTransaction<T> {
   async #runBuffered(ruling: Ruling): Promise<TransactionOutcome<T>> {
     const { run, work } = this.#started;
     const { engine, stagedWrites } = this.#branch.attempt;
+    if (!this.#isGated) {
+      // Not awaited: an older transaction may wait for this ruling. The engine retries after an error.
+      engine.finishInTurn(this.#started).catch(() => undefined);
+      return { value: this.#value, ruling, epoch: work.epoch, effects: 'waiting' };
+    }
     const finished = engine.finish(run);
     const end = await (stagedWrites.isEmpty ? finished : stagedWrites.ended(finished));
     const { ruledOnFailure: failure } = run;

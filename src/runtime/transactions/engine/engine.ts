@@ -185,6 +185,24 @@ export class TransactionEngine {
     return this.#track(this.#finish(run, undefined));
   }
 
+  /**
+   * The same for a transaction that was committed before its claims were granted. Its effects wait
+   * for older transactions at the same scopes. `retry_later`: the engine advances it by itself.
+   */
+  finishInTurn({ run, work }: StartedTransaction): Promise<AdvanceResult> {
+    const finish = async (): Promise<AdvanceResult> => {
+      try {
+        await this.acquire(work, undefined, this.ports.leaving);
+      } catch {
+        // A doubt at a scope, or the end of this process. The commit stands, as after a crash.
+        await this.#park(run.epoch, true);
+        return 'retry_later';
+      }
+      return this.#finish(run, undefined);
+    };
+    return this.#track(finish());
+  }
+
   /** Compensates an uncommitted transaction, and releases its claims as `finish` does. */
   async abort({ run, work }: StartedTransaction, cause: string): Promise<AdvanceResult> {
     if (run.isLogged) return this.#track(this.#finish(run, cause));
