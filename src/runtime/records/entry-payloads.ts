@@ -228,28 +228,19 @@ export function approvalPayload(
   place: EntryPosition,
   parentCommit: Hash,
   pendingId: Hash,
-  { proposal, policy, approved_by }: PendingPayload,
+  pending: PendingPayload,
   commit: CounselorCommit,
   counselor: CounselorRecord,
   kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
+  const { proposal, policy, approved_by } = pending;
   return {
-    kind: 'commit',
-    ...place,
-    proposal_id: proposal.proposal_id,
-    ...(proposal.key_hash === undefined ? {} : { key_hash: proposal.key_hash }),
-    writ_id: proposal.writ_id,
-    parent_commit: parentCommit,
+    ...resolvingCommit(place, parentCommit, pendingId, pending, commit, counselor),
     action: proposal.action,
     delta: deltaOf(commit.patches(), kept, { effects: proposal.delta.effects, beliefs }),
-    observations: proposal.observations,
     budget_cost: proposal.budget_cost,
-    compiler_version: COMPILER_VERSION,
-    resolves: pendingId,
-    counselor,
     ...(approved_by === undefined ? {} : { approved_by }),
-    detection_vector: commit.vector as readonly VectorItem[],
     ...(policy === undefined ? {} : { policy }),
   };
 }
@@ -262,7 +253,7 @@ export function amendmentPayload(
   place: EntryPosition,
   parentCommit: Hash,
   pendingId: Hash,
-  { proposal }: PendingPayload,
+  pending: PendingPayload,
   first: Intent,
   commit: CounselorCommit,
   counselor: CounselorRecord,
@@ -273,25 +264,39 @@ export function amendmentPayload(
 ): CommitPayload {
   const { name, role, args, policy } = commit.compiled;
   return {
+    ...resolvingCommit(place, parentCommit, pendingId, pending, commit, counselor),
+    action: { name, role, args: argsOf(domain, { action: name, args }, kept) },
+    amended: {
+      action: pending.proposal.action,
+      difference: kept.store(amendedDifference(first, { args, role }), domain.sensitiveArgs.has(name)),
+    },
+    delta: deltaOf(commit.patches(), kept, { effects: plan?.effects, beliefs }),
+    budget_cost: costOf(commit, plan),
+    ...(policy === undefined ? {} : { policy }),
+  };
+}
+
+/** The members of a commit that resolves a pending proposal, however it was approved. */
+function resolvingCommit(
+  place: EntryPosition,
+  parentCommit: Hash,
+  pendingId: Hash,
+  { proposal }: PendingPayload,
+  { vector }: CounselorCommit,
+  counselor: CounselorRecord,
+): Omit<CommitPayload, 'action' | 'delta' | 'budget_cost'> {
+  return {
     kind: 'commit',
     ...place,
     proposal_id: proposal.proposal_id,
     ...(proposal.key_hash === undefined ? {} : { key_hash: proposal.key_hash }),
     writ_id: proposal.writ_id,
     parent_commit: parentCommit,
-    action: { name, role, args: argsOf(domain, { action: name, args }, kept) },
-    amended: {
-      action: proposal.action,
-      difference: kept.store(amendedDifference(first, { args, role }), domain.sensitiveArgs.has(name)),
-    },
-    delta: deltaOf(commit.patches(), kept, { effects: plan?.effects, beliefs }),
     observations: proposal.observations,
-    budget_cost: costOf(commit, plan),
     compiler_version: COMPILER_VERSION,
     resolves: pendingId,
     counselor,
-    detection_vector: commit.vector as readonly VectorItem[],
-    ...(policy === undefined ? {} : { policy }),
+    detection_vector: vector as readonly VectorItem[],
   };
 }
 
