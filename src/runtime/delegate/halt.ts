@@ -1,7 +1,6 @@
 import { mayHalt, type Writ, writId } from '#authority';
 import { arg, checkArgument, type Json } from '#base';
-import { maxInstant } from '#canon';
-import { type Approved, type Authority, adjudicateHalt, HALT_ACTION } from '#kernel';
+import { type Authority, adjudicateHalt, HALT_ACTION } from '#kernel';
 import {
   checkRow,
   type Entry,
@@ -24,7 +23,7 @@ import { type Planned, type RulingStep, untilCommitted } from '../writer/until-c
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
-import { ADJUDICATED_ABOVE, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
+import { adoptStop, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
 
 /** The reason of a halt or a resume, and the authority for it. */
 export interface HaltInput {
@@ -192,19 +191,12 @@ export class TrajectoryHalts {
   #adoptNow(there: Entry<HaltPayload>): PreparedCommit<EntryRow> {
     const writer = this.#writer;
     const { does, reason, principal } = there.payload.action.args;
-    const { chain, domain, writs } = writer.parts;
     const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
-    const remains = does === 'resume' && chain.halts.own !== undefined;
+    const remains = does === 'resume' && writer.parts.chain.halts.own !== undefined;
     const args: HaltArgs = { does, reason, principal, from, ...(remains && { remains }) };
-    const writ = writs.get(writs.delegated as Hash) as WritChain;
-    const by = { writ, principal: writ.writ.subject, nonce: there.id };
-    const gathered = gatheredStop(writer.id, { action: HALT_ACTION, args: asJson(args) }, by);
-    const judged = adjudicateHalt(asJson(args), writer.id, ADJUDICATED_ABOVE) as Approved;
-    const place = writer.nextPosition(maxInstant(writer.undelayedNow(), there.payload.at));
-    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
-    const entry = () => commitPayload(place, chain.lastCommit, gathered, writId(writ.writ), judged, domain, kept);
-    const { row, batch } = writer.apply(entry, { undelayed: true });
-    return { ...batch, blobs: [], answer: row };
+    return adoptStop(writer, there, { action: HALT_ACTION, args: asJson(args) }, (given, authority) =>
+      adjudicateHalt(given, writer.id, authority),
+    );
   }
 
   /** Brings each open delegation to the halt that stands here, or to the resume that ended it. */

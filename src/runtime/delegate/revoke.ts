@@ -1,7 +1,6 @@
 import { mayRevoke, parseWrit, type Writ, writId } from '#authority';
 import { arg, checkArgument, type Json, markOwnPackage } from '#base';
-import { maxInstant } from '#canon';
-import { type Approved, type Authority, adjudicateRevocation, REVOKE_ACTION } from '#kernel';
+import { type Authority, adjudicateRevocation, REVOKE_ACTION } from '#kernel';
 import {
   type Chain,
   checkRow,
@@ -28,7 +27,7 @@ import { type Planned, type RulingStep, untilCommitted } from '../writer/until-c
 import type { Writer } from '../writer/writer.ts';
 import type { Children } from './children.ts';
 import type { Delegations } from './delegate.ts';
-import { ADJUDICATED_ABOVE, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
+import { adoptStop, gatheredStop, type Propagated, propagate, reasonFault } from './stops.ts';
 
 /** The writ to revoke, and the authority for it. */
 export interface RevocationInput {
@@ -92,8 +91,8 @@ export class TrajectoryWrits {
    * The revocation is adjudicated like a proposal, under a writ for `assize.revoke` on `writ:ID`.
    * The holder of that writ must stand above the revoked writ. It is an ancestor of the revoked
    * writ, or a root writ of the key that issued the revoked writ's root. Such a root writ must name
-   * both the action and `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval, and
-   * it proceeds while an approval freezes the state, and whatever clocks read. Revoking again
+   * both the action and `writ:ID`, `writ:*` or `writ:**`. A revocation never requires approval. It
+   * proceeds while an approval freezes the state, and at any reading of the clocks. Revoking again
    * returns the earlier entry.
    *
    * If an open delegation could not be reached, `propagated` gives the reason. Opening this
@@ -265,20 +264,10 @@ export class TrajectoryWrits {
   }
 
   #adoptNow(there: Entry<RevocationPayload>): PreparedCommit<EntryRow> {
-    const writer = this.#writer;
     const { writ, reason } = there.payload.action.args;
-    const { chain, domain, writs } = writer.parts;
     const from = { trajectory_id: there.trajectory_id, entry_id: there.id };
     const args: RevocationArgs = { writ, reason, from };
-    const delegated = writs.get(writs.delegated as Hash) as WritChain;
-    const gathered = this.#gathered(args, delegated, delegated.writ.subject, there.id);
-    const judged = adjudicateRevocation(asJson(args), ADJUDICATED_ABOVE) as Approved;
-    const place = writer.nextPosition(maxInstant(writer.undelayedNow(), there.payload.at));
-    const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
-    const id = writId(delegated.writ);
-    const revocation = () => commitPayload(place, chain.lastCommit, gathered, id, judged, domain, kept);
-    const { row, batch } = writer.apply(revocation, { undelayed: true });
-    return { ...batch, blobs: [], answer: row };
+    return adoptStop(this.#writer, there, { action: REVOKE_ACTION, args: asJson(args) }, adjudicateRevocation);
   }
 
   /**

@@ -1,10 +1,13 @@
 import { writId } from '#authority';
 import { isAssizeError, type Json } from '#base';
-import { contentHash } from '#canon';
-import { type Authority, BUILT_IN_ROLE } from '#kernel';
-import type { DelegationPayload, Hash } from '#ledger';
+import { contentHash, maxInstant } from '#canon';
+import { type Approved, type Authority, BUILT_IN_ROLE, type Rejected } from '#kernel';
+import type { DelegationPayload, Entry, EntryRow, Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
+import { commitPayload } from '../records/entry-payloads.ts';
 import type { GatheredProposal } from '../records/intent.ts';
+import { PayloadBlobs } from '../records/payload-blobs.ts';
+import type { PreparedCommit } from '../writer/prepared.ts';
 import { untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Children, ChildTrajectory } from './children.ts';
@@ -49,11 +52,33 @@ export function gatheredStop(
 }
 
 /** Writ, policy and budget were checked in the trajectory above. */
-export const ADJUDICATED_ABOVE: Authority = {
+const ADJUDICATED_ABOVE: Authority = {
   admits: () => ({ ok: true, needsApproval: false }),
   decides: () => undefined,
   affords: () => ({ ok: true }),
 };
+
+/**
+ * Records a stop of the trajectory above as an entry of this trajectory, under the delegated writ
+ * and not before the stop there. `adjudicate`: rules on the arguments; the trajectory above has
+ * checked the authority.
+ */
+export function adoptStop(
+  writer: Writer,
+  there: Entry,
+  intent: { readonly action: string; readonly args: Json },
+  adjudicate: (args: Json, authority: Authority) => Approved | Rejected,
+): PreparedCommit<EntryRow> {
+  const { chain, domain, writs } = writer.parts;
+  const writ = writs.get(writs.delegated as Hash) as WritChain;
+  const gathered = gatheredStop(writer.id, intent, { writ, principal: writ.writ.subject, nonce: there.id });
+  const judged = adjudicate(intent.args, ADJUDICATED_ABOVE) as Approved;
+  const place = writer.nextPosition(maxInstant(writer.undelayedNow(), there.payload.at));
+  const kept = new PayloadBlobs(writer.context.saltGenerator(writer.context.random));
+  const entry = () => commitPayload(place, chain.lastCommit, gathered, writId(writ.writ), judged, domain, kept);
+  const { row, batch } = writer.apply(entry, { undelayed: true });
+  return { ...batch, blobs: [], answer: row };
+}
 
 /** Propagates from a trajectory to the open delegations that are meant, one after the other. */
 export async function propagate(
