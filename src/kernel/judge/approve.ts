@@ -129,7 +129,7 @@ export function approvePending(
   }));
 }
 
-/** What a draft with the approved state was made from. */
+/** The origin of a draft with the approved state. */
 export interface Produced {
   readonly waiting: PendingProposal;
   readonly compiled: Compiled;
@@ -166,12 +166,10 @@ export function counseled(
     const overrides = overridesOf(world.domain, waiting.approvedBy, broken);
     checkOverride(world.domain, waiting, counselor, broken, overrides);
     let step: { readonly draft: Draft; readonly changes: readonly Change[] } = { draft, changes };
-    return {
+    const commit: { -readonly [Member in keyof CounselorCommit]: CounselorCommit[Member] } = {
       as,
       compiled,
-      get changes() {
-        return step.changes;
-      },
+      changes,
       vector,
       broken,
       overrides,
@@ -188,9 +186,11 @@ export function counseled(
         const judged = heldDraft(world, step, others);
         if ('held' in judged) return judged.held;
         step = judged;
+        commit.changes = step.changes;
         return undefined;
       },
     };
+    return commit;
   } catch (error) {
     world.rollback(draft);
     if (error instanceof KernelError) throw error;

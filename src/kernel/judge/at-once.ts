@@ -57,7 +57,7 @@ export function neverWaits({ policy }: Compiled, { reason, detail }: ApprovalDem
   return {
     verdict: 'rejected',
     reason: reason === 'policy_needs_approval' ? 'policy_denied' : 'invalid_authority',
-    detail: `${detail}, and ${what} waits for nobody`,
+    detail: `${detail}, and ${what} cannot wait for an approval`,
     ...(policy === undefined ? {} : { policy }),
   };
 }

@@ -83,7 +83,7 @@ describe('an upgrade', () => {
       expect(await upgrade(v2, { writ: given })).toMatchObject({ refused: { reason: 'invalid_authority' } });
     const waits = writFor('waits', { require_approval: ['assize.upgrade'], nonce: 'waits' });
     expect(await upgrade(v2, { writ: waits })).toMatchObject({
-      refused: { detail: expect.stringContaining('an upgrade waits for nobody') },
+      refused: { detail: expect.stringContaining('an upgrade cannot wait for an approval') },
     });
     expect(books.domain).toBe(v1);
     const own = writFor('own', { actions: ['assize.upgrade'], scopes: [upgradeScope(v2)], nonce: 'own' });

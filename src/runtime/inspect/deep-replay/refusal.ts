@@ -100,6 +100,6 @@ export function refusedByAuthority({ reason, detail, intent }: RejectionPayload)
     detail.startsWith(`${action}: /`) ||
     (detail.startsWith(`the role ${role.name} does not perform `) && detail.endsWith(`, to which ${action} belongs`));
   // Its writ allows the action, if only with approval, so the policy is asked after it.
-  const byWaiting = STOPS.has(action) && /, and a (revocation|halt) waits for nobody$/.test(detail);
+  const byWaiting = STOPS.has(action) && /, and a (revocation|halt) cannot wait for an approval$/.test(detail);
   return byDomain || byWaiting ? undefined : { by: 'writ', detail };
 }
