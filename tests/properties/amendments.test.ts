@@ -94,7 +94,7 @@ async function after(history: readonly Payment[]) {
   return { paid, trajectory, close };
 }
 
-/** What a decision has done: the code of its refusal, or what its commit contains. */
+/** The outcome of a decision: the code of its refusal, or the content of its commit. */
 async function outcome(decision: Promise<Ruling>, trajectory: Trajectory, paid: readonly string[]): Promise<object> {
   try {
     const ruling = await decision;

@@ -45,7 +45,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 
 type Terms = Required<ClaimTerms>;
 
-/** What the model knows: the approvers with the violations that each overrode, and the loads. */
+/** The state of the model: the approvers with their overridden violations, and the loads. */
 class Model {
   readonly given: { readonly who: string; readonly overrides: readonly string[] }[] = [];
   readonly loads = { u: 0, v: 0 };

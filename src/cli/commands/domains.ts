@@ -170,9 +170,9 @@ function list(items: readonly string[]): string {
   return items.join(', ') || 'none';
 }
 
-/** What an open approval freezes, in words. */
+/** The text for `freeze`: the part of the state that an open approval freezes. */
 const FROZEN = {
   world: 'the whole state',
   footprint: 'the overlapping footprints',
-  reserve: 'the members that it changes, and reserves what it would commit',
+  reserve: 'the members that it changes, and room for its own changes',
 } as const;

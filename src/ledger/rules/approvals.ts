@@ -50,7 +50,7 @@ export function partialApprovalFault(step: PendingPayload, before: PendingPayloa
   return fault === undefined ? undefined : { rule: 'pending.counselor', detail: fault };
 }
 
-/** The parts of a commit that say who approved. */
+/** The parts of a commit that name the approvers. */
 interface LastApproval {
   readonly counselor: CounselorRecord;
   readonly vector: readonly VectorItem[];

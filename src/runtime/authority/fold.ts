@@ -101,7 +101,7 @@ export class AuthorityFold {
   readonly #sound: Set<Hash> = new Set();
   /** One verifier per issuer of roots. */
   readonly #verifiers: Map<string, WritVerifier> = new Map();
-  /** Where the halts that stand come from. */
+  /** The origins of the halts that stand. */
   readonly #halts: Set<'own' | 'above'> = new Set();
   #answer: { readonly seq: number; readonly spent: Amounts } | undefined;
 

@@ -72,7 +72,7 @@ describe('a halt', () => {
     await expectWhole(store);
   });
 
-  test('refuses all work without an entry, and says who, since when and why', async () => {
+  test('refuses all work without an entry, and names principal, time and reason', async () => {
     const { store, assize, trajectory } = await begun();
     await trajectory.delegations.delegate(task());
     const asked = pendingOf(await trajectory.propose(intent('ask', { amount: 1 }, worker)));

@@ -38,7 +38,7 @@ export interface ClosedProposal {
   readonly detail: string;
 }
 
-/** What an upgrade did, or would do. */
+/** The result of an upgrade, or of a dry run. */
 export interface Upgrade {
   /** Undefined for a dry run. */
   readonly ruling: Ruling | undefined;

@@ -51,7 +51,7 @@ interface Waiting {
   readonly proposal: PendingProposal | undefined;
 }
 
-/** What one call of `upgrade` knows from its start. */
+/** The values of one call of `upgrade` that stay the same until its end. */
 interface UpgradeRequest {
   readonly next: Domain;
   readonly options: UpgradeOptions;

@@ -13,7 +13,7 @@ export interface Moves {
   readonly facts?: { accept(entryId: Hash): readonly FactWrite[] } | undefined;
   /** The writs that the entry's blobs store. */
   readonly writs?: readonly BlobRow[];
-  /** The entry is taken whatever the host's clock reads (`Writer.undelayedNow`). */
+  /** No reading of the host's clock delays the entry (`Writer.undelayedNow`). */
   readonly undelayed?: true;
   /** Entries of other trajectories that are written in the same batch. */
   readonly others?: (row: EntryRow) => readonly EntryRow[];

@@ -21,8 +21,8 @@ export interface OpenReservation extends Reservation {
 }
 
 /**
- * What the open approvals of a trajectory would commit (docs/decisions/009-freeze.md). Nothing is
- * read while nothing waits.
+ * The operations that the open approvals of a trajectory would commit
+ * (docs/decisions/009-freeze.md). The class reads no value while no approval is open.
  */
 export class Reservations {
   readonly #sources: PendingSources;

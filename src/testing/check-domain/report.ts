@@ -94,7 +94,7 @@ export interface DomainReport {
   readonly runs: number;
   /** The adjudicated proposals, by ruling. */
   readonly proposals: { readonly committed: number; readonly escalated: number; readonly rejected: number };
-  /** What a proposal stops while it waits, for each invariant that escalated one. */
+  /** For each invariant that escalated a proposal: the work that such a proposal stops. */
   readonly stops: readonly StoppedBy[];
   /** Number of states on which every invariant was checked. */
   readonly states: number;

@@ -4,7 +4,7 @@ import { leafHash } from '#merkle';
 import { RuntimeError } from '../../errors.ts';
 import { type VerifyOptions, verifyStore } from '../verify.ts';
 
-/** What a checkpoint verified before it was signed. */
+/** The entries and trajectories that a checkpoint verified before it was signed. */
 export interface VerifiedEntries {
   /** Number of entries since the last checkpoint. */
   readonly entries: number;

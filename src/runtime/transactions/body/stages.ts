@@ -251,7 +251,8 @@ export class PlannedTransaction<T> {
     const { run, work } = this.#started;
     const { engine, stagedWrites } = this.#branch.attempt;
     if (!this.#isGated) {
-      // Not awaited: an older transaction may wait for this ruling. The engine retries after an error.
+      // Not awaited: an older transaction may wait for this ruling. The engine retries after an
+      // error.
       engine.finishInTurn(this.#started).catch(() => undefined);
       return { value: this.#value, ruling, epoch: work.epoch, effects: 'waiting' };
     }
