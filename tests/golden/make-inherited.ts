@@ -3,39 +3,27 @@
  * `node tests/golden/make-inherited.ts`. The ledger is an addition to version 1. The other ledgers
  * of version 1 stay unchanged. No ledger is ever overwritten.
  */
-import { existsSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { hashText } from '#canon';
-import { importLines, integrateLog } from '#ledger';
-import { signerKey } from '#merkle';
-import { makeCheckpoint } from '#runtime';
+import { importLines } from '#ledger';
 import { MemoryStore } from '#stores';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
 import { type Ledger, linesOf } from '../support/ledger/erasure-cases.ts';
-import { keysOf } from '../support/ledger/rows.ts';
-import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';
-
-const FILE = 'inherited.jsonl';
+import type { Change } from './ledger.ts';
+import { lastLine, rehashed, writeLedger } from './write-ledger.ts';
 
 function changesOf(lines: readonly string[]): [string, Change][] {
-  const last = (pattern: RegExp): number => lines.findLastIndex((line) => pattern.test(line)) + 1;
-  const rehashed = (line: number, from: RegExp | string, to: string): Change => {
-    const payload = (lines[line - 1] as string).slice(83, -1);
-    const other = payload.replace(from, to);
-    if (other === payload) throw new Error(`line ${line} has no ${from}`);
-    return { lines: { [line]: [`{"id":"${hashText(other)}","payload":${other}}`] } };
-  };
+  const last = (pattern: RegExp): number => lastLine(lines, pattern);
+  const swapped = (line: number, from: RegExp | string, to: string): Change => rehashed(lines, line, [from, to]);
   const begun = last(/"inherit":/);
   const text = last(/"value":"penicillin"/);
   return [
     ['honest', {}],
-    ['a row that began after that', rehashed(begun, /("until":"2026-03-23T)09/, '$108')],
-    ['a version that does not follow', rehashed(begun, '"version":5}', '"version":6}')],
-    ['a member that is not known', rehashed(begun, '"inherit":{', '"inherit":{"from":1,')],
-    ['an audit row taken over', rehashed(begun, /("inherit":.*)"row_kind":"current"/, '$1"row_kind":"audit"')],
-    ['a row without its entry', rehashed(begun, /"entry_id":"[0-9a-f]*",/, '')],
-    ['a text without salt', rehashed(begun, /("inherit":.*"object":\{[^}]*),"salted":true/, '$1')],
-    ['a row closed that is not there', rehashed(begun, /("close":\[\{"fact_id":")q/, '$1x')],
+    ['a row that began after that', swapped(begun, /("until":"2026-03-23T)09/, '$108')],
+    ['a version that does not follow', swapped(begun, '"version":5}', '"version":6}')],
+    ['a member that is not known', swapped(begun, '"inherit":{', '"inherit":{"from":1,')],
+    ['an audit row taken over', swapped(begun, /("inherit":.*)"row_kind":"current"/, '$1"row_kind":"audit"')],
+    ['a row without its entry', swapped(begun, /"entry_id":"[0-9a-f]*",/, '')],
+    ['a text without salt', swapped(begun, /("inherit":.*"object":\{[^}]*),"salted":true/, '$1')],
+    ['a row closed that is not there', swapped(begun, /("close":\[\{"fact_id":")q/, '$1x')],
     [
       'a text that says something else',
       { lines: { [text]: [(lines[text - 1] as string).replace('penicillin', 'aspirin')] } },
@@ -48,24 +36,9 @@ async function* each(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-if (existsSync(join(V1, FILE))) throw new Error(`${FILE} is there, and is never written over.`);
 const { ledger } = beliefCases().find(({ name }) => name === 'what a branch begins with') as {
   readonly ledger: Ledger;
 };
-const lines = linesOf(ledger).trimEnd().split('\n');
 const store = new MemoryStore();
-await importLines(store, each(lines));
-await integrateLog(store);
-writeFileSync(join(V1, FILE), `${lines.join('\n')}\n`);
-const signer = signerKey('example.com/golden', 'note', keysOf(31).privateKey);
-writeFileSync(join(V1, `${FILE}.checkpoint`), (await makeCheckpoint(store, { signer })).signed);
-const golden: Golden[] = [];
-for (const [name, change] of changesOf(lines))
-  golden.push({ name, of: FILE, change, ...(await verdictsOf(FILE, change)) });
-writeFileSync(join(V1, 'inherited.json'), `${JSON.stringify(golden, null, 1)}\n`);
-for (const { name, verify, export: line, checkpoint } of golden) {
-  const faults = verify.flatMap(({ trajectory_id, fault }) =>
-    fault ? [`${trajectory_id} ${fault.seq} ${fault.code}`] : [],
-  );
-  console.log(`${name}: ${faults.join(', ') || 'valid'}; export ${line ?? 'whole'}; checkpoint ${checkpoint}`);
-}
+await importLines(store, each(linesOf(ledger).trimEnd().split('\n')));
+await writeLedger('inherited', store, changesOf);

@@ -15,7 +15,8 @@ import { ward } from '../support/clinic/ward.ts';
 import { deskOf } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { HandClock, intent, operator, writFor } from '../support/ledger/runtime.ts';
-import { type Change, type Golden, V1, verdictsOf } from './ledger.ts';
+import { type Change, V1 } from './ledger.ts';
+import { writeVerdicts } from './write-ledger.ts';
 
 const DOCTOR = { principal: 'dr-who', method: 'golden' } as const;
 const lead = keysOf(11);
@@ -282,14 +283,4 @@ const changes: [string, Change][] = [
     { cut: fork, lines: { [fork]: [lines[fork - 1] as string, ...(await forked(lines, fork)).slice(fork)] } },
   ],
 ];
-const golden: Golden[] = [];
-for (const [name, change] of changes)
-  golden.push({ name, of: 'honest.jsonl', change, ...(await verdictsOf('honest.jsonl', change)) });
-writeFileSync(join(V1, 'golden.json'), `${JSON.stringify(golden, null, 1)}\n`);
-
-for (const { name, verify, export: line, checkpoint } of golden) {
-  const faults = verify.flatMap(({ trajectory_id, fault }) =>
-    fault ? [`${trajectory_id} ${fault.seq} ${fault.code}`] : [],
-  );
-  console.log(`${name}: ${faults.join(', ') || 'valid'}; export ${line ?? 'whole'}; checkpoint ${checkpoint}`);
-}
+await writeVerdicts('golden.json', 'honest.jsonl', changes);
