@@ -54,6 +54,7 @@ import { TrajectoryLoader, unmade } from './writer/load.ts';
 import { Notifications } from './writer/notifications.ts';
 import type { ReplayBase, TrajectoryState } from './writer/ports.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
+import { SourceRulings } from './writer/source-rulings.ts';
 import { partsRead, partsUnder } from './writer/state.ts';
 import { TurnScopedPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
@@ -120,6 +121,7 @@ export class Assize {
       signer: options.signer,
       approvalTimeoutMs: approvalTimeoutOf(options.approvals),
       replayer: this.#replayer,
+      sourceRulings: new SourceRulings(options.store),
       oracle: options.oracle,
       nameFor: (given) => trajectoryName(given, random),
       domainOf: (ref, upgraded) => findDomain(options.domains, ref, upgraded),

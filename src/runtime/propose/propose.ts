@@ -35,6 +35,7 @@ import {
   isForFailure,
   keyHashOf,
   type ProposalInput,
+  proposalIdOf,
   readProposal,
   underWrit,
 } from '../records/intent.ts';
@@ -307,13 +308,12 @@ export class Proposals implements Proposer {
   }
 
   /** The ruling on the proposal with that key. @throws RuntimeError `idempotency_conflict` */
-  async #previousRuling(
-    { keyHash, proposalId, commitPlan }: GatheredProposal,
-    key: string | undefined,
-  ): Promise<Ruling | undefined> {
+  async #previousRuling(gathered: GatheredProposal, key: string | undefined): Promise<Ruling | undefined> {
+    const { keyHash, proposalId } = gathered;
     const { id, parts, context } = this.#writer;
-    const seq = keyHash === undefined ? undefined : parts.requests.seqOf(keyHash);
-    if (seq === undefined) return undefined;
+    if (keyHash === undefined || key === undefined) return undefined;
+    const seq = parts.requests.seqOf(keyHash);
+    if (seq === undefined) return context.sourceRulings.isRoot(id) ? undefined : this.#sourceRuling(gathered, key);
     // The entry that rules on it may still be in flight, or lost on its way to the store.
     await this.#writer.flushed();
     if (this.#writer.stale) return undefined;
@@ -321,9 +321,27 @@ export class Proposals implements Proposer {
     const keyed = row === undefined ? undefined : requestKeyOf(row);
     // Another entry is at that seq: memory is stale, and the append will report it.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
-    const isOfProposal = commitPlan === undefined || commitPlan.isProposed === true;
-    if (keyed?.proposalId !== proposalId && isOfProposal) throw usedForAnother(key);
+    if (keyed?.proposalId !== proposalId && isOfProposal(gathered)) throw usedForAnother(key);
     return rulingOf(row);
+  }
+
+  /**
+   * The ruling that the branch has from a source. The writs of a branch are its own, so the
+   * proposal is compared as under the writ of the source. @throws RuntimeError
+   * `idempotency_conflict`
+   */
+  async #sourceRuling(gathered: GatheredProposal, key: string): Promise<Ruling | undefined> {
+    const { id, context } = this.#writer;
+    const found = await context.sourceRulings.find(id, key, gathered.principal);
+    if (found === undefined) return undefined;
+    const { payload } = readRow(found.row);
+    const { trajectoryId } = found;
+    const keyed = requestKeyOf(found.row);
+    const isSame =
+      'writ_id' in payload &&
+      keyed?.proposalId === proposalIdOf(gathered, { trajectoryId, nonce: key, writ: payload.writ_id });
+    if (!isSame && isOfProposal(gathered)) throw usedForAnother(key);
+    return rulingOf(found.row);
   }
 
   /** The ruling on the transaction with that key. */
@@ -336,7 +354,11 @@ export class Proposals implements Proposer {
       if (seq === undefined) {
         // A key without a ruling, as most keys are: no wait for appends in flight.
         if (await writer.isOvertaken()) continue;
-        return undefined;
+        const { sourceRulings } = writer.context;
+        const inherited = sourceRulings.isRoot(writer.id)
+          ? undefined
+          : await sourceRulings.find(writer.id, key, principal);
+        return inherited && rulingOf(inherited.row);
       }
       await writer.flushed();
       if (writer.stale) continue;
@@ -515,6 +537,11 @@ function outdatedCalls(detail: string): EffectError {
   return new EffectError('stale', `The proposal was planned on an earlier state: ${detail}. Propose again.`, {
     retryable: true,
   });
+}
+
+/** Whether the key belongs to the proposal itself, and not to a transaction with a body. */
+function isOfProposal({ commitPlan }: GatheredProposal): boolean {
+  return commitPlan === undefined || commitPlan.isProposed === true;
 }
 
 function usedForAnother(key: string | undefined): RuntimeError {

@@ -323,16 +323,11 @@ export function readProposal(input: ProposalInput, place: ReadingTerms): ReadPro
 
 /** The proposal under its writ. @throws CanonError `too_large` */
 export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: CommitPlan | undefined): GatheredProposal {
-  const { trajectoryId: trajectory, nonce, key, intent, observed, observations, blobs, invalidObservationName } = read;
+  const { trajectoryId, nonce, key, intent, observed, observations, blobs, invalidObservationName } = read;
   const principal = read.principal === undefined ? writ.writ.subject : composed(read.principal);
-  const seen = observations.map(({ unsalted }) => unsalted) as unknown as Json;
-  const { action, args, role } = intent;
-  // Fields in canonical order, which serialises fastest.
-  const text = (): string =>
-    plainText({ action, args, nonce, observations: seen, role, trajectory, writ: writId(writ.writ) });
   return {
-    proposalId: hashText(withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, text)),
-    keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectory),
+    proposalId: proposalIdOf(read, { trajectoryId, nonce, writ: writId(writ.writ) }),
+    keyHash: key === undefined ? undefined : keyHashOf(key, principal, trajectoryId),
     intent,
     observed,
     observations,
@@ -342,6 +337,18 @@ export function underWrit(read: ReadProposal, writ: WritChain, commitPlan: Commi
     commitPlan,
     invalidObservationName,
   };
+}
+
+/** The id of a proposal in a trajectory, under a writ. @throws CanonError `too_large` */
+export function proposalIdOf(
+  { intent, observations }: Pick<ReadProposal, 'intent' | 'observations'>,
+  { trajectoryId: trajectory, nonce, writ }: Pick<ReadProposal, 'trajectoryId' | 'nonce'> & { readonly writ: Hash },
+): Hash {
+  const { action, args, role } = intent;
+  const seen = observations.map(({ unsalted }) => unsalted) as unknown as Json;
+  // Fields in canonical order, which serialises fastest.
+  const text = (): string => plainText({ action, args, nonce, observations: seen, role, trajectory, writ });
+  return hashText(withinEntrySize('A proposal with its observations', DEFAULT_LIMITS, text));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { SaltGenerator } from '../records/payload-blobs.ts';
 import type { FoldedTrajectory } from './fold.ts';
 import type { Notifications } from './notifications.ts';
 import type { RequestIndex } from './request-index.ts';
+import type { SourceRulings } from './source-rulings.ts';
 
 /** The parts that an open trajectory has in memory. */
 export interface TrajectoryState {
@@ -41,6 +42,7 @@ export interface WriterContext {
   /** How long a pending approval stays open, in milliseconds; undefined: without a limit. */
   readonly approvalTimeoutMs: number | undefined;
   readonly replayer: Replayer;
+  readonly sourceRulings: SourceRulings;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
   readonly pause: Pause;
   readonly notifications: Notifications;
