@@ -39,6 +39,7 @@ export const filing = defineDomain({
     ),
   ],
   counselors: { leader: (principal) => principal.startsWith('leader') },
+  freeze: 'world',
 });
 
 /** `answer` is the model's answer. A replay does not ask the model. */

@@ -127,7 +127,7 @@ export function defineDomain<
     roles: spec.roles,
     processes: spec.processes,
     counselors: spec.counselors ?? {},
-    freeze: spec.freeze ?? 'world',
+    freeze: freezeOf(spec),
     texts: spec.texts ?? 'composed',
     memory: spec.memory,
     unjudgedCalls: spec.unjudgedCalls ?? 'refuse',
@@ -557,13 +557,19 @@ function declarationHash(
       ...(rule.final === true ? { final: true } : {}),
     })),
     counselors: Object.keys(spec.counselors ?? {}).sort(),
-    freeze: spec.freeze ?? 'world',
+    freeze: freezeOf(spec),
     // Written only if declared, so that other domains keep their hashes.
     ...(spec.texts === 'exact' ? { texts: 'exact' } : {}),
     ...(spec.unjudgedCalls === 'allow' ? { unjudgedCalls: 'allow' } : {}),
     ...(spec.memory === undefined ? {} : { memory: predicatesOf(spec.memory) }),
     build: spec.build ?? null,
   });
+}
+
+/** Without counselors no proposal waits and nothing is frozen, whatever the domain names. */
+function freezeOf({ freeze, counselors = {} }: DomainSpec<any, any>): Domain['freeze'] {
+  if (Object.keys(counselors).length === 0) return freeze ?? 'world';
+  return freeze ?? 'reserve';
 }
 
 /** The predicates without their descriptions, which are texts for people. */

@@ -136,9 +136,9 @@ export interface DomainSpec<
   readonly invariants: readonly Invariant<any>[] | ((rules: Rules<z.infer<Schema>>) => readonly Invariant<any>[]);
   readonly counselors?: Readonly<Record<string, CounselorPredicate>>;
   /**
-   * The scope that a pending approval stops: the whole state (default), the footprints that the
-   * proposal touches, or only changes of the same members. Under `reserve` every other proposal
-   * must also pass with everything that waits (docs/decisions/009-freeze.md).
+   * The scope that a pending approval stops: only changes of the same members (`reserve`, the
+   * default), the footprints that the proposal touches, or the whole state. Under `reserve` every
+   * other proposal must also pass with everything that waits (docs/decisions/009-freeze.md).
    */
   readonly freeze?: 'world' | 'footprint' | 'reserve';
   /**

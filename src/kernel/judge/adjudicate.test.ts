@@ -347,7 +347,7 @@ describe('an escalation', () => {
       invariant('OTHER', ['/closed/b'], () => pass),
     ];
     const parts = { invariants: rules, writes: ['/n', '/list/-'] };
-    const { world, ruling } = rule(parts);
+    const { world, ruling } = rule({ ...parts, freeze: 'world' });
     expect(ruling).toMatchObject({
       verdict: 'escalated',
       reason: 'invariant_escalated',
@@ -361,6 +361,8 @@ describe('an escalation', () => {
     expect(world.state).toEqual(START);
     const narrow = rule({ ...parts, freeze: 'footprint' }).ruling as Escalated;
     expect([...narrow.freezes].sort()).toEqual(['/closed/a', '/list/-', '/marks', '/n']);
+    const reserved = rule(parts).ruling as Escalated;
+    expect([...reserved.freezes].sort()).toEqual(['/marks/ask', '/n']);
   });
 
   test('by policy or writ still runs invariants; reject wins, both reasons show', () => {

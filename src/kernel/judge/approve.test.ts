@@ -60,6 +60,7 @@ function domainOf(invariants: readonly Invariant<any>[] = [ask, never], more: ob
       doctor: (principal: string) => principal.startsWith('dr'),
       judge: (principal: string) => principal === 'judy',
     },
+    freeze: 'world',
     ...more,
   });
 }

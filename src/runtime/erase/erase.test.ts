@@ -213,7 +213,8 @@ describe('an erasure', () => {
     let searches = 0;
     const entries = store.entries.bind(store);
     store.entries = (...args) => {
-      searches++;
+      // A proposal with a key reads the first entry.
+      if (args[1]?.limit !== 1) searches++;
       return entries(...args);
     };
     const rulings = await Promise.all([

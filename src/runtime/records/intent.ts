@@ -37,8 +37,9 @@ interface ProposalOptions {
    */
   readonly observations?: readonly ObservationInput[];
   /**
-   * The same key and intent are the same proposal, with the same ruling. The key must not start
-   * with `transaction:` or `failure:`, which are reserved for the runtime. Default: random.
+   * The same key and intent are the same proposal, with the same ruling. A branch knows the keys of
+   * its source, up to its beginning. The key must not start with `transaction:` or `failure:`,
+   * which are reserved for the runtime. Default: random.
    */
   readonly idempotencyKey?: string | undefined;
   /**

@@ -522,10 +522,17 @@ describe('the report names what a waiting proposal stops', () => {
       ['order', 'spend'],
       ', proposals that touch /orders/*, /spent/* wait (order, spend).',
     ],
-    ['reserve', ['/orders/*'], ['order', 'spend'], ', proposals that touch /orders/* wait (order, spend).'],
+    [
+      'reserve',
+      ['/orders/*'],
+      ['order', 'spend'],
+      ', proposals that change the same member of /orders/* wait (order, spend).',
+    ],
   ] as const)('%s', (freeze, places, names, words) => {
     const report = stopsOf(freeze);
-    expect(report.stops).toEqual([{ invariant: 'APPROVED', channel: 'any', places, actions: names }]);
+    expect(report.stops).toEqual([
+      { invariant: 'APPROVED', channel: 'any', places, isReserved: freeze === 'reserve', actions: names },
+    ]);
     expect(report.formatReport()).toContain(`\n\nWhile a proposal waits for a counselor (APPROVED)${words}\n\n`);
   });
 

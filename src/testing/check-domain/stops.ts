@@ -17,6 +17,8 @@ export interface StoppedBy {
   readonly channel: string;
   /** The whole state, or the places whose changes wait, with `*` for any key. */
   readonly places: 'world' | readonly string[];
+  /** Whether only changes of the same members wait: the domain has `freeze: 'reserve'`. */
+  readonly isReserved: boolean;
   /** The actions of which some proposals wait. */
   readonly actions: readonly string[];
 }
@@ -49,7 +51,8 @@ export class Stops {
       const seen = this.#seen.get(id);
       if (seen === undefined) return [];
       const places = seen.isWorld ? ('world' as const) : widest([...seen.places].sort());
-      return [{ invariant: id, channel: seen.channel, places, actions: this.#actionsOf(places) }];
+      const isReserved = this.#domain.freeze === 'reserve';
+      return [{ invariant: id, channel: seen.channel, places, isReserved, actions: this.#actionsOf(places) }];
     });
   }
 
@@ -73,12 +76,13 @@ export class Stops {
 }
 
 /** In words, for a report. */
-export function stoppedText({ invariant, channel, places, actions }: StoppedBy): string {
+export function stoppedText({ invariant, channel, places, isReserved, actions }: StoppedBy): string {
   const who = channel === ANY_COUNSELOR ? 'a counselor' : channel;
   const begins = `While a proposal waits for ${who} (${invariant})`;
   if (places === 'world') return `${begins}, every other proposal waits.`;
   if (actions.length === 0) return `${begins}, no other proposal waits.`;
-  return `${begins}, proposals that touch ${places.join(', ')} wait (${actions.join(', ')}).`;
+  const which = isReserved ? 'change the same member of' : 'touch';
+  return `${begins}, proposals that ${which} ${places.join(', ')} wait (${actions.join(', ')}).`;
 }
 
 /** Without the places under others. */

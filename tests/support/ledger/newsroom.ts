@@ -82,6 +82,7 @@ export const newsroom: Domain<any, any> = defineDomain<any, any>({
     ),
   ],
   counselors: { chief: (principal: string) => principal.startsWith('chief') },
+  freeze: 'world',
 });
 
 /** A model that never says the same twice, and counts what it is asked. */

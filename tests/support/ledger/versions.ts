@@ -38,6 +38,7 @@ export function counter({
     state: z.object({ n: z.number(), asked: z.number(), by: z.string(), ...state }),
     ...(version === '1' ? { initial: { n: 0, asked: 0, by: '' } } : {}),
     counselors: { md: (principal: string) => principal.startsWith('dr-') },
+    freeze: 'world',
     processes: { count: { writes: ['/n'] }, asking: { writes: ['/asked'] } },
     roles: { clerk: { processes: ['count', 'asking'] } },
     actions: {

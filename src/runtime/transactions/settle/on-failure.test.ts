@@ -20,6 +20,7 @@ const CELLS = ['reversible', 'with_cost', 'irreversible'] as const;
 class Site {
   readonly store = new MemoryStore();
   readonly sink: OutsideSink;
+  readonly domain: typeof orders;
   fault: (of: 'do' | 'undo' | 'ask', what: string) => Fault = (of, what) =>
     of === 'do' && what.startsWith('no') ? 'fail_for_good' : 'none';
   assize: Assize;
@@ -27,12 +28,13 @@ class Site {
 
   readonly goes = (of: 'do' | 'undo' | 'ask', what: string): Fault => this.fault(of, what);
 
-  constructor(sort: Sink = 'keyed') {
+  constructor(sort: Sink = 'keyed', domain: typeof orders = orders) {
+    this.domain = domain;
     this.sink = new OutsideSink(sort);
     this.assize = this.process();
   }
 
-  process(options: Partial<AssizeOptions> = {}, domains = [orders]): Assize {
+  process(options: Partial<AssizeOptions> = {}, domains = [this.domain]): Assize {
     const outside = { sink: this.sink, steps: new Steps(), fault: this.goes };
     const tools = CELLS.flatMap((sort) => [toolFor(outside, sort, 'buffered'), toolFor(outside, sort, 'externalised')]);
     return runtimeOver(this.store, domains, {
@@ -70,13 +72,13 @@ class Site {
     await expectEffectLogMatches(this.store, 't', await this.left());
     await this.assize.close();
     for (const { fault } of await verifyStore(this.store)) expect(fault).toBeUndefined();
-    expect((await deepReplay(this.store, 't', { domains: [orders] })).differences).toEqual([]);
+    expect((await deepReplay(this.store, 't', { domains: [this.domain] })).differences).toEqual([]);
   }
 }
 
-async function site(sort?: Sink): Promise<Site> {
-  const made = new Site(sort);
-  await made.assize.create(orders, { trajectoryId: 't', writs: [writ] });
+async function site(sort?: Sink, domain?: typeof orders): Promise<Site> {
+  const made = new Site(sort, domain);
+  await made.assize.create(made.domain, { trajectoryId: 't', writs: [writ] });
   return made;
 }
 
@@ -283,7 +285,8 @@ describe('the `onFailure` action', () => {
   });
 
   test('waits under a frozen world, and is resumed automatically', async () => {
-    const at = await site();
+    const world = defineDomain<any, any>({ ...(orders.declared as any), freeze: 'world' }) as typeof orders;
+    const at = await site('keyed', world);
     const trajectory = await at.assize.open('t');
     const refused = at.fault;
     let frozen: Promise<Ruling> | undefined;
