@@ -60,6 +60,7 @@ import {
 import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, costOf, hasToolObservation, sum, withTools } from '../records/tool-authority.ts';
 import { isCollision } from '../transactions/body/abort-reasons.ts';
+import { withOutcomes } from '../transactions/body/await-outcome.ts';
 import { type ResumedTransaction, resumeApproved } from '../transactions/body/resume-approved.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import type { Moves } from '../writer/apply.ts';
@@ -208,7 +209,7 @@ export class Resolutions {
         if (ruling.ruling === 'committed') await taken?.committed(ruling.entry.id);
         else await taken?.abort();
         if (erases) await scrub(writer.context.store);
-        return ruling;
+        return taken === undefined ? ruling : withOutcomes(ruling, this.#effects, writer.context.store);
       },
       async (error: unknown) => {
         await taken?.abort(error);

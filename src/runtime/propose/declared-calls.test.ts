@@ -42,6 +42,18 @@ test('propose commits the action and makes the calls that it declares', async ()
   await assize.close();
 });
 
+test('an approval returns the outcomes of the calls', async () => {
+  const { trajectory } = await stage();
+  const ruling = await trajectory.propose(pay(501));
+  if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+  const approved = await trajectory.approvals.approve(ruling.pending, { principal: 'manager:m', method: 'test' });
+  expect(approved).toMatchObject({
+    ruling: 'committed',
+    effects: 'settled',
+    calls: [{ tool: 'bank.pay', phase: 'applied', answer: { receipt: 1 } }],
+  });
+});
+
 test('a rule over calls refuses the proposal, and no call is made', async () => {
   const { bank, trajectory } = await stage();
   expect(await trajectory.propose(pay(LIMIT + 1))).toMatchObject({

@@ -11,15 +11,7 @@ import {
   type ProposedCall,
   plannedCalls,
 } from '#kernel';
-import {
-  type CommitPayload,
-  type EffectStore,
-  type Hash,
-  type Instant,
-  type LedgerStore,
-  type Payload,
-  readRow,
-} from '#ledger';
+import { type Hash, type Instant, type Payload, readRow } from '#ledger';
 import type { PendingStatus } from '../approve/approvals.ts';
 import type { Resolutions } from '../approve/approve.ts';
 import { verified, type WritChain } from '../authority/writs.ts';
@@ -48,7 +40,7 @@ import { randomHex } from '../records/random-hex.ts';
 import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-authority.ts';
-import { outcomesNow } from '../transactions/body/await-outcome.ts';
+import { withOutcomes } from '../transactions/body/await-outcome.ts';
 import { proposeCalls } from '../transactions/body/declared-calls.ts';
 import type { TransactionEngines } from '../transactions/engine/engines.ts';
 import { frozenByReservations, frozenByRules, frozenFor, frozenPatterns } from '../writer/freeze.ts';
@@ -243,14 +235,8 @@ export class Proposals implements Proposer {
   }
 
   /** Adds the outcomes of the calls to the ruling of a repeated key. */
-  async #withOutcomes(ruling: Ruling, key: string | undefined): Promise<Ruling> {
-    if (ruling.ruling !== 'committed' || ruling.calls !== undefined || key === undefined) return ruling;
-    const { delta } = readRow(ruling.entry).payload as CommitPayload;
-    const { store } = this.#writer.context;
-    if (delta.effects.length === 0 || this.#effects === undefined) return ruling;
-    await this.#effects.recorded();
-    // A runtime with tools has a store with an effect log.
-    return { ...ruling, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
+  #withOutcomes(ruling: Ruling, key: string | undefined): Promise<Ruling> | Ruling {
+    return key === undefined ? ruling : withOutcomes(ruling, this.#effects, this.#writer.context.store);
   }
 
   #untilRuled(

@@ -22,9 +22,12 @@ export type Ruling =
   | {
       readonly ruling: 'committed';
       readonly entry: EntryRow;
-      /** For an action that declares calls: the state of its effects when the call returns. */
+      /**
+       * For an action that declares calls, and for an approval of calls: the state of the effects
+       * when the method returns.
+       */
       readonly effects?: EffectsStatus;
-      /** For an action that declares calls: each call with its outcome, in call order. */
+      /** With `effects`: each call with its outcome, in call order. */
       readonly calls?: readonly EffectOutcome[];
       /** The ruling on the `onFailure` action, if a call failed permanently. */
       readonly failure?: Ruling;

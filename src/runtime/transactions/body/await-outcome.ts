@@ -1,11 +1,13 @@
 import { checkArgument } from '#base';
 import { instantToMillis } from '#canon';
 import { type EffectPhase, isUnresolved, type KnownEffect, readTransaction } from '#effects';
-import { type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
+import { type CommitPayload, type EffectStore, type Hash, isHash, type LedgerStore, readRow } from '#ledger';
 import type { Clock, Pause } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import type { EffectOutcome, EffectsStatus } from '../../records/effect-outcome.ts';
+import type { Ruling } from '../../records/ruling.ts';
 import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../../writer/await-options.ts';
+import type { TransactionEngines } from '../engine/engines.ts';
 import { readSalted } from '../settle/quarantine.ts';
 
 /** The ports to read answers from. */
@@ -40,7 +42,7 @@ export async function awaitOutcomes(
 }
 
 /** The outcomes of a commit's effects now, without a wait for effects in progress. */
-export async function outcomesNow(
+async function outcomesNow(
   commitId: Hash,
   store: LedgerStore & EffectStore,
 ): Promise<{ readonly effects: EffectsStatus; readonly calls: readonly EffectOutcome[] }> {
@@ -50,6 +52,22 @@ export async function outcomesNow(
   if (phases.some(isUnresolved)) return { effects: 'needs_human', calls };
   if (!phases.every((phase) => ENDED.has(phase))) return { effects: 'waiting', calls };
   return { effects: phases.some((phase) => phase === 'undone' || phase === 'dropped') ? 'failed' : 'settled', calls };
+}
+
+/**
+ * A ruling with the outcomes of its calls now. A ruling without calls, or one that has their
+ * outcomes already, is returned as it is.
+ */
+export async function withOutcomes(
+  ruling: Ruling,
+  effects: Pick<TransactionEngines, 'recorded'> | undefined,
+  store: LedgerStore,
+): Promise<Ruling> {
+  if (ruling.ruling !== 'committed' || ruling.calls !== undefined || effects === undefined) return ruling;
+  if ((readRow(ruling.entry).payload as CommitPayload).delta.effects.length === 0) return ruling;
+  await effects.recorded();
+  // A runtime with tools has a store with an effect log.
+  return { ...ruling, ...(await outcomesNow(ruling.entry.id, store as LedgerStore & EffectStore)) };
 }
 
 const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
