@@ -9,6 +9,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   kernel: async () => [
     ...(await (await import('./kernel.ts')).kernelBench()),
     ...(await (await import('./calls.ts')).callsBench()),
+    ...(await (await import('./reservations.ts')).reservationsBench()),
   ],
   writs: async () => (await import('./writs.ts')).writsBench(),
   policies: async () => (await import('./policies.ts')).policiesBench(),
