@@ -6,6 +6,15 @@ import type { Condition } from './rule.ts';
 /** True, false, or the reason why it could not be evaluated. */
 export type Test = (args: Json) => boolean | string;
 
+/** Whether all tests hold. The first that does not hold, or cannot be evaluated, is the result. */
+export function allHold(tests: readonly Test[], args: Json): boolean | string {
+  for (const test of tests) {
+    const holds = test(args);
+    if (holds !== true) return holds;
+  }
+  return true;
+}
+
 /**
  * The condition as a test of whole arguments. Its pointer and pattern must have been parsed before.
  */

@@ -45,6 +45,7 @@ export { haltScope, mayHalt } from './halt.ts';
 export { failClosedPolicy, type Policy, type PolicyDecision, type PolicyQuery, type Verdict } from './policy.ts';
 export { parseRuleTable } from './read-rule-table.ts';
 export { mayRevoke, revokeScope } from './revoke.ts';
-export type { Condition, Rule, RuleTable } from './rule.ts';
+export type { CallPattern, Condition, Rule, RuleTable } from './rule.ts';
 export { ruleTable } from './rule-table.ts';
+export { isToolName, isToolPattern, matchesTool } from './tool-pattern.ts';
 export { issueWrit, MAX_DEPTH, MAX_ITEMS, MAX_TEXT, parseWrit, type Writ, type WritGrant, writId } from './writ.ts';

@@ -2,7 +2,8 @@ import { AssizeError, type Json } from '#base';
 import { copyJson, parsePointer } from '#canon';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, readName } from './grammar.ts';
-import type { Condition, Rule, RuleTable } from './rule.ts';
+import type { CallPattern, Condition, Rule, RuleTable } from './rule.ts';
+import { isToolPattern } from './tool-pattern.ts';
 
 /**
  * Parses a table from data of any origin, such as a parsed JSON file. Unknown fields are refused.
@@ -23,8 +24,10 @@ export function parseRuleTable(value: unknown): RuleTable {
   return { id: textOf(table['id'], '/id'), rules, otherwise: table['otherwise'] };
 }
 
+const RULE = ['id', 'effect', 'actions', 'principals', 'roles', 'scopes', 'where', 'calls', 'because'];
+
 function readRule(value: Json, at: string): Rule {
-  const rule = objectOf(value, at, ['id', 'effect', 'actions', 'principals', 'roles', 'scopes', 'where', 'because']);
+  const rule = objectOf(value, at, RULE);
   const effect = rule['effect'];
   if (effect !== 'allow' && effect !== 'deny' && effect !== 'needs_approval') {
     throw bad(`${at}/effect`, 'must be "allow", "deny" or "needs_approval"');
@@ -33,13 +36,25 @@ function readRule(value: Json, at: string): Rule {
   if ('principals' in rule) optional.principals = patternsOf(rule['principals'], `${at}/principals`, 'action');
   if ('roles' in rule) optional.roles = textsOf(rule['roles'], `${at}/roles`);
   if ('scopes' in rule) optional.scopes = patternsOf(rule['scopes'], `${at}/scopes`, 'scope');
-  if ('where' in rule) {
-    const where = listOf(rule['where'], `${at}/where`);
-    optional.where = where.map((condition, index) => readCondition(condition, `${at}/where/${index}`));
+  if ('where' in rule) optional.where = conditionsOf(rule['where'], `${at}/where`);
+  if ('calls' in rule) {
+    const calls = listOf(rule['calls'], `${at}/calls`);
+    optional.calls = calls.map((pattern, index) => readCallPattern(pattern, `${at}/calls/${index}`));
   }
   if ('because' in rule) optional.because = textOf(rule['because'], `${at}/because`);
   const actions = patternsOf(rule['actions'], `${at}/actions`, 'action');
   return { id: textOf(rule['id'], `${at}/id`), effect, actions, ...optional };
+}
+
+function readCallPattern(value: Json, at: string): CallPattern {
+  const pattern = objectOf(value, at, ['tool', 'where']);
+  const { tool } = pattern;
+  if (!isToolPattern(tool)) throw bad(`${at}/tool`, 'must be the name of a tool, a group such as bank.*, or **');
+  return 'where' in pattern ? { tool, where: conditionsOf(pattern['where'], `${at}/where`) } : { tool };
+}
+
+function conditionsOf(value: Json | undefined, at: string): readonly Condition[] {
+  return listOf(value, at).map((condition, index) => readCondition(condition, `${at}/${index}`));
 }
 
 const TESTS = ['exists', 'is', 'not', 'in', 'not_in', 'min', 'max', 'matches'];

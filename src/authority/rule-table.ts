@@ -1,5 +1,6 @@
 import { composed, contentHash } from '#canon';
-import { compileCondition, type Test } from './condition.ts';
+import { type CallsTest, compileCalls } from './call-patterns.ts';
+import { allHold, compileCondition, type Test } from './condition.ts';
 import { type BadName, type Name, nameContains, nameOf, nameOverlaps, quoted, readName } from './grammar.ts';
 import {
   closedPolicy,
@@ -31,7 +32,7 @@ export function ruleTable(table: RuleTable): Policy {
   });
 }
 
-/** Part of the digest. Increase it when the meaning of a table changes. */
+/** Part of the digest. Increase it when the meaning of a table that could be read changes. */
 const ENGINE = 'assize/rule-table/v4';
 
 interface Row {
@@ -41,6 +42,7 @@ interface Row {
   readonly roles: ReadonlySet<string> | undefined;
   readonly scopes: readonly Name[] | undefined;
   readonly where: readonly Test[];
+  readonly calls: CallsTest | undefined;
 }
 
 const candidateLimit = 4096;
@@ -82,11 +84,10 @@ function rowApplies(row: Row, query: PolicyQuery): boolean | string {
   }
   const meets = row.scopes === undefined || scopesFit(row.rule.effect, row.scopes, query.scopes);
   if (meets !== true) return meets;
-  for (const test of row.where) {
-    const holds = test(query.args);
-    if (holds !== true) return holds;
-  }
-  return true;
+  const holds = allHold(row.where, query.args);
+  if (holds !== true || row.calls === undefined) return holds;
+  const { calls = [] } = query;
+  return row.calls(calls);
 }
 
 function scopesFit(effect: Verdict, patterns: readonly Name[], asked: readonly string[]): boolean | string {
@@ -118,5 +119,6 @@ function compileRow(rule: Rule): Row {
     roles: rule.roles === undefined ? undefined : new Set(rule.roles.map(composed)),
     scopes: rule.scopes?.map((text) => nameOf('scope', text)),
     where: (rule.where ?? []).map(compileCondition),
+    calls: rule.calls && compileCalls(rule.effect, rule.calls),
   };
 }

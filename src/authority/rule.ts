@@ -2,12 +2,12 @@ import type { Json } from '#base';
 import type { Verdict } from './policy.ts';
 
 /**
- * A test of one place in the arguments. All given tests must hold. An absent place, or a value that
- * is not a number for `min` or `max`, is an error, and errors deny. Put a condition with `exists`
- * before a condition on an optional argument.
+ * A test of one place in the arguments, or in the input of a call. All given tests must hold. An
+ * absent place, or a value that is not a number for `min` or `max`, is an error, and errors deny.
+ * Put a condition with `exists` before a condition on an optional place.
  */
 export interface Condition {
-  /** JSON pointer into the arguments. */
+  /** JSON pointer into the arguments or the input. */
   readonly path: string;
   /**
    * Whether there is a value. An error only if a container above could not hold it, because a
@@ -27,7 +27,15 @@ export interface Condition {
   readonly matches?: string;
 }
 
-/** One row. It applies if its action, principal and scopes match and all conditions hold. */
+/** A pattern of tool calls. A call matches if its tool matches and all conditions hold. */
+export interface CallPattern {
+  /** The name of a tool, a group of tools such as `bank.*`, or `**` for all tools. */
+  readonly tool: string;
+  /** Of the call's input, in order. The first that does not hold ends the pattern. */
+  readonly where?: readonly Condition[];
+}
+
+/** One row. It applies if its action, principal, scopes and calls match and all conditions hold. */
 export interface Rule {
   readonly id: string;
   readonly effect: Verdict;
@@ -44,6 +52,12 @@ export interface Rule {
   readonly scopes?: readonly string[];
   /** In order. The first that does not hold ends the row. */
   readonly where?: readonly Condition[];
+  /**
+   * Patterns of the proposal's calls. Absent: any calls. An `allow` rule applies if there is a call
+   * and every call matches a pattern. The others apply if some call matches. An empty list: only a
+   * proposal without calls.
+   */
+  readonly calls?: readonly CallPattern[];
   /** A sentence for people. */
   readonly because?: string;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Amounts, segment } from '#authority';
+import { type Amounts, isToolName, segment } from '#authority';
 import { arg, isAssizeError, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
 import { copyJson, DEFAULT_LIMITS, issueText, issueWords } from '#canon';
 import { type AtomicBatch, batchProblem, type StagedReads } from './atomic-batch.ts';
@@ -122,7 +122,6 @@ export interface Tool<Input = any, Parsed = any> {
   readonly types?: { readonly input: Input; readonly parsed: Parsed };
 }
 
-const NAME = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*$/;
 /** The form of a counselor kind in a domain. */
 const CHANNEL = /^[A-Za-z][A-Za-z0-9_-]*$/;
 const CLASS_FIELDS = arg.known<EffectClass>({ delivery: true, reversibility: true, sink: true });
@@ -142,7 +141,7 @@ const CLASS = arg.members({
 export function declareTool<Schema extends z.ZodType>(spec: ToolSpec<Schema>): Tool<z.input<Schema>, z.output<Schema>> {
   if (typeof spec !== 'object' || spec === null) throw invalid(String(spec), 'its declaration must be an object');
   const name = String(spec.name);
-  if (typeof spec.name !== 'string' || !NAME.test(name) || name.startsWith('assize.')) {
+  if (!isToolName(spec.name) || name.startsWith('assize.')) {
     throw invalid(
       name,
       'its name must be lower-case words joined by dots, such as files.write, and not start with assize',

@@ -48,6 +48,7 @@ const PROPERTIES = {
   memory: 1_200,
   halt: 60,
   calls: 400,
+  'policy-calls': 200,
   upgrades: 100,
   overrides: 100,
   amendments: 200,
@@ -682,6 +683,50 @@ const MUTANTS: readonly Mutant[] = [
     changes: [["domain.unjudgedCalls === 'allow' ? undefined", 'domain !== undefined ? undefined']],
     by: 'calls',
     property: 'the bank pays exactly what committed actions declare',
+  },
+  {
+    fault: 'asks the policy without the calls of the action',
+    file: 'kernel/judge/compile.ts',
+    changes: [['role, args, ...(calls.length > 0 && { calls }) }', 'role, args }']],
+    by: 'policy-calls',
+    property: 'the bank pays what the table allows',
+  },
+  {
+    fault: 'asks the policy without the calls of the transaction body',
+    file: 'kernel/judge/compile.ts',
+    changes: [['decides(calls.length === 0 ? asked : { ...asked, calls })', 'decides(asked)']],
+    by: 'policy-calls',
+    property: 'the bank pays what the table allows',
+  },
+  {
+    fault: 'asks the policy of an amendment without its calls',
+    file: 'kernel/judge/amend.ts',
+    changes: [['decidedWithCalls(uncalled, all, authority)', 'decidedWithCalls(uncalled, [], authority)']],
+    by: 'policy-calls',
+    property: 'the bank pays what the table allows',
+  },
+  {
+    fault: 'ignores the calls of a row',
+    file: 'authority/rule-table.ts',
+    changes: [['if (holds !== true || row.calls === undefined) return holds;', 'if (holds !== null) return holds;']],
+    by: 'policy-calls',
+    property: 'a table decides on calls',
+  },
+  {
+    fault: 'lets an allow row grant a call that it does not match',
+    file: 'authority/call-patterns.ts',
+    changes: [["(effect !== 'allow' || matching === calls.length)", "(effect !== 'allow' || matching > 0)"]],
+    by: 'policy-calls',
+    property: 'a table decides on calls',
+  },
+  {
+    fault: 'stops at the first call that matches',
+    file: 'authority/call-patterns.ts',
+    changes: [
+      ['if (matches) matching++;', "if (matches && effect !== 'allow') return true;\n      if (matches) matching++;"],
+    ],
+    by: 'policy-calls',
+    property: 'a table decides on calls',
   },
 ];
 

@@ -38,16 +38,3 @@ export function call<Input>(tool: CallableTool<Input>, input: Input): ActionCall
     throw new KernelError('invalid_call', 'A call names no tool. Pass the result of `declareTool`.');
   return Object.freeze({ tool, input });
 }
-
-const TOOL_PATTERN = /^(?:\*\*|[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*(?:\.\*)?)$/;
-
-/** Whether a text is the name of a tool, the group of tools `bank.*`, or `**` for all tools. */
-export function isToolPattern(text: string): boolean {
-  return TOOL_PATTERN.test(text);
-}
-
-/** Whether a pattern of tools includes a tool. */
-export function matchesTool(pattern: string, tool: string): boolean {
-  if (pattern === '**') return true;
-  return pattern.endsWith('.*') ? tool.startsWith(pattern.slice(0, -1)) : tool === pattern;
-}

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { isToolPattern } from '#authority';
 import { type Json, markOwnPackage, requireOwnPackage } from '#base';
 import { canonicalize, contentHash, escapeSegment } from '#canon';
 import { KernelError } from '../errors.ts';
-import { isToolPattern } from './call.ts';
 import { ANY_COUNSELOR } from './counselors.ts';
 import { schemaHash } from './describe-schema.ts';
 import type { ActionSpec, Binding, Domain, Rule } from './domain.ts';

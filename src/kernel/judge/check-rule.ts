@@ -1,5 +1,6 @@
+import { matchesTool } from '#authority';
 import { parsePointer } from '#canon';
-import { matchesTool, type ProposedCall } from '../domain/call.ts';
+import type { ProposedCall } from '../domain/call.ts';
 import type { Rule } from '../domain/domain.ts';
 import { type Pattern, scopeAt } from '../domain/footprint.ts';
 import type {

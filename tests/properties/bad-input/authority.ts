@@ -26,7 +26,10 @@ const anchors = [operator.publicKey];
 const verifier = authority.createWritVerifier({ anchors });
 const table = {
   id: 'T',
-  rules: [{ id: 'R', effect: 'allow', actions: ['**'], where: [{ path: '/a', exists: false }] }],
+  rules: [
+    { id: 'R', effect: 'allow', actions: ['**'], where: [{ path: '/a', exists: false }] },
+    { id: 'C', effect: 'deny', actions: ['**'], calls: [{ tool: 'bank.*', where: [{ path: '/cents', min: 5 }] }] },
+  ],
   otherwise: 'deny',
 };
 
@@ -64,8 +67,11 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
   delegateWrit: takes(authority.delegateWrit, [writ, { ...changes, trajectory: 'c' }, holder.privateKey]),
   costItems: takes(authority.costItems, [{ usd: 1 }]),
   isAmount: takes(authority.isAmount, [1]),
+  isToolName: takes(authority.isToolName, ['bank.pay']),
+  isToolPattern: takes(authority.isToolPattern, ['bank.*']),
   issueWrit: takes(authority.issueWrit, [grant, operator.privateKey]),
   haltScope: takes(authority.haltScope, ['t']),
+  matchesTool: takes(authority.matchesTool, ['bank.*', 'bank.pay'], { 0: MADE, 1: MADE }),
   mayHalt: takes(authority.mayHalt, [{ writ: child, chain: [writ] }]),
   mayRevoke: takes(authority.mayRevoke, [
     { writ, chain: [] },
@@ -88,6 +94,7 @@ export const AUTHORITY: Readonly<Record<string, Case | Exempt>> = {
         writ_id: id,
         trajectory_id: 't',
         at: START,
+        calls: [{ tool: 'bank.pay', input: { cents: 1 } }],
       },
     ],
   ),
