@@ -13,6 +13,7 @@ const SCHEMA = `
   action "spend", "refund" in [any] appliesTo { principal: [Principal], resource: [Trajectory], context: {
     role: String, scopes: Set<String>,
     args: { amount: Long, note?: String, tags?: Set<String>, sure?: Bool, price?: decimal, "/deep/0/n"?: Long },
+    call?: { "bank.pay"?: { cents: Long, "/to/name"?: String }, "mail.send"?: {} },
   } };
 `;
 
@@ -41,6 +42,10 @@ const deepOf = (query: PolicyQuery): { readonly fits: boolean; readonly n?: unkn
   return { fits: isPlain(first), n: isPlain(first) && Object.hasOwn(first, 'n') ? first.n : undefined };
 };
 const deep = (query: PolicyQuery): unknown => deepOf(query).n;
+
+/** The input of the one call that a request has, if it is of that tool. */
+const inputOf = ({ calls: [one] = [] }: PolicyQuery, tool: string): any => (one?.tool === tool ? one.input : undefined);
+const PAYS = 'context has call && context.call has "bank.pay"';
 
 const COMPARE: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '<': (a, b) => a < b,
@@ -75,6 +80,26 @@ const part: fc.Arbitrary<Part> = fc.oneof(
     text: `(context.args has "/deep/0/n" && context.args["/deep/0/n"] >= ${n})`,
     holds: (query: PolicyQuery) => (deep(query) as number) >= n,
   })),
+  fc.tuple(fc.constantFrom(...Object.keys(COMPARE)), fc.integer({ min: -3, max: 3 })).map(([op, n]) => ({
+    text: `(${PAYS} && context.call["bank.pay"].cents ${op} ${n})`,
+    holds: (query: PolicyQuery) => {
+      const input = inputOf(query, 'bank.pay');
+      return input !== undefined && (COMPARE[op] as (a: number, b: number) => boolean)(input.cents, n);
+    },
+  })),
+  fc.constantFrom('ada', 'eve').map((value) => ({
+    text: `(${PAYS} && context.call["bank.pay"] has "/to/name" && context.call["bank.pay"]["/to/name"] == "${value}")`,
+    holds: (query: PolicyQuery) => inputOf(query, 'bank.pay')?.to?.name === value,
+  })),
+  // The amounts are there because Cedar refuses a policy that can never apply.
+  fc.constant({
+    text: '(context has call && context.call has "mail.send" && context.args.amount < 3)',
+    holds: (query: PolicyQuery) => inputOf(query, 'mail.send') !== undefined && member(query, 'amount') < 3,
+  }),
+  fc.constant({
+    text: '!(context has call && context.args.amount < 3)',
+    holds: (query: PolicyQuery) => query.calls?.length === 0 || member(query, 'amount') >= 3,
+  }),
   name.map((value) => ({
     text: `context.role == ${quoted(value)}`,
     holds: ({ role }: PolicyQuery) => role.name === value,
@@ -140,6 +165,17 @@ function isShowable(query: PolicyQuery): boolean {
   );
 }
 
+/** Every call is of a declared tool, and its declared places are of their kind. */
+function isShowableCall({ tool, input }: Call): boolean {
+  if (tool === 'mail.send') return true;
+  if (tool !== 'bank.pay' || !isPlain(input)) return false;
+  const { cents, to } = input as any;
+  const isTo = to === undefined || (isPlain(to) && (to.name === undefined || typeof to.name === 'string'));
+  return Number.isSafeInteger(cents) && isTo;
+}
+
+type Call = NonNullable<PolicyQuery['calls']>[number];
+
 function isDecimal(value: unknown): boolean {
   if (typeof value === 'string') return /^-?\d{1,15}\.\d{1,4}$/.test(value);
   return (
@@ -154,14 +190,21 @@ function expected(
   rules: readonly Rule[],
   query: PolicyQuery,
 ): Pick<PolicyDecision, 'decision' | 'rule'> & { isError: boolean } {
-  if (!['spend', 'refund'].includes(query.action) || !isShowable(query)) return { decision: 'deny', isError: true };
-  const applied = (effect: string): number => rules.findIndex((one) => one.effect === effect && applies(one, query));
+  const { calls = [] } = query;
+  const isAskable = ['spend', 'refund'].includes(query.action) && isShowable(query) && calls.every(isShowableCall);
+  if (!isAskable) return { decision: 'deny', isError: true };
+  // Each call is asked for alone, and each must be permitted.
+  const asked = calls.length === 0 ? [query] : calls.map((one): PolicyQuery => ({ ...query, calls: [one] }));
+  const applied = (effect: string): number =>
+    rules.findIndex((one) => one.effect === effect && asked.some((each) => applies(one, each)));
   const named = (index: number) => ({ rule: `r${index}`, isError: false });
   if (applied('forbid') >= 0) return { decision: 'deny', ...named(applied('forbid')) };
+  const isPermitted = (each: PolicyQuery): boolean =>
+    rules.some((one) => one.effect !== 'forbid' && applies(one, each));
+  if (!asked.every(isPermitted)) return { decision: 'deny', isError: false };
   if (applied('permit with approval') >= 0)
     return { decision: 'needs_approval', ...named(applied('permit with approval')) };
-  if (applied('permit') >= 0) return { decision: 'allow', ...named(applied('permit')) };
-  return { decision: 'deny', isError: false };
+  return { decision: 'allow', ...named(applied('permit')) };
 }
 
 const small = fc.integer({ min: -3, max: 3 });
@@ -230,7 +273,29 @@ function deepList(levels: number): unknown {
   return value;
 }
 
-const query = (args: fc.Arbitrary<any>): fc.Arbitrary<PolicyQuery> =>
+const call = (hostile: boolean): fc.Arbitrary<Call> =>
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        tool: fc.constant('bank.pay'),
+        input: fc.record(
+          { cents: small, to: fc.record({ name: fc.constantFrom('ada', 'eve') }, { requiredKeys: [] }) },
+          { requiredKeys: ['cents'] },
+        ),
+      }),
+    },
+    { weight: 2, arbitrary: fc.record({ tool: fc.constant('mail.send'), input: jsonValue as fc.Arbitrary<any> }) },
+    {
+      weight: hostile ? 1 : 0,
+      arbitrary: fc.record({
+        tool: fc.constantFrom('bank.pay', 'bank.wire', '__proto__', ''),
+        input: fc.constantFrom<any>(null, [1], {}, { cents: '1' }, { cents: 1, to: ['eve'] }, { cents: 1, to: null }),
+      }),
+    },
+  );
+
+const query = (args: fc.Arbitrary<any>, hostile = false): fc.Arbitrary<PolicyQuery> =>
   fc.record({
     action: fc.oneof(
       { weight: 9, arbitrary: fc.constantFrom('spend', 'refund') },
@@ -243,6 +308,7 @@ const query = (args: fc.Arbitrary<any>): fc.Arbitrary<PolicyQuery> =>
     writ_id: fc.constant('f'.repeat(64)),
     trajectory_id: name,
     at: fc.constant('2026-01-01T00:00:00.000000Z'),
+    calls: fc.array(call(hostile), { maxLength: 3 }),
   });
 
 async function compare(rules: readonly Rule[], queries: readonly PolicyQuery[]): Promise<void> {
@@ -265,7 +331,7 @@ describe('policies in Cedar decide as they say', () => {
     }));
 
   test('for any input: nothing throws, and arguments are only data', () =>
-    fc.assert(fc.asyncProperty(rules, fc.array(query(hostileArgs), { minLength: 10, maxLength: 20 }), compare), {
+    fc.assert(fc.asyncProperty(rules, fc.array(query(hostileArgs, true), { minLength: 10, maxLength: 20 }), compare), {
       numRuns: cases(200),
     }));
 

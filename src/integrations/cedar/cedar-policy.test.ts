@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { PolicyDecision, PolicyQuery } from '#authority';
+import { contentHash } from '#canon';
 import { policyOf } from './cedar-policy.ts';
 import { type CedarEngine, loadEngine } from './engine.ts';
 import { CedarError, cedarPolicy } from './index.ts';
@@ -211,6 +212,102 @@ describe('the query that a policy receives', () => {
   });
 });
 
+describe('the calls that a policy receives', () => {
+  const schemaOf = (call: string): string => `
+    entity Role; entity Principal in [Role]; entity Trajectory;
+    action spend appliesTo { principal: [Principal], resource: [Trajectory], context: { args: { amount: Long }${call} } };`;
+  const CALLS = schemaOf(
+    ', call?: { "bank.pay"?: { cents: Long, "/to/city"?: String, tags?: Set<String> }, "mail.send"?: {} }',
+  );
+  const RULES = `
+    @id("none") permit(principal, action, resource) unless { context has call };
+    @id("mail") permit(principal, action, resource) when { context has call && context.call has "mail.send" };
+    @id("pay") permit(principal in Role::"spender", action, resource)
+    when { context has call && context.call has "bank.pay" && context.call["bank.pay"].cents <= context.args.amount };
+    @id("large") @approval("required") permit(principal, action, resource)
+    when { context has call && context.call has "bank.pay" && context.call["bank.pay"].cents > 500 };
+    @id("city") forbid(principal, action, resource)
+    when { context has call && context.call has "bank.pay" && context.call["bank.pay"] has "/to/city"
+      && context.call["bank.pay"]["/to/city"] == "Rome" };
+    @id("cap") forbid(principal, action, resource)
+    when { context has call && context.call has "bank.pay" && context.call["bank.pay"].cents > 9000 };
+    @id("overflow") forbid(principal, action, resource)
+    when { context has call && context.call has "bank.pay" && context.call["bank.pay"].cents == 7
+      && context.call["bank.pay"].cents * 9223372036854775800 > 0 };`;
+  const pay = (cents: number, more = {}) => ({ tool: 'bank.pay', input: { cents, ...more } });
+  const mail = { tool: 'mail.send', input: { text: null } };
+
+  type Decided = Pick<PolicyDecision, 'decision'> & Partial<PolicyDecision>;
+  const allow = (rule: string): Decided => ({ decision: 'allow', rule, errors: [] });
+  test.each<[string, PolicyQuery['calls'], Decided]>([
+    ['no calls', undefined, allow('none')],
+    ['an empty list of calls', [], allow('none')],
+    ['one call', [pay(50)], allow('pay')],
+    ['two calls', [pay(50), mail], allow('mail')],
+    ['a call that nothing permits', [pay(101)], { decision: 'deny', reasons: ['No policy permits it.'], errors: [] }],
+    ['the same next to a permitted one', [mail, pay(101)], { decision: 'deny', errors: [] }],
+    ['the same, first', [pay(101), mail], { decision: 'deny', errors: [] }],
+    ['a call that needs approval', [mail, pay(501)], { decision: 'needs_approval', rule: 'large' }],
+    ['a forbidden call next to it', [pay(501), pay(9_001)], { decision: 'deny', rule: 'cap' }],
+    ['two forbidden calls', [pay(9_001), pay(1, { to: { city: 'Rome' } })], { decision: 'deny', rule: 'city' }],
+    ['a forbidden call next to one that nothing permits', [pay(101), pay(9_001)], { decision: 'deny', rule: 'cap' }],
+    [
+      'a call that cannot be evaluated',
+      [pay(1), pay(7), pay(9_001)],
+      { decision: 'deny', reasons: [], errors: [expect.stringMatching(/^Cedar: overflow: integer overflow/)] },
+    ],
+  ])('%s', async (_what, calls, decision) => {
+    const policy = await cedarPolicy({ policies: RULES, schema: CALLS });
+    expect(policy.evaluate(ask({ amount: 100 }, calls === undefined ? {} : { calls }))).toMatchObject(decision);
+  });
+
+  test.each<[string, NonNullable<PolicyQuery['calls']>, string]>([
+    ['a tool that is not declared', [mail, { tool: 'bank.wire', input: {} }], 'no call of "bank.wire" for the action'],
+    ['a name of Object', [{ tool: 'toString', input: {} }], 'no call of "toString"'],
+    ['a missing member', [{ tool: 'bank.pay', input: {} }], 'the schema requires the bank.pay input cents'],
+    ['another kind', [mail, pay(1.5)], 'the bank.pay input cents is a number with a fraction, not a Cedar Long'],
+    ['another kind in a list', [pay(1, { tags: ['a', 2] })], 'the bank.pay input tags/1 is a whole number'],
+    [
+      'an input that is a list',
+      [{ tool: 'bank.pay', input: [1] }],
+      'the bank.pay input /to/city cannot be located: the input is a list, which has no "to"',
+    ],
+    ['another shape', [pay(1, { to: 'Rome' })], 'the bank.pay input /to/city cannot be located: /to is a text'],
+    [
+      'too much text in all calls together',
+      [1, 2, 3].map((cents) => pay(cents, { to: { city: 'x'.repeat(400_000) } })),
+      'the request has more than the limit',
+    ],
+  ])('a denial, with the reason: %s', async (_what, calls, problem) => {
+    const policy = await cedarPolicy({ policies: 'permit(principal, action, resource);', schema: CALLS });
+    const { decision, errors } = policy.evaluate(ask({ amount: 1 }, { calls }));
+    expect([decision, errors]).toEqual(['deny', [expect.stringContaining(problem)]]);
+  });
+
+  test('one required tool must be called, and no other', async () => {
+    const policies = 'permit(principal, action, resource) when { context.call["bank.pay"].cents < 5 };';
+    const policy = await cedarPolicy({ policies, schema: schemaOf(', call: { "bank.pay": { cents: Long } }') });
+    const decided = (...calls: NonNullable<PolicyQuery['calls']>) => policy.evaluate(ask({ amount: 1 }, { calls }));
+    expect(decided(pay(4)).decision).toBe('allow');
+    expect(decided(pay(4), pay(5)).decision).toBe('deny');
+    expect(decided().errors).toEqual([expect.stringContaining('requires a call, and the proposal makes none')]);
+    expect(decided(mail).errors).toEqual([expect.stringContaining('no call of "mail.send"')]);
+  });
+
+  test('a schema without calls shows none, and decides as before', async () => {
+    const policy = await cedarPolicy({ policies: 'permit(principal, action, resource);', schema: schemaOf('') });
+    expect(policy.evaluate(ask({ amount: 1 }, { calls: [pay(1)] })).decision).toBe('allow');
+    expect(policy.digest).toBe(
+      contentHash({
+        engine: 'assize/cedar/v2',
+        cedar: await loadEngine().then((engine) => `${engine.getCedarVersion()}/${engine.getCedarLangVersion()}`),
+        policies: 'permit(principal, action, resource);',
+        schema: schemaOf(''),
+      }),
+    );
+  });
+});
+
 describe('the digest', () => {
   test('is of policies, schema and engine; not of the name', async () => {
     const options = { policies: POLICIES, schema: SCHEMA };
@@ -351,6 +448,17 @@ describe('policies and schemas refused before any query', () => {
     ['an address in the arguments', { schema: context('args: { to: ipaddr }') }, /args.to, which can be/],
     ['no pointer', { schema: context('args: { "/~": Long }') }, /args.\/~: The JSON pointer is not valid/],
     ['an escape of Cedar', { schema: context('args: { __entity: String }') }, /has __entity, which Cedar reserves/],
+    ['calls that are no record', { schema: context('call: Long') }, /call must be a record/],
+    ['calls of no tool', { schema: context('call?: {}') }, /has call without a tool/],
+    ['a call of a group', { schema: context('call?: { "bank.*"?: {} }') }, /call.bank.\*, which is no name of a tool/],
+    [
+      'two required calls',
+      { schema: context('call: { "bank.pay": {}, "mail.send"?: {} }') },
+      /requires call.bank.pay, but each request has one call; make it optional/,
+    ],
+    ['an input that is no record', { schema: context('call: { pay: Long }') }, /call.pay must be a record/],
+    ['a record in an input', { schema: context('call: { pay: { to: { x: Long } } }') }, /call.pay.to, which can be/],
+    ['no pointer in an input', { schema: context('call: { pay: { "/~": Long } }') }, /call.pay.\/~: The JSON pointer/],
   ])('%s', async (_what, change, message) => {
     const options = { policies: '', schema: SCHEMA, ...change };
     expect(await codeOf(options)).toMatch(message);

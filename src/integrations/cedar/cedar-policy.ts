@@ -3,7 +3,7 @@ import { arg, checkArgument, isAssizeError, type Json } from '#base';
 import { contentHash, copyJson } from '#canon';
 import { type CedarEngine, loadEngine, sayingOf } from './engine.ts';
 import { CedarError, refused } from './errors.ts';
-import { PROJECTION, requestOf } from './projection.ts';
+import { PROJECTION, requestsOf } from './projection.ts';
 import { type CedarRule, readPolicies } from './read-policies.ts';
 import { type ReadSchema, readSchema } from './read-schema.ts';
 import { type Prepared, Slots } from './slots.ts';
@@ -64,25 +64,33 @@ interface Asked {
   readonly rules: readonly CedarRule[];
 }
 
+/** Every request must be allowed. A request that cannot be evaluated denies the proposal. */
 function decide({ engine, slots, prepared, declared, rules }: Asked, query: PolicyQuery): PolicyDecision {
-  const request = requestOf(query, declared);
-  if ('problem' in request) return denied(`The request cannot be passed to Cedar: ${request.problem}.`);
+  const requests = requestsOf(query, declared);
+  if ('problem' in requests) return denied(`The request cannot be passed to Cedar: ${requests.problem}.`);
   const name = slots.nameOf(prepared);
-  const answer = engine.statefulIsAuthorized({
-    ...request,
-    preparsedPolicySetId: name,
-    preparsedSchemaName: name,
-    validateRequest: true,
-  });
-  if (answer.type === 'failure') return denied(...answer.errors.map((error) => `Cedar: ${sayingOf(error)}`));
-  const { decision, diagnostics } = answer.response;
-  // Cedar skips a forbid that could not be evaluated, and may then allow.
-  if (diagnostics.errors.length > 0)
-    return denied(...diagnostics.errors.map(({ policyId, error }) => `Cedar: ${policyId}: ${sayingOf(error)}`));
-  const reasons = new Set(diagnostics.reason);
+  const reasons = { allow: new Set<string>(), deny: new Set<string>() };
+  let decision: 'allow' | 'deny' = 'allow';
+  for (const request of requests) {
+    const answer = engine.statefulIsAuthorized({
+      ...request,
+      preparsedPolicySetId: name,
+      preparsedSchemaName: name,
+      validateRequest: true,
+    });
+    if (answer.type === 'failure') return denied(...answer.errors.map((error) => `Cedar: ${sayingOf(error)}`));
+    const { response } = answer;
+    // Cedar skips a forbid that could not be evaluated, and may then allow.
+    if (response.diagnostics.errors.length > 0)
+      return denied(
+        ...response.diagnostics.errors.map(({ policyId, error }) => `Cedar: ${policyId}: ${sayingOf(error)}`),
+      );
+    if (response.decision === 'deny') decision = 'deny';
+    for (const reason of response.diagnostics.reason) reasons[response.decision].add(reason);
+  }
   return ruled(
     decision,
-    rules.filter(({ id }) => reasons.has(id)),
+    rules.filter(({ id }) => reasons[decision].has(id)),
   );
 }
 

@@ -11,7 +11,8 @@
  * Decision: a `forbid` takes precedence; then a `permit` with `@approval("required")`, which is
  * `needs_approval`; then a `permit`. Nothing is allowed by default. `rule` names the first policy
  * of the deciding kind: its `@id`, else `policy0`, `policy1`, …; `@because` is the sentence for
- * people.
+ * people. If the schema shows calls, each call of the proposal is a request, and each must be
+ * allowed.
  *
  * Imports published names only.
  */

@@ -2,29 +2,47 @@ import type { PolicyQuery } from '#authority';
 import type { Json } from '#base';
 import { toPointer } from '#canon';
 import type { CedarRequest, CedarValue } from './engine.ts';
-import { type Argument, type Attribute, type Kind, kindText, type ReadSchema, type Shown } from './read-schema.ts';
+import {
+  type Argument,
+  type Attribute,
+  type Kind,
+  kindText,
+  type ReadSchema,
+  type Shown,
+  type ShownCalls,
+} from './read-schema.ts';
 
 /** Part of the digest. Increase it when the form of a proposal in Cedar changes. */
 export const PROJECTION = 'assize/cedar/v2';
 
-/** Maximum number of text characters in one question. Policies read names and amounts. */
+/**
+ * Maximum number of text characters in the requests for one proposal. Policies read names and
+ * amounts.
+ */
 export const TEXT_MAX = 1_048_576;
 
 /**
- * The Cedar request for a proposal, or the reason why there is none.
+ * The Cedar requests for a proposal, or the reason why there are none. A proposal has one request.
+ * If the schema shows calls and the proposal has some, it has one request for each call: Cedar has
+ * no condition on one record of a set.
  *
  * - principal: `Principal::"agent:ada"`, in `Role::"spender"` if the schema declares it; action:
  *   `Action::"spend"`; resource: `Trajectory::"t1"`. No other entity exists, and these have no
  *   attributes.
- * - context: the declared ones of `role`, `params`, `scopes`, `writ`, `at` (to the millisecond) and
- *   `args`, with their declared types.
+ * - context: the declared ones of `role`, `params`, `scopes`, `writ`, `at` (to the millisecond),
+ *   `args` and `call`, with their declared types. `call` has one field: the input, under the name
+ *   of its tool.
  *
  * Each argument is converted to a value of its declared kind, so it is only ever read as data. A
  * present argument of another kind is a problem, even an optional one: without it, a rule that
  * forbids by it would not apply. A container above it that could not hold it is a problem too.
- * Undeclared arguments are ignored.
+ * Undeclared arguments are ignored. The same holds for the input of a call, but a call of an
+ * undeclared tool is a problem.
  */
-export function requestOf(query: PolicyQuery, { actions, inRoles }: ReadSchema): CedarRequest | { problem: string } {
+export function requestsOf(
+  query: PolicyQuery,
+  { actions, inRoles }: ReadSchema,
+): readonly CedarRequest[] | { problem: string } {
   const shown = actions.get(query.action);
   if (shown === undefined) return { problem: `the schema declares no action ${JSON.stringify(query.action)}` };
   const budget = new TextBudget();
@@ -33,17 +51,18 @@ export function requestOf(query: PolicyQuery, { actions, inRoles }: ReadSchema):
     const action = { type: 'Action', id: budget.text(query.action, 'the action') };
     const resource = { type: 'Trajectory', id: budget.text(query.trajectory_id, 'the trajectory') };
     const role = { type: 'Role', id: budget.text(query.role.name, 'the role') };
-    return {
+    const entities = [
+      { uid: principal, attrs: {}, parents: inRoles ? [role] : [] },
+      { uid: resource, attrs: {}, parents: [] },
+      ...(inRoles ? [{ uid: role, attrs: {}, parents: [] }] : []),
+    ];
+    return callsIn(query, shown).map((call) => ({
       principal,
       action,
       resource,
-      context: contextOf(query, shown, budget),
-      entities: [
-        { uid: principal, attrs: {}, parents: inRoles ? [role] : [] },
-        { uid: resource, attrs: {}, parents: [] },
-        ...(inRoles ? [{ uid: role, attrs: {}, parents: [] }] : []),
-      ],
-    };
+      context: { ...contextOf(query, shown, budget), ...(call && { call: callOf(call, budget) }) },
+      entities,
+    }));
   } catch (error) {
     if (error instanceof NotShown) return { problem: error.message };
     throw error;
@@ -63,8 +82,55 @@ function contextOf(
   return {
     ...taken(attributes, ({ name }) => own[name], '', budget),
     ...(params && { params: taken(params, ({ name }) => memberOf(role.params, name), 'the parameter ', budget) }),
-    ...(args && { args: taken(args, (one) => argumentAt(query.args, one), 'the argument ', budget) }),
+    ...(args && { args: placesOf(args, query.args, ARGUMENTS, budget) }),
   };
+}
+
+/** A call with its declared places. */
+interface ShownCall {
+  readonly tool: string;
+  readonly input: Json;
+  readonly places: readonly Argument[];
+}
+
+/** The call of each request. One request without a call if none is shown. */
+function callsIn({ action, calls = [] }: PolicyQuery, { call: shown }: Shown): readonly (ShownCall | undefined)[] {
+  if (shown === undefined) return [undefined];
+  if (calls.length > 0) return calls.map((call) => shownCall(action, call, shown));
+  if (shown.required) throw new NotShown('the schema requires a call, and the proposal makes none');
+  return [undefined];
+}
+
+function shownCall(
+  action: string,
+  { tool, input }: Pick<ShownCall, 'tool' | 'input'>,
+  { inputs }: ShownCalls,
+): ShownCall {
+  const places = inputs.get(tool);
+  if (places !== undefined) return { tool, input, places };
+  throw new NotShown(`the schema declares no call of ${JSON.stringify(tool)} for the action ${JSON.stringify(action)}`);
+}
+
+function callOf({ tool, input, places }: ShownCall, budget: TextBudget): { readonly [tool: string]: CedarValue } {
+  const words: Words = { whole: 'the input is', part: `the ${tool} input ` };
+  return { [budget.text(tool, 'the tool')]: placesOf(places, input, words, budget) };
+}
+
+/** The words for a value and for the names of its parts, in the reason of a denial. */
+interface Words {
+  readonly whole: string;
+  readonly part: string;
+}
+
+const ARGUMENTS: Words = { whole: 'the arguments are', part: 'the argument ' };
+
+function placesOf(
+  places: readonly Argument[],
+  value: Json,
+  words: Words,
+  budget: TextBudget,
+): { readonly [name: string]: CedarValue } {
+  return taken(places, (one) => valueAt(value, one, words), words.part, budget);
 }
 
 function taken<A extends Attribute>(
@@ -84,18 +150,18 @@ function taken<A extends Attribute>(
 }
 
 /**
- * The value in the place of an argument, or undefined if there is none.
+ * The value at a place of the arguments or of an input, or undefined if there is none.
  *
  * @throws NotShown if a container above it has no such place: a lenient reader could find a
  * forbidden value there, and the rule would not apply
  */
-function argumentAt(args: Json, { name, path }: Argument): Json | undefined {
-  let here = args;
+function valueAt(given: Json, { name, path }: Argument, { whole, part }: Words): Json | undefined {
+  let here = given;
   for (const [depth, key] of path.entries()) {
     if (!mayHave(here, key)) {
-      const above = depth === 0 ? 'the arguments are' : `${toPointer(path.slice(0, depth))} is`;
+      const above = depth === 0 ? whole : `${toPointer(path.slice(0, depth))} is`;
       const missing = `${above} ${sortOf(here)}, which has no ${JSON.stringify(key)}`;
-      throw new NotShown(`the argument ${name} cannot be located: ${missing}`);
+      throw new NotShown(`${part}${name} cannot be located: ${missing}`);
     }
     const next = memberOf(here as { readonly [key: string]: Json }, key);
     if (next === undefined) return undefined;

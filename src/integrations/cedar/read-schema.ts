@@ -1,3 +1,4 @@
+import { isToolName } from '#authority';
 import type { Json } from '#base';
 import { parsePointer } from '#canon';
 import type { CedarEngine } from './engine.ts';
@@ -15,10 +16,18 @@ export interface Attribute {
 
 /**
  * An argument that policies can read: a field of the arguments, or a place in them if its name is a
- * JSON pointer.
+ * JSON pointer. Also a field or place in the input of a call.
  */
 export interface Argument extends Attribute {
   readonly path: readonly string[];
+}
+
+/** The calls of an action that policies can read, one call in each request. */
+export interface ShownCalls {
+  /** Whether the proposal must have a call. */
+  readonly required: boolean;
+  /** The readable parts of the input, by tool. A call of another tool is denied. */
+  readonly inputs: ReadonlyMap<string, readonly Argument[]>;
 }
 
 /**
@@ -29,6 +38,7 @@ export interface Shown {
   readonly attributes: readonly Attribute[];
   readonly params: readonly Attribute[] | undefined;
   readonly args: readonly Argument[] | undefined;
+  readonly call: ShownCalls | undefined;
 }
 
 export interface ReadSchema {
@@ -37,7 +47,7 @@ export interface ReadSchema {
   readonly inRoles: boolean;
 }
 
-/** The context attributes that are allowed besides `params` and `args`. */
+/** The context attributes that are allowed besides `params`, `args` and `call`. */
 const ATTRIBUTES: Readonly<Record<string, Kind>> = {
   role: 'String',
   writ: 'String',
@@ -110,24 +120,26 @@ function shownOf(action: string, appliesTo: Declared, types: Types, problems: st
     if (declared.length !== 1 || declared[0] !== only)
       problems.push(`the action ${action} applies to ${declared.join(', ')}, but must apply to ${only}`);
   }
-  const shown: { attributes: Attribute[]; params: Attribute[] | undefined; args: Argument[] | undefined } = {
-    attributes: [],
+  const attributes: Attribute[] = [];
+  const shown: { -readonly [Part in keyof Shown]: Shown[Part] } = {
+    attributes,
     params: undefined,
     args: undefined,
+    call: undefined,
   };
   const place = `the context of ${action}`;
   for (const { name, type, required } of types.members(appliesTo['context'], place, problems)) {
     if (name === 'params')
       shown.params = paramsOf(types.members(type, `${place}, params`, problems), place, problems, types);
-    else if (name === 'args')
-      shown.args = argsOf(types.members(type, `${place}, args`, problems), place, problems, types);
+    else if (name === 'args') shown.args = argsOf(type, 'args', place, problems, types);
+    else if (name === 'call') shown.call = { required, inputs: inputsOf(type, place, problems, types) };
     else if (!Object.hasOwn(ATTRIBUTES, name))
-      problems.push(`${place} has ${name}; it can have ${Object.keys(ATTRIBUTES).join(', ')}, params and args`);
+      problems.push(`${place} has ${name}; it can have ${Object.keys(ATTRIBUTES).join(', ')}, params, args and call`);
     else {
       const kind = ATTRIBUTES[name] as Kind;
       if (JSON.stringify(types.kind(type)) !== JSON.stringify(kind))
         problems.push(`${place} has ${name} with another type than ${kindText(kind)}`);
-      shown.attributes.push({ name, kind, required });
+      attributes.push({ name, kind, required });
     }
   }
   return shown;
@@ -147,17 +159,36 @@ function paramsOf(members: readonly Member[], place: string, problems: string[],
   });
 }
 
-function argsOf(members: readonly Member[], place: string, problems: string[], types: Types): Argument[] {
-  return members.map(({ name, type, required }) => {
+/** `what`: the name of the record in the context. */
+function argsOf(record: Json, what: string, place: string, problems: string[], types: Types): Argument[] {
+  return types.members(record, `${place}, ${what}`, problems).map(({ name, type, required }) => {
     const kind = types.kind(type);
     checkName(name, place, problems);
     if (kind === undefined || kind === 'datetime') {
       problems.push(
-        `${place} has args.${name}, which can be String, Long, Bool, decimal, or a Set of one of the first three`,
+        `${place} has ${what}.${name}, which can be String, Long, Bool, decimal, or a Set of one of the first three`,
       );
     }
-    return { name, kind: kind ?? 'String', required, path: pathOf(name, place, problems) };
+    return { name, kind: kind ?? 'String', required, path: pathOf(name, `${place} has ${what}.${name}`, problems) };
   });
+}
+
+/** The inputs by tool. A request has one call, so one required tool leaves no room for another. */
+function inputsOf(
+  record: Json,
+  place: string,
+  problems: string[],
+  types: Types,
+): ReadonlyMap<string, readonly Argument[]> {
+  const tools = types.members(record, `${place}, call`, problems);
+  if (tools.length === 0) problems.push(`${place} has call without a tool`);
+  const inputs = tools.map(({ name, type, required }) => {
+    if (!isToolName(name)) problems.push(`${place} has call.${name}, which is no name of a tool`);
+    if (required && tools.length > 1)
+      problems.push(`${place} requires call.${name}, but each request has one call; make it optional`);
+    return [name, argsOf(type, `call.${name}`, place, problems, types)] as const;
+  });
+  return new Map(inputs);
 }
 
 /** In Cedar's JSON form these fields mark an escape and not data. */
@@ -165,12 +196,12 @@ function checkName(name: string, place: string, problems: string[]): void {
   if (['__entity', '__extn', '__expr'].includes(name)) problems.push(`${place} has ${name}, which Cedar reserves`);
 }
 
-function pathOf(name: string, place: string, problems: string[]): readonly string[] {
+function pathOf(name: string, argument: string, problems: string[]): readonly string[] {
   if (name !== '' && !name.startsWith('/')) return [name];
   try {
     return parsePointer(name);
   } catch (error) {
-    problems.push(`${place} has args.${name}: ${(error as Error).message}`);
+    problems.push(`${argument}: ${(error as Error).message}`);
     return [];
   }
 }
