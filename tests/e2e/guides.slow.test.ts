@@ -160,7 +160,7 @@ test('policies.md, policies-cedar.md and backtest.md', () => {
     for (const page of pages) writeFiles(page, folder);
     const known = (printed: string): string => withoutProgress(printed).trimEnd();
     const commands = pages.flatMap(steps);
-    expect(commands).toHaveLength(5);
+    expect(commands).toHaveLength(6);
     for (const { command, below } of commands)
       expect(known(shell(`{ ${command}; } 2>&1 || true`, folder)), command).toBe(known(below));
   } finally {
