@@ -388,7 +388,7 @@ export class Trajectory<D extends Domain = Domain> {
    * The runtime must have the new version in `domains`. Open the trajectory again for the types of
    * the new version. A program without the new version gets `domain_mismatch` from then on.
    *
-   * @throws RuntimeError `already_upgraded`, `bad_intent`, `bad_option`, `unknown_writ`,
+   * @throws RuntimeError `already_upgraded`, `halted`, `bad_intent`, `bad_option`, `unknown_writ`,
    * `bad_writ`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
    * `unauthorised_counselor`; ArgumentError `bad_argument`
    */

@@ -17,7 +17,7 @@ import { approvalsFor, channelOf } from './channel.ts';
 import { compile, decidedWithCalls } from './compile.ts';
 import type { ApprovalDemand, Authority, Compiled, Intent, Refusal } from './compiled.ts';
 import type { Finding } from './finding.ts';
-import { detailOf, readBy } from './full-check.ts';
+import { detailOf, escalatingCallRules, readBy } from './full-check.ts';
 import type { Inputs } from './inputs.ts';
 import { type HeldBy, heldDraft, type Reservation } from './reservations.ts';
 import type { World } from './world.ts';
@@ -219,9 +219,11 @@ function escalation(
   { world, compiled, draft, changes, inputs, calls }: CandidateStep,
   finding: Finding | undefined,
 ): Escalated | Rejected {
+  const callRules = escalatingCallRules(world.domain, draft.state, calls.all);
+  const approvals = approvalsFor(compiled, finding, callRules);
   const mark = new Draft(draft.state, world.owned);
   try {
-    markApprovals(mark, compiled, finding, placeholderMarks(approvalsFor(compiled, finding), inputs.at));
+    markApprovals(mark, compiled, finding, placeholderMarks(approvals, inputs.at));
     const marks = changesOf(mark);
     const outside = changeOutside(closureOf(compiled, finding).patterns, marks);
     if (outside !== undefined) throw new FootprintFault(toPointer(outside.keys), 'write');
@@ -239,8 +241,8 @@ function escalation(
       reason: reasonOf(compiled, finding),
       detail: reasons.join('; '),
       ...(finding === undefined ? {} : { invariantId: finding.rule.id }),
-      channel: channelOf(compiled, finding),
-      approvals: approvalsFor(compiled, finding),
+      channel: channelOf(compiled, finding, callRules),
+      approvals,
       freezes:
         compiled.approvalDemand?.reason === 'contradiction' && finding === undefined
           ? []

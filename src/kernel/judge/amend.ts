@@ -18,6 +18,7 @@ import { faultOfChanges, refusalOf, runApply } from './candidate.ts';
 import { approvalsFor, channelOf, checkAnother, counselorKind } from './channel.ts';
 import { compile, decidedWithCalls } from './compile.ts';
 import type { Authority, Compiled, Intent, Refusal } from './compiled.ts';
+import { escalatingCallRules } from './full-check.ts';
 import type { InputCall, Inputs } from './inputs.ts';
 import type { World } from './world.ts';
 
@@ -102,15 +103,17 @@ function amend(
   const compiled = accepted(decidedWithCalls(uncalled, all, authority));
   const { finding } = world.checks.checkChanges(draft.state, changes, all);
   const escalated = finding?.result.result === 'escalate' ? finding : undefined;
-  const approvals = approvalsFor(compiled, escalated);
+  const callRules = escalatingCallRules(domain, draft.state, all);
+  const approvals = approvalsFor(compiled, escalated, callRules);
   if (approvals > 1) throw severalApprovals(approvals);
-  const channel = channelOf(compiled, escalated);
+  const channel = channelOf(compiled, escalated, callRules);
   counselorKind(domain, channel, principal, waiting.requesters, seenOf(waiting));
   markApprovals(draft, compiled, escalated, [{ counselor: principal, at }]);
   return {
     waiting: { ...waiting, channel: `${waiting.channel}+${channel}` },
     compiled,
     open: closureOf(compiled, escalated).patterns,
+    advice: 'Amend it otherwise, or reject it.',
   };
 }
 

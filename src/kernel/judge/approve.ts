@@ -20,7 +20,7 @@ import { compile } from './compile.ts';
 import type { Authority, Compiled, Cost, Intent } from './compiled.ts';
 import { ERASE_ACTION } from './erase.ts';
 import type { Finding } from './finding.ts';
-import { detailOf, detectionVector } from './full-check.ts';
+import { detailOf, detectionVector, escalatingCallRules } from './full-check.ts';
 import type { Inputs } from './inputs.ts';
 import { type HeldBy, heldDraft, type Reservation } from './reservations.ts';
 import type { World } from './world.ts';
@@ -117,9 +117,13 @@ export function approvePending(
   checkAnother(counselor.principal, waiting.approvedBy);
   const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
   if ('reason' in compiled) throw changedSinceError(`${compiled.reason}: ${compiled.detail}`);
-  checkApprovals(world, waiting, compiled);
   const { replacement } = counselor;
-  if (replacement !== undefined) checkReplacement(waiting, compiled, replacement);
+  if (replacement !== undefined) {
+    // No rule that sets a number of approvals checks a counselor's own state.
+    const rule = world.domain.rules.find(({ id }) => id === waiting.invariantId);
+    checkApprovals(waiting, approvalsFor(compiled, rule && { rule }));
+    checkReplacement(waiting, compiled, replacement);
+  }
   return counseled(world, as, counselor, invalidReplacement, (draft) => ({
     waiting,
     compiled,
@@ -137,6 +141,8 @@ export interface Produced {
   readonly open: readonly Pattern[];
   /** The rules that only escalate because approvals are missing. Default: none. */
   readonly settled?: ReadonlySet<string>;
+  /** What an approver can do about a state that does not pass. Default: by the rules. */
+  readonly advice?: string;
 }
 
 /**
@@ -152,7 +158,7 @@ export function counseled(
 ): CounselorCommit {
   const draft = new Draft(world.state, world.owned);
   try {
-    const { waiting, compiled, open, settled = NO_RULES } = produce(draft);
+    const { waiting, compiled, open, settled = NO_RULES, advice } = produce(draft);
     const changes = changesOf(draft);
     const outside = changeOutside(open, changes);
     if (outside !== undefined)
@@ -164,7 +170,7 @@ export function counseled(
     );
     const broken = vector.filter(({ result }) => result !== 'pass');
     const overrides = overridesOf(world.domain, waiting.approvedBy, broken);
-    checkOverride(world.domain, waiting, counselor, broken, overrides);
+    checkOverride(world.domain, waiting, counselor, { broken, overrides, advice });
     let step: { readonly draft: Draft; readonly changes: readonly Change[] } = { draft, changes };
     const commit: { -readonly [Member in keyof CounselorCommit]: CounselorCommit[Member] } = {
       as,
@@ -247,9 +253,8 @@ export function pendingDifference(
     if ('reason' in compiled) return `${compiled.reason}: ${compiled.detail}`;
     const now = canonicalize(compiled.cost);
     if (cost !== undefined && now !== canonicalize(cost)) return `its cost is now ${now}`;
-    checkApprovals(world, waiting, compiled);
     const finding = rerun(world, waiting, compiled, draft);
-    const channel = channelOf(compiled, finding);
+    const channel = channelOf(compiled, finding, callRulesOf(world, waiting, draft));
     if (channel !== waiting.channel) return `the counselor is now ${channel}, not ${waiting.channel}`;
     const isSame = same(markOf(world, waiting, compiled, draft, finding), waiting.approval);
     return isSame ? undefined : 'the approval would now be recorded differently';
@@ -353,7 +358,12 @@ function rerun(world: World, waiting: PendingProposal, compiled: Compiled, draft
   const { finding } = world.checks.checkChanges(draft.state, changes, calls.all);
   if (finding?.rule.id !== waiting.invariantId || finding?.result.result === 'reject')
     throw differsError(`it is now ${rulingOf(finding)}`);
+  checkApprovals(waiting, approvalsFor(compiled, finding, callRulesOf(world, waiting, draft)));
   return finding;
+}
+
+function callRulesOf({ domain }: World, { inputs }: PendingProposal, draft: Draft): readonly Rule[] {
+  return escalatingCallRules(domain, draft.state, inputs.calls ?? []);
 }
 
 function rulingOf(finding: Finding | undefined): string {
@@ -410,10 +420,7 @@ function shown(patch: PatchOperation | undefined): string {
   return text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX)}…` : text;
 }
 
-/** Before any run: no rule that sets a number of approvals checks a counselor's own state. */
-function checkApprovals({ domain }: World, { invariantId, approvals }: PendingProposal, compiled: Compiled): void {
-  const rule = domain.rules.find(({ id }) => id === invariantId);
-  const needed = approvalsFor(compiled, rule && { rule });
+function checkApprovals({ approvals }: PendingProposal, needed: number): void {
   if (needed !== approvals) throw changedSinceError(`it needs ${needed} approvals, not ${approvals}`);
 }
 
@@ -444,8 +451,11 @@ function checkOverride(
   domain: Domain,
   waiting: PendingProposal,
   { override }: CounselorApproval,
-  broken: Vector,
-  overrides: Vector,
+  {
+    broken,
+    overrides,
+    advice = adviceOn(domain, broken),
+  }: { readonly broken: Vector; readonly overrides: Vector; readonly advice: string | undefined },
 ): void {
   const finals = broken.filter(({ invariant_id: id }) => domain.rules.some((rule) => rule.id === id && isFinal(rule)));
   if (finals.length > 0) throw finalError(finals);
@@ -464,10 +474,20 @@ function checkOverride(
   const [first] = approvedBy;
   throw overrideNeeded(
     first === undefined
-      ? `The approved state does not pass ${vectorDetail(broken)}. Reject the proposal, or correct onApprove so that an approval makes the rule pass.`
+      ? `The approved state does not pass ${vectorDetail(broken)}. ${advice}`
       : `${first.principal} approved although the proposal did not pass ${vectorDetail(overrides)}. ${PROPOSE_AGAIN_HINT}.`,
     overrides,
   );
+}
+
+/** An approval settles a rule over calls itself. Other rules read the marks of `onApprove`. */
+function adviceOn({ rules }: Domain, broken: Vector): string {
+  const isMarked = broken.some(({ invariant_id: id }) =>
+    rules.some((rule) => rule.id === id && rule.spec.kind !== 'eachCall'),
+  );
+  return isMarked
+    ? 'Reject the proposal, or correct onApprove so that an approval makes the rule pass.'
+    : 'Reject the proposal, and have it proposed so that the rule passes.';
 }
 
 function isFinal({ spec }: Rule): boolean {

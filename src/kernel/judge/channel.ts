@@ -1,7 +1,7 @@
 import { arg, checkArgument } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
-import type { Domain } from '../domain/domain.ts';
+import type { Domain, Rule } from '../domain/domain.ts';
 import type { CounseledProposal, CounselorContext } from '../domain/domain-spec.ts';
 import { frozen } from '../domain/host-code.ts';
 import { plainName } from '../domain/principal-name.ts';
@@ -14,13 +14,20 @@ const AND = '+';
 
 /**
  * The counselor kinds that resolve an escalation: the kind of the rule, the kind of the action if
- * approval was required for another reason, and the kind of that reason. If several are named, one
- * counselor must have all of them. So no agent can pick a milder approver by its arguments.
+ * approval was required for another reason, the kind of that reason, and the kinds of all rules over
+ * calls that escalate (`callRules`). If several are named, one counselor must have all of them. So
+ * no agent can pick a milder approver by its arguments.
  */
-export function channelOf({ action, approvalDemand }: Compiled, finding: Pick<Finding, 'rule'> | undefined): string {
+export function channelOf(
+  { action, approvalDemand }: Compiled,
+  finding: Pick<Finding, 'rule'> | undefined,
+  callRules: readonly Rule[] = [],
+): string {
   const ofRule = finding?.rule.spec.channel;
   const ofAction = approvalDemand === undefined && ofRule !== undefined ? undefined : action.channel;
-  const kinds = new Set([ofRule, ofAction, ...kindsOf(approvalDemand?.channel)].filter((kind) => kind !== undefined));
+  const ofCalls = callRules.map(({ spec }) => spec.channel);
+  const named = [ofRule, ofAction, ...ofCalls, ...kindsOf(approvalDemand?.channel)];
+  const kinds = new Set(named.filter((kind) => kind !== undefined));
   return kinds.size === 0 ? ANY_COUNSELOR : [...kinds].sort().join(AND);
 }
 
@@ -29,11 +36,16 @@ function kindsOf(channel: string = ANY_COUNSELOR): string[] {
 }
 
 /**
- * Number of approvers that an escalation needs: the higher of the numbers of the rule and the
- * action.
+ * Number of approvers that an escalation needs: the highest of the numbers of the rule, the action
+ * and the rules over calls that escalate (`callRules`).
  */
-export function approvalsFor({ action }: Compiled, finding: Pick<Finding, 'rule'> | undefined): number {
-  return Math.max(action.approvals ?? 1, finding?.rule.spec.approvals ?? 1);
+export function approvalsFor(
+  { action }: Compiled,
+  finding: Pick<Finding, 'rule'> | undefined,
+  callRules: readonly Rule[] = [],
+): number {
+  const ofCalls = callRules.map(({ spec }) => spec.approvals ?? 1);
+  return Math.max(action.approvals ?? 1, finding?.rule.spec.approvals ?? 1, ...ofCalls);
 }
 
 /**

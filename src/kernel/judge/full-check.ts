@@ -52,6 +52,20 @@ export function detectionVector(
   });
 }
 
+/**
+ * The rules over calls that escalate. One approval settles all of them, so their channels and
+ * numbers of approvers count together.
+ */
+export function escalatingCallRules(domain: Domain, state: Container, calls: readonly ProposedCall[]): readonly Rule[] {
+  if (calls.length === 0) return [];
+  const sight = new MemberViewCache(state);
+  return domain.rules.filter(
+    (rule) =>
+      rule.spec.kind === 'eachCall' &&
+      firstOrRejected(rule, findingsOf(rule, state, sight, calls))?.result.result === 'escalate',
+  );
+}
+
 /** A rule over calls escalates only if it rejects none of them. */
 function firstOrRejected(rule: Rule, found: Iterable<Finding>): Finding | undefined {
   if (rule.spec.kind !== 'eachCall') {

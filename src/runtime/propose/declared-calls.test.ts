@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DidNothing } from '#effects';
+import { defineDomain, escalate, pass, reject } from '#kernel';
 import { readRow } from '#ledger';
 import { deepReplay, type Ruling } from '#runtime';
 import { MemoryStore } from '#stores';
@@ -52,6 +53,23 @@ test('an approval returns the outcomes of the calls', async () => {
     effects: 'settled',
     calls: [{ tool: 'bank.pay', phase: 'applied', answer: { receipt: 1 } }],
   });
+});
+
+test('a repeated key gets the ruling while its own call is in doubt', async () => {
+  const bank = new Bank();
+  const { trajectory, store, domain } = await stage(bank);
+  bank.trouble = () => new Error('no answer');
+  const once = { ...pay(300), idempotencyKey: 'invoice 1' };
+  const first = committed(await trajectory.propose(once));
+  expect(first.effects).toBe('needs_human');
+  expect(committed(await trajectory.propose(once))).toMatchObject({
+    entry: { id: first.entry.id },
+    effects: 'needs_human',
+    calls: [{ tool: 'bank.pay', phase: first.calls?.[0]?.phase }],
+  });
+  // A runtime without tools answers, too.
+  const reader = await runtimeOver(store, [domain]).open('t');
+  expect(committed(await reader.propose(once)).entry.id).toBe(first.entry.id);
 });
 
 test('a rule over calls refuses the proposal, and no call is made', async () => {
@@ -125,4 +143,70 @@ test('a body that calls more than it proposes is refused', async () => {
   });
   expect(ruling).toMatchObject({ ruling: 'rejected', reason: 'unjudged_call' });
   expect(bank.paid).toEqual([]);
+});
+
+describe('several rules over calls that escalate', () => {
+  const asking = async () => {
+    const bank = new Bank();
+    const plain = payments(bank);
+    const domain = defineDomain({
+      ...plain.declared,
+      counselors: {
+        manager: (principal: string) => principal.startsWith('manager:') || principal.startsWith('boss:'),
+        boss: (principal: string) => principal.startsWith('boss:'),
+      },
+      invariants: ({ eachCall }: any) => [
+        eachCall('MANAGER', 'bank.*', { channel: 'manager' }, ({ input }: any) =>
+          input.cents <= 10 ? pass : escalate(`${input.cents} cents`),
+        ),
+        eachCall('BOSS', 'bank.*', { channel: 'boss' }, ({ input }: any) =>
+          input.cents <= 100 ? pass : escalate(`${input.cents} cents`),
+        ),
+        eachCall('TWO', 'bank.*', { channel: 'boss', approvals: 2 }, ({ input }: any) =>
+          input.cents <= 1_000 ? pass : escalate(`${input.cents} cents`),
+        ),
+        eachCall('NOT_EVE', 'bank.*', {}, ({ input }: any) => (input.to === 'eve' ? reject('blocked') : pass)),
+      ],
+    } as never) as typeof plain;
+    const store = new MemoryStore();
+    const assize = runtimeOver(store, [domain], { tools: [bank.pay, bank.wire] });
+    const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
+    const ask = async (cents: number) => {
+      const ruling = await trajectory.propose(pay(cents));
+      if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+      const waiting = trajectory.approvals.pending().find(({ id }) => id === ruling.pending);
+      return { pending: ruling.pending, channel: waiting?.payload.channel, approvals: waiting?.payload.approvals };
+    };
+    const approve = (pending: string, principal: string) =>
+      trajectory.approvals.approve(pending as never, { principal, method: 'test' });
+    return { bank, trajectory, store, domain, ask, approve };
+  };
+
+  test('one approval needs a counselor of all their channels', async () => {
+    const { bank, ask, approve, store, domain } = await asking();
+    const { pending, channel } = await ask(500);
+    expect(channel).toBe('boss+manager');
+    await expect(approve(pending, 'manager:m')).rejects.toMatchObject({ code: 'unauthorised_counselor' });
+    expect((await approve(pending, 'boss:b')).ruling).toBe('committed');
+    expect(bank.paid).toEqual([500]);
+    expect((await deepReplay(store, 't', { domains: [domain] } as never)).differences).toEqual([]);
+  });
+
+  test('the highest number of approvers counts, in any order of the rules', async () => {
+    const { bank, trajectory, ask, approve } = await asking();
+    const { pending, approvals } = await ask(2_000);
+    expect(approvals).toBe(2);
+    await approve(pending, 'boss:a');
+    const [next] = trajectory.approvals.pending();
+    expect(bank.paid).toEqual([]);
+    await approve(next!.id, 'boss:b');
+    expect(bank.paid).toEqual([2_000]);
+  });
+
+  test('an amendment into a rule is told to amend otherwise', async () => {
+    const { trajectory, ask } = await asking();
+    const { pending } = await ask(500);
+    const by = { principal: 'boss:b', method: 'test', args: { to: 'eve', cents: 500 } };
+    await expect(trajectory.approvals.approve(pending, by)).rejects.toThrow(/NOT_EVE.*Amend it otherwise, or reject it/);
+  });
 });

@@ -195,6 +195,9 @@ export class Proposals implements Proposer {
     const writer = this.#writer;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
+      // A repetition gets the outcomes of its calls, also while one is in doubt and blocks new calls.
+      const before = await this.#previousRuling(gathered, key);
+      if (before !== undefined && before.ruling !== 'escalated') return this.#withOutcomes(before, key);
       const calls = this.#declaredCalls(gathered);
       let isCalled = false;
       try {
@@ -325,6 +328,7 @@ export class Proposals implements Proposer {
     const keyed = requestKeyOf(found.row);
     const isSame =
       'writ_id' in payload &&
+      payload.writ_id !== undefined &&
       keyed?.proposalId === proposalIdOf(gathered, { trajectoryId, nonce: key, writ: payload.writ_id });
     if (!isSame && isOfProposal(gathered)) throw usedForAnother(key);
     return rulingOf(found.row);

@@ -246,6 +246,17 @@ describe('a rule of the new version that the state breaks', () => {
   });
 });
 
+test('a halted trajectory is not upgraded, and a dry run says so', async () => {
+  const office = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'office' });
+  await books.halt({ writ: office, reason: 'stop' });
+  const before = await store.entries('books');
+  for (const dryRun of [true, false])
+    await expect(upgrade(v2, { dryRun })).rejects.toMatchObject({ code: 'halted', evidence: { reason: 'stop' } });
+  expect(await store.entries('books')).toEqual(before);
+  await books.resume({ writ: office, reason: 'go on' });
+  expect((await upgrade(v2)).ruling?.ruling).toBe('committed');
+});
+
 describe('what waits', () => {
   const doubled = counter({
     version: '2',

@@ -87,6 +87,7 @@ export class Upgrades {
     const writer = this.#writer;
     while (writer.busy !== undefined) await writer.busy;
     if (writer.stale) return undefined;
+    writer.refuseIfHalted();
     requireVersion(writer, request);
     await this.#resolutions.recordExpired();
     const by = writer.parts.writs.present(request.options.writ);
@@ -98,6 +99,7 @@ export class Upgrades {
       const isSame = this.#open().every(([id], i) => waiting[i]?.id === id) && this.#open().length === waiting.length;
       if (!isSame || this.#resolutions.expired() !== undefined) return undefined;
       if (parts.chain.answered !== undefined) throw concluded(writer.id, parts.chain.answered);
+      writer.refuseIfHalted();
       return writer.runRuling(() => this.#rule(request, by, waiting));
     };
   }
