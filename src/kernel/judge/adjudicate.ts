@@ -8,7 +8,7 @@ import { refusePromise } from '../domain/host-code.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { FootprintFault, messageOf } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
-import { Draft } from '../state/draft.ts';
+import type { Draft } from '../state/draft.ts';
 import { overlapsPattern } from '../state/members.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { callsOf, NO_CALLS, type ProposalCalls } from './calls.ts';
@@ -221,7 +221,7 @@ function escalation(
 ): Escalated | Rejected {
   const callRules = escalatingCallRules(world.domain, draft.state, calls.all);
   const approvals = approvalsFor(compiled, finding, callRules);
-  const mark = new Draft(draft.state, world.owned);
+  const mark = world.draft(draft.state);
   try {
     markApprovals(mark, compiled, finding, placeholderMarks(approvals, inputs.at));
     const marks = changesOf(mark);

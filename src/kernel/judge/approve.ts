@@ -9,7 +9,7 @@ import { changesFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { KernelError, messageOf, PROPOSE_AGAIN_HINT } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
-import { Draft } from '../state/draft.ts';
+import type { Draft } from '../state/draft.ts';
 import { applyOperation } from '../state/operations.ts';
 import { type PatchOperation, patchesOf } from '../state/patches.ts';
 import { closureOf, type Mark, markApprovals, placeholderMarks } from './adjudicate.ts';
@@ -156,7 +156,7 @@ export function counseled(
   invalid: (message: string, cause?: unknown) => KernelError,
   produce: (draft: Draft) => Produced,
 ): CounselorCommit {
-  const draft = new Draft(world.state, world.owned);
+  const draft = world.draft();
   try {
     const { waiting, compiled, open, settled = NO_RULES, advice } = produce(draft);
     const changes = changesOf(draft);
@@ -247,7 +247,7 @@ export function pendingDifference(
   authority: Authority,
   cost: Cost | undefined,
 ): string | undefined {
-  const draft = new Draft(world.state, world.owned);
+  const draft = world.draft();
   try {
     const compiled = compile(world.domain, waiting.intent, authority, { parsed: true });
     if ('reason' in compiled) return `${compiled.reason}: ${compiled.detail}`;
@@ -273,7 +273,7 @@ function markOf(
   draft: Draft,
   finding: Finding | undefined,
 ): readonly PatchOperation[] {
-  const preview = new Draft(draft.state, world.owned);
+  const preview = world.draft(draft.state);
   try {
     markApprovals(preview, compiled, finding, placeholderMarks(approvals, inputs.at));
     return patchesOf(world.domain, preview.state, changesOf(preview));
@@ -300,7 +300,7 @@ function approveExactly(
 ): ApprovedState {
   const finding = rerun(world, waiting, compiled, draft);
   const marked = <T>(marks: readonly Mark[], look: (preview: Draft) => T): T => {
-    const preview = new Draft(draft.state, world.owned);
+    const preview = world.draft(draft.state);
     try {
       markApprovals(preview, compiled, finding, marks);
       return look(preview);

@@ -1,5 +1,5 @@
 import type { Json } from '#base';
-import { plainText } from '#canon';
+import { composedJson, plainText } from '#canon';
 import type { ActionCall, ProposedCall } from '../domain/call.ts';
 import type { Domain } from '../domain/domain.ts';
 import { frozen, refusePromise } from '../domain/host-code.ts';
@@ -41,7 +41,7 @@ export function callsOf(
 ): ProposalCalls | Refusal | OutdatedCalls {
   const { calls: given } = inputs;
   if (compiled.action.calls === undefined && (given === undefined || given.length === 0)) return NO_CALLS;
-  const declared = declaredCalls(compiled, state, inputs);
+  const declared = declaredCalls(domain, compiled, state, inputs);
   if ('reason' in declared) return declared;
   if (given === undefined) return { all: declared, declared };
   const rest = new Multiset(given);
@@ -56,6 +56,7 @@ export function callsOf(
 
 /** The calls that an action declares for a candidate state. */
 export function declaredCalls(
+  domain: Domain,
   { name, action, args, role, binding }: Compiled,
   state: Container,
   { at, observations }: Inputs,
@@ -65,7 +66,7 @@ export function declaredCalls(
     const seen = view(state, binding.scope);
     const said: unknown = action.calls(seen, args, { role: role.params, at, observations: frozen(observations) });
     refusePromise(said, 'calls');
-    return Object.freeze(listed(said).map(proposed));
+    return Object.freeze(listed(said).map((one) => proposed(one, domain)));
   } catch (error) {
     if (error instanceof BadInput) return { reason: 'type_mismatch', detail: `calls of ${name}: ${error.message}` };
     return { reason: 'precondition_failed', detail: `calls of ${name}: ${messageOf(error)}` };
@@ -82,16 +83,26 @@ function listed(said: unknown): readonly ActionCall[] {
   return said;
 }
 
-function proposed({ tool, input }: ActionCall): ProposedCall {
+function proposed({ tool, input }: ActionCall, { texts }: Domain): ProposedCall {
   if (typeof tool?.parse !== 'function') throw new Error('a call names no tool; write call(tool, input)');
   if (tool.class === undefined) throw new Error(`${tool.name} only reads, so no action can declare a call of it`);
   let parsed: Json;
   try {
-    parsed = tool.parse(input);
+    parsed = callInput(tool.parse(input), texts);
   } catch (error) {
     throw new BadInput(messageOf(error));
   }
   return Object.freeze({ tool: tool.name, input: frozen(parsed) });
+}
+
+/**
+ * The input of a changing call as rules judge it, entries record it and the tool receives it: with
+ * its texts in composed form, unless the domain takes them exactly.
+ *
+ * @throws CanonError `duplicate_key`
+ */
+export function callInput(input: Json, texts: Domain['texts']): Json {
+  return texts === 'composed' ? composedJson(input) : input;
 }
 
 /** Whether a rule judges the calls of a tool. */

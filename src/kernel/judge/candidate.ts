@@ -6,7 +6,7 @@ import { frozen, refusePromise } from '../domain/host-code.ts';
 import { changesFault } from '../domain/schema.ts';
 import { FootprintFault, messageOf, ValueFault } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
-import { Draft } from '../state/draft.ts';
+import type { Draft } from '../state/draft.ts';
 import type { Compiled, Refusal } from './compiled.ts';
 import type { Inputs } from './inputs.ts';
 import type { World } from './world.ts';
@@ -22,7 +22,7 @@ export interface Candidate {
  * leaves no change.
  */
 export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): Candidate | Refusal {
-  const draft = new Draft(world.state, world.owned);
+  const draft = world.draft();
   try {
     runApply(draft, compiled, inputs);
     const changes = changesOf(draft);

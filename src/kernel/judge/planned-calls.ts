@@ -21,7 +21,7 @@ export function plannedCalls(
   if ('reason' in compiled) return NO_CALLS.declared;
   const candidate = candidateOf(world, compiled, inputs);
   if ('reason' in candidate) return NO_CALLS.declared;
-  const calls = declaredCalls(compiled, candidate.draft.state, inputs);
+  const calls = declaredCalls(world.domain, compiled, candidate.draft.state, inputs);
   world.rollback(candidate.draft);
   return 'reason' in calls ? NO_CALLS.declared : calls;
 }

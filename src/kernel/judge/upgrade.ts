@@ -96,7 +96,7 @@ export function adjudicateUpgrade(
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   if (compiled.approvalDemand !== undefined) return neverWaits(compiled, compiled.approvalDemand, 'an upgrade');
   const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
-  const draft = new Draft(world.state, world.owned);
+  const draft = new Draft(world.state, world.owned, next.texts);
   const refused = (refusal: Pick<Rejected, 'reason' | 'detail' | 'invariantId'>): Rejected => {
     world.rollback(draft);
     return { verdict: 'rejected', ...refusal, ...policy };

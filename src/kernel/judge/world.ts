@@ -8,7 +8,7 @@ import type { RoleParams } from '../domain/role.ts';
 import { stateFault } from '../domain/schema.ts';
 import { hasErased } from '../domain/sensitive.ts';
 import { KernelError } from '../errors.ts';
-import type { Draft, Ownership } from '../state/draft.ts';
+import { Draft, type Ownership } from '../state/draft.ts';
 import { sliceOf } from '../state/slice.ts';
 import type { Container } from '../state/view.ts';
 import type { Finding, RuleResult } from './finding.ts';
@@ -80,6 +80,11 @@ export class World {
   follow(state: Container, changes: readonly Pick<Change, 'keys'>[]): RuleResult[] {
     this.#state = state;
     return this.checks.follow(state, changes);
+  }
+
+  /** A draft on a state, in which domain code writes texts as the domain takes them. */
+  draft(state: Container = this.#state): Draft {
+    return new Draft(state, this.owned, this.domain.texts);
   }
 
   /** Undoes a draft. Its copies of a shared state stay, so each is copied only once. */

@@ -1,5 +1,5 @@
-import { defineOwn } from '#base';
-import { copyJson } from '#canon';
+import { defineOwn, type Json } from '#base';
+import { composed, composedJson, copyJson } from '#canon';
 import { isWhole, type Scope, scopeAt } from '../domain/footprint.ts';
 import { isIndex } from '../domain/list-index.ts';
 import { FootprintFault, ValueFault } from '../errors.ts';
@@ -8,6 +8,9 @@ import { type Container, Lens, pointerOf } from './view.ts';
 
 /** The last index of the longest possible list. */
 const INDEX_MAX = 2 ** 32 - 2;
+
+/** The form of the texts of a state, as a domain declares it. */
+export type Texts = 'composed' | 'exact';
 
 /** In a record of old values: the key did not exist. */
 export const ABSENT: unique symbol = Symbol('absent');
@@ -44,11 +47,14 @@ export class Draft {
   readonly owned: Ownership;
   /** By the container itself, also to find the old content of a container that was detached. */
   readonly records: Map<Container, Rec> = new Map();
+  readonly #texts: Texts;
   #state: Container;
 
-  constructor(state: Container, owned: Ownership) {
+  /** `texts`: the form of the keys and texts that domain code writes and looks up. */
+  constructor(state: Container, owned: Ownership, texts: Texts = 'exact') {
     this.#state = state;
     this.owned = owned;
+    this.#texts = texts;
   }
 
   /** The state itself. A different object than before if a shared one had to be copied. */
@@ -76,6 +82,16 @@ export class Draft {
 
   exchangeRoot(state: Container): void {
     this.#state = state;
+  }
+
+  /** A key or a text as the state has it (docs/decisions/022-equal-texts.md). */
+  textOf(given: string): string {
+    return this.#texts === 'composed' ? composed(given) : given;
+  }
+
+  /** The same for a value that was copied. @throws CanonError `duplicate_key` */
+  valueOf(copy: Json): Json {
+    return this.#texts === 'composed' ? composedJson(copy) : copy;
   }
 }
 
@@ -107,9 +123,22 @@ class DraftNode extends Lens {
     return new DraftNode(this.draft, this, key, value, scope);
   }
 
-  override set(_target: Container, key: string | symbol, value: unknown): boolean {
-    if (this.#root.ended) return super.set(_target, key, value);
-    if (typeof key === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol cannot be a key`);
+  override get(target: Container, key: string | symbol, receiver: unknown): unknown {
+    return super.get(target, this.#named(key), receiver);
+  }
+
+  override has(target: Container, key: string | symbol): boolean {
+    return super.has(target, this.#named(key));
+  }
+
+  override getOwnPropertyDescriptor(target: Container, key: string | symbol): PropertyDescriptor | undefined {
+    return super.getOwnPropertyDescriptor(target, this.#named(key));
+  }
+
+  override set(_target: Container, given: string | symbol, value: unknown): boolean {
+    if (this.#root.ended) return super.set(_target, given, value);
+    if (typeof given === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol cannot be a key`);
+    const key = this.draft.textOf(given);
     if (!this.scope.all) this.#mayTouch(key, value);
     const copy = copyIn(value, this, key);
     this.own();
@@ -121,9 +150,10 @@ class DraftNode extends Lens {
     return true;
   }
 
-  override deleteProperty(_target: Container, key: string | symbol): boolean {
-    if (this.#root.ended) return super.deleteProperty(_target, key);
-    if (typeof key === 'symbol') return true;
+  override deleteProperty(_target: Container, given: string | symbol): boolean {
+    if (this.#root.ended) return super.deleteProperty(_target, given);
+    if (typeof given === 'symbol') return true;
+    const key = this.draft.textOf(given);
     if (!this.scope.all) this.#mayTouch(key, undefined);
     if (!Object.hasOwn(this.value, key)) return true;
     this.own();
@@ -143,6 +173,10 @@ class DraftNode extends Lens {
       defineOwn(this.parent.value, this.key, copy);
     }
     this.value = copy;
+  }
+
+  #named(key: string | symbol): string | symbol {
+    return typeof key === 'string' ? this.draft.textOf(key) : key;
   }
 
   #mayTouch(key: string, value: unknown): void {
@@ -220,7 +254,7 @@ class DraftNode extends Lens {
 function copyIn(value: unknown, node: DraftNode, key: string): unknown {
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value === 0 ? 0 : value;
-  if (typeof value === 'string' && value.isWellFormed()) return value;
+  if (typeof value === 'string' && value.isWellFormed()) return node.draft.textOf(value);
   const copy = copied(value, node, key);
   if (typeof copy !== 'object' || copy === null) return copy;
   if (node.draft.owned !== undefined) own(copy, node.draft.owned);
@@ -245,7 +279,7 @@ function freezeGiven(value: object): void {
 
 function copied(value: unknown, node: DraftNode, key: string): unknown {
   try {
-    return copyJson(value);
+    return node.draft.valueOf(copyJson(value) as Json);
   } catch (error) {
     // A view that is read outside its footprint while being copied has that fault. Any other error
     // is a value that is not JSON.

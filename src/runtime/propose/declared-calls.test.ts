@@ -207,6 +207,8 @@ describe('several rules over calls that escalate', () => {
     const { trajectory, ask } = await asking();
     const { pending } = await ask(500);
     const by = { principal: 'boss:b', method: 'test', args: { to: 'eve', cents: 500 } };
-    await expect(trajectory.approvals.approve(pending, by)).rejects.toThrow(/NOT_EVE.*Amend it otherwise, or reject it/);
+    await expect(trajectory.approvals.approve(pending, by)).rejects.toThrow(
+      /NOT_EVE.*Amend it otherwise, or reject it/,
+    );
   });
 });

@@ -1,3 +1,4 @@
+import type { Json } from '#base';
 import { plainText } from '#canon';
 import { EffectError } from '#effects';
 import type { ProposedCall } from '#kernel';
@@ -27,11 +28,12 @@ async function resolvedCall(
       'unknown_tool',
       `The action calls ${call.tool}, which is no changing tool of the runtime. Open the runtime with that tool.`,
     );
-  const input = tool.parse(call.input);
-  if (plainText(input) !== plainText(call.input))
+  const input = call.input as Json;
+  if (plainText(tool.parse(input)) !== plainText(input))
     throw new EffectError(
       'bad_input',
       `The tool ${call.tool} of the runtime reads the input of the action's call differently. Open the runtime with the tool that the domain uses.`,
     );
+  // The frozen input that the rules see, so that a rule cannot change the call.
   return { tool, input, claims: await names.resolve(tool.claims(input), signal) };
 }

@@ -1,6 +1,6 @@
 import { toError } from '#base';
 import { type Claim, EffectError, type Tool } from '#effects';
-import type { Domain } from '#kernel';
+import { callInput, type Domain } from '#kernel';
 import { badIntent, parseIntent } from '../../records/intent.ts';
 import { admit, admitLater, checkStillAllowed, useOf, whyNotAdopted } from './admission.ts';
 import type { Attempt } from './attempt.ts';
@@ -89,7 +89,9 @@ export class Transaction<D extends Domain = any> {
     if (tool === undefined) throw unknownTool(name, ports.tools);
     // Numbered before any wait or refusal: keys must not depend on either.
     const ordinal = branch.nextCall();
-    const input = tool.parse(given);
+    const parsed = tool.parse(given);
+    // A read may ask for a name in the form that another system uses.
+    const input = tool.class === undefined ? parsed : callInput(parsed, attempt.context.domain.texts);
     // Taken before the tool is asked for its scopes: that is host code, which can call the
     // transaction again.
     const turn = tool.class === undefined && tool.spec.readsStaged === undefined ? undefined : attempt.enqueue();
