@@ -116,7 +116,7 @@ export {
   STATEMENTS_MAX,
   statementsOf,
 } from './judge/beliefs.ts';
-export type { OutdatedCalls } from './judge/calls.ts';
+export { declaredCalls, type OutdatedCalls } from './judge/calls.ts';
 export { type Candidate, candidateOf } from './judge/candidate.ts';
 export { counselorKind } from './judge/channel.ts';
 export {
