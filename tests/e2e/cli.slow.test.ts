@@ -42,6 +42,7 @@ const COMMANDS = [
   'erase',
   'halt',
   'resume',
+  'upgrade',
   'writ key',
   'writ issue',
   'writ attenuate',
