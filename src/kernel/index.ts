@@ -116,7 +116,7 @@ export {
   STATEMENTS_MAX,
   statementsOf,
 } from './judge/beliefs.ts';
-export { callInput, type OutdatedCalls } from './judge/calls.ts';
+export { callInput, declaredCalls, type OutdatedCalls } from './judge/calls.ts';
 export { type Candidate, candidateOf } from './judge/candidate.ts';
 export { counselorKind } from './judge/channel.ts';
 export {

@@ -62,7 +62,7 @@ describe('backup', () => {
     }
     for (const writer of running) writer.send('end');
     await Promise.all(running.map((writer) => once(writer, 'exit')));
-    expect(sizes[0]).toBeGreaterThan(21);
+    expect(sizes[0]).toBeGreaterThan(28);
     expect(sizes.toSorted((a, b) => a - b)).toEqual(sizes);
     expect(new Set(sizes).size).toBe(3);
     expect(await entriesIn('d.db')).toBeGreaterThan(sizes[2]!);
@@ -72,7 +72,7 @@ describe('backup', () => {
 
   test('the copy is one file, with the rights of the store', async () => {
     const { code, out } = await assize('backup', 'b.db');
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^b\.db: 21 entries, [\d,]+ bytes\n$/) });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^b\.db: 28 entries, [\d,]+ bytes\n$/) });
     expect(statSync(at('b.db')).mode).toBe(statSync(at('d.db')).mode);
     await entriesIn('b.db');
     expect(readdirSync(here).filter((name) => name.startsWith('b.'))).toEqual(['b.db']);
@@ -131,9 +131,9 @@ describe('restore', () => {
     const { code, out } = await assize('restore', 'b.db', '--store', 'sqlite:./r.db', ...known());
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('Compared with the checkpoint.') });
     expect(out).toContain('assize store retire');
-    expect(await entriesIn('r.db')).toBe(21);
+    expect(await entriesIn('r.db')).toBe(28);
     const said = await json('restore', 'b.db', '--store', 'sqlite:./s.db');
-    expect(said).toMatchObject({ restored: true, checkpoint: 'none', open_effects: [], valid: true, entries: 21 });
+    expect(said).toMatchObject({ restored: true, checkpoint: 'none', open_effects: [], valid: true, entries: 28 });
     // The restored store accepts writes.
     copyFileSync(at('d.db.anchors.json'), at('r.db.anchors.json'));
     const branched = await assize('branch', 'david-1', '5', '--note', 'x', '--store', 'sqlite:./r.db');
@@ -178,15 +178,15 @@ describe('restore', () => {
   test('lists tool transactions that were open at the time of the backup', async () => {
     openEffect('b.db');
     const said = await json('restore', 'b.db', '--store', 'sqlite:./r.db');
-    expect(said.open_effects).toEqual([1]);
+    expect(said.open_effects).toEqual([100]);
   });
 });
 
 /** A transaction that its process began and did not end. */
 function openEffect(name: string): void {
   const db = openUnguarded(at(name));
-  db.exec(`INSERT INTO effect_transaction (epoch, trajectory, body) VALUES (1, 'david-1', '{}');
-    INSERT INTO effect_open (epoch) VALUES (1)`);
+  db.exec(`INSERT INTO effect_transaction (epoch, trajectory, body) VALUES (100, 'david-1', '{}');
+    INSERT INTO effect_open (epoch) VALUES (100)`);
   db.close();
 }
 
@@ -235,7 +235,7 @@ describe('store retire', () => {
 
   test('the reason is kept, and a copy of a retired store is retired', async () => {
     const { code, out } = await assize('store', 'retire', '--reason', 'moved to r.db');
-    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Retired on \S+, with 21 entries\./) });
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^Retired on \S+, with 28 entries\./) });
     const branch = ['branch', 'david-1', '5', '--note', 'x'];
     expect(await assize(...branch)).toMatchObject({ code: 2, err: expect.stringContaining('(moved to r.db)') });
     expect(await assize('backup', 'b.db')).toMatchObject({ code: 0 });
@@ -256,7 +256,7 @@ describe('store retire', () => {
       err: expect.stringMatching(/1 open tool transaction, .*assize effects recover/),
     });
     expect(await json(...retire)).toMatchObject({ error: { code: 'needs_confirmation' } });
-    expect(await json(...retire, '--force')).toMatchObject({ reason: 'moved', open_effects: [1] });
+    expect(await json(...retire, '--force')).toMatchObject({ reason: 'moved', open_effects: [100] });
   });
 
   test('a process that appends without a pause stops', async () => {

@@ -91,6 +91,10 @@ withPostgres('a PostgreSQL store with a password in its URL', (postgres) => {
     expect(demo.out).toContain(`Store postgres://postgres@127.0.0.1:${url.port}/postgres?schema=`);
     expect(demo.out).toContain('PGPASSWORD');
     expect(demo.out).not.toContain('in memory');
+    const again = await runCommand(here.folder, undefined, 'demo', '--store', url.href);
+    expect(again).toMatchObject({ code: 0, err: '' });
+    expect(again.out).toMatch(/^Trajectory payments-2, covered: c1 for d1, c2 for d4\.$/m);
+    expect(again.out).toMatch(/^The bank made 2 payments, .*: the same, each made once\.$/m);
     for (const { name, line } of leaves) {
       if (LONG.includes(name)) continue;
       for (const json of [[], ['--json']]) {

@@ -56,11 +56,11 @@ function shell(script: string, cwd = here): string {
 test.skipIf(!python)('audit.md, which also needs python3', async () => {
   const said = shell(blocks('audit.md').join('\n'));
   for (const part of [
-    '1 of 1 trajectories are valid',
-    '21 of them in the log',
-    'grew from 21 to 22 entries',
-    'The entry has index 0 in the 22 entries',
-    '22 of them new',
+    '2 of 2 trajectories are valid',
+    '28 of them in the log',
+    'grew from 28 to 29 entries',
+    'The entry has index 0 in the 29 entries',
+    '29 of them new',
   ]) {
     expect(said).toContain(part);
   }
@@ -109,10 +109,10 @@ test('command-line.md', () => {
 test('backups.md, with stand-ins for the programs of PostgreSQL', () => {
   const said = shell(blocks('backups.md').join('\n'));
   for (const part of [
-    'backup.db: 21 entries',
+    'backup.db: 28 entries',
     'Compared with the checkpoint',
     'Retired on',
-    '1 of 1 trajectories are valid',
+    '2 of 2 trajectories are valid',
   ])
     expect(said).toContain(part);
   const [recipe] = blocks('backups.md', 'sh postgres') as [string];

@@ -201,8 +201,9 @@ test('the command is there', () => {
   expect(node([bin, '--version']).trim()).toBe(
     (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version,
   );
-  const listed = node([bin, 'domains']).matchAll(/^(\w+)@/gm);
-  expect([...listed].map(([, name]) => name)).toEqual(['budget', 'udt', 'disclosure']);
+  const listed = node([bin, 'domains']).matchAll(/^([\w-]+)@/gm);
+  expect([...listed].map(([, name]) => name)).toEqual(['budget', 'udt', 'disclosure', 'demo-payments']);
+  expect(JSON.parse(node([bin, 'demo', '--json', '--store', 'memory:']))).toMatchObject({ ok: true });
 });
 
 test('a command of a workspace is not there', () => {

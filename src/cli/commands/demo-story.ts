@@ -1,7 +1,7 @@
 /**
  * The story of Agentic Redux §3.1 on a real ledger: David, a relapse, and a claim that looks
- * covered to a reader without that knowledge. All output except the headings of the days comes from
- * the rulings and the ledger.
+ * covered to a reader without that knowledge. Then the covered claims are paid. All output except
+ * the headings of the days comes from the rulings and the ledger.
  */
 import { existsSync } from 'node:fs';
 import { issueWrit, type Writ, writId } from '#authority';
@@ -10,56 +10,63 @@ import { addMicros, generateKeys } from '#canon';
 import { type UdtActions, type UdtState, udt } from '#domains/udt';
 import type { LedgerReader } from '#ledger';
 import { type LedgerStore, Replayer, readRow, type VerifyReport, verifyTrajectory } from '#ledger';
-import { Assize, type Ruling, type Trajectory } from '#runtime';
+import { Assize, type Trajectory, verifyStore } from '#runtime';
 import { openStore } from '#stores';
 import { CliError } from '../errors.ts';
 import { anchorsPath, readAnchors, writeAnchors } from '../store/anchors.ts';
 import { shortId } from '../store/entries.ts';
-import { bold, green, type Printable, red, yellow } from '../terminal/printable.ts';
+import { whenEffectsFree } from '../store/tools.ts';
+import { bold, green, red } from '../terminal/printable.ts';
 import { visible, visibleJson } from '../terminal/visible.ts';
+import {
+  beginPayments,
+  comparePayments,
+  PAYER,
+  PAYMENTS_NOTE,
+  type PaymentStage,
+  type PaymentStep,
+  type PaymentTotals,
+  payClaims,
+  tellTotals,
+} from './demo-pay-claims.ts';
+import { Bank, bankPay, demoPayments } from './demo-payments.ts';
+import { COMMITTED, type DemoStep, nineOClock, stepOf, tellStep } from './demo-steps.ts';
 
 /** Default path of the demo's ledger. */
 export const DEMO_STORE = 'sqlite:./assize-demo.db';
 
 export interface DemoOptions {
   /**
-   * A store's URL. A store of an earlier demo gets a further trajectory, and its content is
+   * A store's URL. A store of an earlier demo gets further trajectories, and its content is
    * unchanged.
    */
   readonly store: string;
   /** Whether to print one JSON document instead of the story. */
   readonly json: boolean;
   readonly out: (line: string) => void;
+  /** Stops the wait for another process that runs the effects of the store. */
+  readonly interruption: AbortSignal;
 }
 
-/** One proposal, or the doctor's approval, with its outcome. */
-export interface DemoStep {
-  readonly seq: number;
-  readonly entry_id: string;
-  readonly at: string;
-  readonly principal: string;
-  readonly role: string;
-  readonly action: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly ruling: Ruling['ruling'];
-  readonly invariant_id?: string;
-  readonly detail?: string;
-  /** The seq of the pending entry that the approval resolves. */
-  readonly resolves?: number;
-  /** Whether the ruling matches the story. */
-  readonly as_told: boolean;
-}
-
-export interface DemoReport {
-  /** Whether every ruling matches the story, the ledger verifies, and its changed copy does not. */
-  readonly ok: boolean;
-  readonly store: string;
+/** One trajectory of the demo. */
+interface ActReport {
   readonly trajectory_id: string;
   readonly domain: { readonly name: string; readonly version: string; readonly hash: string };
-  readonly anchor: string;
   readonly agents: readonly { readonly principal: string; readonly role: string; readonly writ_id: string }[];
-  readonly steps: readonly DemoStep[];
   readonly verification: VerifyReport;
+}
+
+export interface DemoReport extends ActReport {
+  /**
+   * Whether every ruling matches the story, the bank has paid what the ledger records, the ledger
+   * verifies, and its changed copy does not.
+   */
+  readonly ok: boolean;
+  readonly store: string;
+  readonly anchor: string;
+  readonly steps: readonly DemoStep[];
+  /** The second act: the covered claims are paid. */
+  readonly payments: ActReport & { readonly steps: readonly PaymentStep[]; readonly totals: PaymentTotals };
   /** The verification result of a copy in which one entry was changed. */
   readonly changed_copy: VerifyReport;
   readonly commands: readonly string[];
@@ -69,37 +76,78 @@ export interface DemoReport {
  * Runs the story. The store is opened, and always closed.
  *
  * @throws StoreError, CliError for a store or an anchors file that is unusable, or does not belong
- * to the demo; nothing was printed or changed then
+ * to the demo, or for a store whose effects another process runs; nothing was printed or changed
+ * then. The reason of `interruption`
  */
-export async function runDemo({ store: url, json, out }: DemoOptions): Promise<DemoReport> {
+export async function runDemo({ store: url, json, out, interruption }: DemoOptions): Promise<DemoReport> {
   await requireDemosOwn(url);
   const store = await openStore(url);
   try {
-    const tell = json ? () => {} : out;
-    const cast = await begin(store, url);
-    tellBeginning(tell, cast, url);
-    const steps = await play(cast, tell);
-    const verification = await verifyTrajectory(new Replayer(store), cast.trajectory.id);
-    const refused = steps.find(({ invariant_id }) => invariant_id === 'CLAIM_TIER_CURRENT');
-    const changed_copy = await verifyChanged(store, cast.trajectory.id, refused?.seq ?? 0);
-    const report: DemoReport = {
-      ok: steps.every(({ as_told }) => as_told) && verification.valid && !changed_copy.valid,
-      store: withoutPassword(url),
-      trajectory_id: cast.trajectory.id,
-      domain: { name: udt.name, version: udt.version, hash: udt.hash },
-      anchor: cast.anchor,
-      agents: ROLES.map((role) => ({ principal: PRINCIPALS[role], role, writ_id: writId(cast.writs[role]) })),
-      steps,
-      verification,
-      changed_copy,
-      commands: commandsFor(url, cast.trajectory.id, refused?.entry_id ?? cast.trajectory.head),
-    };
-    if (json) out(visibleJson(report));
-    else tellEnd(tell, report, withoutPassword(url) !== url);
-    return report;
+    const stage = stageOver(store);
+    try {
+      // Makes the payments of a demo that was killed. They do not count in this demo.
+      await whenEffectsFree(interruption, EFFECTS_WAIT_S, (signal) => stage.assize.recoverEffects(signal));
+      stage.bank.forget();
+      return await tellStory(stage, url, json, out);
+    } finally {
+      await stage.assize.close();
+    }
   } finally {
     await store.close();
   }
+}
+
+async function tellStory(stage: Stage, url: string, json: boolean, out: DemoOptions['out']): Promise<DemoReport> {
+  const { store } = stage;
+  const tell = json ? () => {} : out;
+  const n = await freeNumber(store);
+  const cast = await begin(stage, n, url);
+  tellBeginning(tell, cast, url);
+  const steps = await play(cast, tell);
+  const { claims } = cast.trajectory.state() as unknown as UdtState;
+  const payers = await beginPayments(stage, `payments-${n}`, claims[PATIENT] ?? {});
+  const paid = await payClaims(payers, tell);
+  const totals = await comparePayments(payers);
+  tellTotals(tell, totals);
+  const verification = await verify(store, cast.trajectory.id);
+  const verifiedPayments = await verify(store, payers.trajectory.id);
+  const refused = steps.find(({ invariant_id }) => invariant_id === 'CLAIM_TIER_CURRENT');
+  const changed_copy = await verifyChanged(store, cast.trajectory.id, refused?.seq ?? 0);
+  const isAsTold = [...steps, ...paid].every(({ as_told }) => as_told);
+  const isValid = verification.valid && verifiedPayments.valid;
+  const report: DemoReport = {
+    ok: isAsTold && totals.equal && isValid && !changed_copy.valid,
+    store: withoutPassword(url),
+    trajectory_id: cast.trajectory.id,
+    domain: refOf(udt),
+    anchor: stage.anchor,
+    agents: ROLES.map((role) => ({ principal: PRINCIPALS[role], role, writ_id: writId(cast.writs[role]) })),
+    steps,
+    verification,
+    payments: {
+      trajectory_id: payers.trajectory.id,
+      domain: refOf(demoPayments),
+      agents: [{ ...PAYER, writ_id: writId(payers.writ) }],
+      steps: paid,
+      totals,
+      verification: verifiedPayments,
+    },
+    changed_copy,
+    commands: commandsFor(url, cast.trajectory.id, refused?.entry_id ?? cast.trajectory.head, payers.trajectory.id),
+  };
+  if (json) out(visibleJson(report));
+  else tellEnd(tell, report, withoutPassword(url) !== url);
+  return report;
+}
+
+/** Entries, state and effect log of a trajectory. */
+async function verify(store: LedgerStore, trajectoryId: string): Promise<VerifyReport> {
+  const [report] = await verifyStore(store, { trajectoryIds: [trajectoryId] });
+  return report!;
+}
+
+function refOf({ name, version, hash }: ActReport['domain']): ActReport['domain'] {
+  return { name, version, hash };
 }
 
 // ── where it is told ──
@@ -139,7 +187,7 @@ async function toldIn(url: string): Promise<{ readonly keys: ReadonlySet<string>
     for (const { trajectory_id } of await store.trajectories()) {
       const [root] = await store.entries(trajectory_id, { limit: 1 });
       const payload = root && readRow(root).payload;
-      if (payload?.kind !== 'root' || payload.note !== NOTE) return { keys, other: trajectory_id };
+      if (payload?.kind !== 'root' || !NOTES.has(payload.note ?? '')) return { keys, other: trajectory_id };
       for (const writ of payload.writs) keys.add(String((writ as { readonly issuer?: unknown }).issuer));
     }
     return { keys };
@@ -163,61 +211,67 @@ const SEES: Readonly<Record<Role, string>> = {
   Billing: 'the claims; no test, no tier',
   Clinical: 'tests, results, the abstinence tier',
 };
-/** Marks a trajectory as a story of the demo. */
+/** Marks a trajectory as the first act of the demo. */
 const NOTE = 'seed 000 §3.1';
+const NOTES: ReadonlySet<string> = new Set([NOTE, PAYMENTS_NOTE]);
+/** Seconds to wait for another process that runs the effects of the store. */
+const EFFECTS_WAIT_S = 10;
 const DOCTOR = 'md:okafor';
 const PATIENT = 'david';
 
-interface Cast {
-  readonly trajectory: Trajectory;
+/**
+ * What both acts share. The clock is the story's own: nine o'clock in Arizona on the current day of
+ * the story, plus a minute for each step.
+ */
+interface Stage extends PaymentStage {
+  /** The root key of the writs. The private key is never stored, so it signs only these writs. */
   readonly anchor: string;
-  readonly writs: Readonly<Record<Role, Writ>>;
-  /**
-   * The story's own clock: nine o'clock in Arizona on the current day of the story, plus a minute
-   * for each step.
-   */
-  readonly clock: { at: string };
 }
 
-async function begin(store: LedgerStore, url: string): Promise<Cast> {
-  // The private key is used here and never stored, so it signs only these writs.
+interface Cast extends Pick<Stage, 'clock'> {
+  readonly trajectory: Trajectory;
+  readonly writs: Readonly<Record<Role, Writ>>;
+}
+
+function stageOver(store: LedgerStore): Stage {
   const { publicKey: anchor, privateKey } = generateKeys();
-  const writOf = (role: Role): Writ =>
-    issueWrit(
-      {
-        issuer: anchor,
-        subject: PRINCIPALS[role],
-        actions: actionsOf(role),
-        scopes: [`role:${role}:${PATIENT}`],
-        not_before: nineOClock(ENROLLED),
-        expires: nineOClock('2027-01-01'),
-        max_depth: 0,
-        nonce: role,
-      },
-      privateKey,
-    );
-  const writs = { LabOrder: writOf('LabOrder'), Billing: writOf('Billing'), Clinical: writOf('Clinical') };
   const clock = { at: nineOClock(ENROLLED) };
+  const bank = new Bank();
   const assize = new Assize({
     store,
-    domains: [udt],
+    domains: [udt, demoPayments],
     anchors: [anchor],
+    tools: [bankPay(bank)],
     ports: { clock: { now: () => clock.at } },
     maxClockAheadMs: 'unlimited',
   });
-  const trajectoryId = await freeName(store);
+  const period = { not_before: nineOClock(ENROLLED), expires: nineOClock('2027-01-01') };
+  const issue: Stage['issue'] = (terms) => issueWrit({ issuer: anchor, ...terms, ...period, max_depth: 0 }, privateKey);
+  return { store, assize, bank, anchor, issue, clock };
+}
+
+async function begin({ assize, anchor, issue, clock }: Stage, n: number, url: string): Promise<Cast> {
+  const writOf = (role: Role): Writ =>
+    issue({
+      subject: PRINCIPALS[role],
+      actions: actionsOf(role),
+      scopes: [`role:${role}:${PATIENT}`],
+      nonce: role,
+    });
+  const writs = { LabOrder: writOf('LabOrder'), Billing: writOf('Billing'), Clinical: writOf('Clinical') };
+  const trajectoryId = `${PATIENT}-${n}`;
   const trajectory = await assize.create(udt, { trajectoryId, writs: Object.values(writs), note: NOTE });
   // Appended last: a further run recognises the demo's file by this trajectory.
   writeAnchors(url, [anchor]);
-  return { trajectory, anchor, writs, clock };
+  return { trajectory, writs, clock };
 }
 
-/** A short trajectory name: `david-1`, or the next number after earlier runs. */
-async function freeName(store: LedgerStore): Promise<string> {
+/** For short trajectory names: 1, or the next number after earlier runs. */
+async function freeNumber(store: LedgerStore): Promise<number> {
   const taken = new Set((await store.trajectories()).map(({ trajectory_id }) => trajectory_id));
   let n = 1;
-  while (taken.has(`${PATIENT}-${n}`)) n++;
-  return `${PATIENT}-${n}`;
+  while (taken.has(`${PATIENT}-${n}`) || taken.has(`payments-${n}`)) n++;
+  return n;
 }
 
 function actionsOf(role: Role): string[] {
@@ -246,7 +300,6 @@ interface Scene {
 }
 
 const ENROLLED = '2025-12-01';
-const COMMITTED = 'committed';
 
 const SCENES: readonly Scene[] = [
   {
@@ -379,16 +432,6 @@ async function approve({ trajectory, clock }: Cast): Promise<DemoStep> {
   return { ...step, principal: DOCTOR, role: channel, action: 'approve', args: { digest }, resolves: seq };
 }
 
-function stepOf(ruling: Ruling, becomes: string, at: string) {
-  if (ruling.ruling === 'frozen') throw new Error(`The story cannot continue: ${ruling.detail}`);
-  const { id: entry_id, seq } = ruling.entry;
-  const found = { seq, entry_id, at, ruling: ruling.ruling };
-  if (ruling.ruling === 'committed') return { ...found, as_told: becomes === COMMITTED };
-  const { detail, invariantId } = ruling;
-  const decided = invariantId === undefined ? {} : { invariant_id: invariantId };
-  return { ...found, ...decided, detail, as_told: becomes === invariantId };
-}
-
 /**
  * The verification result of a copy of the ledger in which one refusal was changed into a commit.
  */
@@ -405,11 +448,6 @@ function verifyChanged(store: LedgerStore, trajectoryId: string, seq: number): P
   return verifyTrajectory(new Replayer(copy), trajectoryId);
 }
 
-function nineOClock(day: string): string {
-  // Arizona is seven hours behind UTC, all year.
-  return `${day}T16:00:00.000000Z`;
-}
-
 // ── how it is told ──
 
 function tellBeginning(tell: (line: string) => void, { trajectory }: Cast, url: string): void {
@@ -424,45 +462,23 @@ function tellBeginning(tell: (line: string) => void, { trajectory }: Cast, url: 
   for (const role of ROLES) tell(`  ${PRINCIPALS[role].padEnd(15)}${role.padEnd(10)}sees ${SEES[role]}`);
 }
 
-const PAINT: Readonly<Record<Ruling['ruling'], (text: string) => Printable>> = {
-  committed: green,
-  rejected: red,
-  escalated: yellow,
-  frozen: yellow,
-};
-
-function tellStep(tell: (line: string) => void, step: DemoStep): void {
-  const { seq, principal, role, action, args, ruling, invariant_id, detail, resolves, as_told } = step;
-  const what = resolves === undefined ? `${action} ${short(args)}` : `approves #${resolves}, which commits it`;
-  const number = `#${seq}`.padStart(4);
-  tell(`${number} ${PAINT[ruling](ruling.padEnd(10)).text} ${principal.padEnd(15)}${role.padEnd(9)} ${what}`);
-  if (detail !== undefined) tell(`     ${bold(invariant_id ?? ruling).text} ${detail}`);
-  if (!as_told) tell(red('     The story expects another ruling.').text);
-}
-
-/** Short arguments: `test=d2 tier=90+`, quoted if a value contains a space. */
-function short(args: Readonly<Record<string, unknown>>): string {
-  return Object.entries(args)
-    .map(([name, value]) => `${name}=${String(value).includes(' ') ? JSON.stringify(value) : value}`)
-    .join(' ');
-}
-
 function tellEnd(
   tell: (line: string) => void,
-  { ok, verification, changed_copy, commands }: DemoReport,
+  { ok, verification, payments, changed_copy, commands }: DemoReport,
   needsPassword: boolean,
 ): void {
-  const { entries, head, valid, fault } = verification;
+  const acts = [verification, payments.verification];
+  const fault = acts.find(({ valid }) => !valid)?.fault;
   tell('');
   tell(bold('The ledger').text);
   tell(
-    valid
-      ? `${green('verified').text}: ${entries} entries replayed from the first; all ids, all links and the state are valid.`
-      : `${red('does not verify').text}: seq ${fault?.seq}: ${fault?.detail}`,
+    fault === undefined
+      ? `${green('verified').text}: ${acts.map(lengthOf).join(' and ')} replayed; all ids, all links and the states are valid.`
+      : `${red('does not verify').text}: ${fault.trajectory_id} seq ${fault.seq}: ${fault.detail}`,
   );
-  tell("An entry's id is the SHA-256 of its content and of the id before it. The last id,");
-  tell(`${head},`);
-  tell('reveals every change, removal or reordering of earlier entries. In a copy in which the first refusal was');
+  tell("An entry's id is the SHA-256 of its content and of the id before it. The last ids,");
+  for (const { head, trajectory_id } of acts) tell(`${head} of ${trajectory_id},`);
+  tell('reveal every change, removal or reordering of earlier entries. In a copy in which the first refusal was');
   tell(`changed into a commit, verify finds: seq ${changed_copy.fault?.seq}: ${changed_copy.fault?.detail}.`);
   tell('No model took part in a ruling, and the verification needs no model.');
   tell('');
@@ -471,10 +487,14 @@ function tellEnd(
     tell('  This store was in memory and is discarded. Pass --store sqlite:./file.db to keep it.');
   for (const command of commands) tell(`  ${command}`);
   if (needsPassword) tell('  The commands read the password of the store from PGPASSWORD.');
-  if (!ok) tell(red('A ruling differs from the story; see above.').text);
+  if (!ok) tell(red('An outcome differs from the story; see above.').text);
 }
 
-function commandsFor(url: string, trajectoryId: string, entryId: string): string[] {
+function lengthOf({ trajectory_id, entries }: VerifyReport): string {
+  return `${entries} entries of ${trajectory_id}`;
+}
+
+function commandsFor(url: string, trajectoryId: string, entryId: string, paymentsId: string): string[] {
   if (url === 'memory:') return [];
   const shown = withoutPassword(url);
   const store = `--store ${/^[\w:./@-]+$/.test(shown) ? shown : `'${shown.replaceAll("'", "'\\''")}'`}`;
@@ -482,6 +502,8 @@ function commandsFor(url: string, trajectoryId: string, entryId: string): string
     `npx assize log ${trajectoryId} ${store}`,
     `npx assize show ${shortId(entryId)} ${store}`,
     `npx assize state ${trajectoryId} ${store}`,
+    `npx assize log ${paymentsId} ${store}`,
+    `npx assize effects list ${paymentsId} --all ${store}`,
     `npx assize verify ${store}`,
     `npx assize pending ${store}`,
   ];

@@ -7,17 +7,20 @@ import { DEMO_STORE, runDemo } from './demo-story.ts';
 
 export function demo(program: Command): void {
   withSharedOptions(
-    program.command('demo').description('run a sample story: proposals, rulings, an approval, and a verified ledger'),
+    program
+      .command('demo')
+      .description('run a sample story: rulings, approvals, payments by a tool, a verified ledger'),
     DEMO_STORE,
   )
     .addHelpText(
       'after',
-      'Negative: a ruling differs from the story.\n' +
+      'Negative: an outcome differs from the story.\n' +
         'The command ignores ASSIZE_STORE, and refuses a store with other trajectories.',
     )
     .action(
-      inSession(async ({ json, out, storeUrl: store }, _options: SharedOptions) => {
-        const { ok } = await runDemo({ store, json, out: (text) => out.line(new Printable(text)) });
+      inSession(async ({ json, out, storeUrl: store, interruption }, _options: SharedOptions) => {
+        const print = (text: string): void => out.line(new Printable(text));
+        const { ok } = await runDemo({ store, json, out: print, interruption });
         return ok ? EXIT.ok : EXIT.negative;
       }),
     );

@@ -93,7 +93,7 @@ async function described(store: Store, { id, payload, questions }: Open) {
     action,
     budget_cost,
     changes: delta.state,
-    tools: await toolCalls(store, payload),
+    tools: await toolCalls(store, payload.proposal.delta),
     approval,
     digest,
     channel,
@@ -153,7 +153,7 @@ async function print({ out }: Session, store: Store, open: readonly Open[], expi
     }),
   );
   for (const { id, payload, state, questions } of open.slice(0, SHOWN_MAX)) {
-    const calls = await toolCalls(store, payload);
+    const calls = await toolCalls(store, payload.proposal.delta);
     if (isEffectPending(payload)) printEffect(out, id, payload, calls);
     else printProposal(out, id, payload, calls, state);
     printQuestions(out, id, questions);

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Json } from '#base';
 import { canonicalize, hashText } from '#canon';
-import type { LedgerStore, PendingPayload } from '#ledger';
+import type { Delta, LedgerStore } from '#ledger';
 import { Output } from '../terminal/output.ts';
 import { printCalls, toolCalls } from './tool-calls.ts';
 
 const CLASS = { delivery: 'buffered', reversibility: 'irreversible', sink: 'keyed' };
 
 /**
- * A pending proposal with these effects, and a store with their blobs. The store lacks the blob of
- * an undefined effect.
+ * The changes of a proposal with these effects, and a store with their blobs. The store lacks the
+ * blob of an undefined effect.
  */
-function putUp(made: readonly (Json | undefined)[]): [LedgerStore, PendingPayload] {
+function putUp(made: readonly (Json | undefined)[]): [LedgerStore, Pick<Delta, 'effects'>] {
   const texts = new Map<string, string>();
   const effects = made.map((value, i) => {
     const text = canonicalize({ salt: `${i}`, value: value ?? null });
@@ -19,7 +19,7 @@ function putUp(made: readonly (Json | undefined)[]): [LedgerStore, PendingPayloa
     return { id: `${i}`, effect: { $blob: hashText(text), bytes: text.length, salted: true } };
   });
   const store = { blob: async (hash: string) => texts.get(hash), erasedBy: async () => undefined };
-  return [store as never, { proposal: { delta: { effects } } } as never];
+  return [store as never, { effects }];
 }
 
 const call = (input: Json, more: { readonly [name: string]: Json } = { class: CLASS }): Json => ({

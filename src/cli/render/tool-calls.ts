@@ -2,7 +2,7 @@ import type { Json } from '#base';
 import { canonicalize, WORLD_LIMITS } from '#canon';
 import type { EffectClass, EffectPayload } from '#effects';
 import type { LedgerStore } from '#ledger';
-import { type Hash, isBlobRef, type PendingPayload } from '#ledger';
+import { type Delta, type Hash, isBlobRef } from '#ledger';
 import { blobValue } from '../store/blobs.ts';
 import { shortId } from '../store/entries.ts';
 import { isLong } from '../terminal/outline.ts';
@@ -35,12 +35,12 @@ const CALLS_MAX = 20;
 const SCOPES_SHOWN = 400;
 
 /**
- * The calls of an entry, in order. Tool, scopes and input are in blobs, some of which may be
- * erased.
+ * The calls of a commit or of a pending proposal, in order. Tool, scopes and input are in blobs,
+ * some of which may be erased.
  */
-export function toolCalls(store: LedgerStore, { proposal }: PendingPayload): Promise<ToolCall[]> {
+export function toolCalls(store: LedgerStore, { effects }: Pick<Delta, 'effects'>): Promise<ToolCall[]> {
   return Promise.all(
-    proposal.delta.effects.map(async ({ id, effect }): Promise<ToolCall> => {
+    effects.map(async ({ id, effect }): Promise<ToolCall> => {
       if (!isBlobRef(effect) || effect.$blob === undefined) return { id, missing: true };
       const { $blob: hash, bytes } = effect;
       const erasedBy = await store.erasedBy(hash);

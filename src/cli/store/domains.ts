@@ -10,6 +10,7 @@ const SHIPPED: readonly (() => Promise<object>)[] = [
   () => import('#domains/budget'),
   () => import('#domains/udt'),
   () => import('#domains/disclosure'),
+  () => import('../commands/demo-payments.ts'),
 ];
 
 /** The package with more domains: airline and shop of tau-bench, moderation, verification. */

@@ -14,9 +14,9 @@ const AND = '+';
 
 /**
  * The counselor kinds that resolve an escalation: the kind of the rule, the kind of the action if
- * approval was required for another reason, the kind of that reason, and the kinds of all rules over
- * calls that escalate (`callRules`). If several are named, one counselor must have all of them. So
- * no agent can pick a milder approver by its arguments.
+ * approval was required for another reason, the kind of that reason, and the kinds of all rules
+ * over calls that escalate (`callRules`). If several are named, one counselor must have all of
+ * them. So no agent can pick a milder approver by its arguments.
  */
 export function channelOf(
   { action, approvalDemand }: Compiled,

@@ -195,7 +195,7 @@ export class Proposals implements Proposer {
     const writer = this.#writer;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
-      // A repetition gets the outcomes of its calls, also while one is in doubt and blocks new calls.
+      // A repetition gets the outcomes of its calls, also while one in doubt blocks new calls.
       const before = await this.#previousRuling(gathered, key);
       if (before !== undefined && before.ruling !== 'escalated') return this.#withOutcomes(before, key);
       const calls = this.#declaredCalls(gathered);

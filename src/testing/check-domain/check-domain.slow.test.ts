@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type DomainSpec, each, escalate, type Invariant, invariant, pass, reject } from '#kernel';
+import { declareTool } from '#effects';
+import { call, type DomainSpec, each, eachCall, escalate, type Invariant, invariant, pass, reject } from '#kernel';
 import { checkDomain } from './check-domain.ts';
 import type { DomainReport } from './report.ts';
 
@@ -119,6 +120,45 @@ describe('an action that', () => {
     const found = errorsOf(checkDomain(zoo(spend, [cap], { actions }), { runs: 60 }));
     // A promise is also noticed at its call.
     expect(found.filter((each) => !each.startsWith('asynchronous'))).toEqual(finds === '' ? [] : [finds]);
+  });
+
+  const pay = declareTool({
+    name: 'bank.pay',
+    input: z.strictObject({ to: z.string(), amount: z.number() }),
+    class: { reversibility: 'irreversible', delivery: 'buffered', sink: 'keyed' },
+    writes: ['bank:{to}'],
+    execute: () => null,
+  });
+  const limits = [
+    eachCall('LIMIT', pay, {}, ({ input }) => (input.amount <= 50 ? pass : reject('too much'))),
+    eachCall('ASK', pay, { channel: 'boss' }, ({ input }) => (input.amount <= 5 ? pass : escalate('much'))),
+  ];
+  const paying = (calls: (state: State, args: any, context: Context) => unknown): DomainReport =>
+    checkDomain(
+      zoo(spend, [cap, ...limits], { actions: { spend: { process: 'spending', args, apply: spend, calls } } }),
+      {
+        runs: 150,
+      },
+    );
+
+  test('declares calls passes the check, with rules over the calls', () => {
+    const report = paying((state, { amount }, { role: { agent } }) =>
+      state.spent[agent!]! > 40 ? [] : [call(pay, { to: agent!, amount })],
+    );
+    expect(report.problems.filter(({ level }) => level === 'error')).toEqual([]);
+    expect(report.ok).toBe(true);
+    for (const ruled of ['committed', 'escalated', 'rejected'] as const)
+      expect(report.proposals[ruled]).toBeGreaterThan(0);
+  });
+
+  test.each<[string, (args: Args) => unknown, string]>([
+    ['ask the clock', ({ amount }) => [call(pay, { to: 'x', amount: Date.now() > 0 ? amount : 1 })], 'impure'],
+    ['differ', () => [call(pay, { to: 'x', amount: ++calls })], 'impure'],
+    ['change the arguments', (a) => [call(pay, { to: 'x', amount: a.tags.push('seen') })], 'mutates_arguments'],
+    ['come later', async ({ amount }) => [call(pay, { to: 'x', amount })], 'asynchronous'],
+    ['stumble', () => (undefined as any).to, 'throws'],
+  ])('declares calls that %s is found', (_, calls, kind) => {
+    expect(errorsOf(paying((_state, given) => calls(given)))).toEqual([`${kind} action spend`]);
   });
 
   test('refuses with a sentence passes the check', () => {

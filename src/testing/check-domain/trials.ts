@@ -9,6 +9,7 @@ import {
   compile,
   counselorKind,
   type Domain,
+  declaredCalls,
   defineDomain,
   detailOf,
   detectionVector,
@@ -73,6 +74,9 @@ const REQUESTER = 'agent:checked';
 const UNJUDGED = 'the check of the invariant failed: ';
 const NONSENSE = 'the invariant did not return pass, reject or escalate';
 
+/** A function of a domain that gets the state first. */
+type OnState = (state: object, ...given: any[]) => unknown;
+
 /** Runs cases and states through the kernel, with every function of the domain watched. */
 export class Trials {
   readonly domain: Domain;
@@ -110,8 +114,14 @@ export class Trials {
     const run = (): { did: string; naive?: Finding | undefined; refusal?: Refusal } => {
       const candidate = candidateOf(world, compiled, inputs);
       if ('reason' in candidate) return { did: `${candidate.reason}: ${candidate.detail}`, refusal: candidate };
-      const did = JSON.stringify([patchesOf(domain, candidate.draft.state, candidate.changes), compiled.cost]);
-      const naive = firstFinding(domain, candidate.draft.state);
+      const { state: changed } = candidate.draft;
+      const calls = declaredCalls(domain, compiled, changed, inputs);
+      if ('reason' in calls) {
+        world.rollback(candidate.draft);
+        return { did: `${calls.reason}: ${calls.detail}`, refusal: calls };
+      }
+      const did = JSON.stringify([patchesOf(domain, changed, candidate.changes), compiled.cost, calls]);
+      const naive = firstFinding(domain, changed, calls);
       world.rollback(candidate.draft);
       return { did, naive };
     };
@@ -297,13 +307,19 @@ export class Trials {
         ]),
       );
     const actions = Object.entries(
-      domain.declared.actions as Record<string, { apply: (...given: any[]) => unknown }>,
+      domain.declared.actions as Record<string, { readonly apply: OnState; readonly calls?: OnState }>,
     ).map(([name, action]) => {
-      const apply = (state: object, ...rest: unknown[]): unknown =>
-        action.apply(this.#touching === undefined ? state : traced(state, [], this.#touching), ...rest);
+      const seen = (state: object): object =>
+        this.#touching === undefined ? state : traced(state, [], this.#touching);
+      const apply: OnState = (state, ...rest) => action.apply(seen(state), ...rest);
+      const calls: OnState | undefined = action.calls && ((state, ...rest) => action.calls!(seen(state), ...rest));
       return [
         name,
-        over(`action ${name}`, { ...action, apply }, { apply: 1, onApprove: 1, cost: 0, scopes: 0, onFailure: 0 }),
+        over(
+          `action ${name}`,
+          { ...action, apply, ...(calls && { calls }) },
+          { apply: 1, calls: 1, onApprove: 1, cost: 0, scopes: 0, onFailure: 0 },
+        ),
       ];
     });
     const invariants = domain.rules.map(({ id, spec }) => over(`invariant ${id}`, spec));

@@ -44,12 +44,14 @@ export const till = defineDomain({
 `;
 
 const MAKE_LEDGER = `
+import { writeFileSync } from 'node:fs';
 import { Assize, generateKeys, issueWrit, openStore } from '${pathToFileURL(join(root, 'src/public/index.ts'))}';
 import { writeAnchors } from '${pathToFileURL(join(root, 'src/cli/store/anchors.ts'))}';
 import { till } from './till.ts';
 const store = await openStore('sqlite:./till.db');
 const keys = generateKeys();
 writeAnchors('sqlite:./till.db', [keys.publicKey]);
+writeFileSync('till.key', keys.privateKey);
 const writ = issueWrit({
   issuer: keys.publicKey, subject: 'agent:clerk', actions: ['pay'], scopes: ['role:clerk'], max_depth: 0, nonce: '1',
   not_before: '2020-01-01T00:00:00.000000Z', expires: '2100-01-01T00:00:00.000000Z',
@@ -127,6 +129,12 @@ export function inTillFolder() {
     return ['--store', 'sqlite:./till.db'];
   }
 
+  /** The private key of the ledger's anchor, in this test's folder. */
+  function anchorKey(): string {
+    copyFileSync(join(made, 'till.key'), join(folder, 'till.key'));
+    return 'till.key';
+  }
+
   function change(sql: string, ...values: (string | number)[]): void {
     const db = openUnguarded(join(folder, 'till.db'));
     expect(db.prepare(sql).run(...values).changes).toBe(1);
@@ -147,6 +155,7 @@ export function inTillFolder() {
     refused,
     file,
     till,
+    anchorKey,
     change,
     entries,
   };
