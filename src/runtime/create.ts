@@ -63,6 +63,7 @@ export type BeginningContext = Pick<
   | 'policy'
   | 'signer'
   | 'replayer'
+  | 'sourceRulings'
   | 'nameFor'
   | 'domainOf'
 >;
@@ -107,7 +108,9 @@ export class TrajectoryFactory {
       vector: vectorOf(world, options.override === true),
       note: options.note,
     });
-    return this.#begin(trajectoryId, payload, clockOf(this.#context, now, ''), kept.blobs, world);
+    const created = await this.#begin(trajectoryId, payload, clockOf(this.#context, now, ''), kept.blobs, world);
+    this.#context.sourceRulings.addRoot(trajectoryId);
+    return created;
   }
 
   /** Same as `Assize.branch`. */

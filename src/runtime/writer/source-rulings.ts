@@ -38,6 +38,11 @@ export class SourceRulings {
     return this.#sources.get(trajectoryId) === NO_SOURCES;
   }
 
+  /** Adds a trajectory that is no branch, so that no read must tell. */
+  addRoot(trajectoryId: string): void {
+    this.#sources.set(trajectoryId, NO_SOURCES);
+  }
+
   /** The ruling in the nearest source that ruled on the key; undefined if none did. */
   async find(trajectoryId: string, key: string, principal: string): Promise<SourceRuling | undefined> {
     for (const source of await this.#sourcesOf(trajectoryId)) {
