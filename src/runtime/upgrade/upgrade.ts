@@ -117,7 +117,8 @@ export class Upgrades {
         const { writ, chain } = parts.writs.present(pending.proposal.writ_id);
         const requesters = [writ, ...chain].map(({ subject }) => subject);
         try {
-          return { id, pending, proposal: await readPendingProposal(pending, requesters, context) };
+          const read = () => readPendingProposal(pending, requesters, context);
+          return { id, pending, proposal: await this.#writer.readValues(read) };
         } catch (error) {
           if (!isAssizeError(error, 'erased')) throw error;
           return { id, pending, proposal: undefined };
