@@ -303,9 +303,9 @@ export class Trajectory<D extends Domain = Domain> {
 
   /**
    * Halts the trajectory: the emergency stop. From this entry on, proposals, approvals,
-   * delegations, erasures and tool transactions throw `halted`, and leave no entry. Revocations,
-   * rejections by counselors and outcomes of effects are still recorded. Effects of committed
-   * transactions end as recorded. Trajectories of open delegations adopt the halt.
+   * delegations, erasures, upgrades and tool transactions throw `halted`, and leave no entry.
+   * Revocations, rejections by counselors and outcomes of effects are still recorded. Effects of
+   * committed transactions end as recorded. Trajectories of open delegations adopt the halt.
    *
    * The halt is adjudicated like a proposal, under a writ for `assize.halt` on `halt:TRAJECTORY`.
    * The writ and all its ancestors must name that action and a scope `halt:…`. A halt never
@@ -388,8 +388,8 @@ export class Trajectory<D extends Domain = Domain> {
    * The runtime must have the new version in `domains`. Open the trajectory again for the types of
    * the new version. A program without the new version gets `domain_mismatch` from then on.
    *
-   * @throws RuntimeError `already_upgraded`, `halted`, `bad_intent`, `bad_option`, `unknown_writ`,
-   * `bad_writ`, `concluded`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
+   * @throws RuntimeError `already_upgraded`, `bad_intent`, `bad_option`, `unknown_writ`,
+   * `bad_writ`, `concluded`, `halted`, `conflict`, `commit_unknown`, `clock_behind`; KernelError
    * `unauthorised_counselor`; ArgumentError `bad_argument`
    */
   async upgrade(next: Domain, options: UpgradeOptions): Promise<Upgrade> {

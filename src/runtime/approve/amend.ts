@@ -63,20 +63,23 @@ export async function amend(
   for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
     if (writer.stale) await writer.ready();
     const pending = writer.parts.chain.open.get(pendingId);
-    const asked = pending && (await amendedProposal(writer, pending, input));
-    const calls = asked === undefined ? [] : callsNow(writer, asked, input);
     let isRuled = false;
     const rule = (plan?: CommitPlan): Promise<Ruling> => {
       isRuled = true;
       return commitAmended(writer, pendingId, input, plan, steps);
     };
     try {
+      const asked = pending && (await amendedProposal(writer, pending, input));
+      const calls = asked === undefined ? [] : callsNow(writer, asked, input);
       if (asked === undefined || calls.length === 0) return await rule();
       const { writ, intent } = asked;
       const proposal = { writ, principal: writ.writ.subject, intent, keyHash: undefined, isApproved: true };
       return await proposeCalls(writer, effects, proposal, calls, rule);
     } catch (error) {
-      if (!isAssizeError(error, 'stale') || !isRuled) throw error;
+      const isOutdated = isRuled && isAssizeError(error, 'stale');
+      // Another process appended first, so the store never gets the pending proposal.
+      const isGone = writer.stale && isAssizeError(error, 'blob_missing');
+      if (!isOutdated && !isGone) throw error;
     }
   }
   throw await writer.conflictError();
@@ -93,12 +96,13 @@ interface AmendedProposal {
 
 /** @throws RuntimeError `bad_intent`, `observation_missing`, `erased`; LedgerFault */
 async function amendedProposal(
-  { parts, context }: Writer,
+  writer: Writer,
   pending: PendingPayload,
   { args, role }: ApprovalInput,
 ): Promise<AmendedProposal> {
+  const { parts, context } = writer;
   const writ = parts.writs.present(pending.proposal.writ_id);
-  const waiting = await readPendingProposal(pending, holdersOf(writ), context);
+  const waiting = await writer.readValues(() => readPendingProposal(pending, holdersOf(writ), context));
   const first = waiting.intent;
   const asked = { action: first.action, role: role ?? first.role, args: args ?? first.args };
   return { waiting, writ, intent: parseIntent(asked, parts.domain), parsed: args === undefined };

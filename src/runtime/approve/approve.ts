@@ -101,7 +101,7 @@ export class Resolutions {
     const chance = new SaltSource(writer.context.random);
     const approving = this.#resolve(pendingId, input, async (pending) => {
       const writ = writer.parts.writs.present(pending.proposal.writ_id);
-      const waiting = await readPendingProposal(pending, holdersOf(writ), writer.context);
+      const waiting = await writer.readValues(() => readPendingProposal(pending, holdersOf(writ), writer.context));
       const chosen = await this.#checkAnswers(pendingId, pending, input, waiting);
       taken ??= await this.#resumeEffects(pending);
       let losing = await this.#losing(waiting);
@@ -322,7 +322,7 @@ export class Resolutions {
       input,
       async (pending) => {
         const writ = writer.parts.writs.present(pending.proposal.writ_id);
-        const seen = await readSeenProposal(pending, writer.context.replayer);
+        const seen = await writer.readValues(() => readSeenProposal(pending, writer.context.replayer));
         return (at) => {
           const as = counselorKind(writer.parts.domain, pending.channel, input.principal, holdersOf(writ), seen);
           const counselor = { principal: input.principal, as, method: input.method };

@@ -178,6 +178,17 @@ describe('an upgrade', () => {
     expect(books.state()).toEqual({ n: 7, asked: 0, by: '' });
     expect(books.domain).toBe(v1);
   });
+
+  test.each([false, true])('is refused in a halt, without an entry (dry run: %s)', async (dryRun) => {
+    const stop = { writ: writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'] }), reason: 'stop' };
+    await books.halt(stop);
+    const before = await store.head('books');
+    await expect(upgrade(v2, { dryRun })).rejects.toMatchObject({ code: 'halted' });
+    expect(await store.head('books')).toEqual(before);
+    await books.resume(stop);
+    expect(await upgrade(v2)).toMatchObject({ refused: undefined, ruling: { ruling: 'committed' } });
+    await sound();
+  });
 });
 
 describe('a rule of the new version that the state breaks', () => {
@@ -244,17 +255,6 @@ describe('a rule of the new version that the state breaks', () => {
     await upgrade(v2, { ...plain, migrate: addNote, override });
     expect(await lastPayload()).not.toHaveProperty('counselor');
   });
-});
-
-test('a halted trajectory is not upgraded, and a dry run says so', async () => {
-  const office = writFor('security', { actions: ['assize.halt'], scopes: ['halt:**'], nonce: 'office' });
-  await books.halt({ writ: office, reason: 'stop' });
-  const before = await store.entries('books');
-  for (const dryRun of [true, false])
-    await expect(upgrade(v2, { dryRun })).rejects.toMatchObject({ code: 'halted', evidence: { reason: 'stop' } });
-  expect(await store.entries('books')).toEqual(before);
-  await books.resume({ writ: office, reason: 'go on' });
-  expect((await upgrade(v2)).ruling?.ruling).toBe('committed');
 });
 
 describe('what waits', () => {
@@ -341,6 +341,19 @@ describe('at the same time as an upgrade', () => {
     const lost = both.find((one) => one.status === 'rejected') as PromiseRejectedResult;
     expect(lost.reason).toMatchObject({ code: 'already_upgraded' });
     expect((await store.entries('books')).length).toBe(3);
+    await sound();
+  });
+
+  test.each([
+    ['the same version', v2],
+    ['another version', counter({ version: '3', state: { note: z.string() } })],
+  ])('a second upgrade of the process to %s is refused by name', async (_name, next) => {
+    books = await runtimeOver(store, [v1, v2, next]).open('books');
+    const [first, second] = await Promise.allSettled([upgrade(v2), upgrade(next)]);
+    expect(first).toMatchObject({ status: 'fulfilled' });
+    expect(second).toMatchObject({ status: 'rejected', reason: { code: 'already_upgraded' } });
+    expect(books.state()).toMatchObject({ note: 'from 1' });
+    expect(await does('set', { n: 8 })).toMatchObject({ ruling: 'committed' });
     await sound();
   });
 

@@ -99,6 +99,8 @@ export class Upgrades {
       const isSame = this.#open().every(([id], i) => waiting[i]?.id === id) && this.#open().length === waiting.length;
       if (!isSame || this.#resolutions.expired() !== undefined) return undefined;
       if (parts.chain.answered !== undefined) throw concluded(writer.id, parts.chain.answered);
+      // Another upgrade may have been committed while this one was planned.
+      requireVersion(writer, request);
       writer.refuseIfHalted();
       return writer.runRuling(() => this.#rule(request, by, waiting));
     };
@@ -116,7 +118,8 @@ export class Upgrades {
         const { writ, chain } = parts.writs.present(pending.proposal.writ_id);
         const requesters = [writ, ...chain].map(({ subject }) => subject);
         try {
-          return { id, pending, proposal: await readPendingProposal(pending, requesters, context) };
+          const read = () => readPendingProposal(pending, requesters, context);
+          return { id, pending, proposal: await this.#writer.readValues(read) };
         } catch (error) {
           if (!isAssizeError(error, 'erased')) throw error;
           return { id, pending, proposal: undefined };

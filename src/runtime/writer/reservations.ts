@@ -20,17 +20,22 @@ export interface OpenReservation extends Reservation {
   readonly pending: PendingPayload;
 }
 
+/** Reads values of entries that the store may not have yet, as `Writer.readValues`. */
+type ReadValues = <T>(read: () => Promise<T>) => Promise<T>;
+
 /**
  * The operations that the open approvals of a trajectory would commit
  * (docs/decisions/009-freeze.md). The class reads no value while no approval is open.
  */
 export class Reservations {
   readonly #sources: PendingSources;
+  readonly #reading: ReadValues;
   /** A pending payload never changes, so its operations are read once. */
   #read: WeakMap<PendingPayload, OpenReservation> = new WeakMap();
 
-  constructor(sources: PendingSources) {
+  constructor(sources: PendingSources, reading: ReadValues) {
     this.#sources = sources;
+    this.#reading = reading;
   }
 
   /**
@@ -63,7 +68,7 @@ export class Reservations {
   async #readAll(open: Chain['open']): Promise<void> {
     for (const [id, pending] of open) {
       if (isEffectPending(pending) || this.#read.has(pending)) continue;
-      this.#keep(id, pending, await this.#operationsOf(pending));
+      this.#keep(id, pending, await this.#reading(() => this.#operationsOf(pending)));
     }
   }
 

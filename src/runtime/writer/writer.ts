@@ -1,4 +1,5 @@
 import type { Reservation } from '#authority';
+import { isAssizeError } from '#base';
 import { DEFAULT_LIMITS } from '#canon';
 import type { Authority } from '#kernel';
 import {
@@ -68,7 +69,7 @@ export class Writer {
     this.id = id;
     this.parts = parts;
     this.context = context;
-    this.reservations = new Reservations(context);
+    this.reservations = new Reservations(context, (read) => this.readValues(read));
     this.#contention = new WriteContention(context.store, id, context.pause);
   }
 
@@ -261,6 +262,20 @@ export class Writer {
     if (row !== undefined) return row;
     await this.flushed();
     return store.resolve(entryId);
+  }
+
+  /**
+   * Reads values of entries in memory. The store may not have the entry of a value yet. The read is
+   * then repeated when the store has answered.
+   */
+  async readValues<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isAssizeError(error, 'blob_missing')) throw error;
+      await this.flushed();
+      return read();
+    }
   }
 
   /** Runs steps one after the other, with no proposal in between. */
