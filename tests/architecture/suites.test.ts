@@ -52,9 +52,10 @@ test('a fast file with PostgreSQL is named .postgres., and no other file', () =>
   expect(wrong.filter((file) => file !== 'tests/architecture/suites.test.ts')).toEqual([]);
 });
 
-test('fast and slow have every file but nightly ones and experiments', () => {
+test('fast and slow have every file of the package but nightly ones', () => {
   const both = new Set([...filesOf(SUITES.fast), ...filesOf(SUITES.slow)]);
-  const isLeft = (file: string): boolean => file.startsWith('experiments/') || file.endsWith('.nightly.test.ts');
+  const isOfWorkspace = (file: string): boolean => /^(experiments|domains|ontology)\//.test(file);
+  const isLeft = (file: string): boolean => isOfWorkspace(file) || file.endsWith('.nightly.test.ts');
   expect(all.filter((file) => !isLeft(file) && !both.has(file))).toEqual([]);
   expect(all.filter((file) => file.endsWith('.nightly.test.ts')).length).toBeLessThan(12);
   expect(filesOf(SUITES.slow).length).toBeGreaterThan(50);

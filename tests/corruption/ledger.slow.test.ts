@@ -16,6 +16,7 @@ import { openStore } from '#stores';
 import { ExportReader } from '../../src/ledger/export/read.ts';
 import { ChainWriter, commitMembers, rejectionMembers, rootMembers, second } from '../support/ledger/rows.ts';
 import { openUnguarded } from '../support/ledger/unguarded.ts';
+import { someOf } from '../support/some-of.ts';
 
 const LENGTH = 200;
 const folder = mkdtempSync(join(tmpdir(), 'assize-corruption-'));
@@ -66,9 +67,11 @@ describe('an export', () => {
   test('every byte flipped is refused in its line', () => {
     const lines = text.trimEnd().split('\n');
     const reader = new ExportReader();
-    let flipped = 0;
-    for (const line of lines) {
-      const bytes = Buffer.from(line);
+    const tried = new Set(someOf([...lines.keys()]));
+    let [flipped, characters] = [0, 0];
+    for (const [n, line] of lines.entries()) {
+      const bytes = Buffer.from(tried.has(n) ? line : '');
+      characters += bytes.length;
       for (let at = 0; at < bytes.length; at++) {
         const changed = Buffer.from(bytes);
         changed[at] = bytes[at]! ^ (1 << (at % 8));
@@ -89,7 +92,7 @@ describe('an export', () => {
       reader.take(line);
     }
     reader.end();
-    expect(flipped).toBeGreaterThan(text.length * 0.8);
+    expect(flipped).toBeGreaterThan(characters * 0.8);
   });
 
   test('cut at every line, and a line missing at every place', async () => {
@@ -117,7 +120,11 @@ async function* fromList(lines: readonly string[]): AsyncGenerator<string> {
 }
 
 describe('a store', () => {
-  const every = Array.from({ length: LENGTH }, (_, seq) => seq);
+  const isEnd = (seq: number): boolean => seq === 0 || seq === LENGTH - 1;
+  const every = someOf(
+    Array.from({ length: LENGTH }, (_, seq) => seq),
+    (seq) => (isEnd(seq) ? seq : 'between'),
+  );
 
   test('every row deleted: the next is named, or the checkpoint for the last', async () => {
     for (const seq of every) {

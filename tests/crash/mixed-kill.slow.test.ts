@@ -13,6 +13,7 @@ import { bundled } from '../support/bundled.ts';
 import { payloads } from '../support/ledger/desk.ts';
 import { operator } from '../support/ledger/runtime.ts';
 import { onEveryDatabase } from '../support/ledger/stores.ts';
+import { rounds } from '../support/suites.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import {
   mixed,
@@ -35,7 +36,7 @@ import { Outside } from './outside.ts';
  */
 
 /** `ASSIZE_CRASH_EFFECTS=200` for a long night. */
-const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '5');
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? rounds(5, 2));
 const SEED = Number(process.env['ASSIZE_SEED']);
 /**
  * Concurrent orders of the processes in a group. A process with few orders soon adopts abandoned

@@ -5,12 +5,13 @@ import { verifyStore } from '#runtime';
 import { openPostgres } from '../../src/stores/postgres/index.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { type TestPostgres, withPostgres } from '../support/postgres/index.ts';
+import { rounds } from '../support/suites.ts';
 import { CuttingRelay } from './cutting-relay.ts';
 import { entriesOf, expectBlobs, expectSound } from './ledger-check.ts';
 import { WriterProcess } from './writer-process.ts';
 
 /** `ASSIZE_CRASH_SECONDS=3600` for a long night. */
-const SECONDS = secondsWanted(process.env['ASSIZE_CRASH_SECONDS'] ?? '30');
+const SECONDS = secondsWanted(process.env['ASSIZE_CRASH_SECONDS'] ?? `${rounds(30, 15)}`);
 const PROCESSES = 4;
 const WRITERS = 4;
 const SEED = 20_261_120;

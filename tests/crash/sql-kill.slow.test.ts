@@ -16,6 +16,7 @@ import { bundled } from '../support/bundled.ts';
 import { allEntries } from '../support/ledger/desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
+import { rounds } from '../support/suites.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { orders } from '../support/tools/orders.ts';
 import {
@@ -34,7 +35,7 @@ import {
 // the server's tables with the commits of the ledger.
 
 /** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
-const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '14');
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? rounds(14, 8));
 const SEED = Number(process.env['ASSIZE_SEED'] ?? '20261123');
 const ORDERS_A_ROUND = 30;
 /** Of a process: to come to its work, and to work. */

@@ -8,6 +8,7 @@ import { openSqlite } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import type { Operation } from '../../src/testing/history.ts';
 import { bundled } from '../support/bundled.ts';
+import { rounds } from '../support/suites.ts';
 import { entriesOf, expectBlobs, expectSound } from './ledger-check.ts';
 import { type Sent, WriterProcess } from './writer-process.ts';
 
@@ -17,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const program = await bundled(join(import.meta.dirname, 'writers.ts'));
 
 /** `ASSIZE_CRASH_ROUNDS=20000` for a long night. */
-const ROUNDS = roundsWanted(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200');
+const ROUNDS = roundsWanted(process.env['ASSIZE_CRASH_ROUNDS'] ?? `${rounds(200, 70)}`);
 /**
  * Rounds on one ledger. Each round reads the whole ledger again at its opening, which soon takes
  * the most time if rounds are many.

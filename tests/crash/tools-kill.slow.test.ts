@@ -11,13 +11,14 @@ import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
+import { rounds } from '../support/suites.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 import { Outside } from './outside.ts';
 import type { ProcessLine } from './tools-orders.ts';
 
 /** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
-const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? '12');
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? rounds(12, 5));
 const SEED = 20_261_121;
 /** Orders that a process may get done before it is killed, at most. */
 const ORDERS_A_ROUND = 40;

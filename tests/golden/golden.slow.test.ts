@@ -16,6 +16,7 @@ import type { OracleRow } from '#oracle';
 import { checkMemory, deepReplay, verifyStore } from '#runtime';
 import { MemoryStore, openStore } from '#stores';
 import { operator } from '../support/ledger/runtime.ts';
+import { someOf } from '../support/some-of.ts';
 import { changed, FACTS, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 import { clerk, filing } from './run.ts';
 
@@ -54,14 +55,17 @@ describe('version 1 of the ledger', () => {
     },
   );
 
-  test.skipIf(!python).each(all)('%s, as the verifier in Python has it', (_, { of, change, verify, export: line }) => {
-    const file = join(folder, 'changed.jsonl');
-    writeFileSync(file, `${changed(linesOf(of), change).join('\n')}\n`);
-    const verifier = join(import.meta.dirname, '../../verifiers/python/verify.py');
-    const { status, stderr } = spawnSync('python3', [verifier, file, '--json'], { encoding: 'utf8' });
-    const sound = line === null && verify.every(({ fault }) => fault === undefined);
-    expect({ status, stderr }).toEqual({ status: sound ? 0 : 1, stderr: '' });
-  });
+  test.skipIf(!python).each(someOf(all, ([, { of }]) => of))(
+    '%s, as the verifier in Python has it',
+    (_, { of, change, verify, export: line }) => {
+      const file = join(folder, 'changed.jsonl');
+      writeFileSync(file, `${changed(linesOf(of), change).join('\n')}\n`);
+      const verifier = join(import.meta.dirname, '../../verifiers/python/verify.py');
+      const { status, stderr } = spawnSync('python3', [verifier, file, '--json'], { encoding: 'utf8' });
+      const sound = line === null && verify.every(({ fault }) => fault === undefined);
+      expect({ status, stderr }).toEqual({ status: sound ? 0 : 1, stderr: '' });
+    },
+  );
 
   test('has all kinds of entries, and every reason that the runtime gives', () => {
     const payloads = linesOf('honest.jsonl').flatMap((line) => {

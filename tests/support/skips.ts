@@ -170,7 +170,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'TimeQA is not there (ASSIZE_DATA)',
     holds: without('timeqa/facts.jsonl'),
-    files: ['tests/e2e/timeqa.slow.test.ts'],
+    files: ['tests/e2e/timeqa.nightly.test.ts'],
   },
 ];
 

@@ -22,9 +22,9 @@ const NEVER = ['**/node_modules/**', '**/dist*/**'];
 export const SUITES: Readonly<Record<SuiteName, Suite>> = {
   /** `npm test`: everything promised, with few cases of each property. */
   fast: { include: [`${FOLDERS}/**/*.test.ts`], exclude: [...NEVER, '**/*.slow.test.ts', '**/*.nightly.test.ts'] },
-  /** `npm run test:slow`: PostgreSQL, crashes and whole programs, without the experiments. */
+  /** `npm run test:slow`: PostgreSQL, crashes and whole programs of the package. */
   slow: {
-    include: ['{src,tests,domains,ontology}/**/*.slow.test.ts', '{src,tests}/**/*.postgres.test.ts'],
+    include: ['{src,tests}/**/*.slow.test.ts', '{src,tests}/**/*.postgres.test.ts'],
     exclude: NEVER,
   },
   /** `npm run test:all`: every file, with all cases. */
@@ -33,6 +33,11 @@ export const SUITES: Readonly<Record<SuiteName, Suite>> = {
 
 export function isSuite(name: string): name is SuiteName {
   return Object.hasOwn(SUITES, name);
+}
+
+/** A number of rounds: the usual number in `all`, and fewer elsewhere. */
+export function rounds(usual: number, fewer: number): number {
+  return suite() === 'all' ? usual : fewer;
 }
 
 /** The suite that runs. */

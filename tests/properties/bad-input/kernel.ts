@@ -83,6 +83,8 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
     1: 'a port of the runtime',
   }),
   candidateOf: exempt(MADE),
+  callInput: exempt(MADE),
+  'World.draft': exempt(MADE),
   'new ReadSet': exempt(MADE),
   'ReadSet.overlaps': exempt(MADE),
   'ReadSet.hiddenFrom': exempt(MADE),
