@@ -257,7 +257,8 @@ class Run {
     if (arbiter === undefined) return otherwise(candidates);
     const invocation = { trajectory: this.#trajectory.id, agent: 'assize.arbiter', number: this.#turn, anyName: true };
     const oracle = new AgentOracleSession(this.#outside, invocation);
-    const chosen = await arbiter(candidates, { turn: this.#turn, last: this.#last, oracle: oracle.oracle });
+    const at = { turn: this.#turn, last: this.#last, oracle: oracle.oracle };
+    const chosen = await arbiter(Object.freeze([...candidates]), at);
     await oracle.end();
     if (candidates.includes(chosen)) return chosen;
     throw new AgentError('bad_decision', `The arbiter chose ${chosen}. Return one of ${candidates.join(', ')}.`);
@@ -303,6 +304,8 @@ class Run {
   }
 
   async #takeCounsel({ id, payload }: OpenPending): Promise<void> {
+    // The counselor may change its copy of the proposal.
+    const { digest } = payload;
     const decision = await this.#options.counsel?.({ id, payload });
     const { do: does } = decision ?? {};
     if (decision === undefined || (does !== 'approve' && does !== 'reject' && does !== 'later'))
@@ -310,7 +313,7 @@ class Run {
         'bad_decision',
         'The decision of the counselor is not valid. Return approve, reject or later.',
       );
-    const counsel = { ...decision, pending: id, digest: payload.digest };
+    const counsel = { ...decision, pending: id, digest };
     const recorded = await this.#record<CounselTurn>({ counsel });
     const outcome = await resolveIn(this.#trajectory, counsel, recorded);
     if (outcome.ruling === undefined) this.#putOff.set(id, this.#trajectory.head);

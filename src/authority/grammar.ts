@@ -120,13 +120,14 @@ const caches: Record<NameSort, Map<string, Name | BadName>> = { action: new Map(
 
 /**
  * Parses a text. Never throws. Results are in a bounded cache, because the same few names occur
- * again and again.
+ * again and again. They are frozen, because callers receive them with the claims of a transaction.
  */
 export function readName(sort: NameSort, text: string): Name | BadName {
   const cache = caches[sort];
   const known = cache.get(text);
   if (known !== undefined) return known;
-  const read = parse(sort, text);
+  const read = Object.freeze(parse(sort, text));
+  if ('tokens' in read) Object.freeze(read.tokens);
   // A text that is too long is not cached: the cache must stay small for any text that a model
   // produces.
   if (typeof text === 'string' && text.length <= MAX_NAME_LENGTH) {

@@ -11,7 +11,7 @@ export interface Claim {
 
 /** @throws AuthorityError `bad_resource` */
 export function readClaim(access: Access, scope: string): Claim {
-  return { scope: readScope(scope), access };
+  return Object.freeze({ scope: readScope(scope), access });
 }
 
 /**

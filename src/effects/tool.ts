@@ -227,12 +227,18 @@ function checkMembers(name: string, spec: ToolSpec<any>): void {
  */
 function copyOf<Schema extends z.ZodType>(spec: ToolSpec<Schema>, sort: EffectClass | undefined): ToolSpec<Schema> {
   const parts = Object.keys(MEMBERS).map((member) => [member, spec[member as keyof ToolSpec]] as const);
-  const declared = Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+  const declared: Record<string, unknown> = Object.fromEntries(parts.filter(([, part]) => part !== undefined));
+  for (const member of ['reads', 'writes', 'batch', 'readsStaged']) {
+    const part = declared[member];
+    if (Array.isArray(part)) declared[member] = Object.freeze([...part]);
+    else if (isPlain(part)) declared[member] = Object.freeze({ ...part });
+  }
   return Object.freeze({ ...spec, ...declared, class: sort ?? 'read' });
 }
 
 /** Includes plain objects of another realm. */
-function isPlain(spec: object): boolean {
+function isPlain(spec: unknown): spec is object {
+  if (typeof spec !== 'object' || spec === null) return false;
   const proto: unknown = Object.getPrototypeOf(spec);
   return proto === null || Object.getPrototypeOf(proto) === null;
 }

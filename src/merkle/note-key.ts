@@ -51,7 +51,8 @@ export function verifierKey(name: string, use: KeyUse, publicKey: string): Verif
     throw badKey('the public key cannot be trusted', cause);
   }
   const material = Buffer.concat([Buffer.from(`${name}\n`), typed(use, publicKey)]);
-  return { name, use, id: Buffer.from(hashBytes(material).subarray(0, 4)).toString('hex'), publicKey };
+  const id = Buffer.from(hashBytes(material).subarray(0, 4)).toString('hex');
+  return Object.freeze({ name, use, id, publicKey });
 }
 
 /**
@@ -62,7 +63,7 @@ export function verifierKey(name: string, use: KeyUse, publicKey: string): Verif
 export function signerKey(name: string, use: KeyUse, privateKey: string): SignerKey {
   if (typeof privateKey !== 'string' || !KEY_HEX.test(privateKey)) throw badKey('a private key is 64 hex digits');
   const { publicKey } = generateKeys(Buffer.from(privateKey, 'hex'));
-  return { ...verifierKey(name, use, publicKey), privateKey };
+  return Object.freeze({ ...verifierKey(name, use, publicKey), privateKey });
 }
 
 /**

@@ -12,12 +12,12 @@ export interface Clock {
  * machine's clock is set back. Microseconds between two ticks of the wall clock come from the
  * monotonic clock.
  */
-export const systemClock: Clock = {
+export const systemClock: Clock = Object.freeze({
   now: () => {
     lastMicros = Math.max(wallMicros(), lastMicros + 1);
     return instantOf(lastMicros);
   },
-};
+});
 
 /**
  * A clock for tests. It starts at `instant` and advances by `stepMicros` (default 0: it does not
@@ -41,13 +41,13 @@ export function fixedClock(instant: Instant, stepMicros = 0): Clock {
     });
   }
   let next = instant;
-  return {
+  return Object.freeze({
     now: () => {
       const now = next;
       next = addMicros(now, stepMicros);
       return now;
     },
-  };
+  });
 }
 
 let lastMicros = 0;

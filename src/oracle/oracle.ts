@@ -145,7 +145,9 @@ export function createOracle(options: OracleOptions): Oracle {
     return { value: parseCanonical(text, ORACLE_LIMITS), oracle_key: key, hash: hashText(text) };
   };
 
-  return markOwnPackage({ mode, consult, ask: async (asking: OracleCall) => (await consult(asking)).value });
+  return Object.freeze(
+    markOwnPackage({ mode, consult, ask: async (asking: OracleCall) => (await consult(asking)).value }),
+  );
 }
 
 /** The parts of an `OracleCall` that do not belong to the question. */

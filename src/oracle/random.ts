@@ -15,8 +15,8 @@ export const MAX_RANDOM_BYTES = 65_536;
  * The machine's cryptographic generator. Small drawings come from a prefetched block. No byte is
  * returned twice.
  */
-export const systemRandom: Random = {
-  bytes: (count) => {
+export const systemRandom: Random = Object.freeze({
+  bytes: (count: number) => {
     if (checkedCount(count) > BLOCK / 8) return randomFillSync(new Uint8Array(count));
     if (drawn + count > block.length) {
       // Not `randomBytes`: its slices would be buffers, which are several times slower to create. A
@@ -29,7 +29,7 @@ export const systemRandom: Random = {
     drawn += count;
     return bytes;
   },
-};
+});
 
 const BLOCK = 8_192;
 let block = new Uint8Array(0);
@@ -45,8 +45,8 @@ export function seededRandom(seed: string | number): Random {
   const refill = (): void => {
     pool = new Uint8Array(Buffer.from(hashText(`assize/seeded-random/v1\n${typeof seed}:${seed}\n${block++}`), 'hex'));
   };
-  return {
-    bytes: (count) => {
+  return Object.freeze({
+    bytes: (count: number) => {
       const drawn = new Uint8Array(checkedCount(count));
       for (let filled = 0; filled < drawn.length; ) {
         if (pool.length === 0) refill();
@@ -57,7 +57,7 @@ export function seededRandom(seed: string | number): Random {
       }
       return drawn;
     },
-  };
+  });
 }
 
 /** @throws OracleError `bad_size` */

@@ -15,7 +15,7 @@ export function findDomain(domains: readonly Domain[], ref: DomainRef, upgraded:
   throw new RuntimeError(
     'domain_mismatch',
     `The trajectory ${has} the domain ${ref.name}@${ref.version} (${ref.hash.slice(0, 12)}), and ${otherDomains(ref.name, domains)}. ${adviceFor(domains, ref, upgraded)}`,
-    { evidence: { domain: ref } },
+    { evidence: { domain: { ...ref } } },
   );
 }
 

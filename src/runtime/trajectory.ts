@@ -94,6 +94,7 @@ export class Trajectory<D extends Domain = Domain> {
     this.#transactions = new TransactionRunner(this.#writer, this.#proposals, effects);
     this.#erasures = new Erasures(this.#writer, beliefs, this.#proposals, resolutions);
     this.#upgrades = new Upgrades(this.#writer, resolutions);
+    Object.freeze(this);
   }
 
   /**

@@ -21,6 +21,7 @@ import {
   type Scope,
   templateParams,
 } from './footprint.ts';
+import { frozenCopy, frozenParts, refuseChanges } from './immutable.ts';
 import {
   count,
   each,
@@ -104,16 +105,18 @@ export function defineDomain<
   }
   const processes = compileProcesses(spec);
   checkRoles(spec, processes);
-  const rules = compileRules(spec);
+  const rules = frozenParts(compileRules(spec));
   const rulesByPath = new PatternIndex<Rule>();
   for (const rule of rules) for (const pattern of directPatterns(rule)) rulesByPath.add(pattern, rule);
+  refuseChanges(rulesByPath, ['add', 'remove']);
   const state = strictSchema(spec.state, 'state');
   const bindings = new Bindings(processes, rules, state);
   checkCounselors(spec);
   checkMemory(spec);
   checkPlaces(spec, state, processes, rules);
   const actions = compileActions(spec);
-  const sensitive = placesOf(spec, state);
+  const sensitive = frozenParts(placesOf(spec, state));
+  const roles = frozenCopy(spec.roles);
   const misfit = spec.initial === undefined ? undefined : stateFault(state, spec.initial);
   if (misfit !== undefined) throw invalid(spec.name, `its initial state does not fit its schema: ${misfit}`);
   const made = {
@@ -121,29 +124,35 @@ export function defineDomain<
     version: spec.version,
     hash: declarationHash(spec, state, actions, rules),
     state: state as z.ZodType<z.infer<Schema>>,
-    initial: spec.initial,
+    initial: frozenCopy(spec.initial),
     declared: spec as unknown as DomainSpec<z.ZodType<z.infer<Schema>>, Actions>,
     actions: actions as Domain<z.infer<Schema>, Actions>['actions'],
-    roles: spec.roles,
-    processes: spec.processes,
-    counselors: spec.counselors ?? {},
+    roles,
+    processes: frozenCopy(spec.processes),
+    counselors: frozenCopy(spec.counselors ?? {}),
     freeze: freezeOf(spec),
     texts: spec.texts ?? 'composed',
-    memory: spec.memory,
+    memory: frozenCopy(spec.memory),
     unjudgedCalls: spec.unjudgedCalls ?? 'refuse',
     rules,
     rulesByPath,
-    sensitive: sensitiveScope(sensitive),
-    sensitiveArgs: sensitiveArgsOf(spec, actions),
-    erasing: new BoundProcess([], sensitive, rules, undefined),
+    sensitive: frozenParts(sensitiveScope(sensitive)),
+    sensitiveArgs: frozenParts(sensitiveArgsOf(spec, actions)),
+    erasing: frozenErasing(sensitive, rules),
     bind: (process: string, params: RoleParams) => bindings.get(process, params),
     footprint: (role: string, params: RoleParams) =>
-      (spec.roles[role]?.processes ?? []).flatMap((process) => {
+      (roles[role]?.processes ?? []).flatMap((process) => {
         const { reads, writes } = bindings.get(process, params);
         return [...reads, ...writes];
       }),
   };
   return Object.freeze(markOwnPackage(made));
+}
+
+function frozenErasing(sensitive: readonly Pattern[], rules: readonly Rule[]): Binding {
+  const erasing = new BoundProcess(Object.freeze([]), sensitive, rules, undefined);
+  frozenParts(erasing.scope);
+  return Object.freeze(erasing);
 }
 
 /**
@@ -263,7 +272,7 @@ function compileRules(spec: DomainSpec<any, any>): Rule[] {
     if (seen.has(item.id)) throw invalid(spec.name, `two invariants are named ${item.id}`);
     seen.add(item.id);
     checkChannel(spec, `the invariant ${item.id}`, item.channel);
-    return { index, id: item.id, spec: item, ...placesOfRule(spec.name, item, members) };
+    return { index, id: item.id, spec: frozenCopy(item), ...placesOfRule(spec.name, item, members) };
   });
 }
 

@@ -37,7 +37,7 @@ interface Group {
 }
 
 /** The read interface of a tally: of the current one, or of a candidate's. */
-export abstract class AggregateView implements Counts {
+export abstract class AggregateView {
   abstract readonly plan: AggregatePlan;
   abstract group(name: string): Group | undefined;
   abstract uncountable(): ReadonlyMap<string, UncountableMember>;
@@ -87,6 +87,23 @@ export abstract class AggregateView implements Counts {
   #sound(): void {
     const fault = this.fault();
     if (fault !== undefined) throw new Error(fault);
+  }
+}
+
+/** The figures that a rule reads. They give no way to the tally itself. */
+export class ReadOnlyCounts implements Counts {
+  readonly #tally: AggregateView;
+
+  constructor(tally: AggregateView) {
+    this.#tally = tally;
+  }
+
+  count(group?: string): number {
+    return this.#tally.count(group);
+  }
+
+  sum(group?: string): number {
+    return this.#tally.sum(group);
   }
 }
 

@@ -101,13 +101,17 @@ function decide(
 }
 
 function codeOf(step: () => unknown): string {
+  return errorOf(step)?.code ?? 'nothing was thrown';
+}
+
+function errorOf(step: () => unknown): KernelError | undefined {
   try {
     step();
   } catch (error) {
-    if (error instanceof KernelError) return error.code;
+    if (error instanceof KernelError) return error;
     throw error;
   }
-  return 'nothing was thrown';
+  return undefined;
 }
 
 describe('an approval', () => {
@@ -206,6 +210,16 @@ describe('an approval', () => {
     expect(codeOf(() => decide(world, approvedWith(false), { override: true }))).toBe('override_needed');
     expect(() => decide(world, approvedWith(false), { override: true })).toThrow('dr a approved it without override');
     expect(decide(world, approvedWith(true), { override: true })).toMatchObject({ overridden: true, complete: true });
+  });
+
+  test('refused without override shows copies of the earlier violations', () => {
+    const world = open(domainOf([{ ...ask, approvals: 2 }, never]));
+    const violation = { invariant_id: 'ASK', result: 'escalate', detail: 'look' } as const;
+    const approvedBy = [{ principal: 'dr a', at: AT, override: true, overridden: [violation] }];
+    const refused = errorOf(() => decide(world, { ...propose(world, 'add', 7), approvedBy }));
+    const [shown] = refused?.evidence['vector'] as object[];
+    expect([refused?.code, shown]).toEqual(['override_needed', violation]);
+    expect(shown).not.toBe(violation);
   });
 
   test('with override that is not needed is no override', () => {

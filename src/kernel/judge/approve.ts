@@ -504,7 +504,8 @@ function finalError(finals: Vector): KernelError {
 }
 
 function overrideNeeded(message: string, vector: Vector): KernelError {
-  return new KernelError('override_needed', message, { evidence: { vector } });
+  // Some items belong to the pending proposal.
+  return new KernelError('override_needed', message, { evidence: { vector: vector.map((item) => ({ ...item })) } });
 }
 
 /**

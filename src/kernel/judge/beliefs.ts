@@ -4,7 +4,7 @@ import { arg, checkArgument, type Json } from '#base';
 import { copyJson, issueText, type SchemaIssues } from '#canon';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
-import { refusePromise } from '../domain/host-code.ts';
+import { frozen, refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION, NAME_MAX, strategy } from '../domain/memory-shape.ts';
 import type { MemorySpec, MemoryStatement, StatementTarget } from '../domain/memory-spec.ts';
 import { messageOf } from '../errors.ts';
@@ -81,12 +81,12 @@ export function statementsOf(
   memory: MemorySpec | undefined,
   action: ActionSpec,
   args: Json,
-  context: { readonly role: Readonly<Record<string, string>> },
+  { role }: { readonly role: Readonly<Record<string, string>> },
 ): { readonly statements: readonly MemoryStatement[] } | { readonly fault: string; readonly code?: string } {
   if (action.beliefs === undefined) return { statements: [] };
   let given: unknown;
   try {
-    given = action.beliefs(args, context);
+    given = action.beliefs(frozen(args), { role: frozen(role) });
     refusePromise(given, 'beliefs');
   } catch (error) {
     return { fault: messageOf(error) };

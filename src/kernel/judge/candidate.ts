@@ -42,9 +42,13 @@ export function runApply(draft: Draft, { action, role, args, binding }: Compiled
   draft.within(binding.scope, (state) => refusePromise(action.apply(state, args, context), 'apply'));
 }
 
-/** `apply` decides which calls the action declares, so it cannot see them. */
+/**
+ * `apply` decides which calls the action declares, so it cannot see them. All are frozen, because
+ * `apply` runs before every rule, and the rules receive all.
+ */
 function callsOfBody({ calls }: Inputs): readonly ProposedCall[] {
-  return calls === undefined ? NO_CALLS : frozen(calls.filter(({ isDeclared }) => isDeclared !== true));
+  if (calls === undefined) return NO_CALLS;
+  return Object.freeze(frozen(calls).filter(({ isDeclared }) => isDeclared !== true));
 }
 
 const NO_CALLS: readonly ProposedCall[] = Object.freeze([]);

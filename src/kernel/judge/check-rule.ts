@@ -17,7 +17,7 @@ import { FootprintFault, messageOf } from '../errors.ts';
 import type { MemberViewCache } from '../state/member-view.ts';
 import { lookup, memberPath, membersUnder } from '../state/members.ts';
 import { type Container, view } from '../state/view.ts';
-import { Aggregate, type AggregateView, ContributionTable } from './aggregates.ts';
+import { Aggregate, type AggregateView, ContributionTable, ReadOnlyCounts } from './aggregates.ts';
 
 /** A rule's result at one place. */
 export interface RuleCheck {
@@ -154,7 +154,10 @@ function judgePlain(
   state: Container,
   tallies: readonly AggregateView[],
 ): InvariantResult {
-  const index = tallies.length === 0 ? NO_INDEX : Object.fromEntries(tallies.map((tally) => [tally.plan.name, tally]));
+  const index =
+    tallies.length === 0
+      ? NO_INDEX
+      : Object.fromEntries(tallies.map((tally) => [tally.plan.name, new ReadOnlyCounts(tally)]));
   return wellFormed(spec.check(view(state, rule.scope), index));
 }
 
@@ -260,7 +263,8 @@ function wellFormed(result: InvariantResult): InvariantResult {
   // A later rejection of an asynchronous rule must not end the process.
   if (result instanceof Promise) result.then(undefined, () => undefined);
   if (result?.result === 'pass') return pass;
+  // Copied, because the rule may change its object later.
   if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')
-    return result;
+    return { result: result.result, detail: result.detail };
   return reject('the invariant did not return pass, reject or escalate');
 }

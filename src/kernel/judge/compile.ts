@@ -85,16 +85,16 @@ export function authorised(
   { calls = [] }: CompileOptions,
   memory?: MemorySpec,
 ): Compiled | Refusal {
-  const context = { role: frozen(intent.role.params) };
+  const role = frozen(intent.role.params);
   let scopes: readonly string[];
   let cost: Cost;
-  const said = statementsOf(memory, action, args, context);
+  const said = statementsOf(memory, action, args, { role });
   if ('fault' in said)
     return { reason: 'precondition_failed', detail: coded(said.code, `${intent.action}: ${said.fault}`) };
   const { statements } = said;
   try {
-    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, context) ?? [])];
-    cost = costOf(action.cost?.(args, context) ?? {});
+    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, { role }) ?? [])];
+    cost = costOf(action.cost?.(args, { role }) ?? {});
   } catch (error) {
     return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
   }

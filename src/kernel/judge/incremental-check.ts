@@ -377,7 +377,7 @@ class Dependents {
   }
 
   match(path: readonly string[], found: (place: Keys) => void): void {
-    this.#places.match(path, (place) => found(parsePointer(place)));
+    this.#places.match(path, (place) => found(Object.freeze(parsePointer(place))));
   }
 }
 

@@ -12,7 +12,7 @@ export function membersUnder({ segments }: Pattern, state: unknown, path: readon
     // removed.
     const keys: string[] = [];
     for (let i = 0; i < segments.length; i++) if (segments[i] === ANY) keys.push(path[i] as string);
-    return [keys];
+    return [Object.freeze(keys)];
   }
   const found: Keys[] = [];
   collect(state, 0, NO_KEYS);
@@ -29,7 +29,7 @@ export function membersUnder({ segments }: Pattern, state: unknown, path: readon
     const names = named === ANY ? Object.keys(here).sort() : [named];
     for (const name of names) {
       if (!hasMember(here, name)) continue;
-      collect((here as Record<string, unknown>)[name], depth + 1, segment === ANY ? [...keys, name] : keys);
+      collect((here as Record<string, unknown>)[name], depth + 1, segment === ANY ? Object.freeze([...keys, name]) : keys);
     }
   }
 }

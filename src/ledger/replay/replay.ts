@@ -82,6 +82,7 @@ export type StartFor = (trajectoryId: string, seq: number) => Promise<Replayed |
  * so a hundred branches of a large state cost only their changes.
  */
 export class Replayer {
+  /** @internal */
   readonly values: ValueReader;
   readonly #reader: LedgerReader;
   readonly #startFor: StartFor;
@@ -97,7 +98,13 @@ export class Replayer {
     this.#startFor = startFor;
   }
 
-  /** @throws LedgerFault naming the entry at fault and why; ArgumentError `bad_argument` */
+  /**
+   * The result, and what the listeners of the options receive, is part of the replay: it must not
+   * be changed.
+   *
+   * @throws LedgerFault naming the entry at fault and why; ArgumentError `bad_argument`
+   * @internal
+   */
   replay(trajectoryId: string, options: ReplayOptions = {}): Promise<Replayed> {
     checkArgument(REPLAY_OPTIONS, options, 'options');
     return this.#replay(trajectoryId, options, [trajectoryId]);
@@ -167,6 +174,7 @@ export class Replayer {
    * The state after an entry, shared with all callers that ask for it (see `share`).
    *
    * @throws LedgerFault
+   * @internal
    */
   async stateAt(trajectoryId: string, entryId: Hash): Promise<Folded> {
     return share((await this.#pointAt(trajectoryId, entryId, [trajectoryId])).fold);
@@ -177,6 +185,7 @@ export class Replayer {
    * halt that stands after it.
    *
    * @throws LedgerFault
+   * @internal
    */
   async stoppedAt(trajectoryId: string, entryId: Hash): Promise<Pick<BranchPoint, 'revoked' | 'halted'>> {
     return this.#pointAt(trajectoryId, entryId, [trajectoryId]);
@@ -186,6 +195,7 @@ export class Replayer {
    * The domain in force after an entry.
    *
    * @throws LedgerFault
+   * @internal
    */
   async domainAt(trajectoryId: string, entryId: Hash): Promise<DomainRef> {
     return (await this.#pointAt(trajectoryId, entryId, [trajectoryId])).domain;
@@ -202,8 +212,10 @@ export class Replayer {
   }
 
   /**
-   * The initial state of a root, or the state that a delegation gives its child. @throws
-   * LedgerFault
+   * The initial state of a root, or the state that a delegation gives its child.
+   *
+   * @throws LedgerFault
+   * @internal
    */
   async begin(
     entry: Pick<Entry, 'trajectory_id' | 'seq'>,
@@ -231,7 +243,11 @@ export class Replayer {
     return this.#replay(trajectoryId, { until }, path);
   }
 
-  /** Evicts the cached states of branch points. */
+  /**
+   * Evicts the cached states of branch points.
+   *
+   * @internal
+   */
   forget(): void {
     this.#points.clear();
   }
@@ -435,6 +451,17 @@ export interface VerifyReport {
  *
  * @throws ArgumentError `bad_argument`
  */
+export function verifyTrajectory(replayer: Replayer, trajectoryId: string): Promise<VerifyReport>;
+/**
+ * The same, with listeners to parts of the replay.
+ *
+ * @internal
+ */
+export function verifyTrajectory(
+  replayer: Replayer,
+  trajectoryId: string,
+  options: Omit<ReplayOptions, 'until'>,
+): Promise<VerifyReport>;
 export async function verifyTrajectory(
   replayer: Replayer,
   trajectoryId: string,

@@ -40,6 +40,7 @@ export class Approvals {
   constructor(writer: Writer, resolutions: Resolutions) {
     this.#writer = writer;
     this.#resolutions = resolutions;
+    Object.freeze(this);
   }
 
   /**

@@ -76,6 +76,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     this.#writer = writer;
     this.#children = children;
     this.#resolutions = resolutions;
+    Object.freeze(this);
   }
 
   /**

@@ -82,6 +82,7 @@ export class TrajectoryWrits {
     this.#children = children;
     this.#writer = writer;
     this.#delegations = delegations;
+    Object.freeze(this);
   }
 
   /**

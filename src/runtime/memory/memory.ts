@@ -81,6 +81,7 @@ export class Memory extends MemoryView {
     super(options.space, context, trajectoryId);
     this.#options = options;
     this.#acts = acts;
+    Object.freeze(this);
   }
 
   /**

@@ -229,9 +229,11 @@ export function rulingOf(row: EntryRow): Ruling {
   return rulingFrom(row, readRow(row).payload);
 }
 
-/** Same, for a payload that was already read. */
+/**
+ * Same, for a payload that was already read. The row is frozen, because a listener receives it too.
+ */
 export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
-  const entry = row;
+  const entry = Object.freeze(row);
   if (payload.kind === 'commit') return { ruling: 'committed', entry };
   if (payload.kind === 'rejection') {
     const { reason, detail } = payload;
@@ -250,7 +252,7 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
 
 function severalOf(payload: PendingPayload): { approvals?: number; approvedBy?: readonly CounselorRecord[] } {
   const { needed, given } = approvalsOf(payload);
-  return needed > 1 ? { approvals: needed, approvedBy: given } : {};
+  return needed > 1 ? { approvals: needed, approvedBy: structuredClone(given) } : {};
 }
 
 function invariantOf({ invariant_id }: { readonly invariant_id?: string }): { invariantId?: string } {

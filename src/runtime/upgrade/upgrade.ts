@@ -78,7 +78,7 @@ export class Upgrades {
     const options = checkedUpgrade(given);
     const { context, parts } = this.#writer;
     const nonce = randomHex(context.random, 16);
-    const from = parts.chain.domain as DomainRef;
+    const from = { ...(parts.chain.domain as DomainRef) };
     const request = { next, options, nonce, from };
     return untilCommitted(this.#writer, () => this.#plan(request));
   }
@@ -315,7 +315,7 @@ export function requireGiven(next: Domain, { domainOf }: Pick<WriterContext, 'do
 function requireVersion({ id, parts }: Writer, { next, from }: UpgradeRequest): void {
   const { domain, upgraded } = parts.chain;
   const now = domain as DomainRef;
-  const evidence = { domain: now, ...(upgraded === undefined ? {} : { by: upgraded.id }) };
+  const evidence = { domain: { ...now }, ...(upgraded === undefined ? {} : { by: upgraded.id }) };
   if (now.hash === next.hash || now.hash !== from.hash) {
     const since = upgraded === undefined ? 'from its start' : `since the entry ${upgraded.id}`;
     const todo = now.hash === next.hash ? 'Open it with that version' : 'Read it again, and migrate from that version';

@@ -170,18 +170,20 @@ export class Rows implements Reads {
 
   integrate({ size, leaves, nodes }: LogStep): boolean {
     if (this.#leaves.length !== size) return false;
+    // Not `slice`, by which a buffer shares its bytes.
     for (const { id, hash } of leaves) {
       this.#places.set(id, this.#leaves.length);
-      this.#leaves.push(hash.slice());
+      this.#leaves.push(Uint8Array.from(hash));
     }
-    for (const { level, index, hash } of nodes) this.#nodes.set(`${level} ${index}`, hash.slice());
+    for (const { level, index, hash } of nodes) this.#nodes.set(`${level} ${index}`, Uint8Array.from(hash));
     return true;
   }
 
   logNodes(level: number, from: number, count: number): (Uint8Array | undefined)[] {
-    return Array.from({ length: count }, (_, i) =>
-      level === 0 ? this.#leaves[from + i] : this.#nodes.get(`${level} ${from + i}`),
-    );
+    return Array.from({ length: count }, (_, i) => {
+      const hash = level === 0 ? this.#leaves[from + i] : this.#nodes.get(`${level} ${from + i}`);
+      return hash && Uint8Array.from(hash);
+    });
   }
 
   logIndex(id: Hash): number | undefined {

@@ -50,7 +50,8 @@ export async function publicNames(floor: string): Promise<string[]> {
   return [...new Set(exported.flatMap(([name, value]) => callsOf(name, value, values)))];
 }
 
-function callsOf(name: string, value: unknown, exported: ReadonlySet<unknown>): string[] {
+/** The function itself, or the class and its methods. */
+export function callsOf(name: string, value: unknown, exported: ReadonlySet<unknown> = new Set()): string[] {
   if (typeof value !== 'function') return [];
   if (!Function.prototype.toString.call(value).startsWith('class')) return [name];
   if (value.prototype instanceof Error) return [];

@@ -72,7 +72,7 @@ export function domainToRun(
       ? 'Pass the recorded domain (on the command line: --domain FILE).'
       : `The given domain is ${named.map(nameOf).join(', ')}; pass the recorded domain, or allow a changed one (on the command line: --changed-domain).`;
   throw new RuntimeError('domain_mismatch', `The trajectory has the domain ${nameOf(recorded)}. ${advice}`, {
-    evidence: { domain: recorded },
+    evidence: { domain: { ...recorded } },
   });
 }
 

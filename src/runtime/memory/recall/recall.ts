@@ -150,6 +150,7 @@ export class MemoryView {
     this.#trajectoryId = trajectoryId;
     this.space = space;
     this.#context = context;
+    if (new.target === MemoryView) Object.freeze(this);
   }
 
   /**

@@ -166,7 +166,7 @@ async function embedded(
 ): Promise<readonly Float32Array[]> {
   const { id, dimensions } = embedder;
   // An embedder may know nothing of signals, or not look at its own.
-  const vectors: unknown = await withSignal(signal, () => embedder.embed(texts, signal));
+  const vectors: unknown = await withSignal(signal, () => embedder.embed(Object.freeze([...texts]), signal));
   const isRight = (vector: unknown): boolean =>
     vector instanceof Float32Array &&
     vector.length === dimensions &&

@@ -87,7 +87,7 @@ async function readStaged(
     branch.charge(costOf(tool, input));
     await enterAtOnce(branch, tool, input, claims);
     const key = attempt.keys.keyOf(branch.pathOf(ordinal), 0);
-    const call = { part, input, call: { key, signal, epoch: attempt.epoch } };
+    const call = { part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
     const told = await inStaged(tool, signal, () => holding.read(branch.stagedAt(at), call));
     const value = answerOf(tool.name, told);
     branch.observe(tool, ordinal, value);

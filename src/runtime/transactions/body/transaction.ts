@@ -21,6 +21,7 @@ export class Transaction<D extends Domain = any> {
   constructor(branch: Branch) {
     this.#attempt = branch.attempt;
     this.#branch = branch;
+    Object.freeze(this);
   }
 
   /**
@@ -32,7 +33,7 @@ export class Transaction<D extends Domain = any> {
 
   /** The scopes that the transaction may access. */
   get claims(): readonly Claim[] {
-    return this.#attempt.claims.all;
+    return [...this.#attempt.claims.all];
   }
 
   /**

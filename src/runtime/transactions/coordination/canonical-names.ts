@@ -74,7 +74,7 @@ export class CanonicalNames {
     const { scope, access } = claim;
     if (resolversOf(scope, this.#resolvers) === undefined) return [claim];
     const names = await canonicalNames(scope, (name) => this.#given(name, claim, signal));
-    return names.map((name) => ({ scope: name, access }));
+    return names.map((name) => Object.freeze({ scope: name, access }));
   }
 
   async #given(scope: Name, { access }: Claim, signal: AbortSignal | undefined): Promise<readonly Name[]> {

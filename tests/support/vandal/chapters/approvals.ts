@@ -1,0 +1,47 @@
+/** Pending proposals: shown, approved, amended, rejected, and overridden by several counselors. */
+import { MANAGER, type Stage } from '../stage.ts';
+
+export async function approvals(stage: Stage): Promise<void> {
+  await decided(stage);
+  await overridden(stage);
+  stage.hands.useKeptViews();
+}
+
+async function decided(stage: Stage): Promise<void> {
+  const { trajectory, propose, approve } = stage;
+  const ask = (cents: number): Promise<any> => propose('pay', { to: 'bob', cents, note: { of: ['n'] } });
+  const first = await ask(600);
+  await pending(stage);
+  await pending(stage);
+  await ask(700);
+  await trajectory.approvals.statusOf(first.pending);
+  await approve(first.pending, { principal: 'clerk', method: 'test' });
+  await approve(first.pending, MANAGER);
+  await approve(first.pending, MANAGER);
+  await trajectory.approvals.statusOf(first.pending);
+  await trajectory.approvals.awaitDecision(first.pending);
+  await propose('unpay', { to: 'bob' });
+  const second = await ask(800);
+  await approve(second.pending, { ...MANAGER, args: { to: 'bob', cents: 20 }, reason: 'less' });
+  const third = await ask(900);
+  await trajectory.approvals.reject(third.pending, { ...MANAGER, reason: 'no' });
+}
+
+async function overridden(stage: Stage): Promise<void> {
+  const { propose, approve } = stage;
+  const asked = await propose('ask', { to: 'ann', cents: 6_000 });
+  await pending(stage);
+  await approve(asked.pending, MANAGER);
+  const once = await approve(asked.pending, { ...MANAGER, override: true });
+  await pending(stage);
+  await approve(once.pending, MANAGER);
+  await approve(once.pending, { ...MANAGER, principal: 'manager:max' });
+  await approve(once.pending, { ...MANAGER, principal: 'manager:max', override: true });
+  await propose('unpay', { to: 'ann' });
+}
+
+/** Every list of what waits. */
+export async function pending({ assize, trajectory }: Stage): Promise<void> {
+  for (const query of [{}, { trajectoryId: 'shop', channel: 'manager' }]) for await (const _ of assize.pending(query));
+  trajectory.approvals.pending();
+}

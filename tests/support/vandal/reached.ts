@@ -1,0 +1,75 @@
+/** Which calls and callbacks of the public surface a run has not reached. */
+import * as agents from '../../../src/public/agents.ts';
+import * as audit from '../../../src/public/audit.ts';
+import * as effects from '../../../src/public/effects.ts';
+import * as index from '../../../src/public/index.ts';
+import * as memory from '../../../src/public/memory.ts';
+import * as stores from '../../../src/public/stores.ts';
+import { callsOf } from '../../properties/bad-input/surface.ts';
+import { CALLBACK_NAMES } from './callbacks.ts';
+import type { Hands } from './hands.ts';
+
+/** All exports but those of `assize/testing`, which run in a test suite of the caller. */
+const PUBLIC: Readonly<Record<string, unknown>> = {
+  ...index,
+  ...effects,
+  ...memory,
+  ...agents,
+  ...audit,
+  ...stores,
+};
+
+/** Exported values that are no functions. */
+export const CONSTANTS = Object.entries(PUBLIC).filter(([, exported]) => typeof exported === 'object');
+
+const INTERNAL = 'for the runtime itself (@internal)';
+const WRITES = 'takes rows and returns none';
+const OWN = 'the store belongs to the program that opens it';
+
+/** Functions and methods that a run does not call, each with the reason. */
+const EXEMPT: Readonly<Record<string, string>> = {
+  'Assize.complete': INTERNAL,
+  'Delegations.complete': INTERNAL,
+  'Delegations.hasBegun': INTERNAL,
+  'Store.acquireWriteLock': 'returns a function',
+  'Store.close': 'returns nothing',
+  'Store.copyInto': 'returns a boolean',
+  'Store.dropSnapshots': WRITES,
+  'Store.follow': 'returns a function',
+  'Store.integrate': WRITES,
+  'Store.joinEffects': 'the runtime holds the only membership',
+  'Store.keepFacts': 'returns a boolean',
+  'Store.leaseEffects': 'the runtime holds the only lease',
+  'Store.logEffects': WRITES,
+  'Store.oraclePut': WRITES,
+  'Store.putSnapshot': WRITES,
+  'Store.putVectors': WRITES,
+  'Store.readInParallel': 'the checks read with it',
+  'Store.rebuildFacts': WRITES,
+  'Store.retire': 'returns nothing',
+  'Store.scrub': 'returns nothing',
+  'Trajectory.adoptHalt': INTERNAL,
+  'Trajectory.completeDelegations': INTERNAL,
+  'Trajectory.reload': INTERNAL,
+  'Trajectory.withTurn': INTERNAL,
+  'TrajectoryWrits.adopt': INTERNAL,
+  'TrajectoryWrits.complete': INTERNAL,
+  httpWitness: 'needs a server, and hands out texts',
+  openSqlite: OWN,
+  openStore: OWN,
+};
+
+export function unreachedFunctions({ reached }: Hands): readonly string[] {
+  const functions = Object.entries(PUBLIC).flatMap(([name, exported]) => callsOf(name, exported));
+  return functions.filter((name) => !/\.|^new /.test(name) && !reached.has(name) && !Object.hasOwn(EXEMPT, name));
+}
+
+/** Methods of the objects that were handed out or made. */
+export function unreachedMethods({ reached, classes }: Hands): readonly string[] {
+  const calls = [...classes].flatMap(([name, made]) => callsOf(name, made));
+  return calls.filter((name) => name.includes('.') && !reached.has(name) && !Object.hasOwn(EXEMPT, name));
+}
+
+export function unreachedCallbacks({ reached }: Hands): readonly string[] {
+  return CALLBACK_NAMES.filter((name) => !reached.has(name));
+}
