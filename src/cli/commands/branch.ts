@@ -26,7 +26,10 @@ export function branch(program: Command): void {
       .addOption(domainOption)
       .addOption(anchorsOption),
   )
-    .addHelpText('after', POINT_HELP)
+    .addHelpText(
+      'after',
+      `${POINT_HELP}\nProposals on the branch call tools for real. A key that the source used later, or that still waits there, is new.`,
+    )
     .action(
       inSession(({ json, out, storeUrl, withStore }, options: Options, point: string, place?: string) =>
         withStore('existing', async (store) => {

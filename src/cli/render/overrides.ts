@@ -11,10 +11,15 @@ export function overridesIn(payload: Payload): Override[] {
   if (payload.kind !== 'commit' && payload.kind !== 'pending_approval') return [];
   const { approved_by: earlier = [] } = payload;
   const last = payload.kind === 'commit' && payload.counselor !== undefined ? [payload.counselor] : [];
-  return [...earlier, ...last].filter(({ override }) => override === true).map(overrideOf);
+  // The counselor of an upgrade overrides what the state of the new version breaks.
+  const broken =
+    'detection_vector' in payload ? payload.detection_vector?.filter(({ result }) => result !== 'pass') : [];
+  return [...earlier, ...last]
+    .filter(({ override }) => override === true)
+    .map((one) => overrideOf({ overridden: broken, ...one }));
 }
 
-function overrideOf({ principal, overridden = [] }: CounselorRecord): Override {
+function overrideOf({ principal, overridden = [] }: Pick<CounselorRecord, 'principal' | 'overridden'>): Override {
   const violations = overridden.map(({ invariant_id, detail }) => ({
     invariant_id,
     ...(detail === undefined ? {} : { detail }),

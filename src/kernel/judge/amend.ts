@@ -1,6 +1,7 @@
 import type { Json } from '#base';
 import { canonicalize, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
+import type { Domain } from '../domain/domain.ts';
 import { KernelError } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
 import type { Draft } from '../state/draft.ts';
@@ -18,7 +19,7 @@ import { faultOfChanges, refusalOf, runApply } from './candidate.ts';
 import { approvalsFor, channelOf, checkAnother, counselorKind } from './channel.ts';
 import { compile, decidedWithCalls } from './compile.ts';
 import type { Authority, Compiled, Intent, Refusal } from './compiled.ts';
-import { escalatingCallRules } from './full-check.ts';
+import { detectionVector, escalatingCallRules } from './full-check.ts';
 import type { InputCall, Inputs } from './inputs.ts';
 import type { World } from './world.ts';
 
@@ -104,7 +105,8 @@ function amend(
   const { finding } = world.checks.checkChanges(draft.state, changes, all);
   const escalated = finding?.result.result === 'escalate' ? finding : undefined;
   const callRules = escalatingCallRules(domain, draft.state, all);
-  const approvals = approvalsFor(compiled, escalated, callRules);
+  // An override also covers later rules, so the approvers of all broken rules count.
+  const approvals = Math.max(approvalsFor(compiled, escalated, callRules), ...brokenApprovals(domain, draft, all));
   if (approvals > 1) throw severalApprovals(approvals);
   const channel = channelOf(compiled, escalated, callRules);
   counselorKind(domain, channel, principal, waiting.requesters, seenOf(waiting));
@@ -115,6 +117,13 @@ function amend(
     open: closureOf(compiled, escalated).patterns,
     advice: 'Amend it otherwise, or reject it.',
   };
+}
+
+/** The numbers of approvers of all rules that the amended state does not pass. */
+function brokenApprovals(domain: Domain, draft: Draft, calls: Inputs['calls']): number[] {
+  return detectionVector(domain, draft.state, calls).flatMap(({ result }, index) =>
+    result === 'pass' ? [] : [domain.rules[index]?.spec.approvals ?? 1],
+  );
 }
 
 /** Runs `apply` with the amended arguments, and checks footprint and types of the changes. */

@@ -212,3 +212,31 @@ describe('several rules over calls that escalate', () => {
     );
   });
 });
+
+test('an amendment above two approvers is refused, also where another rule is overridden', async () => {
+  const bank = new Bank();
+  const plain = payments(bank);
+  const domain = defineDomain({
+    ...plain.declared,
+    invariants: ({ each }: any) => [
+      each('DAILY', '/spent/*', {}, (cents: number) => (cents <= 1_000 ? pass : reject(`${cents} today`))),
+      each('TWO', '/spent/*', { channel: 'manager', approvals: 2 }, (cents: number) =>
+        cents <= 500 ? pass : escalate(`${cents} cents`),
+      ),
+      each('ONE', '/spent/*', { channel: 'manager' }, (cents: number) => (cents <= 50 ? pass : escalate('ask'))),
+    ],
+    unjudgedCalls: 'allow',
+  } as never) as typeof plain;
+  const assize = runtimeOver(new MemoryStore(), [domain], { tools: [bank.pay, bank.wire] });
+  const trajectory = await assize.create(domain, { trajectoryId: 't', writs: [writ] });
+  const ruling = await trajectory.propose(pay(60));
+  if (ruling.ruling !== 'escalated') throw new Error(ruling.ruling);
+  for (const cents of [600, 1_200]) {
+    const by = { principal: 'manager:m', method: 'test', override: true, args: { to: 'bob', cents } };
+    await expect(trajectory.approvals.approve(ruling.pending, by)).rejects.toMatchObject({
+      code: 'invalid_amendment',
+      message: expect.stringContaining('needs 2 approvals'),
+    });
+  }
+  expect(bank.paid).toEqual([]);
+});
