@@ -29,7 +29,11 @@ export function membersUnder({ segments }: Pattern, state: unknown, path: readon
     const names = named === ANY ? Object.keys(here).sort() : [named];
     for (const name of names) {
       if (!hasMember(here, name)) continue;
-      collect((here as Record<string, unknown>)[name], depth + 1, segment === ANY ? Object.freeze([...keys, name]) : keys);
+      collect(
+        (here as Record<string, unknown>)[name],
+        depth + 1,
+        segment === ANY ? Object.freeze([...keys, name]) : keys,
+      );
     }
   }
 }
