@@ -8,7 +8,7 @@ import { openSqlite, type Store } from '#stores';
 import { type FaultSchedule, type StoreCall, type StoreFault, seededFaults } from '../../src/testing/faults.ts';
 import { faultyStore } from '../../src/testing/faulty-store.ts';
 import { cases } from '../support/cases.ts';
-import { LastingMemory } from '../support/ledger/stores.ts';
+import { LastingMemory } from '../support/ledger/lasting-memory.ts';
 import { Caller } from './caller.ts';
 import { AT_ONCE, expectSpent, liveThrough, type Outcomes, SPENT } from './full-ledger-run.ts';
 import { entriesOf } from './ledger-check.ts';

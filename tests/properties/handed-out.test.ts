@@ -5,11 +5,11 @@
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { LastingMemory } from '../support/ledger/stores.ts';
-import { Hands } from '../support/vandal/hands.ts';
-import { CONSTANTS, unreachedCallbacks, unreachedFunctions, unreachedMethods } from '../support/vandal/reached.ts';
-import { type Plan, plans, type Remains, story } from '../support/vandal/story.ts';
-import { reachable } from '../support/vandal/vandal.ts';
+import { LastingMemory } from '../support/ledger/lasting-memory.ts';
+import { Hands } from './handed-out/hands.ts';
+import { CONSTANTS, unreachedCallbacks, unreachedFunctions, unreachedMethods } from './handed-out/reached.ts';
+import { type Plan, plans, type Remains, story } from './handed-out/story.ts';
+import { reachable } from './handed-out/vandal.ts';
 
 const honest = new Hands(false);
 const vandal = new Hands(true);

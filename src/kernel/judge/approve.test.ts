@@ -217,7 +217,7 @@ describe('an approval', () => {
     const violation = { invariant_id: 'ASK', result: 'escalate', detail: 'look' } as const;
     const approvedBy = [{ principal: 'dr a', at: AT, override: true, overridden: [violation] }];
     const refused = errorOf(() => decide(world, { ...propose(world, 'add', 7), approvedBy }));
-    const [shown] = refused?.evidence['vector'] as object[];
+    const [shown] = (refused?.evidence['vector'] ?? []) as object[];
     expect([refused?.code, shown]).toEqual(['override_needed', violation]);
     expect(shown).not.toBe(violation);
   });

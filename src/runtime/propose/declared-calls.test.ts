@@ -213,7 +213,7 @@ describe('several rules over calls that escalate', () => {
   });
 });
 
-test('an amendment above two approvers is refused, also where another rule is overridden', async () => {
+test('an amendment above two approvers is refused, also with an override', async () => {
   const bank = new Bank();
   const plain = payments(bank);
   const domain = defineDomain({

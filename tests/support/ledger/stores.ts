@@ -2,8 +2,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, test } from 'vitest';
-import { MemoryStore, openStore, type Store, type StoreOptions } from '#stores';
+import { openStore, type Store, type StoreOptions } from '#stores';
 import { type TestPostgres, type WithPostgresOptions, withPostgres } from '../postgres/index.ts';
+import { LastingMemory } from './lasting-memory.ts';
 import { openUnguarded } from './unguarded.ts';
 
 /** Where one store is: opened again, it has what was committed there. */
@@ -30,11 +31,6 @@ export interface Stores {
 /** Stores in a database that another process may also access. */
 export interface Databases extends Stores {
   readonly kind: 'sqlite' | 'postgres';
-}
-
-/** Outlives its handles, as a database does. */
-export class LastingMemory extends MemoryStore {
-  override async close(): Promise<void> {}
 }
 
 /**

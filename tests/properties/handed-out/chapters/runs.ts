@@ -1,5 +1,5 @@
 /** A run of an agent with an arbiter and a counselor, its replay, and the reading of messages. */
-import { operator, START } from '../../ledger/runtime.ts';
+import { operator, START } from '../../../support/ledger/runtime.ts';
 import { ROLE, type Stage } from '../stage.ts';
 
 export async function runs(stage: Stage): Promise<void> {

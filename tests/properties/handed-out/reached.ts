@@ -5,7 +5,7 @@ import * as effects from '../../../src/public/effects.ts';
 import * as index from '../../../src/public/index.ts';
 import * as memory from '../../../src/public/memory.ts';
 import * as stores from '../../../src/public/stores.ts';
-import { callsOf } from '../../properties/bad-input/surface.ts';
+import { callsOf } from '../bad-input/surface.ts';
 import { CALLBACK_NAMES } from './callbacks.ts';
 import type { Hands } from './hands.ts';
 

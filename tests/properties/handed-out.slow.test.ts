@@ -2,9 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { onEveryStore } from '../support/ledger/stores.ts';
-import { Hands } from '../support/vandal/hands.ts';
-import { unreachedCallbacks, unreachedMethods } from '../support/vandal/reached.ts';
-import { plans, story } from '../support/vandal/story.ts';
+import { rounds } from '../support/suites.ts';
+import { Hands } from './handed-out/hands.ts';
+import { unreachedCallbacks, unreachedMethods } from './handed-out/reached.ts';
+import { plans, story } from './handed-out/story.ts';
 
 onEveryStore(({ newPlace }) => {
   test('a vandal changes no later answer, no entry and no state', async () => {
@@ -21,7 +22,7 @@ onEveryStore(({ newPlace }) => {
         expect(unreachedMethods(vandal)).toEqual([]);
         expect(unreachedCallbacks(vandal)).toEqual([]);
       }),
-      { numRuns: 8 },
+      { numRuns: rounds(8, 3) },
     );
   });
 });

@@ -4,8 +4,8 @@ import * as agents from '../../../src/public/agents.ts';
 import * as audit from '../../../src/public/audit.ts';
 import type { Store } from '../../../src/public/index.ts';
 import * as index from '../../../src/public/index.ts';
-import { keysOf } from '../ledger/rows.ts';
-import { HandClock, operator } from '../ledger/runtime.ts';
+import { keysOf } from '../../support/ledger/rows.ts';
+import { HandClock, operator } from '../../support/ledger/runtime.ts';
 import type { Hands } from './hands.ts';
 import { type Freeze, shopOf } from './shop.ts';
 

@@ -1,6 +1,6 @@
 /** Statements of each verb and strategy, and every way to read the facts. */
 
-import { START } from '../../ledger/runtime.ts';
+import { START } from '../../../support/ledger/runtime.ts';
 import { DOCTOR, MOVE, type Stage } from '../stage.ts';
 
 export async function memories(stage: Stage): Promise<void> {
