@@ -129,12 +129,16 @@ function cutOff(): () => void {
     vi.spyOn(Math, 'random').mockImplementation(cut),
     vi.spyOn(crypto, 'randomBytes').mockImplementation(cut as never),
     vi.spyOn(crypto, 'randomUUID').mockImplementation(cut),
+    vi.spyOn(crypto, 'randomFillSync').mockImplementation(cut as never),
     vi.spyOn(net.Socket.prototype, 'connect').mockImplementation(cut as never),
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(cut as never),
-    vi.spyOn(systemClock, 'now').mockImplementation(cut),
-    vi.spyOn(systemRandom, 'bytes').mockImplementation(cut),
   ];
   syncBuiltinESMExports();
+  expect(() => systemClock.now()).toThrow('cut off');
+  // The generator has bytes in advance.
+  expect(() => {
+    for (;;) systemRandom.bytes(1);
+  }).toThrow('cut off');
   return () => {
     for (const spy of spies) spy.mockRestore();
     syncBuiltinESMExports();
