@@ -365,8 +365,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'kernel/judge/approve.ts',
     changes: [
       [
-        'checkOverride(world.domain, waiting, counselor, broken, overrides);',
-        'if (broken.length > 99) checkOverride(world.domain, waiting, counselor, broken, overrides);',
+        'checkOverride(world.domain, waiting, counselor, { broken, overrides, advice });',
+        'if (broken.length > 99) checkOverride(world.domain, waiting, counselor, { broken, overrides, advice });',
       ],
     ],
     by: 'theorems',
