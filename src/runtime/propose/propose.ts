@@ -139,16 +139,18 @@ export class Proposals implements Proposer {
     const { proposalId, keyHash } = gathered;
     const insist = (): Promise<Ruling> => {
       const ruling =
-        acting === undefined && declaresCalls(domain, gathered.intent.action)
+        acting === undefined
           ? this.#untilCallsRuled(gathered, key, unchanged)
           : this.#untilRuled(gathered, key, unchanged);
       return unchanged === undefined ? ruling : ruling.finally(() => unchanged.dispose());
     };
     if (keyHash === undefined) return await insist();
-    const underWay = this.#inFlight.get(keyHash);
-    if (underWay !== undefined) {
-      if (underWay.proposalId !== proposalId) throw usedForAnother(key);
-      return underWay.ruling;
+    let underWay = this.#inFlight.get(keyHash);
+    while (underWay !== undefined) {
+      if (underWay.proposalId === proposalId) return underWay.ruling;
+      // The key may belong to this proposal, and the other one gets an error then.
+      await underWay.ruling.catch(() => undefined);
+      underWay = this.#inFlight.get(keyHash);
     }
     const ruling = insist().finally(() => this.#inFlight.delete(keyHash));
     this.#inFlight.set(keyHash, { proposalId, ruling });
@@ -193,7 +195,8 @@ export class Proposals implements Proposer {
 
   /**
    * The ruling on an action and the calls that it declares. The calls are planned on the current
-   * state, and again if the state of the ruling declares others.
+   * state, and again if the state of the ruling declares others. So they are planned also if another
+   * process upgrades to a version whose action declares calls.
    */
   async #untilCallsRuled(
     gathered: GatheredProposal,
@@ -203,7 +206,8 @@ export class Proposals implements Proposer {
     const writer = this.#writer;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
-      const calls = this.#declaredCalls(gathered);
+      const isDeclaring = declaresCalls(writer.parts.domain, gathered.intent.action);
+      const calls = isDeclaring ? this.#declaredCalls(gathered) : NO_CALLS;
       let isCalled = false;
       try {
         const ruling =
@@ -223,7 +227,7 @@ export class Proposals implements Proposer {
                   );
                 },
               );
-        return await this.#withOutcomes(ruling, key);
+        return isDeclaring ? await this.#withOutcomes(ruling, key) : ruling;
       } catch (error) {
         if (!isAssizeError(error, 'stale') || !(isCalled || calls.length === 0)) throw error;
       }
