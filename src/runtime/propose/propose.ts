@@ -282,10 +282,11 @@ export class Proposals implements Proposer {
     const plan = async (): Promise<RulingStep<Ruling> | { readonly answer: Ruling } | undefined> => {
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
+      const { parts } = writer;
       const before = await this.#previousRuling(gathered, key);
       if (before !== undefined) {
         // The pending proposal may have been resolved in another process.
-        const isStale = before.ruling === 'escalated' && (await writer.isBehind());
+        const isStale = before.ruling === 'escalated' && (await writer.isBehind(parts));
         return isStale ? undefined : { answer: before };
       }
       if (writer.stale) return undefined;
