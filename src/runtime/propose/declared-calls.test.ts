@@ -122,6 +122,23 @@ test('calls are planned again if the state has changed meanwhile', async () => {
   expect(bank.paid.toSorted()).toEqual([1, 1, 100]);
 });
 
+test('an upgrade by another process to an action with calls plans them', async () => {
+  const bank = new Bank();
+  const store = new MemoryStore({ shared: true });
+  const calling = payments(bank);
+  const { calls: _, ...silent } = (calling.declared as any).actions.pay;
+  const before = defineDomain({ ...(calling.declared as any), version: '0', actions: { pay: silent } });
+  const runtime = () => runtimeOver(store, [before, calling], { tools: [bank.pay, bank.wire] });
+  const [one, other] = [runtime(), runtime()];
+  const upgraded = await one.create(before, { trajectoryId: 't' });
+  const trajectory = await other.open('t');
+  await upgraded.upgrade(calling as never, { writ: writFor('upgrader'), reason: 'calls' });
+  committed(await trajectory.propose(pay(300) as never));
+  expect(bank.paid).toEqual([300]);
+  await one.close();
+  await other.close();
+});
+
 test('a repeated key gets its ruling and the outcomes; no call is repeated', async () => {
   const { bank, trajectory } = await stage();
   const keyed = { ...pay(7), idempotencyKey: 'k' };

@@ -155,6 +155,14 @@ describe('the same key and another intent', () => {
     expect(await allEntries(store, 't')).toHaveLength(2);
   });
 
+  test('concurrently with a repetition: the repetition gets its ruling', async () => {
+    const { trajectory } = await begun();
+    const first = await trajectory.propose(keyed(1));
+    const [conflict, again] = await Promise.all([codeOf(trajectory.propose(keyed(2))), trajectory.propose(keyed(1))]);
+    expect(conflict).toBe('idempotency_conflict');
+    expect(again).toEqual(first);
+  });
+
   test('of another principal is another key', async () => {
     const { trajectory } = await begun();
     const one = await trajectory.propose(keyed(1));

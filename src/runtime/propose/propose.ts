@@ -131,16 +131,18 @@ export class Proposals implements Proposer {
     const { proposalId, keyHash } = gathered;
     const insist = (): Promise<Ruling> => {
       const ruling =
-        acting === undefined && declaresCalls(domain, gathered.intent.action)
+        acting === undefined
           ? this.#untilCallsRuled(gathered, key, unchanged)
           : this.#untilRuled(gathered, key, unchanged);
       return unchanged === undefined ? ruling : ruling.finally(() => unchanged.dispose());
     };
     if (keyHash === undefined) return await insist();
-    const underWay = this.#inFlight.get(keyHash);
-    if (underWay !== undefined) {
-      if (underWay.proposalId !== proposalId) throw usedForAnother(key);
-      return underWay.ruling;
+    let underWay = this.#inFlight.get(keyHash);
+    while (underWay !== undefined) {
+      if (underWay.proposalId === proposalId) return underWay.ruling;
+      // The key may belong to this proposal, and the other one gets an error then.
+      await underWay.ruling.catch(() => undefined);
+      underWay = this.#inFlight.get(keyHash);
     }
     const ruling = insist().finally(() => this.#inFlight.delete(keyHash));
     this.#inFlight.set(keyHash, { proposalId, ruling });
@@ -185,7 +187,8 @@ export class Proposals implements Proposer {
 
   /**
    * The ruling on an action and the calls that it declares. The calls are planned on the current
-   * state, and again if the state of the ruling declares others.
+   * state, and again if the state of the ruling declares others. So they are planned also if another
+   * process upgrades to a version whose action declares calls.
    */
   async #untilCallsRuled(
     gathered: GatheredProposal,
@@ -195,10 +198,11 @@ export class Proposals implements Proposer {
     const writer = this.#writer;
     for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
       if (writer.stale) await writer.ready();
+      const isDeclaring = declaresCalls(writer.parts.domain, gathered.intent.action);
       // A repetition gets the outcomes of its calls, also while one in doubt blocks new calls.
-      const before = await this.#previousRuling(gathered, key);
+      const before = isDeclaring ? await this.#previousRuling(gathered, key) : undefined;
       if (before !== undefined && before.ruling !== 'escalated') return this.#withOutcomes(before, key);
-      const calls = this.#declaredCalls(gathered);
+      const calls = isDeclaring ? this.#declaredCalls(gathered) : NO_CALLS;
       let isCalled = false;
       try {
         const ruling =
@@ -218,7 +222,7 @@ export class Proposals implements Proposer {
                   );
                 },
               );
-        return await this.#withOutcomes(ruling, key);
+        return isDeclaring ? await this.#withOutcomes(ruling, key) : ruling;
       } catch (error) {
         if (!isAssizeError(error, 'stale') || !(isCalled || calls.length === 0)) throw error;
       }
@@ -267,10 +271,11 @@ export class Proposals implements Proposer {
     const plan = async (): Promise<RulingStep<Ruling> | { readonly answer: Ruling } | undefined> => {
       while (writer.busy !== undefined) await writer.busy;
       if (writer.stale) await writer.ready();
+      const { parts } = writer;
       const before = await this.#previousRuling(gathered, key);
       if (before !== undefined) {
         // The pending proposal may have been resolved in another process.
-        const isStale = before.ruling === 'escalated' && (await writer.isBehind());
+        const isStale = before.ruling === 'escalated' && (await writer.isBehind(parts));
         return isStale ? undefined : { answer: before };
       }
       if (writer.stale) return undefined;

@@ -46,7 +46,8 @@ export async function untilCommitted<Answer>(
   for (let tries = 0; tries < COMMIT_ATTEMPTS_MAX; tries++) {
     if (writer.stale) await writer.ready();
     const { generation } = writer;
-    const { seq } = writer.parts.chain;
+    let { parts } = writer;
+    const { seq } = parts.chain;
     let ruled: Ruled<Answer>;
     let step = kept?.generation === generation && kept.seq === seq ? kept.step : undefined;
     kept = undefined;
@@ -58,6 +59,7 @@ export async function untilCommitted<Answer>(
         if (planned === undefined || writer.stale) continue;
         step = planned;
       }
+      ({ parts } = writer);
       ruled = step();
       if (ruled !== undefined && 'needs' in ruled) {
         kept = { step, generation, seq };
@@ -67,12 +69,12 @@ export async function untilCommitted<Answer>(
       }
     } catch (error) {
       // An error is not recorded, so no append would show that it was based on stale memory.
-      if (!isAssizeError(error) || !(await writer.isBehind())) throw error;
+      if (!isAssizeError(error) || !(await writer.isBehind(parts))) throw error;
       continue;
     }
     if (ruled === undefined) continue;
     if ('unrecorded' in ruled) {
-      if (!(await writer.isBehind())) return ruled.unrecorded;
+      if (!(await writer.isBehind(parts))) return ruled.unrecorded;
     } else {
       try {
         const answer = await writer.commit(ruled);

@@ -334,23 +334,23 @@ export class Writer {
   /**
    * Whether another writer appended without this writer knowing, or an entry in flight was lost to
    * it. Memory is then discarded. For answers that append nothing, because a refused append would
-   * report it.
+   * report it. `parts`: the memory of the answer. Another caller may have read memory again since.
    */
-  async isBehind(): Promise<boolean> {
+  async isBehind(parts: TrajectoryState = this.parts): Promise<boolean> {
     // Otherwise an answer could depend on an entry that never becomes durable.
     await this.flushed();
-    return this.isOvertaken();
+    return this.isOvertaken(parts);
   }
 
   /**
    * Same as `isBehind`, for an answer that depends on no entry: appends in flight are not awaited.
    */
-  async isOvertaken(): Promise<boolean> {
+  async isOvertaken(parts: TrajectoryState = this.parts): Promise<boolean> {
     const there = await this.context.store.head(this.id);
     const { head, seq } = this.parts.chain;
     const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
     if (behind) this.#discard(this.#generation);
-    return this.stale;
+    return this.stale || this.parts !== parts;
   }
 
   /**
