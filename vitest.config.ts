@@ -16,6 +16,7 @@ export default defineConfig(({ mode }): ViteUserConfig => {
         'tests/support/seed.ts',
         'tests/support/built.ts',
         'tests/support/bundled.ts',
+        'tests/support/process/first-runs.ts',
         'tests/support/postgres/cluster.ts',
       ],
       env: { ASSIZE_SUITE: suite },

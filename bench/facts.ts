@@ -36,7 +36,7 @@ const TURN = 500;
 const SAMPLES = 400;
 const WARM = 20_000;
 const ONE_BY_ONE: number = WARM + SAMPLES;
-/** Which subject is next, of all in turn. */
+/** The distance to the next subject. The walk comes to all of them in turn. */
 const STRIDE = 7_919;
 const HASH = 'ab'.repeat(32);
 /** Of rows that `bareRows` asks for. */

@@ -11,7 +11,7 @@ import { believed, openWard, said } from './ward.ts';
 const COUNTS = [100, 1_000, 10_000];
 /** Number of contradictions in flight, each planned on the previous one. */
 const CALLERS = 16;
-/** How much more the last ones may take than those before, if growth is to be called linear. */
+/** The most that the last writes may take, in times of the first ones, under linear growth. */
 const LINEAR = 1.25;
 
 export function storageOnSqlite(path: string): Promise<BenchResult[]> {

@@ -13,7 +13,7 @@ export interface ProcessFootprint {
 export interface Merge {
   readonly left: readonly string[];
   readonly right: readonly string[];
-  /** How much they overlap, from 0 to 1; undefined where policy put them together. */
+  /** Their overlap, from 0 to 1. Undefined where a policy joined them. */
   readonly overlap: number | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface DraftOptions {
    */
   readonly oracle: Oracle;
   readonly model: Model;
-  /** Which model it is: another one is another question. */
+  /** The version of the model. Another version is another question. */
   readonly modelVersion?: string;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { changedRecords } from '../../tests/support/models/tau-data.ts';
+import { someOf } from '../../tests/support/some-of.ts';
 import type { AirlineState } from './schema.ts';
 import { airlineWorld, hasAirline, isWrite, type Recorded, recordedRuns, recordedSolutions } from './testing/data.ts';
 import { copyOf, perform } from './testing/naive-world.ts';
@@ -32,7 +33,7 @@ describe.skipIf(!hasAirline)('the benchmark’s own tools (tau-airline, absent w
   ] as const)('%s leave the same records and meet the same errors', (_, recorded, count) => {
     const all = recorded();
     expect(all).toHaveLength(count);
-    for (const run of all) {
+    for (const run of someOf(all)) {
       const name = `task ${run.task_id}, trial ${run.trial ?? '-'}`;
       const { errors, state } = replay(world, run);
       expect(changedRecords(COLLECTIONS, world, state), name).toStrictEqual(run.changed);

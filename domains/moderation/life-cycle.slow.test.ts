@@ -12,6 +12,7 @@ import {
   walk,
   without,
 } from '../../tests/support/models/life-cycle.ts';
+import { someOf } from '../../tests/support/some-of.ts';
 import { moderation, moderationInitial } from './index.ts';
 import type { Account, ModerationState, Policy } from './schema.ts';
 import { dayAt, Platform, roleOf } from './testing/platform.ts';
@@ -223,7 +224,7 @@ const WALKS: Readonly<Record<string, LifeCycle<ModerationState>>> = {
 const seen = new Map<string, ReturnType<typeof walk>>();
 
 test.each(Object.entries(WALKS))('no step that the policy forbids: %s', (name, life) => {
-  const walked = walk(life);
+  const walked = walk(life, someOf);
   seen.set(name, walked);
   expect(walked.counterexample).toBeUndefined();
 });
@@ -250,7 +251,7 @@ const AGREEING = [
 const STOPPING = moderation.rules.map(({ id }) => id).filter((id) => !AGREEING.includes(id));
 
 describe('without a rule there is such a step', () => {
-  test.each(STOPPING)('%s', (id) => {
+  test.each(someOf(STOPPING))('%s', (id) => {
     const domain = without(moderation, id);
     expect(someFinds(Object.values(WALKS).map((life) => ({ ...life, domain })))).toBe(true);
   });

@@ -5,7 +5,7 @@ import type { Account, ModerationState } from './schema.ts';
 import { halfAYear } from './testing/half-a-year.ts';
 import { dayAt } from './testing/platform.ts';
 
-/** Which invariants a state breaks, judged by all. */
+/** The invariants that a state breaks. */
 function broken(state: ModerationState): string[] {
   return new World(moderation, structuredClone(state) as never).failing.map(({ rule }) => rule.id);
 }

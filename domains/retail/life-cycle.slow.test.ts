@@ -6,6 +6,7 @@
 import { canonicalize } from 'assize/internal/canon';
 import type { Domain } from 'assize/internal/kernel';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { someOf } from '../../tests/support/some-of.ts';
 import { retail } from './index.ts';
 import type { Order, OrderEvent, RetailState } from './schema.ts';
 import { carelessRetail } from './testing/careless.ts';
@@ -99,8 +100,9 @@ function walk(
   for (let i = 0; i < depth; i++) {
     const next: RetailState[] = [];
     for (const state of level) {
+      // Checking every rule of a new world for each call would take most of the time.
+      const world = worldOver(domain, state);
       for (const call of CALLS) {
-        const world = worldOver(domain, state);
         const ruling = ruled(world, call);
         const words = inWords(ruling);
         onCall(state, call, words);
@@ -111,8 +113,8 @@ function walk(
           }
           continue;
         }
-        ruling.keep();
         const reached = copyOf(world.state as unknown as RetailState);
+        ruling.undo();
         const events = reached.events['ann']?.[before.order_id] ?? [];
         steps.push({ call, before, after: orderOf(reached, call), events });
         expectOthersKept(state, reached, before.order_id);
@@ -150,16 +152,11 @@ describe.each([
   ['with the tools as they are', retail, attempt],
   ['with tools that check nothing', carelessRetail(), attemptCarelessly],
 ] as const)('the life of an order, %s', (_, domain, naively) => {
-  const disagreements: string[] = [];
+  const rulings: { readonly state: RetailState; readonly call: Call; readonly words: string }[] = [];
   let walked: Walk;
 
   beforeAll(() => {
-    walked = walk(domain, DEPTH, (state, call, words) => {
-      const outcome = naively(state, call.name, call.arguments);
-      const more = outcome.outcome === 'tool_error' ? outcome.detail : (outcome.invariant ?? '');
-      const naive = `${outcome.outcome} ${more}`.trim();
-      if (naive !== words) disagreements.push(`${call.name}: ${words}, naively ${naive}`);
-    });
+    walked = walk(domain, DEPTH, (state, call, words) => rulings.push({ state, call, words }));
   });
 
   test('no change is reached that the policy forbids', () => {
@@ -199,6 +196,13 @@ describe.each([
   });
 
   test('the kernel rules on every call as the naive evaluation of all rules', () => {
+    const disagreements: string[] = [];
+    for (const { state, call, words } of someOf(rulings, ({ words }) => words)) {
+      const outcome = naively(state, call.name, call.arguments);
+      const more = outcome.outcome === 'tool_error' ? outcome.detail : (outcome.invariant ?? '');
+      const naive = `${outcome.outcome} ${more}`.trim();
+      if (naive !== words) disagreements.push(`${call.name}: ${words}, naively ${naive}`);
+    }
     expect(disagreements).toEqual([]);
   });
 });

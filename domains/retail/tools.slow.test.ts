@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { hasUsualCases } from '../../tests/support/cases.ts';
 import { changedRecords } from '../../tests/support/models/tau-data.ts';
+import { someOf } from '../../tests/support/some-of.ts';
 import { authenticatedUser } from './authentication.ts';
 import { retailRecordsOf } from './initial.ts';
 import type { RetailRecords, RetailState } from './schema.ts';
@@ -58,7 +60,7 @@ describe.skipIf(!hasRetail)('the benchmark’s own tools (tau-retail, absent wit
     const solutions = recordedSolutions();
     expect(solutions).toHaveLength(70);
     let compared = 0;
-    for (const task of solutions) {
+    for (const task of someOf(solutions)) {
       const { outputs, state } = replay(world, task);
       expect(
         changedRecords(COLLECTIONS, retailRecordsOf(world), retailRecordsOf(state)),
@@ -69,6 +71,6 @@ describe.skipIf(!hasRetail)('the benchmark’s own tools (tau-retail, absent wit
         compared++;
       }
     }
-    expect(compared).toBeGreaterThan(400);
+    expect(compared).toBeGreaterThan(hasUsualCases() ? 400 : 0);
   });
 });

@@ -34,7 +34,7 @@ export interface ExpectedRun {
 }
 
 /**
- * Which run it is, for matching runs with expectations.
+ * The name of a run, for matching runs with expectations.
  *
  * @throws ArgumentError `bad_argument`
  */

@@ -4,7 +4,7 @@ import { verification } from './index.ts';
 import type { Finding, VerificationState } from './schema.ts';
 import { dayAt, hashOf, Lab } from './testing/lab.ts';
 
-/** Which invariants a state breaks, judged by all. */
+/** The invariants that a state breaks. */
 function broken(state: VerificationState): string[] {
   return new World(verification, structuredClone(state) as never).failing.map(({ rule }) => rule.id);
 }

@@ -104,7 +104,7 @@ function isAbsent(name: string): boolean {
   }
 }
 
-/** Which settings were typed, by the options that say them. */
+/** The settings that were typed, by option. */
 export interface Typed {
   readonly settings: Readonly<Record<string, string | undefined>>;
   /** The settings of an experiment that declares none. */

@@ -93,7 +93,7 @@ async function doSteps(
   return { success, faults: faults.hits, retries, recovered, propagated, waiting, answers };
 }
 
-/** Which fault the next call meets: of the step that is being done, its next try. */
+/** The fault that the next call meets, by the running step and its next try. */
 class StepFaults {
   readonly #task: Task;
   readonly #schedule: Schedule;

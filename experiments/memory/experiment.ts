@@ -1,6 +1,6 @@
 import type { ProgressListener, Table } from '../tables/index.ts';
 
-/** How much of an experiment is done, and on what. */
+/** The size of a run of an experiment, and its resources. */
 export interface Running extends ProgressListener {
   /** Of all chance: the same seed gives the same figures, but for those of time. */
   readonly seed: number;

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import {
   type CallScope,
   type CallSequence,
@@ -14,7 +14,6 @@ import {
 import { checkObservationName, type ObservationInput } from '#runtime';
 import type { AgentOracle, AgentQuestion, CallResult } from './agent.ts';
 import { AgentError } from './errors.ts';
-import { frozen } from './frozen.ts';
 
 /** Access to the outside world. A replay uses the oracle alone. */
 export interface OracleSources {
@@ -166,7 +165,7 @@ export class AgentOracleSession {
     const consult = (asking: OracleCall): Promise<OracleAnswer> => {
       const answering = oracle.consult(asking).then(
         (answer) => {
-          frozen(answer.value);
+          deepFreeze(answer.value);
           this.#answers.set((asking.scope as CallScope).ordinal, { name, answer });
           return answer;
         },

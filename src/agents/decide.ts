@@ -1,10 +1,9 @@
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import { contentHash, copyJson, WORLD_LIMITS } from '#canon';
 import type { ObservationInput } from '#runtime';
 import type { Agent, AgentIntent, Decision } from './agent.ts';
 import { AgentOracleSession, type Invocation, type OracleSources } from './agent-oracle-session.ts';
 import { AgentError } from './errors.ts';
-import { frozen } from './frozen.ts';
 
 /** An agent's decision on a slice, as a turn records it. */
 export interface RecordedDecision {
@@ -38,7 +37,7 @@ export interface Invoking extends Omit<Invocation, 'agent'> {
 export async function decide({ agent, slice, ...place }: Invoking, outside: OracleSources): Promise<RecordedDecision> {
   const seen = contentHash(slice, WORLD_LIMITS);
   const consulting = new AgentOracleSession(outside, { ...place, agent: agent.name });
-  const answer = await settled(async () => agent.decide(frozen(slice), consulting.oracle));
+  const answer = await settled(async () => agent.decide(deepFreeze(slice), consulting.oracle));
   await consulting.end();
   if (consulting.failure !== undefined) throw consulting.failure;
   if ('error' in answer) throw answer.error;

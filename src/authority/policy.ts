@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import { type CanonLimits, copyJson, type Instant } from '#canon';
 
 /**
@@ -133,10 +133,4 @@ const QUERY_LIMITS: Partial<CanonLimits> = { bytesMax: 67_108_864, nodesMax: 4_1
 
 function frozenCopy(query: PolicyQuery): PolicyQuery {
   return deepFreeze(copyJson(query, QUERY_LIMITS)) as unknown as PolicyQuery;
-}
-
-function deepFreeze(value: Json): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const member of Object.values(value)) deepFreeze(member as Json);
-  return Object.freeze(value);
 }

@@ -18,6 +18,7 @@ export {
   arg,
   checkArgument,
 } from './check-arguments.ts';
+export { deepFreeze } from './deep-freeze.ts';
 export { defineOwn } from './define-own.ts';
 export { AssizeError, type ErrorDetails, isAssizeError, type Json } from './errors.ts';
 export { GenerationalMap } from './generational-map.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { LedgerStore } from '#ledger';
 import { MemoryStore, openSqlite, type SqliteStore } from '#stores';
+import { cases } from '../../tests/support/cases.ts';
 import { loggedOf, writeOf } from './effect-rows.ts';
 import { effectStoreSuite } from './effect-store-suite.ts';
 import { factStoreSuite } from './fact-store-suite.ts';
@@ -37,24 +38,31 @@ const late = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3 });
 const overtaking = (): FaultSchedule => seededDelays({ seed: ++opened, turnsMax: 3, overtaking: true });
 
 for (const suite of [ledgerStoreSuite, oracleStoreSuite, logStoreSuite]) {
-  suite({ name: 'memory, answers late', open: async (place) => faultyStore(memoryAt(place), late()) });
-  suite({ name: 'sqlite, answers late', open: async (place) => faultyStore(await sqliteAt(place), late()) });
+  suite({ name: 'memory, answers late', open: async (place) => faultyStore(memoryAt(place), late()), runs: cases });
+  suite({
+    name: 'sqlite, answers late',
+    open: async (place) => faultyStore(await sqliteAt(place), late()),
+    runs: cases,
+  });
 }
 
 effectStoreSuite({
   name: 'sqlite, answers late',
   open: async (place) => faultyStore(await sqliteAt(`effects-${place}`), late()),
+  runs: cases,
 });
 
 factStoreSuite({
   name: 'sqlite, answers late',
   open: async (place) => faultyStore(await sqliteAt(`facts-${place}`), late()),
+  runs: cases,
 });
 
 const inTurn = 'calls overtake each other on their way, and these are sent in the order in which they have to arrive';
 const overtaken = {
   name: 'memory, calls and answers late',
   open: async (place: string) => faultyStore(memoryAt(`o-${place}`), overtaking()),
+  runs: cases,
 };
 oracleStoreSuite(overtaken);
 ledgerStoreSuite({

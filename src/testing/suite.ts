@@ -22,6 +22,11 @@ export interface StoreSuite<Store extends Closable> {
    * without a test is an error.
    */
   readonly skip?: readonly { readonly test: string; readonly reason: string }[];
+  /**
+   * The number of runs of a property, from its usual number, which is the default. Each run opens a
+   * place of its own: a slow store asks for fewer.
+   */
+  readonly runs?: (usual: number) => number;
 }
 
 /** The functions that laws use. */
@@ -33,12 +38,14 @@ export interface Bench<Store> {
   readonly openAt: (place: string) => Promise<Store>;
   /** Opens an unused place. */
   readonly openNew: () => Promise<Store>;
+  /** The number of runs of a property. */
+  readonly runs: (usual: number) => number;
 }
 
 /** Runs laws against one store, in their own `describe`. */
 export function runSuite<Store extends Closable>(
   port: string,
-  { name, open, remove, skip = [] }: StoreSuite<Store>,
+  { name, open, remove, skip = [], runs = (usual) => usual }: StoreSuite<Store>,
   laws: readonly ((bench: Bench<Store>) => void)[],
 ): void {
   const skipped = new Map(skip.map(({ test: title, reason }) => [title, reason]));
@@ -63,7 +70,14 @@ export function runSuite<Store extends Closable>(
       for (const store of opened.splice(0)) await store.close();
     });
     afterAll(() => remove?.());
-    for (const group of laws) group({ law, newPlace, openAt, openNew: () => openAt(newPlace()) });
+    for (const group of laws)
+      group({
+        law,
+        newPlace,
+        openAt,
+        openNew: () => openAt(newPlace()),
+        runs: (usual) => Math.max(1, Math.ceil(runs(usual))),
+      });
     if (skipped.size > 0) throw new Error(`the suite has no test named: ${[...skipped.keys()].join('; ')}`);
   });
 }

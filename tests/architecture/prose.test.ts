@@ -12,6 +12,9 @@ const COLUMNS_MAX = 100;
 const UNNAMED = /\b(whoever|whomever|nobody|somebody|anybody|that one)\b/i;
 const ADVICE = 'name the function, the caller, the transaction';
 
+/** A sentence at the start of a comment whose subject is a free relative. */
+const FREE_RELATIVE = /^(?:\/\/|\/\*\*?)[\s*]*(?:What|Which|Who|How much)\b/;
+
 /** A comment, or a literal that may contain the marks of one. */
 const COMMENT = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
 
@@ -40,6 +43,15 @@ test(`comments have concrete subjects: ${ADVICE}`, () => {
   const found = files.flatMap(({ file, text }) =>
     commentsOf(text)
       .filter((comment) => UNNAMED.test(comment.replace(/`[^`]*`/g, '')))
+      .map((comment) => ({ file, comment })),
+  );
+  expect(found).toEqual([]);
+});
+
+test('comments do not begin with what, which, who or how much', () => {
+  const found = files.flatMap(({ file, text }) =>
+    commentsOf(text)
+      .filter((comment) => FREE_RELATIVE.test(comment))
       .map((comment) => ({ file, comment })),
   );
   expect(found).toEqual([]);

@@ -9,6 +9,7 @@ import { openSqlite, type SqliteStore } from '#stores';
 import { keyOf, loggedOf, writeOf } from '../../src/testing/effect-rows.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
+import { cases } from '../support/cases.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-effects-kill-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -16,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const WRITERS_PROGRAM = await bundled(join(import.meta.dirname, 'effect-writers.ts'));
 const WRITERS = 4;
 /** A tenth of the rounds of appends: `ASSIZE_CRASH_ROUNDS`. */
-const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? '200') / 10);
+const ROUNDS = Math.ceil(Number(process.env['ASSIZE_CRASH_ROUNDS'] ?? cases(200)) / 10);
 
 /** The output of a process about one transaction before the kill. */
 interface Said {

@@ -10,10 +10,10 @@ import { Assize, deepReplay, fsck, rebuildMemory } from '#runtime';
 import type { Store } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
+import { cases } from '../support/cases.ts';
 import { payloads } from '../support/ledger/desk.ts';
 import { operator } from '../support/ledger/runtime.ts';
 import { onEveryDatabase } from '../support/ledger/stores.ts';
-import { rounds } from '../support/suites.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import {
   mixed,
@@ -36,7 +36,7 @@ import { Outside } from './outside.ts';
  */
 
 /** `ASSIZE_CRASH_EFFECTS=200` for a long night. */
-const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? rounds(5, 2));
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? Math.max(2, cases(5)));
 const SEED = Number(process.env['ASSIZE_SEED']);
 /**
  * Concurrent orders of the processes in a group. A process with few orders soon adopts abandoned

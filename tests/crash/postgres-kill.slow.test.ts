@@ -4,17 +4,17 @@ import { integrateLog } from '#ledger';
 import { verifyStore } from '#runtime';
 import { openPostgres } from '../../src/stores/postgres/index.ts';
 import { seededNumbers } from '../../src/testing/faults.ts';
+import { cases } from '../support/cases.ts';
 import { type TestPostgres, withPostgres } from '../support/postgres/index.ts';
-import { rounds } from '../support/suites.ts';
 import { CuttingRelay } from './cutting-relay.ts';
 import { entriesOf, expectBlobs, expectSound } from './ledger-check.ts';
 import { WriterProcess } from './writer-process.ts';
 
 /** `ASSIZE_CRASH_SECONDS=3600` for a long night. */
-const SECONDS = secondsWanted(process.env['ASSIZE_CRASH_SECONDS'] ?? `${rounds(30, 15)}`);
+const SECONDS = secondsWanted(process.env['ASSIZE_CRASH_SECONDS'] ?? cases(30));
 const PROCESSES = 4;
 const WRITERS = 4;
-const SEED = 20_261_120;
+const SEED = Number(process.env['ASSIZE_SEED']);
 
 /**
  * A run shows nothing unless some commits are in doubt. It continues until then, up to
@@ -31,8 +31,8 @@ const DOWN_MS_MAX = 500;
 
 const BACKENDS = "SELECT pid FROM pg_stat_activity WHERE application_name = 'assize' ORDER BY pid";
 
-function secondsWanted(text: string): number {
-  const seconds = Number(text);
+function secondsWanted(wanted: string | number): number {
+  const seconds = Number(wanted);
   if (Number.isSafeInteger(seconds) && seconds > 0) return seconds;
   throw new Error('ASSIZE_CRASH_SECONDS must be a whole number from 1');
 }

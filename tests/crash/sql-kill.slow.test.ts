@@ -13,10 +13,10 @@ import { readSalted } from '../../src/runtime/transactions/settle/quarantine.ts'
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { EFFECTS_TABLE } from '../../src/tools/sql/index.ts';
 import { bundled } from '../support/bundled.ts';
+import { cases } from '../support/cases.ts';
 import { allEntries } from '../support/ledger/desk.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { rounds } from '../support/suites.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { orders } from '../support/tools/orders.ts';
 import {
@@ -35,7 +35,7 @@ import {
 // the server's tables with the commits of the ledger.
 
 /** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
-const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? rounds(14, 8));
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? cases(14));
 const SEED = Number(process.env['ASSIZE_SEED'] ?? '20261123');
 const ORDERS_A_ROUND = 30;
 /** Of a process: to come to its work, and to work. */

@@ -8,7 +8,7 @@ import { openSqlite } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import type { Operation } from '../../src/testing/history.ts';
 import { bundled } from '../support/bundled.ts';
-import { rounds } from '../support/suites.ts';
+import { cases } from '../support/cases.ts';
 import { entriesOf, expectBlobs, expectSound } from './ledger-check.ts';
 import { type Sent, WriterProcess } from './writer-process.ts';
 
@@ -18,21 +18,21 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const program = await bundled(join(import.meta.dirname, 'writers.ts'));
 
 /** `ASSIZE_CRASH_ROUNDS=20000` for a long night. */
-const ROUNDS = roundsWanted(process.env['ASSIZE_CRASH_ROUNDS'] ?? `${rounds(200, 70)}`);
+const ROUNDS = roundsWanted(process.env['ASSIZE_CRASH_ROUNDS'] ?? cases(200));
 /**
  * Rounds on one ledger. Each round reads the whole ledger again at its opening, which soon takes
  * the most time if rounds are many.
  */
 const ROUNDS_A_LEDGER = 50;
 const WRITERS = 4;
-const SEED = 20_260_323;
+const SEED = Number(process.env['ASSIZE_SEED']);
 
 /** A run shows nothing unless some batches are in doubt. */
 const DOUBTS_MIN = Math.min(50, ROUNDS / 4);
 const HITS_MIN = ROUNDS / 2;
 
-function roundsWanted(text: string): number {
-  const rounds = Number(text);
+function roundsWanted(wanted: string | number): number {
+  const rounds = Number(wanted);
   if (Number.isSafeInteger(rounds) && rounds > 0) return rounds;
   throw new Error('ASSIZE_CRASH_ROUNDS must be a whole number from 1');
 }

@@ -9,17 +9,17 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
 import { bundled } from '../support/bundled.ts';
+import { cases } from '../support/cases.ts';
 import { runtimeOver } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
-import { rounds } from '../support/suites.ts';
 import { expectEffectLogMatches } from '../support/tools/check-effect-log.ts';
 import { tally } from '../support/tools/effect-sink.ts';
 import { Outside } from './outside.ts';
 import type { ProcessLine } from './tools-orders.ts';
 
 /** `ASSIZE_CRASH_EFFECTS=500` for a long night. */
-const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? rounds(12, 5));
-const SEED = 20_261_121;
+const ROUNDS = Number(process.env['ASSIZE_CRASH_EFFECTS'] ?? Math.max(3, cases(12)));
+const SEED = Number(process.env['ASSIZE_SEED']);
 /** Orders that a process may get done before it is killed, at most. */
 const ORDERS_A_ROUND = 40;
 const LIFE_MS_MAX = 120;

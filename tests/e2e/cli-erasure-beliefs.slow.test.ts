@@ -45,7 +45,7 @@ const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite
 const erase = (trajectory: string, ...args: string[]): Promise<Ended> =>
   assize('erase', trajectory, '--reason', 'request 19', '--key', 'operator.key', '--domain', 'clinic.ts', ...args);
 
-/** Which of the secrets are in any file. */
+/** The secrets that are in any file. */
 function found(): string[] {
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
   return [...SECRETS, 'nuts of hers'].filter((secret) => files.some((bytes) => bytes.includes(secret)));

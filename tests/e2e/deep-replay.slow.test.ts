@@ -10,19 +10,38 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { deepReplay, deepReplayStore } from '#runtime';
 import { MemoryStore } from '#stores';
 import { dataPath, hasData } from '../data.ts';
+import { someOf } from '../support/some-of.ts';
+
+/** How often each rule stops a call of all runs. */
+const STOPPED: Readonly<Record<string, number>> = {
+  SEGMENT_NOT_FLOWN: 9,
+  CANCELLATION_GROUND: 8,
+  INSURED_CANCELLATION_REASON: 9,
+  BAGGAGE_ALLOWANCE: 3,
+  BASIC_ECONOMY_NOT_CHANGED: 3,
+  ROUTE_KEPT: 3,
+  CERTIFICATE_GROUND: 2,
+  CERTIFICATE_AFTER_CHANGE: 1,
+  BOOKING_PAYMENT_MIX: 1,
+  TRIP_TYPE_KEPT: 1,
+  BOOKING_IS_THE_TRIP: 1,
+};
 
 describe.skipIf(!hasData('tau-airline'))('the airline runs (tau-airline, absent without ASSIZE_DATA)', () => {
   let runs: RecordedRun[];
+  let areAll: boolean;
   const records = {} as { users: never; flights: never; reservations: never };
 
   beforeAll(() => {
     const read = (name: string): string => readFileSync(dataPath('tau-airline', name), 'utf8');
     for (const name of ['users', 'flights', 'reservations'] as const)
       records[name] = JSON.parse(read(`${name}.json`)) as never;
-    runs = read('runs.jsonl')
+    const all = read('runs.jsonl')
       .trimEnd()
       .split('\n')
       .map((line) => recordedRun.parse(JSON.parse(line)));
+    runs = someOf(all);
+    areAll = runs.length === all.length;
   });
 
   async function adjudicated(mode: 'policy' | 'tools', escalations: 'approve' | 'reject'): Promise<MemoryStore> {
@@ -38,14 +57,20 @@ describe.skipIf(!hasData('tau-airline'))('the airline runs (tau-airline, absent 
       const store = await adjudicated('policy', way);
       const reports = await deepReplayStore(store, { domains: [airline] });
       expect(reports.filter(({ same, preserved, reworded }) => !same || !preserved || reworded > 0)).toEqual([]);
-      expect(reports.reduce((sum, { entries }) => sum + entries, 0)).toBe(231);
       const decided = reports.reduce(
         (sum, { taken_as_recorded }) => sum + (taken_as_recorded.counselor_rejected ?? 0),
         0,
       );
-      expect(decided).toBe(way === 'approve' ? 0 : 9);
-      const branch = reports.find(({ entries }) => entries > 3)?.trajectory_id as string;
-      expect(await deepReplay(store, branch, { domains: [airline] })).toMatchObject({ same: true, preserved: true });
+      if (way === 'approve') expect(decided).toBe(0);
+      const longest = reports.toSorted((a, b) => b.entries - a.entries)[0]!;
+      expect(longest.entries).toBeGreaterThan(1);
+      expect(await deepReplay(store, longest.trajectory_id, { domains: [airline] })).toMatchObject({
+        same: true,
+        preserved: true,
+      });
+      if (!areAll) return;
+      expect(reports.reduce((sum, { entries }) => sum + entries, 0)).toBe(231);
+      if (way === 'reject') expect(decided).toBe(9);
     },
   );
 
@@ -60,18 +85,7 @@ describe.skipIf(!hasData('tau-airline'))('the airline runs (tau-airline, absent 
       const { invariant_id } = now as { invariant_id: string };
       stopped[invariant_id] = (stopped[invariant_id] ?? 0) + 1;
     }
-    expect(stopped).toEqual({
-      SEGMENT_NOT_FLOWN: 9,
-      CANCELLATION_GROUND: 8,
-      INSURED_CANCELLATION_REASON: 9,
-      BAGGAGE_ALLOWANCE: 3,
-      BASIC_ECONOMY_NOT_CHANGED: 3,
-      ROUTE_KEPT: 3,
-      CERTIFICATE_GROUND: 2,
-      CERTIFICATE_AFTER_CHANGE: 1,
-      BOOKING_PAYMENT_MIX: 1,
-      TRIP_TYPE_KEPT: 1,
-      BOOKING_IS_THE_TRIP: 1,
-    });
+    for (const [id, times] of Object.entries(stopped)) expect(times, id).toBeLessThanOrEqual(STOPPED[id] ?? 0);
+    if (areAll) expect(stopped).toEqual(STOPPED);
   });
 });

@@ -2,11 +2,10 @@
  * verifiers/python/verify.py shares only the reference with this program, and returns the same
  * verdicts.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BlobRow, exportLines, type Fault, importLines, integrateLog, logHead } from '#ledger';
 import { verifyStore } from '#runtime';
@@ -22,58 +21,25 @@ import { revocationCases } from '../support/ledger/revocation-cases.ts';
 import { ChainWriter, commitMembers, everyKind, keysOf, rootMembers, salted } from '../support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { settlementCases } from '../support/ledger/settlement-cases.ts';
+import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
 import { ledgerWithEffects } from '../support/tools/ledger-with-effects.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'assize-python-'));
-const python = spawnSync('python3', ['--version']).status === 0;
+const python = new PythonVerifier();
 
 beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--store', `sqlite:${folder}/demo.db`]);
 });
 afterAll(() => {
-  verifier?.stdin?.end();
+  python.end();
   rmSync(folder, { recursive: true });
 });
-
-/**
- * Verifies one file after the other, each as the program does: its start takes longer than a
- * verification.
- */
-const RESIDENT = `
-import contextlib, io, json, sys, verify
-for line in sys.stdin:
-    with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")) as said:
-        code = verify.main(json.loads(line))
-    said.seek(0)
-    print(json.dumps([code, said.read()]), flush=True)
-`;
-
-let verifier: ChildProcess | undefined;
-let answers: AsyncIterator<string> | undefined;
-
-function startVerifier(): AsyncIterator<string> {
-  verifier = spawn('python3', ['-B', '-c', RESIDENT], {
-    cwd: join(root, 'verifiers/python'),
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  return createInterface({ input: verifier.stdout! })[Symbol.asyncIterator]();
-}
-
-/** The exit code and the output of the verifier for a file. One request at a time. */
-async function verifies(file: string, ...options: string[]): Promise<{ code: number; out: string }> {
-  answers ??= startVerifier();
-  verifier!.stdin!.write(`${JSON.stringify([file, ...options])}\n`);
-  const { value, done } = await answers.next();
-  if (done) throw new Error(`the verifier ended, asked for ${[file, ...options]}`);
-  const [code, out] = JSON.parse(value) as [number, string];
-  return { code, out };
-}
 
 async function verdict(text: string, ...options: string[]): Promise<{ code: number; said: any }> {
   const file = join(folder, 'e.jsonl');
   writeFileSync(file, text);
-  const { code, out } = await verifies(file, '--json', ...options);
+  const { code, out } = await python.verify(file, '--json', ...options);
   return { code, said: out === '' ? undefined : JSON.parse(out) };
 }
 
@@ -102,7 +68,7 @@ const exported = (): string =>
     encoding: 'utf8',
   });
 
-describe.skipIf(!python)('with python3', () => {
+describe.skipIf(!hasPython)('with python3', () => {
   test('the example of the reference is valid', async () => {
     const page = readFileSync(join(root, 'docs/reference/ledger.md'), 'utf8');
     const example = /```json\n(\{"format"[\s\S]*?)```/.exec(page)?.[1] as string;
@@ -231,7 +197,7 @@ describe.skipIf(!python)('with python3', () => {
       const changed = Buffer.from(bytes);
       changed[at] = changed[at]! ^ 1;
       writeFileSync(file, changed);
-      expect([at, (await verifies(file)).code]).toEqual([at, 1]);
+      expect([at, (await python.verify(file)).code]).toEqual([at, 1]);
     }
     const lines = text.split('\n');
     expect(await verdict([...lines.slice(0, 5), ...lines.slice(6)].join('\n'))).toMatchObject({ code: 1 });

@@ -2,7 +2,6 @@
  * Ledgers that were written once and are never written again: every version must return the same
  * verdict.
  */
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +15,7 @@ import type { OracleRow } from '#oracle';
 import { checkMemory, deepReplay, verifyStore } from '#runtime';
 import { MemoryStore, openStore } from '#stores';
 import { operator } from '../support/ledger/runtime.ts';
-import { someOf } from '../support/some-of.ts';
+import { hasPython, PythonVerifier } from '../support/process/python-verifier.ts';
 import { changed, FACTS, type Golden, linesOf, V1, verdictsOf } from './ledger.ts';
 import { clerk, filing } from './run.ts';
 
@@ -34,8 +33,11 @@ const all = [...golden, ...several, ...beliefs, ...inherited, ...upgrades].map(
   (one) => [`${one.of}: ${one.name}`, one] as const,
 );
 const folder = mkdtempSync(join(tmpdir(), 'assize-golden-'));
-const python = spawnSync('python3', ['--version']).status === 0;
-afterAll(() => rmSync(folder, { recursive: true }));
+const python = new PythonVerifier();
+afterAll(() => {
+  python.end();
+  rmSync(folder, { recursive: true });
+});
 
 describe('version 1 of the ledger', () => {
   test.each(all)('%s', async (_, { of, change, name, ...expected }) => {
@@ -55,15 +57,14 @@ describe('version 1 of the ledger', () => {
     },
   );
 
-  test.skipIf(!python).each(someOf(all, ([, { of }]) => of))(
+  test.skipIf(!hasPython).each(all)(
     '%s, as the verifier in Python has it',
-    (_, { of, change, verify, export: line }) => {
+    async (_, { of, change, verify, export: line }) => {
       const file = join(folder, 'changed.jsonl');
       writeFileSync(file, `${changed(linesOf(of), change).join('\n')}\n`);
-      const verifier = join(import.meta.dirname, '../../verifiers/python/verify.py');
-      const { status, stderr } = spawnSync('python3', [verifier, file, '--json'], { encoding: 'utf8' });
+      const { code, err } = await python.verify(file, '--json');
       const sound = line === null && verify.every(({ fault }) => fault === undefined);
-      expect({ status, stderr }).toEqual({ status: sound ? 0 : 1, stderr: '' });
+      expect({ code, err }).toEqual({ code: sound ? 0 : 1, err: '' });
     },
   );
 

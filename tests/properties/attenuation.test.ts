@@ -78,7 +78,7 @@ function matches([step, ...more]: readonly string[], name: readonly string[]): b
   return matches(more, rest);
 }
 
-/** Which names a list of patterns stands for, a bit each. */
+/** The names that a list of patterns stands for, a bit each. */
 const masks = new Map(
   PATTERNS.map((pattern) => [
     pattern,

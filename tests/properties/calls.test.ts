@@ -8,9 +8,9 @@ import { MemoryStore } from '#stores';
 import { cases } from '../support/cases.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 
-// What is judged is what happens: the bank pays exactly what the committed actions declare, in any
-// order of concurrent proposals, approvals and transaction bodies. The amount of a payment is in
-// the state alone, so a call that was planned on an older state would pay another amount.
+// The judged calls are the calls that happen: the bank pays as the committed actions declare, in
+// any order of concurrent proposals, approvals and transaction bodies. The amount of a payment is
+// in the state alone, so a call that was planned on an older state would pay another amount.
 
 const PEOPLE = ['ann', 'bob'] as const;
 const LIMIT = 12;

@@ -17,7 +17,7 @@ import { tally } from '../support/tools/effect-sink.ts';
 // sound-looking ledger is forged, decisions §4.1.)
 
 interface Forgery {
-  /** Which entry, and the way down into its payload. */
+  /** The entry, and the path into its payload. */
   readonly entry: number;
   readonly walk: readonly number[];
   readonly what: 'replace' | 'remove' | 'add' | 'borrow';

@@ -1,8 +1,8 @@
 /** As in `handed-out.test.ts`, for many orders of the calls, and on every store. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cases } from '../support/cases.ts';
 import { onEveryStore } from '../support/ledger/stores.ts';
-import { rounds } from '../support/suites.ts';
 import { Hands } from './handed-out/hands.ts';
 import { unreachedCallbacks, unreachedMethods } from './handed-out/reached.ts';
 import { plans, story } from './handed-out/story.ts';
@@ -22,7 +22,7 @@ onEveryStore(({ newPlace }) => {
         expect(unreachedMethods(vandal)).toEqual([]);
         expect(unreachedCallbacks(vandal)).toEqual([]);
       }),
-      { numRuns: rounds(8, 3) },
+      { numRuns: Math.max(3, cases(8)) },
     );
   });
 });

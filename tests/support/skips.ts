@@ -174,7 +174,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   },
 ];
 
-/** Which of these tests were to be expected not to run here. */
+/** The skipped tests, with and without an allowed reason on this machine. */
 export function judgeSkips(skipped: readonly Skipped[], maySkip: readonly MaySkip[] = MAY_SKIP): Judged {
   const held = new Map<MaySkip, boolean>();
   const holds = (may: MaySkip): boolean => {

@@ -35,11 +35,6 @@ export function isSuite(name: string): name is SuiteName {
   return Object.hasOwn(SUITES, name);
 }
 
-/** A number of rounds: the usual number in `all`, and fewer elsewhere. */
-export function rounds(usual: number, fewer: number): number {
-  return suite() === 'all' ? usual : fewer;
-}
-
 /** The suite that runs. */
 export function suite(): SuiteName {
   const name = process.env['ASSIZE_SUITE'] ?? 'all';

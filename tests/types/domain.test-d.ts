@@ -433,6 +433,6 @@ export const parts: [
   Same<Flat<StatePart<Shop, '/l/-'>>, Record<never, never>>,
   // A value of unknown type may have anything below it.
   Same<StatePart<{ x: unknown; y: number }, '/x/deep'>['x'], unknown>,
-  // Which of the two a member shows is not known.
+  // A member shows one of the two, and the type cannot know the one.
   Same<Flat<StatePart<Shop, '/r/m/p' | '/r/*/q'>>, { r: { [key: string]: { p: number } | { q: string } } }>,
 ] = [true, true, true, true, true, true, true, true, true, true];

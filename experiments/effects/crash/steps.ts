@@ -37,7 +37,7 @@ export class Stepping {
     else if (place === 'done' || place === 'undone') this.#told('when the sink has done that');
     else {
       this.#told('before it calls a sink');
-      // Which is in another process, that is to do it.
+      // Another process makes the call.
       this.#told('while the sink does that');
     }
   };

@@ -96,7 +96,7 @@ function ratesTable(rows: readonly Row[]): Table {
   };
 }
 
-/** Which level of ten is the least under which a pair admits nothing, as executed. */
+/** The lowest of ten levels under which a pair admits nothing, as executed. */
 function pairsTable(rows: readonly Row[]): Table {
   const operators = Object.keys(PAIRS);
   return {

@@ -127,7 +127,7 @@ for (const [form, { Client, Pool }] of Object.entries(forms)) {
 }
 if (told.length !== Object.keys(forms).length || new Set(told).size !== 1) throw new Error('not all are told: ' + told);
 class Own extends forms.toESM.Client {}
-// What is imported when it is needed comes through a promise.
+// A late import comes through a promise.
 const later = () => Promise.all([load(), importStar(load()), toESM(load()), toESM(load(), 1)]);
 `;
 

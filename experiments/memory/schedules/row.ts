@@ -1,6 +1,6 @@
 /** One cell of an experiment. */
 export interface Row {
-  /** Which cell it is, by its coordinates. */
+  /** The coordinates of the cell. */
   readonly cell: Readonly<Record<string, string | number | boolean>>;
   /** The value that the definitions give. For a random cell, the value that it tends to. */
   readonly expected: number;

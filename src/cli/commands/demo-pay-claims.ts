@@ -36,7 +36,7 @@ export interface PaymentStep extends DemoStep {
   readonly bank: { readonly requests: number; readonly payments: number };
 }
 
-/** What the bank has paid, and what the ledger records. */
+/** The payments of the bank, and the calls that the ledger records. */
 export interface PaymentTotals {
   readonly bank: { readonly requests: number; readonly payments: number; readonly cents: number };
   readonly ledger: { readonly calls: number; readonly cents: number };
@@ -44,7 +44,7 @@ export interface PaymentTotals {
   readonly equal: boolean;
 }
 
-/** What the act needs to begin. */
+/** The runtime, the bank and the clock of the act. */
 export interface PaymentStage {
   readonly assize: Assize;
   readonly store: LedgerStore;

@@ -220,8 +220,8 @@ const DOCTOR = 'md:okafor';
 const PATIENT = 'david';
 
 /**
- * What both acts share. The clock is the story's own: nine o'clock in Arizona on the current day of
- * the story, plus a minute for each step.
+ * The parts that both acts share. The clock is the story's own: nine o'clock in Arizona on the
+ * current day of the story, plus a minute for each step.
  */
 interface Stage extends PaymentStage {
   /** The root key of the writs. The private key is never stored, so it signs only these writs. */

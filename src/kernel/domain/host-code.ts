@@ -13,12 +13,3 @@ export function refusePromise(returned: unknown, what: string): void {
 export function isThenable(value: unknown): boolean {
   return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }
-
-/** Frozen at every depth. */
-export function frozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    Object.freeze(value);
-    for (const name in value) frozen(value[name]);
-  }
-  return value;
-}

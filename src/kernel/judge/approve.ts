@@ -141,7 +141,7 @@ export interface Produced {
   readonly open: readonly Pattern[];
   /** The rules that only escalate because approvals are missing. Default: none. */
   readonly settled?: ReadonlySet<string>;
-  /** What an approver can do about a state that does not pass. Default: by the rules. */
+  /** Advice to the approver of a state that does not pass. Default: by the rules. */
   readonly advice?: string;
 }
 

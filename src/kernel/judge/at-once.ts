@@ -1,8 +1,7 @@
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import { BUILT_IN_ROLE } from '../domain/built-in-role.ts';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
-import { frozen } from '../domain/host-code.ts';
 import type { Approved, Rejected } from './adjudicate.ts';
 import { authorised } from './compile.ts';
 import type { ApprovalDemand, Authority, Compiled } from './compiled.ts';
@@ -34,7 +33,7 @@ export function adjudicateAtOnce(
   authority: Authority,
 ): Approved | Rejected {
   const intent = { action: name, role: BUILT_IN_ROLE, args };
-  const compiled = authorised(intent, action, frozen(args), [], NOTHING, authority, {});
+  const compiled = authorised(intent, action, deepFreeze(args), [], NOTHING, authority, {});
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   const { approvalDemand } = compiled;
   if (approvalDemand !== undefined) return neverWaits(compiled, approvalDemand, what);

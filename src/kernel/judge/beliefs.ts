@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import { arg, checkArgument, type Json } from '#base';
+import { arg, checkArgument, deepFreeze, type Json } from '#base';
 import { copyJson, issueText, type SchemaIssues } from '#canon';
 import type { ActionSpec, Binding } from '../domain/domain.ts';
 import { compileScope } from '../domain/footprint.ts';
-import { frozen, refusePromise } from '../domain/host-code.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION, NAME_MAX, strategy } from '../domain/memory-shape.ts';
 import type { MemorySpec, MemoryStatement, StatementTarget } from '../domain/memory-spec.ts';
 import { messageOf } from '../errors.ts';
@@ -86,7 +86,7 @@ export function statementsOf(
   if (action.beliefs === undefined) return { statements: [] };
   let given: unknown;
   try {
-    given = action.beliefs(frozen(args), { role: frozen(role) });
+    given = action.beliefs(deepFreeze(args), { role: deepFreeze(role) });
     refusePromise(given, 'beliefs');
   } catch (error) {
     return { fault: messageOf(error) };

@@ -1,8 +1,8 @@
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import { composedJson, plainText } from '#canon';
 import type { ActionCall, ProposedCall } from '../domain/call.ts';
 import type { Domain } from '../domain/domain.ts';
-import { frozen, refusePromise } from '../domain/host-code.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import { messageOf } from '../errors.ts';
 import { type Container, view } from '../state/view.ts';
 import { judges } from './check-rule.ts';
@@ -64,7 +64,7 @@ export function declaredCalls(
   if (action.calls === undefined) return NO_CALLS.declared;
   try {
     const seen = view(state, binding.scope);
-    const said: unknown = action.calls(seen, args, { role: role.params, at, observations: frozen(observations) });
+    const said: unknown = action.calls(seen, args, { role: role.params, at, observations: deepFreeze(observations) });
     refusePromise(said, 'calls');
     return Object.freeze(listed(said).map((one) => proposed(one, domain)));
   } catch (error) {
@@ -92,7 +92,7 @@ function proposed({ tool, input }: ActionCall, { texts }: Domain): ProposedCall 
   } catch (error) {
     throw new BadInput(messageOf(error));
   }
-  return Object.freeze({ tool: tool.name, input: frozen(parsed) });
+  return Object.freeze({ tool: tool.name, input: deepFreeze(parsed) });
 }
 
 /**

@@ -1,8 +1,9 @@
+import { deepFreeze } from '#base';
 import { toPointer } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
 import { changeOutside } from '../domain/footprint.ts';
-import { frozen, refusePromise } from '../domain/host-code.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import { changesFault } from '../domain/schema.ts';
 import { FootprintFault, messageOf, ValueFault } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
@@ -38,7 +39,7 @@ export function candidateOf(world: World, compiled: Compiled, inputs: Inputs): C
 
 export function runApply(draft: Draft, { action, role, args, binding }: Compiled, inputs: Inputs): void {
   const { at, observations } = inputs;
-  const context = { role: role.params, at, observations: frozen(observations), calls: callsOfBody(inputs) };
+  const context = { role: role.params, at, observations: deepFreeze(observations), calls: callsOfBody(inputs) };
   draft.within(binding.scope, (state) => refusePromise(action.apply(state, args, context), 'apply'));
 }
 
@@ -48,7 +49,7 @@ export function runApply(draft: Draft, { action, role, args, binding }: Compiled
  */
 function callsOfBody({ calls }: Inputs): readonly ProposedCall[] {
   if (calls === undefined) return NO_CALLS;
-  return Object.freeze(frozen(calls).filter(({ isDeclared }) => isDeclared !== true));
+  return Object.freeze(deepFreeze(calls).filter(({ isDeclared }) => isDeclared !== true));
 }
 
 const NO_CALLS: readonly ProposedCall[] = Object.freeze([]);

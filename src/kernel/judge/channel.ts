@@ -1,9 +1,8 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, deepFreeze } from '#base';
 import { copyJson, WORLD_LIMITS } from '#canon';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
 import type { CounseledProposal, CounselorContext } from '../domain/domain-spec.ts';
-import { frozen } from '../domain/host-code.ts';
 import { plainName } from '../domain/principal-name.ts';
 import { KernelError, messageOf } from '../errors.ts';
 import type { Compiled } from './compiled.ts';
@@ -127,7 +126,7 @@ function isOfKind(
 function seenBy({ action, role, args, calls = [] }: CounseledProposal): CounseledProposal {
   const seen = calls.map(({ tool, input }) => ({ tool, input }));
   const proposal = { action, role, args, ...(seen.length === 0 ? {} : { calls: seen }) };
-  return frozen(copyJson(proposal, WORLD_LIMITS)) as unknown as CounseledProposal;
+  return deepFreeze(copyJson(proposal, WORLD_LIMITS)) as unknown as CounseledProposal;
 }
 
 function unauthorised(message: string, principal: string, channel: string): KernelError {

@@ -1,9 +1,8 @@
 import { segment } from '#authority';
-import { arg, checkArgument, defineOwn, type Json } from '#base';
+import { arg, checkArgument, deepFreeze, defineOwn, type Json } from '#base';
 import { copyJson, issueText, type SchemaIssues } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
-import { frozen } from '../domain/host-code.ts';
 import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
 import type { MemorySpec } from '../domain/memory-spec.ts';
 import { hasErased } from '../domain/sensitive.ts';
@@ -34,10 +33,10 @@ export function compile(
   checkArgument(INTENT, intent, 'intent');
   // Unparsed arguments come from an agent, which cannot use this built-in action.
   if (options.parsed === true && intent.action === ERASE_ACTION) {
-    return authorised(intent, eraseAction, frozen(intent.args), [], domain.erasing, authority, options);
+    return authorised(intent, eraseAction, deepFreeze(intent.args), [], domain.erasing, authority, options);
   }
   if (intent.action === BELIEVE_ACTION && domain.memory !== undefined) {
-    const said = options.parsed === true ? { args: frozen(intent.args) } : believeArgs(intent.args);
+    const said = options.parsed === true ? { args: deepFreeze(intent.args) } : believeArgs(intent.args);
     if ('fault' in said) return { reason: 'type_mismatch', detail: coded(said.code, `args ${said.fault}`) };
     return authorised(intent, believeAction, said.args, [], BELIEVE_BINDING, authority, options, domain.memory);
   }
@@ -52,7 +51,7 @@ export function compile(
   const roleFault = faultOfRole(domain, intent.role);
   if (roleFault !== undefined) return { reason: 'type_mismatch', detail: roleFault };
   // Recorded arguments were parsed when they were recorded. A second parse might change them.
-  const parsed = options.parsed === true ? { args: frozen(intent.args) } : parsedArgs(action, intent.args);
+  const parsed = options.parsed === true ? { args: deepFreeze(intent.args) } : parsedArgs(action, intent.args);
   if ('fault' in parsed) return { reason: 'type_mismatch', detail: `args ${parsed.fault}` };
   const { args } = parsed;
   const isHidden = domain.sensitive !== undefined || domain.sensitiveArgs.has(intent.action);
@@ -85,7 +84,7 @@ export function authorised(
   { calls = [] }: CompileOptions,
   memory?: MemorySpec,
 ): Compiled | Refusal {
-  const role = frozen(intent.role.params);
+  const role = deepFreeze(intent.role.params);
   let scopes: readonly string[];
   let cost: Cost;
   const said = statementsOf(memory, action, args, { role });
@@ -220,7 +219,7 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
     if (!parsed.success) return { fault: issueText(parsed.error), misfits: parsed.error };
     // Copied even if the schema only checks: zod ignores a member named __proto__, and the checked
     // value must be the recorded one.
-    return { args: frozen(copyJson(parsed.data)) };
+    return { args: deepFreeze(copyJson(parsed.data)) };
   } catch (error) {
     return { fault: `cannot be parsed: ${messageOf(error)}` };
   }

@@ -1,7 +1,7 @@
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import type { ActionSpec } from '../domain/domain.ts';
 import type { FailureIntent } from '../domain/domain-spec.ts';
-import { frozen, refusePromise } from '../domain/host-code.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import type { RoleParams } from '../domain/role.ts';
 import { messageOf } from '../errors.ts';
 
@@ -16,7 +16,7 @@ export function failureIntent(
 ): FailureIntent | { readonly fault: string } {
   if (action?.onFailure === undefined) return { fault: 'the action has no onFailure' };
   try {
-    const said: unknown = action.onFailure(frozen(args), { role: frozen(role) });
+    const said: unknown = action.onFailure(deepFreeze(args), { role: deepFreeze(role) });
     refusePromise(said, 'onFailure');
     if (typeof said !== 'object' || said === null) return { fault: 'onFailure must return an action with arguments' };
     const { action: name, args: given, role: other } = said as FailureIntent;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { segment } from '#authority';
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import { BUILT_IN_ROLE } from '../domain/built-in-role.ts';
 import type { Change } from '../domain/change.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
 import { compileScope, WHOLE_STATE } from '../domain/footprint.ts';
-import { frozen, refusePromise } from '../domain/host-code.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import { stateFault } from '../domain/schema.ts';
 import { messageOf } from '../errors.ts';
 import { changesOf } from '../state/changes.ts';
@@ -92,7 +92,7 @@ export function adjudicateUpgrade(
   authority: Authority,
 ): ApprovedUpgrade | Rejected {
   const intent = { action: UPGRADE_ACTION, role: BUILT_IN_ROLE, args };
-  const compiled = authorised(intent, upgradeAction, frozen(args), [], WHOLE, authority, {});
+  const compiled = authorised(intent, upgradeAction, deepFreeze(args), [], WHOLE, authority, {});
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   if (compiled.approvalDemand !== undefined) return neverWaits(compiled, compiled.approvalDemand, 'an upgrade');
   const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };

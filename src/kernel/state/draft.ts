@@ -138,7 +138,7 @@ class DraftNode extends Lens {
   override set(_target: Container, given: string | symbol, value: unknown): boolean {
     if (this.#root.ended) return super.set(_target, given, value);
     if (typeof given === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol cannot be a key`);
-    const key = this.draft.textOf(given);
+    const key = this.#keyOf(given);
     if (!this.scope.all) this.#mayTouch(key, value);
     const copy = copyIn(value, this, key);
     this.own();
@@ -153,7 +153,7 @@ class DraftNode extends Lens {
   override deleteProperty(_target: Container, given: string | symbol): boolean {
     if (this.#root.ended) return super.deleteProperty(_target, given);
     if (typeof given === 'symbol') return true;
-    const key = this.draft.textOf(given);
+    const key = this.#keyOf(given);
     if (!this.scope.all) this.#mayTouch(key, undefined);
     if (!Object.hasOwn(this.value, key)) return true;
     this.own();
@@ -176,7 +176,16 @@ class DraftNode extends Lens {
   }
 
   #named(key: string | symbol): string | symbol {
-    return typeof key === 'string' ? this.draft.textOf(key) : key;
+    return typeof key === 'string' ? this.#keyOf(key) : key;
+  }
+
+  /**
+   * The key in the form of the state. A key that the state has in another form keeps it: an earlier
+   * version of the domain may have taken texts exactly.
+   */
+  #keyOf(given: string): string {
+    const key = this.draft.textOf(given);
+    return key !== given && Object.hasOwn(this.value, given) ? given : key;
   }
 
   #mayTouch(key: string, value: unknown): void {

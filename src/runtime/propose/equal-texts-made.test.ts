@@ -176,6 +176,23 @@ describe('the state', () => {
     expect(upgraded.patches).toEqual([{ op: 'replace', path: `/people/${COMPOSED}/name`, value: COMPOSED }]);
   });
 
+  test('of an earlier version with exact texts stays within reach', async () => {
+    const { domain, store, mail, find, does } = await opened('exact');
+    await does('drop', { a: COMPOSED, b: '' });
+    await does('add', { a: FIRST, b: MARK });
+    const { texts: _, ...declared } = domain.declared as any;
+    const next = defineDomain({ ...declared, version: '2' }) as typeof domain;
+    const trajectory = await runtimeOver(store, [domain, next], { tools: [mail, find] }).open('t');
+    await trajectory.upgrade(next, { writ, reason: 'test' });
+    const upgraded = await runtimeOver(store, [next], { tools: [mail, find] }).open('t');
+    const again = (action: string) =>
+      upgraded.propose({ action, role: 'clerk', args: { a: FIRST, b: MARK }, writ } as never);
+    expect((await again('rename')).ruling).toBe('committed');
+    expect(people(upgraded)).toEqual({ [SPLIT]: { name: `${COMPOSED}!` } });
+    expect((await again('drop')).ruling).toBe('committed');
+    expect(people(upgraded)).toEqual({});
+  });
+
   test('keeps both forms in a domain with exact texts', async () => {
     const { does, trajectory } = await opened('exact');
     await does('add', { a: FIRST, b: MARK });

@@ -187,8 +187,8 @@ export class Proposals implements Proposer {
 
   /**
    * The ruling on an action and the calls that it declares. The calls are planned on the current
-   * state, and again if the state of the ruling declares others. So they are planned also if another
-   * process upgrades to a version whose action declares calls.
+   * state, and again if the state of the ruling declares others. So they are planned also if
+   * another process upgrades to a version whose action declares calls.
    */
   async #untilCallsRuled(
     gathered: GatheredProposal,

@@ -6,11 +6,11 @@ import { type EffectAnswer, EffectModel, type GeneratedWrite, generatedWrites } 
 import type { Bench } from '../suite.ts';
 import type { EffectLedger } from '../suite-types.ts';
 
-/** Runs per property; each run opens its own store. */
+/** The usual number of runs of a property; each run opens its own store. */
 const RUNS = 60;
 
 /** The store gives the same answers and holds the same rows as a plain model, for any writes. */
-export function effectModelLaws({ law, newPlace, openAt, openNew }: Bench<EffectLedger>): void {
+export function effectModelLaws({ law, newPlace, openAt, openNew, runs }: Bench<EffectLedger>): void {
   law('any interleaving of effect writes gives the result of a plain model', async () => {
     const run = async (writes: readonly GeneratedWrite[]): Promise<void> => {
       const store = await openNew();
@@ -19,7 +19,7 @@ export function effectModelLaws({ law, newPlace, openAt, openNew }: Bench<Effect
       await expectSameContent(store, model);
       await store.close();
     };
-    await fc.assert(fc.asyncProperty(generatedWrites, run), { numRuns: RUNS });
+    await fc.assert(fc.asyncProperty(generatedWrites, run), { numRuns: runs(RUNS) });
   });
 
   law('handles that alternate leases give the result of a plain effect model', async () => {
@@ -37,7 +37,7 @@ export function effectModelLaws({ law, newPlace, openAt, openNew }: Bench<Effect
       }
     };
     const parts = fc.array(generatedWrites, { minLength: 2, maxLength: 4 });
-    await fc.assert(fc.asyncProperty(parts, run), { numRuns: RUNS / 4 });
+    await fc.assert(fc.asyncProperty(parts, run), { numRuns: runs(RUNS / 4) });
   });
 }
 

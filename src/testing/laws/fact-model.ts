@@ -18,13 +18,13 @@ import { day } from '../fact-rows.ts';
 import type { Bench } from '../suite.ts';
 import type { FactLedger } from '../suite-types.ts';
 
-/** Runs per property; each run opens its own store. */
+/** The usual number of runs of a property; each run opens its own store. */
 const RUNS = 25;
 
 type Restriction = Exclude<keyof FactQuery, 'space'>;
 
 /** The store gives the same answers and holds the same facts as a plain model, for any changes. */
-export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
+export function factModelLaws({ law, newPlace, openAt, openNew, runs }: Bench<FactLedger>): void {
   law('any history of changes gives the result of a plain model of facts', async () => {
     const run = async (batches: readonly GeneratedBatch[], queries: readonly FactQuery[]): Promise<void> => {
       const store = await openNew();
@@ -38,7 +38,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
       await expectSameContent(store, model);
       await store.close();
     };
-    await fc.assert(fc.asyncProperty(generatedBatches, generatedQueries, run), { numRuns: RUNS });
+    await fc.assert(fc.asyncProperty(generatedBatches, generatedQueries, run), { numRuns: runs(RUNS) });
   });
 
   law('any combination of restrictions returns the same rows as filters', async () => {
@@ -82,7 +82,7 @@ export function factModelLaws({ law, newPlace, openAt, openNew }: Bench<FactLedg
       }
     };
     const parts = fc.array(generatedBatches, { minLength: 2, maxLength: 4 });
-    await fc.assert(fc.asyncProperty(parts, run), { numRuns: RUNS / 5 });
+    await fc.assert(fc.asyncProperty(parts, run), { numRuns: runs(RUNS / 5) });
   });
 }
 

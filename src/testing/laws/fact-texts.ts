@@ -31,7 +31,7 @@ const generatedTexts = fc.array(
  * A full-text search returns the rows that a ranking of all texts returns, restricted by the query
  * and in the same order.
  */
-export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedger>): void {
+export function factTextLaws({ law, newPlace, openAt, openNew, runs }: Bench<FactLedger>): void {
   law('any history of changes is ranked by words as a plain ranking does', async () => {
     await fc.assert(
       fc.asyncProperty(generatedBatches, generatedQueries, generatedTexts, async (batches, queries, texts) => {
@@ -47,7 +47,7 @@ export function factTextLaws({ law, newPlace, openAt, openNew }: Bench<FactLedge
         await expectRanked(store, model, asked);
         await store.close();
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 

@@ -16,7 +16,7 @@ const DIMENSIONS = 5;
 const RUNS = 12;
 
 /** A vector search returns the nearest facts, restricted by the query. */
-export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
+export function factVectorLaws({ law, openNew, runs }: Bench<FactLedger>): void {
   law('a vector query returns the nearest facts within its restrictions', async () => {
     const store = await openNew();
     await say(store, 40);
@@ -72,7 +72,7 @@ export function factVectorLaws({ law, openNew }: Bench<FactLedger>): void {
         }
         await store.close();
       }),
-      { numRuns: RUNS },
+      { numRuns: runs(RUNS) },
     );
   });
 

@@ -5,11 +5,11 @@ import { type GeneratedCall, generatedCalls, StoreModel } from '../store-model.t
 import type { Bench } from '../suite.ts';
 import { conflictAt } from './answers.ts';
 
-/** Runs per property; each run opens its own store. */
+/** The usual number of runs of a property; each run opens its own store. */
 const RUNS = 60;
 
 /** The store gives the same answers and holds the same rows as a plain model, for any calls. */
-export function modelLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>): void {
+export function modelLaws({ law, newPlace, openAt, openNew, runs }: Bench<LedgerStore>): void {
   law('any interleaving of batches gives the result of a plain model', async () => {
     const run = async (calls: readonly GeneratedCall[]): Promise<void> => {
       const store = await openNew();
@@ -18,7 +18,7 @@ export function modelLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>
       await expectSameContent(store, model);
       await store.close();
     };
-    await fc.assert(fc.asyncProperty(generatedCalls, run), { numRuns: RUNS });
+    await fc.assert(fc.asyncProperty(generatedCalls, run), { numRuns: runs(RUNS) });
   });
 
   law('a store reopened between batches gives the result of a plain model', async () => {
@@ -35,7 +35,7 @@ export function modelLaws({ law, newPlace, openAt, openNew }: Bench<LedgerStore>
       await store.close();
     };
     const parts = fc.array(generatedCalls, { minLength: 2, maxLength: 4 });
-    await fc.assert(fc.asyncProperty(parts, run), { numRuns: RUNS / 4 });
+    await fc.assert(fc.asyncProperty(parts, run), { numRuns: runs(RUNS / 4) });
   });
 }
 

@@ -6,7 +6,7 @@ import type { Bench } from '../suite.ts';
 import type { SharedEffectLedger } from '../suite-types.ts';
 import { isFenced, joined, until } from './sharing.ts';
 
-/** Runs per property; each run opens its own store. */
+/** The usual number of runs of a property; each run opens its own store. */
 const RUNS = 40;
 /** The length of a lease that the test lets expire. */
 const LAPSE_MS = 5;
@@ -53,7 +53,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const steps = fc.array(step, { maxLength: 30, size: '+1' });
 
 /** For any actions of three members, all derive the live work that a plain model has. */
-export function sharedModelLaws({ law, newPlace, openAt, openNew }: Bench<SharedEffectLedger>): void {
+export function sharedModelLaws({ law, newPlace, openAt, openNew, runs }: Bench<SharedEffectLedger>): void {
   law('for any events and ends, all members derive a plain model’s live work', async () => {
     const run = async (each: readonly Step[]): Promise<void> => {
       const store = await openNew();
@@ -63,7 +63,7 @@ export function sharedModelLaws({ law, newPlace, openAt, openNew }: Bench<Shared
         await store.close();
       }
     };
-    await fc.assert(fc.asyncProperty(steps, run), { numRuns: RUNS });
+    await fc.assert(fc.asyncProperty(steps, run), { numRuns: runs(RUNS) });
   });
 
   law('the same where each has a handle of its own, which it may lose', async () => {
@@ -80,7 +80,7 @@ export function sharedModelLaws({ law, newPlace, openAt, openNew }: Bench<Shared
         for (const store of opened) await store.close();
       }
     };
-    await fc.assert(fc.asyncProperty(steps, run), { numRuns: RUNS / 2 });
+    await fc.assert(fc.asyncProperty(steps, run), { numRuns: runs(RUNS / 2) });
   });
 }
 

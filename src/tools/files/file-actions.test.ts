@@ -527,7 +527,7 @@ describe('an effect that was executed immediately', () => {
   });
 });
 
-/** Which file it is, as earlier versions have written it. */
+/** The id of a file, as earlier versions wrote it. */
 function shortOf(id: string): string {
   return id.split(':').slice(0, 2).join(':');
 }

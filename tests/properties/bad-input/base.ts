@@ -4,6 +4,7 @@ import { exempt, PORT, takes } from './table.ts';
 
 export const BASE: Readonly<Record<string, Case | Exempt>> = {
   checkArgument: exempt('makes these errors'),
+  deepFreeze: exempt('freezes data of the package'),
   'new GenerationalMap': takes((size) => new base.GenerationalMap(size), [3]),
   'GenerationalMap.get': takes((key) => new base.GenerationalMap(3).get(key), ['a']),
   'GenerationalMap.set': takes((key, value) => new base.GenerationalMap(3).set(key, value), ['a', 1]),

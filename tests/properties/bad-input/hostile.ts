@@ -90,6 +90,8 @@ const INSIDE = HOSTILE.filter(([name]) =>
 const DEPTH = 3;
 
 export interface Mutant {
+  /** The path of the replaced value. */
+  readonly place: string;
   readonly what: string;
   /** Made of a value of the same form as the one that the mutants were listed for. */
   readonly make: (valid: any) => unknown;
@@ -103,14 +105,19 @@ export interface Mutant {
 export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string) => boolean, depth = 0): Mutant[] {
   if (isTrusted(path) || isCode(valid)) return [];
   const whole = isDomain(valid);
-  const instead = (depth === 0 ? HOSTILE : INSIDE).map(([what, make]) => ({ what: `${path}: ${what}`, make }));
+  const instead = (depth === 0 ? HOSTILE : INSIDE).map(([what, make]) => ({
+    place: path,
+    what: `${path}: ${what}`,
+    make,
+  }));
   if (whole || !isPlain(valid) || depth === DEPTH) return instead;
   const list = Array.isArray(valid);
   const copy = (of: any): any => (list ? [...of] : { ...of });
   const members = Object.keys(valid).slice(0, list ? 1 : undefined);
   const inside = members.flatMap((name): Mutant[] => {
-    const place = `${path}.${name}`;
-    const changed = mutantsOf((valid as any)[name], place, isTrusted, depth + 1).map(({ what, make }) => ({
+    const at = `${path}.${name}`;
+    const changed = mutantsOf((valid as any)[name], at, isTrusted, depth + 1).map(({ place, what, make }) => ({
+      place,
       what,
       make: (of: any) => Object.assign(copy(of), { [name]: make(of[name]) }),
     }));
@@ -124,12 +131,12 @@ export function mutantsOf(valid: unknown, path: string, isTrusted: (path: string
     const unreadable = (of: any): unknown => Object.defineProperty(copy(of), name, { get: refuse, enumerable: true });
     return [
       ...changed,
-      { what: `${place}: missing`, make: without },
-      { what: `${place}: can’t be read`, make: unreadable },
+      { place: at, what: `${at}: missing`, make: without },
+      { place: at, what: `${at}: can’t be read`, make: unreadable },
     ];
   });
   const more = (of: any): unknown => (list ? [...of, undefined] : { ...of, xyzzy: 1 });
-  return [...instead, ...inside, { what: `${path}: one more`, make: more }];
+  return [...instead, ...inside, { place: path, what: `${path}: one more`, make: more }];
 }
 
 function isPlain(value: unknown): value is object {

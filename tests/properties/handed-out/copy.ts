@@ -1,4 +1,4 @@
-/** What a caller keeps of a value that was handed out: its text, and a copy to go on with. */
+/** The text of a value that was handed out, and a copy to go on with. */
 import { isHandle, isMarked, isOpaque } from './opaque.ts';
 
 /** A text with everything that a value says. Equal values have equal texts. */

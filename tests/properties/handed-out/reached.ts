@@ -1,4 +1,4 @@
-/** Which calls and callbacks of the public surface a run has not reached. */
+/** The calls and callbacks of the public surface that a run has not reached. */
 import * as agents from '../../../src/public/agents.ts';
 import * as audit from '../../../src/public/audit.ts';
 import * as effects from '../../../src/public/effects.ts';

@@ -31,7 +31,7 @@ export const plans: fc.Arbitrary<Plan> = fc.record({
   order: fc.shuffledSubarray([...CHAPTERS], { minLength: CHAPTERS.length }),
 });
 
-/** What a run leaves in the store, and the faults that the last checks find. */
+/** The content of the store after a run, and the faults that the last checks find. */
 export interface Remains {
   readonly rows: readonly (readonly unknown[])[];
   readonly states: readonly unknown[];

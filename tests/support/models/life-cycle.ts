@@ -79,18 +79,22 @@ interface Node {
 /**
  * Walks the life cycle of a domain's subject (Agentic Redux §2.3). The kernel itself computes every
  * state that proposals lead to, approvals included, breadth first. Stops at the first step that
- * `allowed` forbids, which is then one of the shortest.
+ * `allowed` forbids, which is then one of the shortest. `ofLast` chooses the states from which the
+ * last steps are tried. Most states are there.
  */
-export function walk<State>(life: LifeCycle<State>): Walk<State> {
+export function walk<State>(
+  life: LifeCycle<State>,
+  ofLast: (nodes: readonly Node[]) => readonly Node[] = (nodes) => nodes,
+): Walk<State> {
   const committed: Record<string, number> = {};
   const stopped: Record<string, number> = {};
   let transitions = 0;
   const first: Node = { state: copyJson(life.initial, WORLD_LIMITS), at: life.at };
   const seen = new Set([keyOf(first)]);
-  let layer = [first];
+  let layer: readonly Node[] = [first];
   for (let depth = 0; depth < life.depth && layer.length > 0; depth++) {
     const next: Node[] = [];
-    for (const node of layer) {
+    for (const node of depth === life.depth - 1 ? ofLast(layer) : layer) {
       for (const { step, state } of stepsFrom(life, node, stopped)) {
         transitions++;
         committed[step.action] = (committed[step.action] ?? 0) + 1;

@@ -21,7 +21,7 @@ export interface Skew {
    * invariant.
    */
   readonly withKernel: readonly (readonly string[])[];
-  /** Which invariants the kernel's states break. */
+  /** The invariants that the kernel's states break. */
   readonly broken: readonly string[];
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { isFirstRun } from './first-runs.ts';
 
 const main = join(import.meta.dirname, '../../../src/cli/main.ts');
 const experimentsMain = join(import.meta.dirname, '../../../experiments/cli/main.ts');
@@ -62,16 +63,20 @@ const PROGRESS = /^[a-z ]+: \d+(\/\d+ \(\d+ %\))?(, \d+\/s)?\n/gm;
 const withoutProgress = (ended: Ended): Ended => ({ ...ended, err: ended.err.replace(PROGRESS, '') });
 
 /**
- * Runs the command to its end. On its first use in a test file, each command runs in a separate
- * process. After that, an idle process that has already loaded the command receives the arguments.
- * Loading takes longer than most commands. A module that a command receives is loaded once, so a
- * changed module needs another name.
+ * Runs the command to its end. On its first use in a run of the tests, each command runs in a
+ * separate process. After that, `runLoaded` runs it.
  */
 export function runCommand(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
-  const name = nameOf(args);
-  if (ran.has(name)) return told(lineOf(folder, store, args));
-  ran.add(name);
-  return runProcess(folder, store, ...args);
+  return isFirstRun(nameOf(args)) ? runProcess(folder, store, ...args) : runLoaded(folder, store, ...args);
+}
+
+/**
+ * Runs the command to its end, in an idle process that has already loaded it. Loading takes longer
+ * than most commands. A module that a command receives is loaded once, so a changed module needs
+ * another name.
+ */
+export function runLoaded(folder: string, store: string | undefined, ...args: readonly string[]): Promise<Ended> {
+  return told(lineOf(folder, store, args));
 }
 
 /** Help is one command, for any topic. */
@@ -81,7 +86,6 @@ function nameOf(args: readonly string[]): string {
   return FAMILIES.includes(command) || command === EXPERIMENTS_COMMAND ? `${command} ${second}` : command;
 }
 
-const ran = new Set<string>();
 const waiting: { readonly done: (ended: Ended) => void; readonly fail: (error: Error) => void }[] = [];
 let commander: ChildProcess | undefined;
 

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { deepFreeze, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type Claim, EffectError, type PlannedCalls, type StagedCall, type Tool } from '#effects';
 import type { ActionName, ArgsOf, Cost, Domain, InputCall, IsUntyped, RoleFor } from '#kernel';
@@ -164,7 +164,10 @@ export class Branch {
    * repeated.
    */
   stage(at: object, { input, reported, ...call }: StagedCall): void {
-    this.#heldCalls.push({ at, call: Object.freeze({ ...call, input: frozen(input), reported: frozen(reported) }) });
+    this.#heldCalls.push({
+      at,
+      call: Object.freeze({ ...call, input: deepFreeze(input), reported: deepFreeze(reported) }),
+    });
   }
 
   /** The staged writes at a sink so far, in call order, including its parents'. */
@@ -230,11 +233,5 @@ export class Branch {
 }
 
 function shown({ tool, input }: PlannedCalls[number]): PlannedCalls[number] {
-  return Object.freeze({ tool, input: frozen(copyJson(input)) });
-}
-
-function frozen(value: Json): Json {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const inner of Object.values(value)) frozen(inner);
-  return Object.freeze(value);
+  return Object.freeze({ tool, input: deepFreeze(copyJson(input)) });
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CommitResult } from '#ledger';
+import { cases } from '../../../../tests/support/cases.ts';
 import { type Loss, Relay, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { keyOf, loggedOf, writeOf } from '../../../testing/effect-rows.ts';
 import { effectStoreSuite } from '../../../testing/effect-store-suite.ts';
@@ -18,7 +19,7 @@ withPostgres('effects', (postgres) => {
   });
   afterAll(() => relay.stop());
 
-  const suite = { name: 'postgres', open: (place: string) => openPostgres({ url: postgres.url(place) }) };
+  const suite = { name: 'postgres', open: (place: string) => openPostgres({ url: postgres.url(place) }), runs: cases };
   effectStoreSuite(suite);
   sharedEffectStoreSuite(suite);
 

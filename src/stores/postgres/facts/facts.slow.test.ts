@@ -2,6 +2,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FactWrite } from '#ledger';
 import { OPEN_START } from '#memory';
+import { cases } from '../../../../tests/support/cases.ts';
 import { type Loss, Relay, untilOneWaits, untilWait, withPostgres } from '../../../../tests/support/postgres/index.ts';
 import { roundTripsOf } from '../../../../tests/support/postgres/round-trips.ts';
 import { loggedOf, writeOf } from '../../../testing/effect-rows.ts';
@@ -25,7 +26,11 @@ withPostgres('facts', (postgres) => {
   });
   afterAll(() => relay.stop());
 
-  factStoreSuite({ name: 'postgres', open: (place: string) => openPostgres({ url: postgres.url(place) }) });
+  factStoreSuite({
+    name: 'postgres',
+    open: (place: string) => openPostgres({ url: postgres.url(place) }),
+    runs: cases,
+  });
 
   const openFour = (url: string): Promise<PostgresStore[]> =>
     Promise.all(Array.from({ length: 4 }, () => openPostgres({ url })));

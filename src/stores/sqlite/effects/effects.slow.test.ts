@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test, vi } from 'vitest';
+import { cases } from '../../../../tests/support/cases.ts';
 import { keyOf, loggedOf, writeOf } from '../../../testing/effect-rows.ts';
 import { effectStoreSuite } from '../../../testing/effect-store-suite.ts';
 import { interceptSql, sqliteError } from '../../../testing/intercept.ts';
@@ -12,7 +13,7 @@ import { openSqlite } from '../open.ts';
 const folder = mkdtempSync(join(tmpdir(), 'assize-effects-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-effectStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }) });
+effectStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }), runs: cases });
 
 const WRITTEN = { status: 'written' };
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test, vi } from 'vitest';
+import { cases } from '../../../../tests/support/cases.ts';
 import { exportFacts } from '../../../testing/fact-model.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow, namesOf } from '../../../testing/fact-rows.ts';
 import { factStoreSuite } from '../../../testing/fact-store-suite.ts';
@@ -13,7 +14,7 @@ import { openSqlite } from '../open.ts';
 const folder = mkdtempSync(join(tmpdir(), 'assize-facts-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-factStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }) });
+factStoreSuite({ name: 'sqlite', open: (place) => openSqlite({ path: join(folder, `${place}.db`) }), runs: cases });
 const COMMITTED = { status: 'committed' };
 const BOB = { ...ALICE, subject: 'bob' };
 

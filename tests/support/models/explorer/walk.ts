@@ -21,7 +21,7 @@ export interface Walked<World> {
   readonly partsOf: (world: World) => readonly object[];
   /** `numberOf`: the number of a nested part. Parts with equal texts have the same number. */
   readonly textOf: (part: object, numberOf: (part: object) => number) => string;
-  /** How much of each kind may go wrong yet. No step makes it more. */
+  /** The number of faults left, by kind. No step raises it. */
   readonly budgetOf: (world: World) => readonly number[];
   /** `way`: the path to the world, for the report of a fault. @throws Broken */
   readonly next: (world: World, way: () => readonly string[]) => readonly Move<World>[];

@@ -37,11 +37,11 @@ export interface Plan {
   readonly epoch?: 'late';
   /** It begins anew so often where it was stale. */
   readonly retries?: number;
-  /** Which process it is begun in, as long as that is there. */
+  /** The process in which it begins, as long as that process runs. */
   readonly by?: number;
 }
 
-/** How much may go wrong in all. */
+/** The number of faults in all, by kind. */
 export interface Trouble {
   /** Processes that end, with all that they have in memory. */
   readonly crashes: number;
