@@ -145,9 +145,9 @@ test('approve --args commits the amended arguments, and log and show name both',
     err: expect.stringContaining('type_mismatch'),
   });
   const done = await json(...typed, '{"value":{"note":"short"}}');
-  expect(done).toMatchObject({ ruling: 'committed', resolves: id });
-  const { log } = await json('log', 't');
   const difference = [{ op: 'replace', path: '/args/value/note', value: 'short' }];
+  expect(done).toMatchObject({ ruling: 'committed', resolves: id, amended: difference });
+  const { log } = await json('log', 't');
   expect(log.at(-1)).toMatchObject({ counselor: 'dr-a', amended: difference, detail: 'amended /args/value/note' });
   expect((await assize('log', 't')).out).toContain('as dr-a: amended /args/value/note');
   const { payload } = await json('show', done.entry_id);

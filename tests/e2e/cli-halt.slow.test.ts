@@ -59,8 +59,19 @@ test('halt and resume one trajectory, with its children, in text and JSON', asyn
     /assize\.halt +committed +halted by operator: the agents pay twice\n$/,
   );
   expect((await assize('log', 'c')).out).toMatch(/halted by operator, in t: the agents pay twice\n$/);
+  expect((await assize('pending', 't')).out).toMatch(
+    /^Halted, no approval counts: t, by operator since \S+: the agents pay twice\nNo decision is pending\.\n$/,
+  );
+  expect(await json(0, 'pending')).toMatchObject({
+    pending: [],
+    halted: [
+      { trajectory_id: 't', principal: 'operator' },
+      { trajectory_id: 'c', principal: 'operator' },
+    ],
+  });
   expect((await assize('verify', '--deep')).code).toBe(0);
   expect(await json(0, 'resume', 't', ...why)).toMatchObject({ trajectories: [{ outcome: 'resumed', seq: 3 }] });
+  expect(await json(0, 'pending')).toMatchObject({ halted: [] });
   expect((await assize('resume', 't', ...why)).err).toMatch(/t is not halted\. Nothing needs to be resumed\./);
 });
 

@@ -83,7 +83,8 @@ const built = (path: string): string => path.replace(/\.ts$/, '.js');
 /** Writes the files that all copies need and share. */
 function makeParts(): void {
   const properties = Object.keys(PROPERTIES).map((by) => `tests/properties/${by}.test.ts`);
-  const needed = globSync([`src/{${FLOORS}}/**/*.ts`, 'tests/support/**/*.ts'], { cwd: root });
+  const shared = ['tests/support/**/*.ts', 'tests/properties/mixed-schedules.ts'];
+  const needed = globSync([`src/{${FLOORS}}/**/*.ts`, ...shared], { cwd: root });
   for (const path of [...needed.filter((each) => !each.endsWith('.test.ts')), ...properties]) {
     parts.push(built(path));
     mkdirSync(dirname(join(folder, PARTS, path)), { recursive: true });
@@ -94,10 +95,11 @@ function makeParts(): void {
 /** Of files that are never changed: each is there once, and has a name in every copy. */
 function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[], mutant?: Mutant): void {
   const home = join(folder, name);
-  const mutated = mutant && built(`src/${mutant.file}`);
+  const faults = mutant === undefined ? [] : [mutant, ...(mutant.also === undefined ? [] : [mutant.also])];
+  const mutated = new Set(faults.map(({ file }) => built(`src/${file}`)));
   const properties = new Map(tried.map(({ by }) => [`tests/properties/${by}.test.js`, by]));
   for (const part of parts) {
-    if (part === mutated || (part.startsWith('tests/properties') && !properties.has(part))) continue;
+    if (mutated.has(part) || (part.endsWith('.test.js') && !properties.has(part))) continue;
     mkdirSync(dirname(join(home, part)), { recursive: true });
     linkSync(join(folder, PARTS, part), join(home, part));
   }
@@ -108,14 +110,17 @@ function copyTo(name: string, tried: readonly Pick<Mutant, 'by' | 'property'>[],
   const { imports } = JSON.parse(sourceOf('package.json')) as { imports: Record<string, string> };
   const named = Object.fromEntries(Object.entries(imports).map(([each, path]) => [each, built(path)]));
   writeFileSync(join(home, 'package.json'), JSON.stringify({ name, type: 'module', imports: named }));
-  if (mutant !== undefined) writeFileSync(join(home, mutated as string), programOf(planted(mutant)));
+  for (const fault of faults) {
+    const source = planted(mutant?.fault as string, fault);
+    writeFileSync(join(home, built(`src/${fault.file}`)), programOf(source));
+  }
 }
 
 /**
  * Far more time than the copies take. A run past the deadline has a mutant that does not end, and
  * its report is missing.
  */
-const DEADLINE_MS = 240_000;
+const DEADLINE_MS = 480_000;
 
 /**
  * Runs every copy's properties in one child, with an environment separate from this one. No other

@@ -8,7 +8,7 @@ export const root = resolve(import.meta.dirname, '../..');
 export const sourceOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 /** The source with the fault in it. */
-export function planted({ fault, file, changes }: Mutant): string {
+export function planted(fault: string, { file, changes }: Pick<Mutant, 'file' | 'changes'>): string {
   let text = sourceOf(`src/${file}`);
   for (const [from, to] of changes) {
     const count = text.split(from).length - 1;
@@ -27,6 +27,8 @@ export interface Mutant {
   readonly file: string;
   /** Strings of the source, each present once, and their replacements. */
   readonly changes: readonly (readonly [from: string, to: string])[];
+  /** Another file with a part of the fault, which would report the first part. */
+  readonly also?: Pick<Mutant, 'file' | 'changes'>;
   /** The file of properties, and the one of them that must find it, by how it begins. */
   readonly by: keyof typeof PROPERTIES;
   readonly property: string;
@@ -54,6 +56,7 @@ export const PROPERTIES = {
   upgrades: 100,
   overrides: 100,
   amendments: 200,
+  'mixed-schedules': 500,
 };
 
 export const MUTANTS: readonly Mutant[] = [
@@ -729,5 +732,96 @@ export const MUTANTS: readonly Mutant[] = [
     ],
     by: 'policy-calls',
     property: 'a table decides on calls',
+  },
+  {
+    fault: 'leaves the calls out of what a digest binds',
+    file: 'runtime/records/entry-payloads.ts',
+    changes: [['return contentHash(proposal);', 'return contentHash({ ...proposal, delta: proposal.delta.state });']],
+    also: {
+      file: 'ledger/rules/chain.ts',
+      changes: [
+        [
+          'contentHash(proposal) !== payload.digest',
+          'contentHash({ ...proposal, delta: proposal.delta.state }) !== payload.digest',
+        ],
+      ],
+    },
+    by: 'mixed-schedules',
+    property: 'a digest binds the calls',
+  },
+  {
+    fault: 'makes the calls of the first proposal after an amendment',
+    file: 'runtime/approve/amend.ts',
+    changes: [
+      ['return plannedCalls(world, intent, authority', 'return plannedCalls(world, waiting.intent, authority'],
+      [
+        'calls: plan?.calls ?? NO_CALLS',
+        'calls: plannedCalls(world, intent, own, waiting.inputs).map((one) => ({ ...one, isDeclared: true as const }))',
+      ],
+    ],
+    by: 'mixed-schedules',
+    property: 'Theorem 4: (vi)',
+  },
+  {
+    fault: 'lets proposals pass beside a reservation',
+    file: 'runtime/propose/propose.ts',
+    changes: [['writer.reservations.of(chain, domain);', 'writer.reservations.of(chain, domain) && [];']],
+    by: 'mixed-schedules',
+    property: 'Lemmas A.48, A.49',
+  },
+  {
+    fault: 'upgrades to a version whose rules the state breaks',
+    file: 'kernel/judge/upgrade.ts',
+    changes: [
+      ['  const [broken] = after.failing;', '  const [broken] = after.failing.slice(0, 0);'],
+      [
+        'vector: after.vector(),',
+        "vector: next.rules.map(({ id }) => ({ invariant_id: id, result: 'pass' as const })),",
+      ],
+    ],
+    by: 'mixed-schedules',
+    property: 'Theorems 1 and 1+',
+  },
+  {
+    fault: 'keeps open what an upgrade must close',
+    file: 'runtime/upgrade/upgrade.ts',
+    changes: [['return detail === undefined ? []', 'return detail !== undefined ? []']],
+    by: 'mixed-schedules',
+    property: 'an upgrade carries',
+  },
+  {
+    fault: 'forgets keys at an upgrade',
+    file: 'runtime/upgrade/upgrade.ts',
+    changes: [
+      [
+        'domain: next, world: judged.world }',
+        'domain: next, world: judged.world, requests: { addEntry() {}, seqOf: () => undefined } as never }',
+      ],
+    ],
+    by: 'mixed-schedules',
+    property: 'Lemmas A.48, A.49',
+  },
+  {
+    fault: 'forgets keys where a branch begins',
+    file: 'runtime/writer/source-rulings.ts',
+    changes: [['if (seq === undefined) continue;', 'if (seq !== -1) continue;']],
+    by: 'mixed-schedules',
+    property: 'Lemmas A.48, A.49',
+  },
+  {
+    fault: 'lets proposals through on a halted trajectory',
+    file: 'runtime/writer/writer.ts',
+    changes: [
+      [
+        'if (halted !== undefined) throw haltedError(this.id, halted);',
+        'if (halted === null) throw haltedError(this.id, halted);',
+      ],
+    ],
+    also: {
+      file: 'ledger/entry/halt.ts',
+      changes: [['return isHalt(payload) || isRevocation(payload) || isSettlement(payload);', 'return true;']],
+    },
+    by: 'mixed-schedules',
+    property: 'a halted trajectory takes no work',
   },
 ];

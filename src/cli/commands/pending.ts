@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
-import { approvalsOf, type EntryRow, isEffectPending, type PendingPayload, pendingEffectOf, Replayer } from '#ledger';
+import { approvalsOf, type EntryRow, type Halt, isEffectPending, type PendingPayload, pendingEffectOf, Replayer } from '#ledger';
 import { systemClock } from '#oracle';
 import { isExpired } from '#runtime';
 import type { Store } from '#stores';
@@ -14,7 +14,7 @@ import { toolCalls } from '../render/tool-calls.ts';
 import { headOf, shortId } from '../store/entries.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
-import { dim, line } from '../terminal/printable.ts';
+import { dim, line, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
   readonly channel?: string;
@@ -35,7 +35,7 @@ export function pending(program: Command): void {
     .action(
       inSession((session, { channel }: Options, trajectory?: string) =>
         session.withStore('readonly', async (store) => {
-          const all = await openPendings(session, store, trajectory);
+          const { open: all, halted } = await openPendings(session, store, trajectory);
           const asked = channel === undefined ? all : all.filter(({ payload }) => payload.channel === channel);
           session.progress.end();
           const now = systemClock.now();
@@ -45,8 +45,12 @@ export function pending(program: Command): void {
             session.out.document({
               pending: await Promise.all(open.map((each) => described(store, each))),
               expired: expired.map(({ id, payload: { trajectory_id, expires } }) => ({ id, trajectory_id, expires })),
+              halted,
             });
-          else await print(session, store, open, expired);
+          else {
+            printHalted(session.out, halted);
+            await print(session, store, open, expired);
+          }
           return EXIT.ok;
         }),
       ),
@@ -63,13 +67,18 @@ async function openPendings(session: Session, store: Store, trajectory: string |
     watchedStore(store, session.interruption, (done) => session.progress.report('replaying entries', done, total)),
   );
   const open: Open[] = [];
+  const halted: Halted[] = [];
   for (const { trajectory_id } of chosen) {
     const { chain, fold } = await replayer.replay(trajectory_id);
+    if (chain.halted !== undefined) halted.push({ trajectory_id, ...chain.halted });
     for (const [id, payload] of chain.open)
       open.push({ id, payload, state: fold.state as Json, questions: await questionsIn(payload, replayer.values) });
   }
-  return open;
+  return { open, halted };
 }
+
+/** A halted trajectory, where only rejections count. */
+type Halted = Halt & { readonly trajectory_id: string };
 
 /** A pending proposal, with the current state of its trajectory. */
 interface Open {
@@ -108,6 +117,13 @@ async function described(store: Store, { id, payload, questions }: Open) {
     ...(questions === 'erased' ? { questions: null } : questions.length > 0 ? { questions } : {}),
     ...(expires === undefined ? {} : { expires }),
   };
+}
+
+function printHalted(out: Session['out'], halted: readonly Halted[]): void {
+  for (const { trajectory_id, principal, at, reason } of halted)
+    out.line(
+      line`${yellow('Halted')}, no approval counts: ${trajectory_id}, by ${principal} since ${shortTime(at)}: ${reason}`,
+    );
 }
 
 /** An expired proposal waits for no decision: the next proposal or decision records its end. */

@@ -6,6 +6,7 @@ import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import type { OpeningOptions } from '../files/options.ts';
 import { hasEnded } from '../render/effects-text.ts';
+import { amendmentText } from '../render/summary.ts';
 import { anchorsPath } from '../store/anchors.ts';
 import { findEntry, readable, shortId } from '../store/entries.ts';
 import { openAssize, readingAssize } from '../store/runtime.ts';
@@ -138,6 +139,8 @@ function say({ json, out }: Session, pending: EntryRow, ruling: Ruling, done: Ef
       : ruling.ruling === 'escalated'
         ? { approvals: ruling.approvals, approved_by: ruling.approvedBy }
         : {};
+  const payload = readable(ruling.entry)?.payload;
+  const commit = payload?.kind === 'commit' ? payload : undefined;
   if (json)
     out.document({
       ruling: ruling.ruling,
@@ -146,10 +149,13 @@ function say({ json, out }: Session, pending: EntryRow, ruling: Ruling, done: Ef
       seq,
       entry_id: id,
       ...why,
+      ...(commit?.amended === undefined ? {} : { amended: commit.amended.difference }),
       ...described(done),
     });
   else if (ruling.ruling === 'committed') {
-    out.line(line`${green('committed')} as ${shortId(id)}, ${trajectory_id} seq ${seq}`);
+    const amended = commit && amendmentText(commit);
+    const how = amended === undefined ? '' : `, ${amended}`;
+    out.line(line`${green('committed')} as ${shortId(id)}, ${trajectory_id} seq ${seq}${how}`);
     if (done !== undefined) sayEffects(out, done);
   } else if (ruling.ruling === 'escalated') sayStep(out, ruling);
   else out.line(line`${red('rejected')} as ${shortId(id)}, ${trajectory_id} seq ${seq}: ${ruling.detail}`);

@@ -84,7 +84,7 @@ function ruledOf(
       return {
         ruling: 'committed',
         ...actionOf(payload.action),
-        ...optional({ detail: builtInOf(payload) ?? amendmentOf(payload), amended: payload.amended?.difference }),
+        ...optional({ detail: builtInOf(payload) ?? amendmentText(payload), amended: payload.amended?.difference }),
         ...resolutionOf(payload),
         ...overriddenBy(payload),
       };
@@ -136,7 +136,7 @@ function builtInOf(payload: Extract<Payload, { kind: 'commit' }>): string | unde
 }
 
 /** `amended /args/amount`. Sensitive arguments show no paths. */
-function amendmentOf({ amended }: Extract<Payload, { kind: 'commit' }>): string | undefined {
+export function amendmentText({ amended }: Extract<Payload, { kind: 'commit' }>): string | undefined {
   if (amended === undefined) return undefined;
   const { difference } = amended;
   const paths = Array.isArray(difference) ? (difference as readonly Partial<Patch>[]).map(({ path = '' }) => path) : [];

@@ -99,9 +99,9 @@ export class Upgrades {
       const isSame = this.#open().every(([id], i) => waiting[i]?.id === id) && this.#open().length === waiting.length;
       if (!isSame || this.#resolutions.expired() !== undefined) return undefined;
       if (parts.chain.answered !== undefined) throw concluded(writer.id, parts.chain.answered);
+      writer.refuseIfHalted();
       // Another upgrade may have been committed while this one was planned.
       requireVersion(writer, request);
-      writer.refuseIfHalted();
       return writer.runRuling(() => this.#rule(request, by, waiting));
     };
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import type { EntryRow } from '#ledger';
 import type { Ruling, Trajectory } from '#runtime';
@@ -8,6 +9,8 @@ import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runt
 // An answer without an entry, while another caller reads the memory again.
 
 const worker = writFor('agent');
+const [lost, stolen] = [writFor('lost'), writFor('stolen')];
+const office = writFor('security', { actions: ['assize.revoke'], scopes: ['writ:**'] });
 const doctor = { principal: 'dr-who', method: 'desk' };
 const ask = () => intent('ask', { amount: 1 }, worker);
 
@@ -40,7 +43,10 @@ class SlowHead extends FaultyStore {
 beforeEach(async () => {
   const below = new MemoryStore();
   store = new SlowHead(below);
-  trajectory = (await runtimeOver(store, [desk]).create(desk, { trajectoryId: 't', writs: [worker] })) as never;
+  trajectory = (await runtimeOver(store, [desk]).create(desk, {
+    trajectoryId: 't',
+    writs: [worker, lost, stolen, office],
+  })) as never;
   other = (await runtimeOver(below, [desk]).open('t')) as never;
 });
 
@@ -70,6 +76,23 @@ test('a proposal is not frozen by what another process has decided', async () =>
   await other.approvals.reject(pending, { ...doctor, reason: 'no' });
   const proposed = await meanwhile(() => trajectory.propose(intent('add', { by: 1 }, worker)));
   expect(proposed).toMatchObject({ ruling: 'committed' });
+});
+
+test('a proposal is not frozen while own entries on old memory are in flight', async () => {
+  const pending = pendingOf(await trajectory.propose(ask()));
+  await other.approvals.reject(pending, { ...doctor, reason: 'no' });
+  const held = store.hold();
+  const proposed = trajectory.propose(intent('add', { by: 1 }, worker));
+  await held;
+  const commits = Promise.withResolvers<void>();
+  store.before = () => commits.promise;
+  const revoked = [lost, stolen].map((writ) => trajectory.writs.revoke({ writ, by: office, reason: 'r' }));
+  await setImmediate();
+  store.release();
+  await setImmediate();
+  commits.resolve();
+  expect(await proposed).toMatchObject({ ruling: 'committed' });
+  for (const { ruling } of await Promise.all(revoked)) expect(ruling).toMatchObject({ ruling: 'committed' });
 });
 
 test('a repeated key gets what another process has decided', async () => {

@@ -26,6 +26,7 @@ function writerThat(commits: readonly unknown[] = [], behind: readonly boolean[]
       writer.stale = true;
       return true;
     },
+    isAppendError: () => false,
     commit: async ({ answer }: { answer: unknown }) => {
       log.push('commit');
       const end = ends.shift();

@@ -68,8 +68,9 @@ export async function untilCommitted<Answer>(
         continue;
       }
     } catch (error) {
+      if (!isAssizeError(error) || writer.isAppendError(error)) throw error;
       // An error is not recorded, so no append would show that it was based on stale memory.
-      if (!isAssizeError(error) || !(await writer.isBehind(parts))) throw error;
+      if (!(await writer.isBehind(parts))) throw error;
       continue;
     }
     if (ruled === undefined) continue;

@@ -62,6 +62,8 @@ export class Writer {
   #reading: Instant = '';
   /** The store's time, after it refused an entry that no clock may delay. */
   #storeTime: Instant | undefined;
+  /** Errors that an append threw. No other state of memory would prevent them. */
+  readonly #appendErrors: WeakSet<object> = new WeakSet();
   /** Woken when a pending proposal may have been resolved, here or by another writer. */
   readonly decisionSignal: WakeSignal = new WakeSignal();
 
@@ -178,6 +180,20 @@ export class Writer {
    * first and everything must be prepared again.
    */
   async commit<Answer>(prepared: PreparedCommit<Answer>): Promise<Answer | undefined> {
+    try {
+      return await this.#commit(prepared);
+    } catch (error) {
+      if (typeof error === 'object' && error !== null) this.#appendErrors.add(error);
+      throw error;
+    }
+  }
+
+  /** Whether an append threw the error. So no state of memory explains it. */
+  isAppendError(error: object): boolean {
+    return this.#appendErrors.has(error);
+  }
+
+  async #commit<Answer>(prepared: PreparedCommit<Answer>): Promise<Answer | undefined> {
     const { rows, blobs, erasure, effects, facts, asked, clock, undelayed, answer } = prepared;
     const life = this.#generation;
     let result: Awaited<ReturnType<LedgerStore['commit']>>;
@@ -346,10 +362,16 @@ export class Writer {
    * Same as `isBehind`, for an answer that depends on no entry: appends in flight are not awaited.
    */
   async isOvertaken(parts: TrajectoryState = this.parts): Promise<boolean> {
+    const before = this.parts;
+    const { head, seq } = before.chain;
     const there = await this.context.store.head(this.id);
-    const { head, seq } = this.parts.chain;
-    const behind = there !== undefined && (there.seq >= seq || (there.seq === seq - 1 && there.id !== head));
-    if (behind) this.#discard(this.#generation);
+    const { chain } = this.parts;
+    const isLater = there !== undefined && there.seq >= chain.seq;
+    const isOther = there !== undefined && there.seq === chain.seq - 1 && there.id !== chain.head;
+    const wasOther = there !== undefined && this.parts === before && there.seq === seq - 1 && there.id !== head;
+    if (isLater || isOther || wasOther) this.#discard(this.#generation);
+    // Memory has entries in flight that were added meanwhile. Their answers show whose entry it is.
+    else if (there !== undefined && there.seq >= seq && there.seq < chain.seq - 1) await this.flushed();
     return this.stale || this.parts !== parts;
   }
 

@@ -18,7 +18,7 @@ import type { EffectStore, Lease, LedgerStore, Membership, SharedEffectStore } f
 export class Steps {
   count = 0;
   isDead = false;
-  readonly #endAt: number;
+  #endAt: number;
   readonly #ended: () => void;
   /** Settles when the process has ended. */
   readonly ended: Promise<void>;
@@ -37,6 +37,11 @@ export class Steps {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     this.#ended = resolve;
+  }
+
+  /** Ends the process after this number of steps from now. Undefined: it lives. */
+  endAfter(steps: number | undefined): void {
+    this.#endAt = steps === undefined ? Number.POSITIVE_INFINITY : this.count + steps;
   }
 
   /** A process that has ended answers nothing any more. */

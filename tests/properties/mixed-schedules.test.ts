@@ -1,0 +1,3 @@
+import { checkMixedSchedules } from './mixed-schedules.ts';
+
+checkMixedSchedules('mixed schedules', 24, 1_000);
