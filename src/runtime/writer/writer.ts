@@ -31,6 +31,13 @@ const NOTHING = (): void => undefined;
 /** When a caller that awaits this continues, the current synchronous ruling has ended. */
 const RULED: Promise<void> = Promise.resolve();
 
+/** Memory at one moment: its last entry, and the seq of the next one. */
+interface MemoryPlace {
+  readonly parts: TrajectoryState;
+  readonly head: TrajectoryState['chain']['head'];
+  readonly seq: number;
+}
+
 /**
  * The only writer of a trajectory in this process. The chain and the state in memory move
  * immediately; the writer waits until the store has the entries. If the store reports that another
@@ -353,26 +360,31 @@ export class Writer {
    * report it. `parts`: the memory of the answer. Another caller may have read memory again since.
    */
   async isBehind(parts: TrajectoryState = this.parts): Promise<boolean> {
+    const before = this.#place();
     // Otherwise an answer could depend on an entry that never becomes durable.
     await this.flushed();
-    return this.isOvertaken(parts);
+    return this.isOvertaken(parts, before);
   }
 
   /**
    * Same as `isBehind`, for an answer that depends on no entry: appends in flight are not awaited.
    */
-  async isOvertaken(parts: TrajectoryState = this.parts): Promise<boolean> {
-    const before = this.parts;
-    const { head, seq } = before.chain;
+  async isOvertaken(parts: TrajectoryState = this.parts, before: MemoryPlace = this.#place()): Promise<boolean> {
     const there = await this.context.store.head(this.id);
     const { chain } = this.parts;
     const isLater = there !== undefined && there.seq >= chain.seq;
     const isOther = there !== undefined && there.seq === chain.seq - 1 && there.id !== chain.head;
-    const wasOther = there !== undefined && this.parts === before && there.seq === seq - 1 && there.id !== head;
+    const isSame = this.parts === before.parts;
+    const wasOther = there !== undefined && isSame && there.seq === before.seq - 1 && there.id !== before.head;
     if (isLater || isOther || wasOther) this.#discard(this.#generation);
     // Memory has entries in flight that were added meanwhile. Their answers show whose entry it is.
-    else if (there !== undefined && there.seq >= seq && there.seq < chain.seq - 1) await this.flushed();
+    else if (there !== undefined && there.seq >= before.seq && there.seq < chain.seq - 1) await this.flushed();
     return this.stale || this.parts !== parts;
+  }
+
+  #place(): MemoryPlace {
+    const { parts } = this;
+    return { parts, head: parts.chain.head, seq: parts.chain.seq };
   }
 
   /**
