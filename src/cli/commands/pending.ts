@@ -1,6 +1,14 @@
 import type { Command } from 'commander';
 import type { Json } from '#base';
-import { approvalsOf, type EntryRow, type Halt, isEffectPending, type PendingPayload, pendingEffectOf, Replayer } from '#ledger';
+import {
+  approvalsOf,
+  type EntryRow,
+  type Halt,
+  isEffectPending,
+  type PendingPayload,
+  pendingEffectOf,
+  Replayer,
+} from '#ledger';
 import { systemClock } from '#oracle';
 import { isExpired } from '#runtime';
 import type { Store } from '#stores';
