@@ -26,7 +26,7 @@ function writerThat(commits: readonly unknown[] = [], behind: readonly boolean[]
       writer.stale = true;
       return true;
     },
-    isAppendError: () => false,
+    isAppendError: (): boolean => false,
     commit: async ({ answer }: { answer: unknown }) => {
       log.push('commit');
       const end = ends.shift();
@@ -95,6 +95,30 @@ test('a needed read keeps the plan, and makes a new one if memory has moved', as
     ).toBe('a');
     expect(log).toEqual(['plan', 'rule', 'read', ...(moves ? ['plan'] : []), 'rule', 'commit']);
   }
+});
+
+test('a plan is made again if another caller reads memory again meanwhile', async () => {
+  const { as, writer, log } = writerThat();
+  let isFirst = true;
+  const answer = await untilCommitted(as, async () => {
+    log.push('plan');
+    await Promise.resolve();
+    if (isFirst) writer.generation++;
+    isFirst = false;
+    return () => prepared('a');
+  });
+  expect([answer, log]).toEqual(['a', ['plan', 'plan', 'commit']]);
+});
+
+test('an error of an append in a plan is thrown at once', async () => {
+  const { as, writer, log } = writerThat([], [true]);
+  writer.isAppendError = () => true;
+  const attempt = untilCommitted(as, () => {
+    log.push('plan');
+    throw bad();
+  });
+  await expect(attempt).rejects.toMatchObject({ code: 'bad_writ' });
+  expect(log).toEqual(['plan']);
 });
 
 test('needed reads are not counted; lost appends and outdated plans are', async () => {

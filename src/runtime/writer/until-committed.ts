@@ -56,7 +56,8 @@ export async function untilCommitted<Answer>(
         const planning = plan();
         const planned = planning instanceof Promise ? await planning : planning;
         if (planned !== undefined && typeof planned !== 'function') return planned.answer;
-        if (planned === undefined || writer.stale) continue;
+        // Another caller may have read memory again, after the plan had read it.
+        if (planned === undefined || writer.stale || writer.generation !== generation) continue;
         step = planned;
       }
       ({ parts } = writer);
