@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { verifyStore } from '#runtime';
 import { openStore } from '#stores';
+import { cases } from '../support/cases.ts';
 import { HandClock, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { openUnguarded } from '../support/ledger/unguarded.ts';
 import { withPostgres } from '../support/postgres/index.ts';
@@ -100,8 +101,9 @@ describe('backup', () => {
     grow.send('end');
     await once(grow, 'exit');
     expect(await assize('backup', 'whole.db')).toMatchObject({ code: 0 });
+    const rounds = cases(30);
     let killed = 0;
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const name = `${round}.db`;
       const line = command === 'backup' ? ['backup', name] : ['restore', 'whole.db', '--store', `sqlite:./${name}`];
       const child = startCommand(here, STORE, ...line);
@@ -109,7 +111,7 @@ describe('backup', () => {
       const deadline = performance.now() + 5_000;
       const hasBegun = (): boolean => readdirSync(here).some((file) => file.startsWith(`${name}.new-`));
       while (!hasBegun() && !existsSync(at(name)) && performance.now() < deadline) await sleep(1);
-      await sleep(round);
+      await sleep(round % 12);
       child.kill('SIGKILL');
       await endOf(child);
       if (existsSync(at(name))) expect(await entriesIn(name)).toBe(await entriesIn('whole.db'));

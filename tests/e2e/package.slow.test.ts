@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { builtPackage } from '../support/built.ts';
+import { suite } from '../support/suites.ts';
 
 const root = join(import.meta.dirname, '../..');
 let folder: string;
@@ -147,10 +148,14 @@ test('assize/testing with its peers runs a store through the guide’s suites', 
     const vitest = join(root, 'node_modules/vitest/vitest.mjs');
     // The laws take longer on a busy machine than vitest gives a test by default.
     const patience = ['--testTimeout', '600000', '--hookTimeout', '600000'];
-    node([vitest, 'run', '--root', folder, ...patience, '--reporter', 'json', '--outputFile', report, 'own.test.js']);
+    const isWhole = suite() === 'all';
+    const part = isWhole ? [] : ['--testNamePattern', 'oracle store'];
+    const output = ['--reporter', 'json', '--outputFile', report];
+    node([vitest, 'run', '--root', folder, ...patience, ...part, ...output, 'own.test.js']);
     const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(readFileSync(report, 'utf8'));
-    expect({ numFailedTests, numPendingTests }).toEqual({ numFailedTests: 0, numPendingTests: 1 });
-    expect(numPassedTests).toBeGreaterThan(50);
+    expect(numFailedTests).toBe(0);
+    expect(numPassedTests).toBeGreaterThan(isWhole ? 50 : 10);
+    if (isWhole) expect(numPendingTests).toBe(1);
     writeFileSync(join(folder, 'loop.js'), loop);
     expect(node(['loop.js']).trim().split('\n')).toEqual(['1 3', '2 3', '3 3', '4 3']);
   } finally {

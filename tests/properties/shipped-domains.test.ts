@@ -21,7 +21,7 @@ function expectSound(report: DomainReport): void {
   if (hasUsualCases()) expect(report.proposals.committed).toBeGreaterThan(0);
 }
 
-test('budget, of which nothing at all is to be said', () => {
+test('budget', () => {
   const report = checkDomain(budget, { runs: cases(500) });
   expectSound(report);
   expect(report.problems).toEqual([]);
@@ -36,16 +36,16 @@ test('disclosure', async () => {
 
 test('airline', () => expectSound(checkDomain(airline, { runs: cases(200), states: [smallWorld()] })));
 
-test('retail, of which nothing is to be said either', () => {
+test('retail', () => {
   const roles = { agent: [{ user: 'ann' }, { user: 'bob' }] };
   const paidByGiftCard = smallShop(({ orders }) => {
     orders['ann']!['P']!.payment_history[0]!.payment_method_id = 'gift100';
   });
   const options = { states: [smallShop(), paidByGiftCard], roles, args: smallArguments };
-  // With this number of runs, each action is executed and each footprint is used, for any seed.
-  const report = checkDomain(retail, { runs: Math.max(3_000, cases(1_000)), ...options });
+  const report = checkDomain(retail, { runs: cases(3_000), ...options });
   expectSound(report);
-  expect(report.problems).toEqual([]);
+  // With the usual number of runs, each action is executed and each footprint is used.
+  if (hasUsualCases()) expect(report.problems).toEqual([]);
 });
 
 test('moderation', async () =>

@@ -21,6 +21,7 @@ import {
 import { committed, SECRETS, told, WHO } from '../../../tests/support/clinic/mentions-of-patient.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { nearBy, onEveryStore } from '../../../tests/support/ledger/stores.ts';
+import { someOf } from '../../../tests/support/some-of.ts';
 import { faultAt } from '../../testing/faults.ts';
 import { faultyStore } from '../../testing/faulty-store.ts';
 import { verifyStore } from '../inspect/verify.ts';
@@ -298,40 +299,43 @@ onEveryStore((stores) => {
 
       // Each entry is not written, or written with its answer lost; then the erasing process ends.
       // For a file one step in between is enough.
-      for (const step of stores.kind === 'memory' ? [1, 2, 3] : [2])
-        for (const sent of [false, true]) {
-          const ward = await begun(stores);
-          await say(ward);
-          const torn = faultyStore(ward.store, faultAt(step, { kind: 'torn', sent }, 'commit'));
-          const crashing = runtimeOver(torn, [clinic], { ports: { clock: ward.clock } });
-          const there = (await crashing.open('t', clinic)) as Trajectory;
-          await expect(erasing(there, {})).rejects.toMatchObject({
-            code: expect.stringMatching(/^(commit_unknown|store_)/),
-          });
-          const done = step - (sent ? 0 : 1);
-          // The sent batch arrives without its sender.
-          await expect.poll(async () => (await entriesOf(ward)).length).toBe(done);
-          // The rest is found by the names, which are erased last; other names stay.
-          const left = (await rowsOf(ward.store)).filter(({ subject }) => subject === WHO);
-          expect(left.length > 0).toBe(done < steps);
+      const cuts = (stores.kind === 'memory' ? [1, 2, 3] : [2]).flatMap((step) => [
+        { step, sent: false },
+        { step, sent: true },
+      ]);
+      for (const { step, sent } of someOf(cuts, () => stores.kind)) {
+        const ward = await begun(stores);
+        await say(ward);
+        const torn = faultyStore(ward.store, faultAt(step, { kind: 'torn', sent }, 'commit'));
+        const crashing = runtimeOver(torn, [clinic], { ports: { clock: ward.clock } });
+        const there = (await crashing.open('t', clinic)) as Trajectory;
+        await expect(erasing(there, {})).rejects.toMatchObject({
+          code: expect.stringMatching(/^(commit_unknown|store_)/),
+        });
+        const done = step - (sent ? 0 : 1);
+        // The sent batch arrives without its sender.
+        await expect.poll(async () => (await entriesOf(ward)).length).toBe(done);
+        // The rest is found by the names, which are erased last; other names stay.
+        const left = (await rowsOf(ward.store)).filter(({ subject }) => subject === WHO);
+        expect(left.length > 0).toBe(done < steps);
 
-          const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
-            't',
-            clinic,
-          )) as Trajectory;
-          if (done < steps) await committed(erasing(again, {}));
-          else await expect(erasing(again, {})).rejects.toMatchObject({ code: 'nothing_to_erase' });
-          const reader = new ValueReader(ward.store);
-          const erasures = (await entriesOf(ward)).map((row) =>
-            reader.erasure(row, readRow(row).payload as CommitPayload),
-          );
-          const values = (await Promise.all(erasures)).flatMap((erasure) => erasure!.values.map(({ hash }) => hash));
-          expect([values.length, new Set(values).size]).toEqual([all, all]);
-          const text = await everything(ward);
-          expect([text.includes('of hers'), text.includes(WHO), text.includes('nuts')]).toEqual([false, false, true]);
-          expect(await checkMemory(ward.store)).toMatchObject({ valid: true });
-          expect(await verifyStore(ward.store)).toMatchObject([{ valid: true }]);
-        }
+        const again = (await runtimeOver(ward.store, [clinic], { ports: { clock: ward.clock } }).open(
+          't',
+          clinic,
+        )) as Trajectory;
+        if (done < steps) await committed(erasing(again, {}));
+        else await expect(erasing(again, {})).rejects.toMatchObject({ code: 'nothing_to_erase' });
+        const reader = new ValueReader(ward.store);
+        const erasures = (await entriesOf(ward)).map((row) =>
+          reader.erasure(row, readRow(row).payload as CommitPayload),
+        );
+        const values = (await Promise.all(erasures)).flatMap((erasure) => erasure!.values.map(({ hash }) => hash));
+        expect([values.length, new Set(values).size]).toEqual([all, all]);
+        const text = await everything(ward);
+        expect([text.includes('of hers'), text.includes(WHO), text.includes('nuts')]).toEqual([false, false, true]);
+        expect(await checkMemory(ward.store)).toMatchObject({ valid: true });
+        expect(await verifyStore(ward.store)).toMatchObject([{ valid: true }]);
+      }
     },
   );
 });

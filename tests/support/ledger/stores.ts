@@ -1,9 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { type TestPostgres, type WithPostgresOptions, withPostgres } from '../postgres/index.ts';
+import { suite } from '../suites.ts';
 import { LastingMemory } from './lasting-memory.ts';
 import { openUnguarded } from './unguarded.ts';
 
@@ -38,7 +39,7 @@ export interface Databases extends Stores {
  * there is no server.
  */
 export function onEveryStore(tests: (stores: Stores) => void, options?: WithPostgresOptions): void {
-  describe('memory', () => {
+  describeLocally('memory', () => {
     tests({
       kind: 'memory',
       newPlace: () => {
@@ -55,7 +56,7 @@ export function onEveryStore(tests: (stores: Stores) => void, options?: WithPost
 
 /** The same tests for SQLite and PostgreSQL. */
 export function onEveryDatabase(tests: (stores: Databases) => void, options?: WithPostgresOptions): void {
-  describe('SQLite', () => tests({ kind: 'sqlite', newPlace: sqlitePlaces() }));
+  describeLocally('SQLite', () => tests({ kind: 'sqlite', newPlace: sqlitePlaces() }));
   withPostgres(
     'PostgreSQL',
     (postgres) => {
@@ -64,6 +65,12 @@ export function onEveryDatabase(tests: (stores: Databases) => void, options?: Wi
     },
     options,
   );
+}
+
+/** The fast suite runs the local part of a `x.postgres.test.ts`, so the slow suite leaves it out. */
+function describeLocally(kind: string, tests: () => void): void {
+  const isInFastSuite = /\.postgres\.test\.ts$/.test(expect.getState().testPath ?? '');
+  if (suite() !== 'slow' || !isInFastSuite) describe(kind, tests);
 }
 
 /** Tests of local stores only: the behaviour on a server is the same, and only takes longer. */
