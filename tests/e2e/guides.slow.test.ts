@@ -102,7 +102,7 @@ test('command-line.md', () => {
   shell(store + listing);
   const members = (name: string): string[] => Object.keys(JSON.parse(readFileSync(join(here, name), 'utf8')));
   expect(members('demo.json')).toContain('ok');
-  expect(members('pending.json')).toEqual(['pending', 'expired']);
+  expect(members('pending.json')).toEqual(['pending', 'expired', 'halted']);
   expect(members('effects.json')).toEqual(['transactions', 'pending_proposals']);
 });
 

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
 import { checkDomain } from '#testing';
-import { cases, hasUsualCases } from '../../../tests/support/cases.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { Bank, bankPay, demoPayments } from './demo-payments.ts';
 
@@ -57,15 +56,15 @@ test('the bank pays once for a key, and refunds', () => {
   expect(bank.payments.map(({ key }) => key)).toEqual(['l']);
 });
 
-test('the domain passes its check, and nothing is to be said of it', () => {
+test('the domain passes its check without a warning', () => {
   const payments = fc.record({ claim: fc.constantFrom('c1', 'c2'), cents: fc.integer({ min: 1, max: 40_000 }) });
   const report = checkDomain(demoPayments, {
-    runs: cases(300),
+    runs: 150,
     states: [{ covered, paid: {} }],
     args: { pay_claim: payments },
     counselors: { manager: 'manager:reyes' },
   });
   expect(report.ok, report.formatReport()).toBe(true);
   expect(report.problems).toEqual([]);
-  if (hasUsualCases()) expect(report.proposals.committed).toBeGreaterThan(0);
+  expect(report.proposals.committed).toBeGreaterThan(0);
 });

@@ -74,12 +74,17 @@ export function toolObservation(tool: string, place: string, ordinal: number): s
   return `${tool}#${place}${ordinal}`;
 }
 
+/** The observation name of the input of a read: `stock.look#0.input`. */
+export function inputObservation(tool: string, place: string, ordinal: number): string {
+  return `${toolObservation(tool, place, ordinal)}.input`;
+}
+
 /**
- * Whether a name is that of a tool's answer. No caller may use such a name, and entries use no
- * other for these answers.
+ * Whether a name is that of a tool's answer, or of the input of a read. No caller may use such a
+ * name, and entries use no other for these values.
  */
 export function isToolObservation(name: string): boolean {
-  return /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*#(?:\d+\.\d+\/)*\d+$/.test(name);
+  return /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+)*#(?:\d+\.\d+\/)*\d+(?:\.input)?$/.test(name);
 }
 
 /**

@@ -53,7 +53,10 @@ describe('a counselor choosing a branch', () => {
     expect(outcome).toMatchObject({ value: 2, ruling: { ruling: 'committed' } });
     const { observations } = JSON.parse((outcome.ruling as any).entry.payload);
     const value = { asked, chosen: 2, by: 'human:ada', reason: 'it is shorter' };
-    expect(observations).toEqual([{ name: 'counsel.choose#1', value }]);
+    expect(observations).toEqual([
+      { name: 'counsel.choose#1.input', value: expect.objectContaining({ salted: true }) },
+      { name: 'counsel.choose#1', value },
+    ]);
     expect(errorOf(() => desk.decide(question!.id, { chosen: 0, by: 'human:eve' }))).toMatchObject({
       code: 'nothing_to_resolve',
     });

@@ -67,7 +67,7 @@ export function onEveryDatabase(tests: (stores: Databases) => void, options?: Wi
   );
 }
 
-/** The fast suite runs the local part of a `x.postgres.test.ts`, so the slow suite leaves it out. */
+/** The fast suite runs the local part of `x.postgres.test.ts`. The slow suite leaves it out. */
 function describeLocally(kind: string, tests: () => void): void {
   const isInFastSuite = /\.postgres\.test\.ts$/.test(expect.getState().testPath ?? '');
   if (suite() !== 'slow' || !isInFastSuite) describe(kind, tests);

@@ -3,7 +3,7 @@ import { copyJson } from '#canon';
 import { type Claim, EffectError, type PlannedCalls, type StagedCall, type Tool } from '#effects';
 import type { ActionName, ArgsOf, Cost, Domain, InputCall, IsUntyped, RoleFor } from '#kernel';
 import type { ObservationInput, ParsedIntent } from '../../records/intent.ts';
-import { sum, type ToolUse, toolObservation } from '../../records/tool-authority.ts';
+import { inputObservation, sum, type ToolUse, toolObservation } from '../../records/tool-authority.ts';
 import type { PreparedCall } from '../log/call-record.ts';
 import { type Costs, NO_COST } from '../log/undo-budget.ts';
 import type { Attempt } from './attempt.ts';
@@ -195,6 +195,13 @@ export class Branch {
   observe({ name, spec }: Tool, ordinal: number, value: Json): void {
     const sensitive = spec.sensitive === true ? { sensitive: true } : {};
     this.observations.push({ name: toolObservation(name, this.place, ordinal), value, ...sensitive });
+  }
+
+  /** A read is in no log of effects. Its input is erasable, as the inputs of effects are. */
+  observeRead(tool: Tool, ordinal: number, input: Json, value: Json): void {
+    const name = inputObservation(tool.name, this.place, ordinal);
+    this.observations.push({ name, value: copyJson(input), sensitive: true });
+    this.observe(tool, ordinal, value);
   }
 
   /**

@@ -55,7 +55,7 @@ async function read(branch: Branch, tool: Tool, input: Json, claims: readonly Cl
     const execute = () => tool.spec.execute(copyJson(input) as never, call(), plans);
     look = attempt.claims.beginRead(tool, claims, branch.place);
     const value = await branch.optimisticReads.read(tool, claims, execute, look);
-    branch.observe(tool, ordinal, value);
+    branch.observeRead(tool, ordinal, input, value);
     return copyJson(value);
   } catch (error) {
     if (isOptimistic) attempt.claims.untouch(claims);
@@ -90,7 +90,7 @@ async function readStaged(
     const call = { part, input: copyJson(input), call: { key, signal, epoch: attempt.epoch } };
     const told = await inStaged(tool, signal, () => holding.read(branch.stagedAt(at), call));
     const value = answerOf(tool.name, told);
-    branch.observe(tool, ordinal, value);
+    branch.observeRead(tool, ordinal, input, value);
     return copyJson(value);
   } finally {
     cancelAdmission(branch, tool, claims);

@@ -25,6 +25,32 @@ function policyFor(decision: 'needs_approval' | 'deny'): Policy {
   };
 }
 
+/** Counts the items that a transaction has looked at. */
+const shelf = defineDomain({
+  name: 'shelf',
+  version: '1',
+  state: z.object({ counted: z.record(z.string(), z.number()) }),
+  initial: { counted: {} },
+  processes: { counting: { writes: ['/counted/*'] } },
+  roles: { clerk: { processes: ['counting'] } },
+  actions: {
+    count: {
+      process: 'counting',
+      args: z.object({}),
+      apply: (state, _args, { observations }) => {
+        const values = new Map(observations.map(({ name, value }) => [name, value]));
+        for (const n of [0, 1]) {
+          const { item } = values.get(`stock.look#${n}.input`) as { item: string };
+          state.counted[item] = values.get(`stock.look#${n}`) as number;
+        }
+      },
+    },
+  },
+  invariants: [],
+});
+
+const salted = { $blob: expect.any(String), bytes: expect.any(Number), salted: true };
+
 describe('a transaction', () => {
   test('commits state and effects as one entry that names each effect', async () => {
     const { trajectory, sink, all } = await stage();
@@ -103,6 +129,7 @@ describe('a transaction', () => {
       'a#12',
       'a.b_c#1.0/2',
       'a#1.0/2.1/3',
+      'a.b#1.input',
       'assize.failure',
       'assize.x',
     ])
@@ -110,7 +137,21 @@ describe('a transaction', () => {
         code: 'bad_intent',
         message: expect.stringContaining(name),
       });
-    for (const name of ['a', '#0', 'A#0', 'a#', 'a#b', 'a #0', 'a#0 ', 'a#1/2', 'ticket 12', 'assize', 'my assize.x'])
+    for (const name of [
+      'a',
+      '#0',
+      'A#0',
+      'a#',
+      'a#b',
+      'a #0',
+      'a#0 ',
+      'a#1/2',
+      'a.input',
+      'a#1.inputs',
+      'ticket 12',
+      'assize',
+      'my assize.x',
+    ])
       expect(await observed(name)).toMatchObject({ ruling: 'committed' });
   });
 
@@ -131,9 +172,33 @@ describe('a transaction', () => {
     });
     const [row] = (await store.entries('t')).slice(-1);
     expect(JSON.parse(row!.payload).observations).toEqual([
+      { name: 'plain#0.input', value: salted },
       { name: 'plain#0', value: 'the PIN' },
-      { name: 'secret#1', value: { $blob: expect.any(String), bytes: expect.any(Number), salted: true } },
+      { name: 'secret#1.input', value: salted },
+      { name: 'secret#1', value: salted },
     ]);
+  });
+
+  test('gives an action the input and the answer of each read', async () => {
+    const look = declareTool({
+      name: 'stock.look',
+      input: z.strictObject({ item: z.string() }),
+      class: 'read',
+      reads: ['stock:{item}'],
+      execute: ({ item }) => item.length,
+    });
+    const writ = writFor('alice');
+    const store = new MemoryStore();
+    const assize = runtimeOver(store, [shelf], { tools: [look] });
+    const trajectory = await assize.create(shelf, { trajectoryId: 't', writs: [writ] });
+    const { ruling } = await trajectory.transaction({ writ, reads: ['stock:**'] }, async (tx) => {
+      await tx.call('stock.look', { item: 'lamp' });
+      await tx.call('stock.look', { item: 'sofa' });
+      tx.propose({ action: 'count', role: 'clerk', args: {} });
+    });
+    expect(ruling.ruling).toBe('committed');
+    expect(trajectory.state()).toEqual({ counted: { lamp: 4, sofa: 4 } });
+    expect(await deepReplay(store, 't', { domains: [shelf] })).toMatchObject({ differences: [] });
   });
 
   test.each([
