@@ -49,6 +49,7 @@ export {
   type LoggedEffect,
   type LoggedText,
   type LogRecord,
+  logDamaged,
   protocolOf,
   readClaims,
   readTransaction,

@@ -216,16 +216,16 @@ export function readWithCommittedKeys({ epoch, trajectory_id, body, records }: L
   readonly committedKeys: readonly Hash[];
 } {
   // The store writes a transaction with its first record.
-  if (records.length === 0) throw damaged(epoch, 'has no record');
+  if (records.length === 0) throw logDamaged(epoch, 'has no record');
   let named: readonly Hash[] = [];
   let state = BEGUN;
   const effects: KnownEffect[] = [];
   const known = bodyOf(epoch, body);
-  if (!Array.isArray(known?.claims)) throw damaged(epoch, 'has a body that is not valid');
+  if (!Array.isArray(known?.claims)) throw logDamaged(epoch, 'has a body that is not valid');
   const claims = [...known.claims];
   let ruled: Pick<KnownTransaction, 'entry' | 'cause' | 'undoneBy'> = {};
   for (const record of recordsOf(epoch, records)) {
-    if (!isOf(record, effects.length)) throw damaged(epoch, 'has a record that is not valid');
+    if (!isOf(record, effects.length)) throw logDamaged(epoch, 'has a record that is not valid');
     if (record.is === 'expanded') {
       claims.push(...record.claims);
       continue;
@@ -278,7 +278,7 @@ function bodyOf(epoch: number, body: string): TransactionBody {
   try {
     return parseCanonical(body) as unknown as TransactionBody;
   } catch (cause) {
-    throw damaged(epoch, 'has a text that cannot be parsed', cause);
+    throw logDamaged(epoch, 'has a text that cannot be parsed', cause);
   }
 }
 
@@ -286,7 +286,7 @@ function recordsOf(epoch: number, records: readonly string[]): LogRecord[] {
   try {
     return records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[]);
   } catch (cause) {
-    throw damaged(epoch, 'has a text that cannot be parsed', cause);
+    throw logDamaged(epoch, 'has a text that cannot be parsed', cause);
   }
 }
 
@@ -335,7 +335,8 @@ function recordedFields(record: LogRecord & { readonly n: number }): Partial<Kno
   }
 }
 
-function damaged(epoch: number, how: string, cause?: unknown): EffectError {
+/** The error for a log whose content cannot be true. */
+export function logDamaged(epoch: number, how: string, cause?: unknown): EffectError {
   return new EffectError(
     'log_damaged',
     `The effect log is damaged: transaction ${epoch} ${how}, and its outcome is unknown. Restore the store from a backup (assize verify names the trajectory).`,

@@ -300,9 +300,10 @@ export function effectsFor(
   if (frontier !== 'derived' && frontier !== 'none')
     throw badOption('effects.frontier must be derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
+  const entry = (id: Hash) => log.resolve(id);
   const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
   return new TransactionEngines({
-    ...{ store: log, tools, random, pause, frontier, resolvers, blob, onRecoveryFailed },
+    ...{ store: log, tools, random, pause, frontier, resolvers, blob, entry, onRecoveryFailed },
     ...times,
     ...trajectories,
   });

@@ -109,6 +109,7 @@ describe('several callers that find the membership lost', () => {
       frontier: 'derived',
       resolvers: undefined,
       blob: (hash) => store.blob(hash),
+      entry: (id) => store.resolve(id),
       proposeOnFailure: async () => undefined,
       ledgerWriterOf: () => {
         throw new Error('nothing is told here');

@@ -8,6 +8,7 @@ import {
   type KnownTransaction,
   nextStep,
   readTransaction,
+  readWithCommittedKeys,
   type Stale,
   type Step,
   type TransactionBody,
@@ -20,6 +21,7 @@ import type { CanonicalNames } from '../coordination/canonical-names.ts';
 import type { Coordination } from '../coordination/coordination.ts';
 import { Semaphore } from '../limits/semaphore.ts';
 import { type AdvanceResult, type TransactionPorts, TransactionRun } from '../log/advance.ts';
+import { requireCommit } from '../log/require-commit.ts';
 import { quarantinedClaims, touchedBy } from '../settle/quarantine.ts';
 import { checkUnresolved, type EffectResolution, type ResolvedEffect } from './human-decision.ts';
 import { RecoveryFailures } from './recovery-failures.ts';
@@ -353,7 +355,7 @@ export class TransactionEngine {
     let kept: readonly Claim[] | undefined;
     try {
       // Reads from the log, because memory can be ahead of a log that could not be written.
-      const known = await this.#known(epoch);
+      const known = await this.#confirmed(epoch);
       checkUnresolved(resolution, known, true);
       run = TransactionRun.recover(this.ports, known as KnownTransaction);
       // If a log write fails from here on, the decision may already be in the log. The engine must
@@ -392,6 +394,15 @@ export class TransactionEngine {
   async #known(epoch: number): Promise<KnownTransaction | undefined> {
     const logged = await this.ports.store.effectsOf(epoch);
     return logged && readTransaction(logged);
+  }
+
+  /** A transaction that this process may act for. @throws EffectError `log_damaged` */
+  async #confirmed(epoch: number): Promise<KnownTransaction | undefined> {
+    const logged = await this.ports.store.effectsOf(epoch);
+    if (logged === undefined) return undefined;
+    const read = readWithCommittedKeys(logged);
+    await requireCommit(read, this.ports.entry);
+    return read.known;
   }
 
   /** The logged state of a transaction. Undefined if the log has no entry of it. */
@@ -479,7 +490,7 @@ export class TransactionEngine {
    */
   async #resumeFromLog(epoch: number, isLookedAt: () => void): Promise<void> {
     if (this.#isLeaving) return this.#park(epoch, true);
-    const known = await this.#known(epoch).catch(async (error: unknown) => {
+    const known = await this.#confirmed(epoch).catch(async (error: unknown) => {
       await this.#park(epoch, true);
       throw error;
     });

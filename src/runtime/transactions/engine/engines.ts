@@ -10,7 +10,7 @@ import {
   type Tool,
   type Work,
 } from '#effects';
-import type { EffectStore, Hash, SharedEffectStore } from '#ledger';
+import type { EffectStore, EntryRow, Hash, SharedEffectStore } from '#ledger';
 import type { Pause, Random } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import { CanonicalNames } from '../coordination/canonical-names.ts';
@@ -46,6 +46,7 @@ export interface EngineOptions {
   readonly frontier: Frontier;
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
+  readonly entry: (id: Hash) => Promise<EntryRow | undefined>;
   readonly onRecoveryFailed?: ((error: RuntimeError) => void) | undefined;
   /** The ledger writer of a trajectory. */
   readonly ledgerWriterOf: (trajectoryId: string) => LedgerWriter;
@@ -288,8 +289,18 @@ export class TransactionEngines {
   }
 
   async #begin(signal: AbortSignal): Promise<TransactionEngine> {
-    const { store, random, pause, callTimeoutMs, maxAttempts, blockTimeoutMs, blob, ledgerWriterOf, proposeOnFailure } =
-      this.#options;
+    const {
+      store,
+      random,
+      pause,
+      callTimeoutMs,
+      maxAttempts,
+      blockTimeoutMs,
+      blob,
+      entry,
+      ledgerWriterOf,
+      proposeOnFailure,
+    } = this.#options;
     const place = isShared(store) ? await this.#join(store, signal) : await this.#keep(signal);
     const { coordination } = place;
     // The lease was granted although the wait had been cancelled.
@@ -307,6 +318,7 @@ export class TransactionEngines {
       callBudgetMs: patienceOf(blockTimeoutMs),
       maxAttempts,
       blob,
+      entry,
       proposeOnFailure,
       lastErrors: this.#lastErrors,
     };

@@ -20,7 +20,7 @@ import {
   type TransactionBody,
   type TransactionState,
 } from '#effects';
-import type { EffectStore, Hash } from '#ledger';
+import type { EffectStore, EntryRow, Hash } from '#ledger';
 import type { Ruling } from '../../records/ruling.ts';
 import type { AbortingRuling } from '../../records/tool-authority.ts';
 import { tooLong } from '../limits/answer-size.ts';
@@ -40,6 +40,8 @@ import type { UndoBudget, UndoBudgetHolder } from './undo-budget.ts';
 /** The log, the tools and the settlement that all runs share. */
 export interface TransactionPorts extends ToolCallPorts {
   readonly store: EffectStore;
+  /** An entry of the ledger. */
+  readonly entry: (id: Hash) => Promise<EntryRow | undefined>;
   /** Records in the ledger how transactions ended, and which effects are unresolved. */
   readonly outcomes: OutcomeRecorder;
   /** The budget that is reserved to compensate the effects of active transactions. */

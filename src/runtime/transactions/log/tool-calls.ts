@@ -7,6 +7,7 @@ import {
   DidNothing,
   type EffectPayload,
   type LogRecord,
+  logDamaged,
   NoAnswer,
   type Tool,
   whyOf,
@@ -247,6 +248,8 @@ export class ToolCalls {
       this.#erased = n;
       return false;
     }
+    if (payload.tool !== effect.tool)
+      throw logDamaged(this.epoch, `calls ${effect.tool} with the input of ${payload.tool}`);
     const { input, told } = payload;
     const known = effect.isTooLong === true ? {} : { answer };
     this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { reported: told }) };
