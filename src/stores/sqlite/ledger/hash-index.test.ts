@@ -16,7 +16,7 @@ import {
   uniqueArray,
 } from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { cases } from '../../../../tests/support/cases.ts';
+import { cases, hasUsualCases } from '../../../../tests/support/cases.ts';
 import { blobOf } from '../../../testing/store-rows.ts';
 import { openSqlite } from '../open.ts';
 import { migrate } from '../schema/migrate.ts';
@@ -129,7 +129,7 @@ test('two connections find the rows that a full scan finds, and no hash twice', 
     }),
     { numRuns: cases(200) },
   );
-  expect(moved).toBeGreaterThan(50);
+  expect(moved).toBeGreaterThan(hasUsualCases() ? 50 : 0);
 });
 
 test('later commits move cached hashes into the file, and the store finds them', async () => {
