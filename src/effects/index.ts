@@ -83,6 +83,7 @@ export {
   type TransactionState,
   unfinished,
 } from './protocol.ts';
+export { RowAuthentication } from './row-authentication.ts';
 export { type Access, type Claim, conflicts, covers, readClaim, scopesOverlap } from './scopes.ts';
 export { SharedWork } from './shared-work.ts';
 export {

@@ -184,6 +184,18 @@ export function claimsOf({ claims }: Pick<TransactionBody, 'claims'>): Claim[] {
   return claims.map(({ access, scope }) => readClaim(access, scope));
 }
 
+/** The last item of a row: the MAC of the row and of all rows before it (`RowAuthentication`). */
+export interface RowMac {
+  readonly is: 'mac';
+  readonly mac: string;
+}
+
+/** The records of a parsed row, without its MAC. */
+export function recordsIn(row: Json): readonly LogRecord[] {
+  const items = (Array.isArray(row) ? row : [row]) as unknown as readonly (LogRecord | RowMac)[];
+  return (items.at(-1)?.is === 'mac' ? items.slice(0, -1) : items) as readonly LogRecord[];
+}
+
 /** The text of claims in published events. */
 export function claimsText(claims: readonly Claim[]): string {
   return plainText(claimTexts(claims));
@@ -262,7 +274,7 @@ export function readWithCommittedKeys({ epoch, trajectory_id, body, records }: L
 export function textsOf({ records }: LoggedTransaction): LoggedText[] {
   const texts: LoggedText[] = [];
   let calls = 0;
-  for (const record of records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[])) {
+  for (const record of records.flatMap((text) => recordsIn(parseCanonical(text)))) {
     if (record.is === 'intended' || record.is === 'committed')
       for (const { payload } of record.is === 'intended' ? [record] : record.planned)
         texts.push({ n: calls++, hash: payload.$blob, is: 'payload' });
@@ -284,7 +296,7 @@ function bodyOf(epoch: number, body: string): TransactionBody {
 
 function recordsOf(epoch: number, records: readonly string[]): LogRecord[] {
   try {
-    return records.flatMap((text) => parseCanonical(text) as unknown as LogRecord[]);
+    return records.flatMap((text) => recordsIn(parseCanonical(text)));
   } catch (cause) {
     throw logDamaged(epoch, 'has a text that cannot be parsed', cause);
   }

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import type { Policy } from '#authority';
 import { arg, checkArgument, refuseDuplicatePackage } from '#base';
-import { isInstant, signText, verifyText } from '#canon';
+import { hashBytes, isInstant, signText, verifyText } from '#canon';
 import { EFFECT_ATTEMPTS, EFFECT_ATTEMPTS_MAX, type Resolvers, type Tool } from '#effects';
 import type { Domain } from '#kernel';
 import { type EffectStore, type EntrySigner, type Hash, isHash, type LedgerStore, type SnapshotStore } from '#ledger';
@@ -146,6 +147,13 @@ export interface EffectOptions {
    */
   readonly frontier?: Frontier;
   /**
+   * A secret text of at least 32 characters, the same in all processes of a store and not in its
+   * database. It authenticates the effect log. Without the key, a process that takes over an
+   * uncommitted transaction of another process calls no tool for it, and an operator decides
+   * (`unauthenticated`). Default: derived from `signer`; without a signer, a key of this process.
+   */
+  readonly recoveryKey?: string;
+  /**
    * Notified when unfinished effects could not be resumed because the store failed or its data is
    * damaged. The runtime retries, and the claims of those effects stay held. The same reason is
    * reported once. Default: a process warning.
@@ -214,6 +222,7 @@ const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
       maxAttempts: arg.any,
       leaseMs: arg.any,
       frontier: arg.any,
+      recoveryKey: arg.optional(arg.text),
       onRecoveryFailed: LISTENER,
     }),
   ),
@@ -272,7 +281,7 @@ function checkEntryOptions(options: AssizeOptions): void {
 
 /** @throws RuntimeError `bad_option`; EffectError `invalid_tool`, `bad_resolver` */
 export function effectsFor(
-  { tools, store, effects = {}, ports: { random = systemRandom, pause = systemPause } = {} }: AssizeOptions,
+  { tools, store, signer, effects = {}, ports: { random = systemRandom, pause = systemPause } = {} }: AssizeOptions,
   trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
 ): TransactionEngines | undefined {
   if (tools === undefined) return undefined;
@@ -304,9 +313,24 @@ export function effectsFor(
   const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
   return new TransactionEngines({
     ...{ store: log, tools, random, pause, frontier, resolvers, blob, entry, onRecoveryFailed },
+    recoveryKey: recoveryKeyOf(effects, signer),
     ...times,
     ...trajectories,
   });
+}
+
+/** Used without `recoveryKey` and `signer`, so that this process resumes its own transactions. */
+const PROCESS_KEY = randomBytes(32);
+const RECOVERY_KEY_CHARACTERS_MIN = 32;
+
+/** @throws RuntimeError `bad_option` */
+function recoveryKeyOf({ recoveryKey }: EffectOptions, signer: EntrySigner | undefined): Uint8Array {
+  if (recoveryKey !== undefined && recoveryKey.length < RECOVERY_KEY_CHARACTERS_MIN)
+    throw badOption(
+      `effects.recoveryKey must be a secret of at least ${RECOVERY_KEY_CHARACTERS_MIN} characters, such as 64 random hex digits`,
+    );
+  const secret = recoveryKey ?? signer?.privateKey;
+  return secret === undefined ? PROCESS_KEY : hashBytes(Buffer.from(`assize/recovery-key/v1\n${secret}`));
 }
 
 /** @throws RuntimeError `bad_option` */

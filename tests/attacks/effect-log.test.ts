@@ -1,11 +1,21 @@
 /** Rows that an attacker writes into the effect log, without a key of the runtime. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { bodyText, claimTexts, type EffectClass, readClaim, recordsText } from '#effects';
-import { type BlobRow, type Hash, storeSalted } from '#ledger';
+import type { Json } from '#base';
+import {
+  bodyText,
+  claimTexts,
+  type EffectClass,
+  type EffectPayload,
+  type LogRecord,
+  readClaim,
+  recordsText,
+} from '#effects';
+import { type BlobRef, type BlobRow, type Hash, storeSalted } from '#ledger';
 import type { Assize, RuntimeError } from '#runtime';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../support/tools/effect-sink.ts';
+import { OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 
 const writ = writFor('alice');
 const claims = claimTexts([readClaim('write', 'test:r')]);
@@ -33,13 +43,32 @@ beforeEach(async () => {
   await assize.close();
 });
 
-function opened(): Assize {
+function opened(more: { readonly recoveryKey?: string; readonly steps?: Steps } = {}): Assize {
+  const { recoveryKey, steps } = more;
   const outside = { sink, steps: new Steps(), fault: () => (isDown ? ('fail' as const) : ('none' as const)) };
-  const tools = [toolFor(outside, 'irreversible', 'buffered'), toolFor(outside, 'reversible', 'buffered')];
+  const tools = [
+    toolFor(outside, 'irreversible', 'buffered'),
+    toolFor(outside, 'reversible', 'buffered'),
+    toolFor(outside, 'reversible', 'externalised'),
+  ];
   const onRecoveryFailed = (error: RuntimeError) => void failures.push(error);
-  const assize = runtimeOver(store, [tally], { tools, effects: { onRecoveryFailed, maxAttempts: 1 } } as never);
-  onTestFinished(() => assize.close());
+  const effects = { onRecoveryFailed, maxAttempts: 1, ...(recoveryKey === undefined ? {} : { recoveryKey }) };
+  const seen = steps === undefined ? store : storeOf(store, steps);
+  const assize = runtimeOver(seen, [tally], { tools, effects });
+  if (steps === undefined) onTestFinished(() => assize.close());
   return assize;
+}
+
+/** Writes a transaction with these rows into the log. */
+async function forgeRows(rows: (payload: BlobRef) => readonly LogRecord[][], of: EffectPayload): Promise<void> {
+  const blobs: BlobRow[] = [];
+  const payload = storeSalted(of as unknown as Json, 'ab'.repeat(16), blobs);
+  const body = bodyText({ transaction: 'forged', principal: 'alice', writ_id: '0'.repeat(64), claims });
+  const { fence, lastEpoch, release } = await store.leaseEffects();
+  const epoch = lastEpoch + 1;
+  const records = rows(payload).map((row, place) => ({ epoch, place, record: recordsText(row) }));
+  await store.logEffects({ fence, begun: [{ epoch, trajectory_id: 't', body }], records }, blobs);
+  await release();
 }
 
 /** Writes a committed transaction with one call into the log. */
@@ -93,4 +122,156 @@ test('a decision of an operator calls no tool of a forged row', async () => {
   const decided = assize.resolveEffect({ epoch: 2, n: 0, as: 'retry', by: 'ops', evidence: 'asked the sink' });
   await expect(decided).rejects.toMatchObject({ code: 'log_damaged' });
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
+});
+
+/** An open transaction of a process that ended, with a call that a recovery would compensate. */
+const UNCOMMITTED: EffectClass = { reversibility: 'reversible', delivery: 'externalised', sink: 'blind' };
+
+function stolen(kind: EffectClass): EffectPayload {
+  const tool = `${kind.reversibility}.${kind.delivery}`;
+  return { tool, class: { ...kind }, input: { what: 'stolen', at: 'r' }, claims: [...claims], cost: {} };
+}
+
+const executed =
+  (key: Hash) =>
+  (payload: BlobRef): readonly LogRecord[][] => [
+    [{ is: 'intended', class: UNCOMMITTED, key, payload, tool: 'reversible.externalised' }],
+    [{ is: 'executed', n: 0 }],
+  ];
+
+test.each<[string, (payload: BlobRef) => readonly LogRecord[][], string]>([
+  ['executed', executed('e'.repeat(64)), 'unresolved'],
+  ['intended', (payload) => executed('e'.repeat(64))(payload).slice(0, 1), 'in_doubt'],
+  ['undoing', (payload) => [...executed('e'.repeat(64))(payload), [{ is: 'undoing', n: 0 }]], 'in_doubt'],
+])('a forged transaction without a commit, %s, waits for an operator', async (_, rows, phase) => {
+  await forgeRows(rows, stolen(UNCOMMITTED));
+  const assize = opened();
+  await assize.open('t');
+  const left = await assize.recoverEffects();
+  expect(left).toMatchObject([{ n: 0, phase }]);
+  if (phase === 'unresolved') expect(left).toMatchObject([{ why: 'unauthenticated' }]);
+  expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
+});
+
+test('an operator may have an unauthenticated call compensated', async () => {
+  await forgeRows(executed('e'.repeat(64)), stolen(UNCOMMITTED));
+  const assize = opened();
+  const [left] = await assize.recoverEffects();
+  const { epoch, n } = left!;
+  await assize.resolveEffect({ epoch, n, as: 'retry', by: 'ops', evidence: 'the call is ours' });
+  expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do honest', 'undo stolen']);
+});
+
+const SECRET = 'a secret of the runtime: 0123456789';
+
+test.each([
+  ['the same recovery key', SECRET, ['do kept', 'undo kept'], 0],
+  ['another recovery key', 'another secret of a runtime: 012345', ['do kept'], 1],
+])('with %s a process resumes what another one left', async (_, recoveryKey, calls, waiting) => {
+  const steps = new Steps();
+  const trajectory = await opened({ recoveryKey: SECRET, steps }).open('t');
+  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'kept' });
+    // The answer of the call reaches the log.
+    await turn();
+    await turn();
+    steps.endAfter(1);
+    await tx.call('reversible.externalised', { what: 'lost' });
+  });
+  await Promise.race([running, steps.ended]);
+  const left = await opened({ recoveryKey }).recoverEffects();
+  expect(sink.log.slice(1).map(({ did, what }) => `${did} ${what}`)).toEqual(calls);
+  expect(left).toHaveLength(waiting);
+});
+
+test('a changed row of a transaction without a commit waits for an operator', async () => {
+  const steps = new Steps();
+  const trajectory = await opened({ recoveryKey: SECRET, steps }).open('t');
+  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'kept' });
+    // The answer of the call reaches the log.
+    await turn();
+    await turn();
+    steps.endAfter(1);
+    await tx.call('reversible.externalised', { what: 'lost' });
+  });
+  await Promise.race([running, steps.ended]);
+  const read = store.effectsOf.bind(store);
+  store.effectsOf = async (epoch) => {
+    const logged = await read(epoch);
+    if (logged === undefined || epoch === 1) return logged;
+    return { ...logged, records: [logged.records[0]!.replace('"blind"', '"keyed"'), ...logged.records.slice(1)] };
+  };
+  const damaged = opened({ recoveryKey: SECRET });
+  await damaged.recoverEffects();
+  expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do honest', 'do kept']);
+});
+
+test('a copy of a settled commit under a new epoch calls no tool', async () => {
+  const [first] = await store.listEffects({ limit: 1 });
+  const [row] = first!.records;
+  const { fence, release } = await store.leaseEffects();
+  const begun = [{ ...first!, epoch: 2 }].map(({ epoch, trajectory_id, body }) => ({ epoch, trajectory_id, body }));
+  await store.logEffects({ fence, begun, records: [{ epoch: 2, place: 0, record: row! }] }, []);
+  await release();
+  await opened().recoverEffects();
+  expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
+  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('belongs to') } }]);
+});
+
+test('a settled transaction that is opened again calls no tool', async () => {
+  const [read, open] = [store.effectsOf.bind(store), store.openEffects.bind(store)];
+  const cut = async () => {
+    const logged = (await read(1))!;
+    return { ...logged, records: logged.records.slice(0, 1) };
+  };
+  store.effectsOf = async () => cut();
+  store.openEffects = async (page) => ((page?.after ?? 0) < 1 ? [await cut()] : open(page));
+  await opened().recoverEffects();
+  expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
+  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('has settled') } }]);
+});
+
+test('a forged failure of a commit compensates no other call', async () => {
+  const steps = new Steps();
+  const trajectory = await opened({ steps }).open('t');
+  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('reversible.externalised', { what: 'stays' });
+    await tx.call('irreversible.buffered', { what: 'second' });
+    steps.endAfter(2);
+    tx.propose({ action: 'count', role: 'counter', args: 'y' });
+  });
+  await Promise.race([running, steps.ended]);
+  const { fence, release } = await store.leaseEffects();
+  const { records } = (await store.effectsOf(2))!;
+  const record = recordsText([
+    { is: 'applying', n: 1 },
+    { is: 'failed', n: 1, final: true },
+    { is: 'failing', n: 1 },
+  ]);
+  await store.logEffects({ fence, records: [{ epoch: 2, place: records.length, record }] }, []);
+  await release();
+  const left = await opened().recoverEffects();
+  expect(left).toMatchObject([{ epoch: 2, n: 0, why: 'unauthenticated' }]);
+  expect(sink.log.map(({ did, what }) => `${did} ${what}`)).toEqual(['do honest', 'do stays']);
+});
+
+test('a row with another class than the call of its commit calls no tool', async () => {
+  const steps = new Steps();
+  const trajectory = await opened({ steps }).open('t');
+  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('irreversible.buffered', { what: 'second' });
+    steps.endAfter(2);
+    tx.propose({ action: 'count', role: 'counter', args: 'y' });
+  });
+  await Promise.race([running, steps.ended]);
+  const read = store.effectsOf.bind(store);
+  store.effectsOf = async (epoch) => {
+    const logged = await read(epoch);
+    if (logged === undefined || epoch === 1) return logged;
+    return { ...logged, records: logged.records.map((row) => row.replace('"blind"', '"keyed"')) };
+  };
+  await opened().recoverEffects();
+  expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
+  expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('class') } }]);
 });

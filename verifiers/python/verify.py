@@ -396,8 +396,8 @@ root = +entry domain:domain initial_state:stored_object compiler_version:text wr
 branch = +entry source_trajectory_id:text source_commit_id:hash domain:domain compiler_version:text writs:list
   note:text policy_hash?:hash detection_vector?:[detection]
 commit = +entry proposal_id:hash writ_id:hash parent_commit:hash action:action delta:delta observations:[observation]
-  budget_cost:{count} compiler_version:text key_hash?:hash policy?:policy resolves?:hash counselor?:counselor
-  approved_by?:[counselor] detection_vector?:[detection] amended?:amendment
+  budget_cost:{count} compiler_version:text epoch?:from_one key_hash?:hash policy?:policy resolves?:hash
+  counselor?:counselor approved_by?:[counselor] detection_vector?:[detection] amended?:amendment
 rejection = +entry intent:intent detail:text reason:invalid_authority|policy_denied|budget_exhausted|
   precondition_failed|unknown_tool|type_mismatch|unjudged_call|invariant_rejected|counselor_rejected|effect_failed|conflict|expired|upgraded
   proposal_id?:hash key_hash?:hash writ_id?:hash policy?:policy invariant_id?:text resolves?:hash counselor?:counselor

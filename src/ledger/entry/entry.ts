@@ -208,6 +208,8 @@ export interface CommitPayload extends Common<'commit'> {
   readonly parent_commit: Hash;
   readonly action: ActionRecord;
   readonly delta: Delta;
+  /** The epoch of the tool transaction that the entry commits. Absent for other commits. */
+  readonly epoch?: number;
   readonly observations: readonly Observation[];
   readonly budget_cost: Amounts;
   readonly compiler_version: string;

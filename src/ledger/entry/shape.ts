@@ -24,6 +24,7 @@ const isValue: Check = (value) => value !== undefined;
 const isTime: Check = (value) => typeof value === 'string' && isInstant(value);
 /** A trajectory's name. PostgreSQL text cannot contain NUL. */
 const isName: Check = (value) => typeof value === 'string' && !value.includes('\0');
+const isEpoch: Check = (value) => isSeq(value) && (value as number) > 0;
 const isAmounts: Check = each(isSeq);
 
 /** A value in place, or a complete reference. A value that only looks like a reference fails. */
@@ -155,6 +156,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       compiler_version: isText,
     },
     {
+      epoch: isEpoch,
       key_hash: isHash,
       policy: isPolicy,
       resolves: isHash,

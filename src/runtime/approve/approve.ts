@@ -192,6 +192,7 @@ export class Resolutions {
             pending,
             commit,
             counselor,
+            taken?.commitPlan.epoch,
             kept,
             believed?.changes,
           );

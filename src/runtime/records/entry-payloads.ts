@@ -110,6 +110,7 @@ export function commitPayload(
     compiler_version: COMPILER_VERSION,
     delta: deltaOf(approved.patches(), kept, { effects: gathered.commitPlan?.effects, beliefs }),
   };
+  if (gathered.commitPlan !== undefined) payload.epoch = gathered.commitPlan.epoch;
   if (gathered.keyHash !== undefined) payload.key_hash = gathered.keyHash;
   payload.kind = 'commit';
   payload.observations = kept.observations(gathered.observations);
@@ -231,6 +232,7 @@ export function approvalPayload(
   pending: PendingPayload,
   commit: CounselorCommit,
   counselor: CounselorRecord,
+  epoch: number | undefined,
   kept: PayloadBlobs,
   beliefs?: readonly BeliefChange[],
 ): CommitPayload {
@@ -239,6 +241,7 @@ export function approvalPayload(
     ...resolvingCommit(place, parentCommit, pendingId, pending, commit, counselor),
     action: proposal.action,
     delta: deltaOf(commit.patches(), kept, { effects: proposal.delta.effects, beliefs }),
+    ...(epoch === undefined ? {} : { epoch }),
     budget_cost: proposal.budget_cost,
     ...(approved_by === undefined ? {} : { approved_by }),
     ...(policy === undefined ? {} : { policy }),
@@ -271,6 +274,7 @@ export function amendmentPayload(
       difference: kept.store(amendedDifference(first, { args, role }), domain.sensitiveArgs.has(name)),
     },
     delta: deltaOf(commit.patches(), kept, { effects: plan?.effects, beliefs }),
+    ...(plan === undefined ? {} : { epoch: plan.epoch }),
     budget_cost: costOf(commit, plan),
     ...(policy === undefined ? {} : { policy }),
   };

@@ -100,6 +100,7 @@ describe('several callers that find the membership lost', () => {
     const effects = new TransactionEngines({
       store,
       tools: [],
+      recoveryKey: new Uint8Array(32),
       random: seededRandom('joining'),
       pause: async () => {},
       callTimeoutMs: 1_000,

@@ -15,7 +15,9 @@ async function said(
   const writes: string[][] = [];
   const note = (effects: EffectWrite | undefined): void => {
     for (const { record } of effects?.records ?? [])
-      writes.push((JSON.parse(record) as readonly { readonly is: string }[]).map(({ is }) => is));
+      writes.push(
+        (JSON.parse(record) as readonly { readonly is: string }[]).map(({ is }) => is).filter((is) => is !== 'mac'),
+      );
   };
   const store = new Proxy(memory, {
     get(target, name) {

@@ -7,6 +7,7 @@ import {
   isUnresolved,
   type KnownTransaction,
   nextStep,
+  RowAuthentication,
   readTransaction,
   readWithCommittedKeys,
   type Stale,
@@ -20,7 +21,12 @@ import { leaseLost } from '../../writer/lease-lost.ts';
 import type { CanonicalNames } from '../coordination/canonical-names.ts';
 import type { Coordination } from '../coordination/coordination.ts';
 import { Semaphore } from '../limits/semaphore.ts';
-import { type AdvanceResult, type TransactionPorts, TransactionRun } from '../log/advance.ts';
+import {
+  type AdvanceResult,
+  type ConfirmedTransaction,
+  type TransactionPorts,
+  TransactionRun,
+} from '../log/advance.ts';
 import { requireCommit } from '../log/require-commit.ts';
 import { quarantinedClaims, touchedBy } from '../settle/quarantine.ts';
 import { checkUnresolved, type EffectResolution, type ResolvedEffect } from './human-decision.ts';
@@ -355,9 +361,9 @@ export class TransactionEngine {
     let kept: readonly Claim[] | undefined;
     try {
       // Reads from the log, because memory can be ahead of a log that could not be written.
-      const known = await this.#confirmed(epoch);
-      checkUnresolved(resolution, known, true);
-      run = TransactionRun.recover(this.ports, known as KnownTransaction);
+      const confirmed = await this.#confirmed(epoch);
+      checkUnresolved(resolution, confirmed?.known, true);
+      run = TransactionRun.recover(this.ports, confirmed as ConfirmedTransaction);
       // If a log write fails from here on, the decision may already be in the log. The engine must
       // then retry the remaining steps.
       end = 'retry_later';
@@ -397,12 +403,13 @@ export class TransactionEngine {
   }
 
   /** A transaction that this process may act for. @throws EffectError `log_damaged` */
-  async #confirmed(epoch: number): Promise<KnownTransaction | undefined> {
+  async #confirmed(epoch: number): Promise<ConfirmedTransaction | undefined> {
     const logged = await this.ports.store.effectsOf(epoch);
     if (logged === undefined) return undefined;
     const read = readWithCommittedKeys(logged);
-    await requireCommit(read, this.ports.entry);
-    return read.known;
+    const committed = await requireCommit(read, this.ports.ledger);
+    const authentication = RowAuthentication.read(this.ports.recoveryKey, logged);
+    return { known: read.known, authentication, committed };
   }
 
   /** The logged state of a transaction. Undefined if the log has no entry of it. */
@@ -490,19 +497,20 @@ export class TransactionEngine {
    */
   async #resumeFromLog(epoch: number, isLookedAt: () => void): Promise<void> {
     if (this.#isLeaving) return this.#park(epoch, true);
-    const known = await this.#confirmed(epoch).catch(async (error: unknown) => {
+    const confirmed = await this.#confirmed(epoch).catch(async (error: unknown) => {
       await this.#park(epoch, true);
       throw error;
     });
+    const known = confirmed?.known;
     // A transaction without log entries had no effects. An ended one may still have to be settled
     // in the ledger.
-    if (known === undefined || (hasEnded(known) && !(await this.#isOpen(epoch)))) {
+    if (confirmed === undefined || known === undefined || (hasEnded(known) && !(await this.#isOpen(epoch)))) {
       this.ports.undoBudget.drop(epoch);
       this.coordination.end(epoch, Promise.resolve());
       return;
     }
     if (nextInLog(known, this.ports).do !== 'wait') isLookedAt();
-    const run = TransactionRun.recover(this.ports, known);
+    const run = TransactionRun.recover(this.ports, confirmed);
     await this.finish(run);
     await run.flushed();
   }

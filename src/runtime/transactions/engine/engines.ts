@@ -47,6 +47,8 @@ export interface EngineOptions {
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly entry: (id: Hash) => Promise<EntryRow | undefined>;
+  /** The key of the MACs of the effect log's rows. */
+  readonly recoveryKey: Uint8Array;
   readonly onRecoveryFailed?: ((error: RuntimeError) => void) | undefined;
   /** The ledger writer of a trajectory. */
   readonly ledgerWriterOf: (trajectoryId: string) => LedgerWriter;
@@ -298,6 +300,7 @@ export class TransactionEngines {
       blockTimeoutMs,
       blob,
       entry,
+      recoveryKey,
       ledgerWriterOf,
       proposeOnFailure,
     } = this.#options;
@@ -318,7 +321,8 @@ export class TransactionEngines {
       callBudgetMs: patienceOf(blockTimeoutMs),
       maxAttempts,
       blob,
-      entry,
+      ledger: { entry, unsettled: (trajectoryId: string, commit: Hash) => outcomes.unsettled(trajectoryId, commit) },
+      recoveryKey,
       proposeOnFailure,
       lastErrors: this.#lastErrors,
     };

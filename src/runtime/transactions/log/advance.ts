@@ -15,12 +15,13 @@ import {
   type LogRecord,
   mayCostUndoing,
   nextStep,
+  type RowAuthentication,
   recorded,
   type Step,
   type TransactionBody,
   type TransactionState,
 } from '#effects';
-import type { EffectStore, EntryRow, Hash } from '#ledger';
+import type { EffectStore, Hash } from '#ledger';
 import type { Ruling } from '../../records/ruling.ts';
 import type { AbortingRuling } from '../../records/tool-authority.ts';
 import { tooLong } from '../limits/answer-size.ts';
@@ -33,15 +34,18 @@ import { blobsOf, callRecordOf, type PreparedCall } from './call-record.ts';
 import type { LastErrors } from './last-errors.ts';
 import { type LogWrite, TransactionLog } from './log-writer.ts';
 import { type AfterCrash, afterCrash } from './recover-calls.ts';
+import { RecoveredTrust } from './recovered-trust.ts';
+import type { CommitReader } from './require-commit.ts';
 import type { StagedWrites } from './staged-writes.ts';
-import { ToolCalls } from './tool-calls.ts';
+import { ToolCalls, UNAUTHENTICATED } from './tool-calls.ts';
 import type { UndoBudget, UndoBudgetHolder } from './undo-budget.ts';
 
 /** The log, the tools and the settlement that all runs share. */
 export interface TransactionPorts extends ToolCallPorts {
   readonly store: EffectStore;
-  /** An entry of the ledger. */
-  readonly entry: (id: Hash) => Promise<EntryRow | undefined>;
+  readonly ledger: CommitReader;
+  /** The key of the rows' MACs (`EffectOptions.recoveryKey`). */
+  readonly recoveryKey: Uint8Array;
   /** Records in the ledger how transactions ended, and which effects are unresolved. */
   readonly outcomes: OutcomeRecorder;
   /** The budget that is reserved to compensate the effects of active transactions. */
@@ -88,7 +92,7 @@ export class TransactionRun implements UndoBudgetHolder {
 
   /**
    * `isNamed`: whether its keys can be used again, so that the log must record their use. `left`:
-   * the state after a crash.
+   * the state after a crash, and what this process may do with it.
    */
   constructor(
     ports: TransactionPorts,
@@ -96,7 +100,7 @@ export class TransactionRun implements UndoBudgetHolder {
     trajectoryId: string,
     body: TransactionBody,
     isNamed: boolean,
-    left: Partial<AfterCrash> & { readonly length?: number; readonly leaving?: AbortSignal } = {},
+    left: Partial<AfterCrash> & Partial<Recovered> & { readonly length?: number } = {},
   ) {
     this.#ports = ports;
     this.#leaving = left.leaving;
@@ -104,26 +108,25 @@ export class TransactionRun implements UndoBudgetHolder {
     this.trajectoryId = trajectoryId;
     this.body = body;
     const noted = (): void => ports.undoBudget.changed(this);
-    this.#log = new TransactionLog(
-      ports.store,
-      ports.coordination,
-      { epoch, trajectoryId, body, isNamed },
-      noted,
-      left,
-    );
+    const identity = { epoch, trajectoryId, body, isNamed };
+    const isAuthentic = left.trust === undefined || left.authentication !== undefined;
+    const recoveryKey = isAuthentic ? ports.recoveryKey : undefined;
+    this.#log = new TransactionLog(ports.store, ports.coordination, identity, noted, recoveryKey, left);
     this.#calls = new ToolCalls(ports, this.#log, epoch, (n, record) => this.#markUnresolved(n, record), left);
     // Not every owner waits for the end.
     this.#ended.promise.catch(() => undefined);
   }
 
   /** A run of an abandoned transaction. */
-  static recover(ports: TransactionPorts, known: KnownTransaction): TransactionRun {
+  static recover(ports: TransactionPorts, { known, authentication, committed }: ConfirmedTransaction): TransactionRun {
     const { epoch, trajectoryId, body, length } = known;
     const { tools, leaving } = ports;
     const run = new TransactionRun(ports, epoch, trajectoryId, body, true, {
       ...afterCrash(known, tools),
       length,
       leaving,
+      authentication,
+      trust: new RecoveredTrust(authentication !== undefined, committed),
     });
     run.#entry = known.entry;
     run.#cause = known.cause;
@@ -412,6 +415,7 @@ export class TransactionRun implements UndoBudgetHolder {
     const ref = this.#calls.storeBlob(n, evidence);
     const left = this.unresolved.find((each) => each.n === n) as PendingEffect;
     this.#calls.change(n, { resolved: { as, by, evidence: ref } });
+    this.#calls.trust?.decide(n);
     this.#log.append({ is: 'resolved', n, as, by, evidence: ref });
     // The effect may still be compensated if another one fails.
     const isOpen = as === 'applied' && this.state.hasOnFailure === true;
@@ -430,6 +434,10 @@ export class TransactionRun implements UndoBudgetHolder {
     await this.#log.written();
     await this.#ports.coordination.confirmLease();
     const { n, refusals } = this.state.failing as Failing;
+    if (this.#calls.trust?.allowsOnFailure(n) === false) {
+      await this.#markUnresolved(n, { is: 'refused', n, why: UNAUTHENTICATED });
+      return undefined;
+    }
     const { principal, writ_id: writId } = this.body;
     const answer = await this.#ports.proposeOnFailure({
       trajectoryId: this.trajectoryId,
@@ -554,6 +562,22 @@ export class TransactionRun implements UndoBudgetHolder {
     };
     return { epoch, trajectoryId, writId: body.writ_id, row, blobs, effects, written };
   }
+}
+
+/** A transaction of the log that this process may resume. */
+export interface ConfirmedTransaction {
+  readonly known: KnownTransaction;
+  /** The MACs of the next rows. Undefined if the rows so far are not under the key of this runtime. */
+  readonly authentication: RowAuthentication | undefined;
+  /** The keys of the calls that the commit in the ledger names. */
+  readonly committed: ReadonlySet<Hash>;
+}
+
+/** The part of a recovered transaction that restricts this process. */
+interface Recovered {
+  readonly leaving: AbortSignal;
+  readonly authentication: RowAuthentication | undefined;
+  readonly trust: RecoveredTrust;
 }
 
 /** A run whose commit is planned. The records of its ruling are written with the ruling. */

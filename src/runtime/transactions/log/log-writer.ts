@@ -3,6 +3,7 @@ import {
   bodyText,
   type LogRecord,
   protocolOf,
+  RowAuthentication,
   recorded,
   recordsText,
   type TransactionBody,
@@ -38,6 +39,9 @@ export class TransactionLog {
   readonly #coordination: Pick<Coordination, 'fence'>;
   readonly #logged: TransactionIdentity;
   readonly #noted: () => void;
+  /** Undefined: the rows have no MACs. */
+  readonly #recoveryKey: Uint8Array | undefined;
+  #authentication: RowAuthentication | undefined;
   #state: TransactionState = BEGUN;
   /** Rows that are in the log, or in flight. */
   #length = 0;
@@ -51,18 +55,33 @@ export class TransactionLog {
   /** The error of a failed write: later records would leave a gap. */
   #failure: { readonly error: unknown } | undefined;
 
-  /** `noted`: called after each change of the state. */
+  /**
+   * `noted`: called after each change of the state. `recoveryKey`: the key of the MACs. Undefined if
+   * the log has rows that are not under the key, which no later MAC may cover. `authentication`: the
+   * MACs of earlier rows.
+   */
   constructor(
     store: Pick<EffectStore, 'logEffects'>,
     coordination: Pick<Coordination, 'fence'>,
     logged: TransactionIdentity,
     noted: () => void,
-    { state = BEGUN, length = 0 }: { readonly state?: TransactionState; readonly length?: number } = {},
+    recoveryKey: Uint8Array | undefined,
+    {
+      state = BEGUN,
+      length = 0,
+      authentication,
+    }: {
+      readonly state?: TransactionState;
+      readonly length?: number;
+      readonly authentication?: RowAuthentication | undefined;
+    } = {},
   ) {
     this.#store = store;
     this.#coordination = coordination;
     this.#logged = logged;
     this.#noted = noted;
+    this.#recoveryKey = recoveryKey;
+    this.#authentication = authentication;
     this.#state = state;
     this.#length = length;
   }
@@ -195,6 +214,7 @@ export class TransactionLog {
     this.#unsent = [];
     this.#unsentBlobs = [];
     this.#length++;
+    this.#authentication?.written();
   }
 
   /** On a failure, the next writer gets the error. */
@@ -206,7 +226,15 @@ export class TransactionLog {
   }
 
   #row(records: readonly LogRecord[]): EffectRecordRow {
-    return { epoch: this.#logged.epoch, place: this.#length, record: recordsText(records) };
+    const { epoch, trajectoryId: trajectory_id, body } = this.#logged;
+    if (this.#recoveryKey !== undefined)
+      this.#authentication ??= RowAuthentication.begin(this.#recoveryKey, {
+        epoch,
+        trajectory_id,
+        body: bodyText(body),
+      });
+    const record = this.#authentication?.row(records) ?? recordsText(records);
+    return { epoch, place: this.#length, record };
   }
 
   readonly #append = async (write: EffectWrite, blobs: readonly BlobRow[]): Promise<void> => {

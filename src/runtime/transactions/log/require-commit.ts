@@ -1,30 +1,46 @@
-import { logDamaged, type readWithCommittedKeys } from '#effects';
+import { type EffectPhase, logDamaged, type readWithCommittedKeys } from '#effects';
 import { type EntryRow, type Hash, isBlobRef, readRow } from '#ledger';
 
-/** Phases in which the calls of a commit are made, repeated or compensated. */
+/** The ledger, as recovery reads it. */
+export interface CommitReader {
+  entry(id: Hash): Promise<EntryRow | undefined>;
+  /** The keys of a commit's effects that no entry settles yet. */
+  unsettled(trajectoryId: string, commit: Hash): Promise<ReadonlySet<Hash>>;
+}
+
+/** Phases of a transaction in which the calls of a commit are made, repeated or compensated. */
 const ACTING: ReadonlySet<string> = new Set(['committed', 'failing']);
+/** Phases of an effect that is called or compensated next. */
+const NEXT: ReadonlySet<EffectPhase> = new Set(['due', 'applying', 'executed', 'undoing']);
 
 /**
- * Requires the commit that a transaction of the log names: an entry of its trajectory with the same
- * keys and inputs. A row that was written into the log could otherwise call any tool.
+ * The keys of the commit that a transaction of the log names. Requires an entry of its trajectory
+ * with the same epoch, keys and inputs, whose next effects are not settled. A row that was written
+ * into the log could otherwise call any tool, or repeat a call.
  *
- * @throws EffectError `log_damaged`
+ * @throws EffectError `log_damaged`; the errors of `ledger`
  */
 export async function requireCommit(
   { known, committedKeys }: ReturnType<typeof readWithCommittedKeys>,
-  entryOf: (id: Hash) => Promise<EntryRow | undefined>,
-): Promise<void> {
+  ledger: CommitReader,
+): Promise<ReadonlySet<Hash>> {
   const { epoch, entry, effects, state, trajectoryId } = known;
-  if (!ACTING.has(state.phase)) return;
-  const row = entry === undefined ? undefined : await entryOf(entry);
+  const committed = new Set(committedKeys);
+  if (!ACTING.has(state.phase) || entry === undefined) return new Set();
+  const row = await ledger.entry(entry);
   const payload = row?.trajectory_id === trajectoryId ? readRow(row).payload : undefined;
   if (payload?.kind !== 'commit') throw logDamaged(epoch, `names ${entry}, which is no commit of ${trajectoryId}`);
+  if (payload.epoch !== epoch)
+    throw logDamaged(epoch, `names the commit ${entry}, which belongs to transaction ${payload.epoch}`);
   const inputs = new Map(payload.delta.effects.map(({ id, effect }) => [id, effect]));
-  const committed = new Set(committedKeys);
-  for (const { key, tool, payload: logged } of effects) {
+  const unsettled = await ledger.unsettled(trajectoryId, entry);
+  for (const [n, { key, tool, payload: logged }] of effects.entries()) {
     if (!committed.has(key)) continue;
     const input = inputs.get(key);
     if (!isBlobRef(input) || input.$blob !== logged.$blob)
       throw logDamaged(epoch, `has a call of ${tool} that its commit ${entry} does not name`);
+    if (NEXT.has(state.effects[n]!.phase) && !unsettled.has(key))
+      throw logDamaged(epoch, `has an open call of ${tool} that the ledger has settled`);
   }
+  return committed;
 }

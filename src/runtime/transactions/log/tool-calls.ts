@@ -1,5 +1,5 @@
 import { type Json, toError } from '#base';
-import { copyJson } from '#canon';
+import { copyJson, plainText } from '#canon';
 import {
   type BatchOf,
   batchesOf,
@@ -30,6 +30,7 @@ import {
   residueOfLostAnswer,
 } from './call-record.ts';
 import type { TransactionLog } from './log-writer.ts';
+import type { RecoveredTrust } from './recovered-trust.ts';
 import type { StagedWrites } from './staged-writes.ts';
 
 /** The state that a crash leaves. */
@@ -42,7 +43,11 @@ interface RecoveredTransaction {
    * waited for.
    */
   readonly leaving?: AbortSignal;
+  readonly trust?: RecoveredTrust;
 }
+
+/** The code of a call that rows of the log request, without a MAC under the runtime's key. */
+export const UNAUTHENTICATED = 'unauthenticated';
 
 /**
  * The effects of one transaction, and the calls that execute, compensate and query them. Each
@@ -54,6 +59,8 @@ export class ToolCalls {
   readonly epoch: number;
   readonly leave: MarkUnresolved;
   readonly effects: CallRecord[];
+  /** Undefined for a transaction that this process began: its memory is the cause of every call. */
+  readonly trust: RecoveredTrust | undefined;
   /** The staged writes of the body, while they are available. */
   stagedWrites: StagedWrites | undefined;
   readonly #perhaps: Set<number> | undefined;
@@ -75,8 +82,9 @@ export class ToolCalls {
     log: TransactionLog,
     epoch: number,
     leave: MarkUnresolved,
-    { effects = [], perhaps, leaving }: RecoveredTransaction,
+    { effects = [], perhaps, leaving, trust }: RecoveredTransaction,
   ) {
+    this.trust = trust;
     this.ports = ports;
     this.log = log;
     this.leave = leave;
@@ -99,12 +107,14 @@ export class ToolCalls {
    */
   async call(n: number, how: CallKind, record?: LogRecord): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
+    if (await this.#isBarred([n], how)) return true;
     const { batch } = this.specOf(n);
     if (batch !== undefined) {
       // Compared with the staged answer, as in batched calls.
       const isHeld = how === 'call' && this.effects[n]!.reported !== undefined;
       const all = batchWith(this, n, how);
       if (all === undefined) return false;
+      if (await this.#isBarred(all, how)) return true;
       if (all.length > 1 || isHeld) return callBatch(this, all, how);
     }
     if (record !== undefined) {
@@ -159,6 +169,7 @@ export class ToolCalls {
   /** Asks the sink for the outcome of a call or of its compensation. */
   async reconcile(n: number): Promise<boolean> {
     if (!this.isReady(n) && !(await this.readBack(n))) return false;
+    if (await this.#isBarred([n], this.log.state.effects[n]!.phase === 'undoing' ? 'undo' : 'call')) return true;
     await this.ports.coordination.confirmLease();
     const effect = this.effects[n]!;
     const spec = this.specOf(n);
@@ -250,6 +261,8 @@ export class ToolCalls {
     }
     if (payload.tool !== effect.tool)
       throw logDamaged(this.epoch, `calls ${effect.tool} with the input of ${payload.tool}`);
+    if (payload.class !== undefined && plainText(payload.class) !== plainText(effect.class))
+      throw logDamaged(this.epoch, `has another class of ${effect.tool} than its payload`);
     const { input, told } = payload;
     const known = effect.isTooLong === true ? {} : { answer };
     this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { reported: told }) };
@@ -264,12 +277,30 @@ export class ToolCalls {
     const n = this.#erased;
     if (n === undefined) return false;
     this.#erased = undefined;
+    await this.#leaveUncalled(n, 'erased');
+    return true;
+  }
+
+  /**
+   * Marks the first effect unresolved that this process has no proven cause to call. Returns false
+   * if there is none.
+   */
+  async #isBarred(ns: readonly number[], how: CallKind): Promise<boolean> {
+    const { trust } = this;
+    if (trust === undefined) return false;
+    const barred = ns.find((n) => !trust.allows(n, this.effects[n]!.key, how));
+    if (barred === undefined) return false;
+    await this.#leaveUncalled(barred, UNAUTHENTICATED);
+    return true;
+  }
+
+  /** Marks an effect unresolved that this process does not call. */
+  #leaveUncalled(n: number, why: string): Promise<void> {
     const { phase } = this.log.state.effects[n]!;
     // Without a call since, the effect is unchanged. Otherwise it is in doubt, like an effect that
     // another call may have included.
-    const isWhereItWas = (phase === 'due' || phase === 'executed') && !this.mayHaveBeenCalled(n);
-    await this.leave(n, { is: isWhereItWas ? 'unresolved' : 'in_doubt', n, why: 'erased' });
-    return true;
+    const isUnchanged = (phase === 'due' || phase === 'executed') && !this.mayHaveBeenCalled(n);
+    return this.leave(n, { is: isUnchanged ? 'unresolved' : 'in_doubt', n, why });
   }
 
   /**

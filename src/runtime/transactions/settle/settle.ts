@@ -198,6 +198,19 @@ export class OutcomeRecorder {
     if (!isDecided) await this.#log(effects, blobs);
   }
 
+  /**
+   * The keys of a commit's effects that the ledger has not settled. @throws the errors of
+   * `LedgerWriter.write`
+   */
+  async unsettled(trajectoryId: string, commit: Hash): Promise<ReadonlySet<Hash>> {
+    let left: ReadonlySet<Hash> = new Set();
+    await this.#bookOf(trajectoryId).write(({ chain }) => {
+      left = new Set(chain.unsettled.forCommit(commit));
+      return undefined;
+    });
+    return left;
+  }
+
   async #tell(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
