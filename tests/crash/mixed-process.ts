@@ -11,7 +11,7 @@ import { createOracle } from '#oracle';
 import { Assize, type Memory, type Ruling, type Trajectory, type Transaction, type UnresolvedEffect } from '#runtime';
 import { openStore } from '#stores';
 import { seededNumbers } from '../../src/testing/faults.ts';
-import { operator } from '../support/ledger/runtime.ts';
+import { operator, RECOVERY_KEY } from '../support/ledger/runtime.ts';
 import {
   aboutOf,
   type Call as Called,
@@ -86,7 +86,7 @@ const assize = new Assize({
   anchors: [operator.publicKey],
   ports: { clock },
   tools: TOOLS.map(toolOf),
-  effects: { leaseMs: Number(leaseMs) },
+  effects: { leaseMs: Number(leaseMs), recoveryKey: RECOVERY_KEY },
   snapshots: store,
   memory: {
     judge: {

@@ -68,7 +68,7 @@ export class Shop {
       domains: [SHOP],
       anchors: [keys.publicKey],
       tools,
-      effects: { leaseMs: LEASE_MS },
+      effects: { leaseMs: LEASE_MS, recoveryKey: 'shared by all processes of the experiment' },
     });
   }
 

@@ -13,6 +13,7 @@ import {
 } from '../files/options.ts';
 import { answersTo } from '../render/questions.ts';
 import { anchorsPath, readAnchors } from '../store/anchors.ts';
+import { recoveryKeyOption } from '../store/recovery-key.ts';
 import { inSession } from '../store/session.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
@@ -43,6 +44,7 @@ export function approve(program: Command): void {
       .addOption(domainOption)
       .addOption(anchorsOption)
       .addOption(toolsOption)
+      .addOption(recoveryKeyOption)
       .addOption(waitOption),
   )
     .addHelpText(

@@ -28,6 +28,7 @@ import { type GivenRequirements, type MissingRequirements, missingIn, printMissi
 import { readAnchors } from '../store/anchors.ts';
 import { loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
+import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { counted } from '../terminal/counted.ts';
@@ -42,7 +43,7 @@ interface ListOptions extends SharedOptions {
   readonly before?: number;
 }
 
-interface WorkingOptions extends SharedOptions, OpeningOptions {
+interface WorkingOptions extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly tools: readonly string[];
   readonly wait: number;
 }
@@ -164,6 +165,15 @@ function printElsewhere(
   );
 }
 
+function printUnauthenticated(out: Output, left: readonly EffectTransaction[]): void {
+  const epochs = left.filter(({ effects }) => effects.some(({ why }) => why === 'unauthenticated'));
+  if (epochs.length === 0) return;
+  out.line(line``);
+  out.line(
+    line`A process with another recovery key, or without one, wrote ${counted(epochs.length, 'transaction')}: ${epochs.map(({ epoch }) => epoch).join(', ')}. Check the calls at their sinks, then resolve each with assize effects resolve.`,
+  );
+}
+
 /** @throws CliError `usage` */
 function requirePaged(all: boolean, epoch: number | undefined, paged: number | undefined): void {
   if (all && epoch !== undefined)
@@ -207,6 +217,7 @@ function recover(command: Command): void {
             session.out.line(line`${green('ended')} ${counted(ended.length, 'transaction')}`);
             if (after.length > 0) printTransactions(session.out, after, kept);
             printMissing(session.out, missing);
+            printUnauthenticated(session.out, after);
             if (failed === 0) printElsewhere(session.out, after, missing);
           }
           return after.length === 0 ? EXIT.ok : EXIT.negative;
@@ -306,7 +317,12 @@ function carriedOutHere(
 }
 
 function working(command: Command): Command {
-  return command.addOption(toolsOption).addOption(domainOption).addOption(anchorsOption).addOption(waitOption);
+  return command
+    .addOption(toolsOption)
+    .addOption(recoveryKeyOption)
+    .addOption(domainOption)
+    .addOption(anchorsOption)
+    .addOption(waitOption);
 }
 
 function onRecoveryFailed({ message }: { readonly message: string }): void {
@@ -359,16 +375,16 @@ async function givenBy(
 async function withEffects<T>(
   { interruption }: Session,
   store: Store,
-  { wait }: WorkingOptions,
+  { wait, recoveryKey }: WorkingOptions,
   { tools, domains, anchors, onFailed }: GivenHere,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const told = onFailed !== undefined && { effects: { onRecoveryFailed: onFailed } };
+  const told = onFailed !== undefined && { onRecoveryFailed: onFailed };
   const assize = runtimeOver(reportingWaits(store, wait), {
     tools,
     domains,
     ...(anchors.length > 0 && { anchors }),
-    ...told,
+    effects: { ...readRecoveryKey(recoveryKey), ...told },
   });
   try {
     return await untilStopped(assize, tools, interruption, () =>

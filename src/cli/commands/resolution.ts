@@ -9,6 +9,7 @@ import { hasEnded } from '../render/effects-text.ts';
 import { amendmentText } from '../render/summary.ts';
 import { anchorsPath } from '../store/anchors.ts';
 import { findEntry, readable, shortId } from '../store/entries.ts';
+import { type RecoveryKeyOptions, readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize, readingAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
@@ -21,7 +22,7 @@ import { green, line, red, yellow } from '../terminal/printable.ts';
 export const METHOD = 'cli';
 
 /** The options of both resolutions. */
-export interface ResolvingOptions extends SharedOptions, OpeningOptions {
+export interface ResolvingOptions extends SharedOptions, OpeningOptions, RecoveryKeyOptions {
   readonly as: string;
   readonly digest?: string;
   /** Set if the pending proposal may use tools. */
@@ -46,7 +47,8 @@ export function resolvePending(
     check();
     const { wait = 0 } = options;
     const tools = await loadTools(options.tools ?? []);
-    const assize = await openAssize(reportingWaits(store, wait), session.storeUrl, options, tools);
+    const recovery = readRecoveryKey(options.recoveryKey);
+    const assize = await openAssize(reportingWaits(store, wait), session.storeUrl, options, tools, recovery);
     const { interruption } = session;
     const ruling = await untilStopped(assize, tools, interruption, async () => {
       const trajectory = await assize.open(pending.trajectory_id);

@@ -1,7 +1,7 @@
 import { generateKeys } from '#canon';
 import type { Tool } from '#effects';
 import type { Embedder } from '#memory';
-import { Assize } from '#runtime';
+import { Assize, type EffectOptions } from '#runtime';
 import type { Store } from '#stores';
 import { note } from '../errors.ts';
 import type { OpeningOptions } from '../files/options.ts';
@@ -17,6 +17,7 @@ export async function openAssize(
   storeUrl: string,
   { domain, anchors }: OpeningOptions,
   tools: readonly Tool[] = [],
+  recovery: Pick<EffectOptions, 'recoveryKey'> = {},
 ): Promise<Assize> {
   // A trajectory of recorded runs without a policy has one of these domains.
   const bare = await domainsWithoutInvariants();
@@ -27,7 +28,7 @@ export async function openAssize(
     oracle: store,
     domains,
     anchors: readAnchors(storeUrl, anchors),
-    ...(tools.length > 0 && { tools, effects: { onRecoveryFailed: ({ message }) => note(message) } }),
+    ...(tools.length > 0 && { tools, effects: { ...recovery, onRecoveryFailed: ({ message }) => note(message) } }),
   });
 }
 

@@ -41,6 +41,9 @@ export class HandClock implements Clock {
   }
 }
 
+/** Authenticates the effect logs of tests. */
+export const RECOVERY_KEY = 'the recovery key of all processes of a test';
+
 /** A runtime with a clock and chance of its own, that does not pause. */
 export function runtimeOver(
   store: LedgerStore,
@@ -54,6 +57,8 @@ export function runtimeOver(
     // The clock of a test is not the machine's clock, which a store reads.
     maxClockAheadMs: 'unlimited',
     ...options,
+    // Processes of one test share it.
+    effects: { recoveryKey: RECOVERY_KEY, ...options.effects },
     // The time of a test may be long past when a command reads its store.
     approvals: { timeoutMs: 'never', ...options.approvals },
     ports: { clock: new HandClock(), random: seededRandom('runtime'), pause: async () => {}, ...options.ports },
