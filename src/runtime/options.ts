@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Policy } from '#authority';
 import { arg, checkArgument, refuseDuplicatePackage } from '#base';
 import { hashBytes, isInstant, signText, verifyText } from '#canon';
@@ -320,7 +319,7 @@ export function effectsFor(
 }
 
 /** Used without `recoveryKey` and `signer`, so that this process resumes its own transactions. */
-const PROCESS_KEY = randomBytes(32);
+const PROCESS_KEY = systemRandom.bytes(32);
 const RECOVERY_KEY_CHARACTERS_MIN = 32;
 
 /** @throws RuntimeError `bad_option` */

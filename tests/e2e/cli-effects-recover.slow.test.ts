@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test, vi } from 'vitest';
 import { DidNothing, declareTool, NoAnswer } from '#effects';
 import { openSqlite, openStore } from '#stores';
-import { operator, runtimeOver, writFor } from '../support/ledger/runtime.ts';
+import { operator, RECOVERY_KEY, runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { withPostgres } from '../support/postgres/index.ts';
 import { endOf, runCommand, startCommand } from '../support/process/command.ts';
 import { inEffectsFolder, mail } from '../support/process/effects-folder.ts';
@@ -63,7 +63,8 @@ describe('recover', () => {
 
   test('runs `onFailure` with the domain of a file and the anchors of the store', async () => {
     await failed();
-    const tools = ['--tools', toolsFile('keyed')];
+    writeFileSync(join(here.folder, 'recovery.key'), `${RECOVERY_KEY}\n`);
+    const tools = ['--tools', toolsFile('keyed'), '--recovery-key', join(here.folder, 'recovery.key')];
     expect((await assize('list')).out).toContain('Transaction 1 has failed. The domain orders@1 handles the failure');
     const bare = await assize('recover', ...tools);
     expect(bare.out).toContain('\nmissing the domain orders@1, for transaction 1; pass it with --domain FILE.\n');
@@ -92,6 +93,15 @@ describe('recover', () => {
     });
     expect((await runCommand(here.folder, here.url, 'log', 'orders')).out).toMatch(/count/);
     expect(sent('bob')).toBe(false);
+  });
+
+  test('leaves the calls of an unknown process to an operator', async () => {
+    await failed();
+    writeFileSync(join(here.folder, 'recovery.key'), 'x'.repeat(31));
+    const short = await assize('recover', '--recovery-key', join(here.folder, 'recovery.key'));
+    expect([short.code, short.err]).toEqual([2, expect.stringContaining('is not a recovery key')]);
+    const { code, out } = await assize('recover', '--tools', toolsFile('keyed'));
+    expect([code, out]).toEqual([1, expect.stringContaining('wrote 1 transaction: 1. Check the calls at their sinks')]);
   });
 
   test('lists effects that need a human decision', async () => {

@@ -251,6 +251,7 @@ withPostgres('opening', (postgres) => {
       const user = `${schema}_user`;
       await postgres.query(`CREATE ROLE "${user}" LOGIN PASSWORD 'x'; GRANT USAGE ON SCHEMA "${schema}" TO "${user}";
         GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA "${schema}" TO "${user}";
+        REVOKE INSERT ON ${effectTables(schema)} FROM "${user}";
         GRANT USAGE, SELECT ON ALL SEQUENCES IN SCHEMA "${schema}" TO "${user}"`);
       const asUser = new URL(url);
       asUser.username = user;
@@ -271,7 +272,10 @@ withPostgres('opening', (postgres) => {
       expect(await store.snapshot('t')).toEqual(snapshot);
       await store.dropSnapshots();
       await expect(store.leaseEffects()).rejects.toMatchObject({ code: 'store_denied' });
-      await postgres.query(`GRANT UPDATE ON "${schema}".effect_tenure TO "${user}";
+      const forged = `SET LOCAL ROLE "${user}"; INSERT INTO "${schema}".effect_open VALUES (1)`;
+      await expect(postgres.query(`BEGIN; ${forged}; COMMIT`)).rejects.toMatchObject({ code: '42501' });
+      await postgres.query(`GRANT INSERT ON ${effectTables(schema)} TO "${user}";
+        GRANT UPDATE ON "${schema}".effect_tenure TO "${user}";
         GRANT DELETE ON "${schema}".effect_open, "${schema}".effect_member, "${schema}".effect_event TO "${user}"`);
       const { fence } = await store.leaseEffects();
       const begun = [{ epoch: 1, trajectory_id: 't', body: '{}' }];
@@ -381,3 +385,8 @@ withPostgres('opening', (postgres) => {
     });
   });
 });
+
+function effectTables(schema: string): string {
+  const tables = ['tenure', 'count', 'transaction', 'record', 'open', 'key', 'member', 'event'];
+  return tables.map((name) => `"${schema}".effect_${name}`).join(', ');
+}

@@ -174,22 +174,24 @@ function listed(known: KnownTransaction, needs: EffectNeeds | undefined): Effect
     ...(state.failing === undefined ? {} : { failing: state.failing }),
     ...(needs === undefined ? {} : { needs }),
     claims: claimsOf(known).filter((claim) => !isNameClaim(claim)),
-    effects: effects.map(({ tool, key, branch, residue, resolved, differs, why, undo_cost: undoCost }, n) => {
-      const { class: kind, phase, failures } = state.effects[n]!;
-      return {
-        n,
-        tool,
-        key,
-        ...(branch === undefined ? {} : { branch }),
-        class: kind,
-        phase,
-        failures,
-        ...(undoCost !== undefined && mayCostUndoing(state, n) ? { undoCost } : {}),
-        ...(residue === undefined ? {} : { residue }),
-        ...(resolved === undefined ? {} : { resolved }),
-        ...(differs === undefined ? {} : { differs }),
-        ...(why === undefined ? {} : { why }),
-      };
-    }),
+    effects: effects.map(
+      ({ tool, key, branch, residue, resolved, differs, refused, why = refused, undo_cost: undoCost }, n) => {
+        const { class: kind, phase, failures } = state.effects[n]!;
+        return {
+          n,
+          tool,
+          key,
+          ...(branch === undefined ? {} : { branch }),
+          class: kind,
+          phase,
+          failures,
+          ...(undoCost !== undefined && mayCostUndoing(state, n) ? { undoCost } : {}),
+          ...(residue === undefined ? {} : { residue }),
+          ...(resolved === undefined ? {} : { resolved }),
+          ...(differs === undefined ? {} : { differs }),
+          ...(why === undefined ? {} : { why }),
+        };
+      },
+    ),
   };
 }

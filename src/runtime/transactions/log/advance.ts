@@ -567,7 +567,7 @@ export class TransactionRun implements UndoBudgetHolder {
 /** A transaction of the log that this process may resume. */
 export interface ConfirmedTransaction {
   readonly known: KnownTransaction;
-  /** The MACs of the next rows. Undefined if the rows so far are not under the key of this runtime. */
+  /** The MACs of the next rows. Undefined if earlier rows are not under the runtime's key. */
   readonly authentication: RowAuthentication | undefined;
   /** The keys of the calls that the commit in the ledger names. */
   readonly committed: ReadonlySet<Hash>;

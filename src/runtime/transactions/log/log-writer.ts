@@ -56,9 +56,9 @@ export class TransactionLog {
   #failure: { readonly error: unknown } | undefined;
 
   /**
-   * `noted`: called after each change of the state. `recoveryKey`: the key of the MACs. Undefined if
-   * the log has rows that are not under the key, which no later MAC may cover. `authentication`: the
-   * MACs of earlier rows.
+   * `noted`: called after each change of the state. `recoveryKey`: the key of the MACs. Undefined
+   * if earlier rows are not under the key: no later MAC may cover them. `authentication`: the MACs
+   * of earlier rows.
    */
   constructor(
     store: Pick<EffectStore, 'logEffects'>,
