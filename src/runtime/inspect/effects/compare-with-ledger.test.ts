@@ -17,7 +17,12 @@ const COMMITTED: LogRecord = { is: 'committed', entry: COMMIT, planned: [EFFECT]
 
 /** Accepted entries, with the fields that this test uses. */
 const entry = (seq: number, id: Hash, payload: object): Entry => ({ id, seq, trajectory_id: 't', payload }) as never;
-const commit = entry(1, COMMIT, { kind: 'commit', action: { name: 'count' }, delta: { effects: [{ id: KEY }] } });
+const commit = entry(1, COMMIT, {
+  kind: 'commit',
+  epoch: 1,
+  action: { name: 'count' },
+  delta: { effects: [{ id: KEY }] },
+});
 const settled = (outcome: string): Entry =>
   entry(2, hash('d'), {
     kind: 'commit',
@@ -76,6 +81,8 @@ test('an impossible state is one difference, with its entry', () => {
   expect(told([commit], [{ ...COMMITTED, planned: [{ ...EFFECT, key: hash('f') }] } as LogRecord])).toEqual([
     [1, 'transaction 1 of the effect log has other effects than this commit'],
   ]);
+  const copied = entry(1, COMMIT, { ...(commit.payload as object), epoch: 2 });
+  expect(told([copied], [COMMITTED])).toEqual([[1, expect.stringContaining('which belongs to transaction 2')]]);
   expect(told([commit], [ENDED], false)[0]).toEqual([1, expect.stringContaining('no entry commits it')]);
   expect(told([commit], [{ is: 'refused', n: 4, why: 'x' }])).toEqual([[1, expect.stringContaining('cannot be read')]]);
 });

@@ -28,6 +28,8 @@ export interface EffectLogDifference {
  */
 interface RecordedCommit {
   readonly seq: number;
+  /** The epoch that the entry names. */
+  readonly epoch: number | undefined;
   readonly effects: Map<Hash, SettledAs | undefined>;
 }
 
@@ -100,7 +102,8 @@ export class LedgerEffects {
       for (const { commit, effects } of payload.action.args.settled)
         for (const { id: effect, outcome } of effects) this.commits.get(commit)?.effects.set(effect, outcome);
     } else if (payload.kind === 'commit' && payload.delta.effects.length > 0) {
-      this.commits.set(id, { seq, effects: new Map(payload.delta.effects.map((effect) => [effect.id, undefined])) });
+      const effects = new Map(payload.delta.effects.map((effect) => [effect.id, undefined]));
+      this.commits.set(id, { seq, epoch: payload.epoch, effects });
     } else if (isEffectPending(payload)) {
       this.waiting.set(id, { ...pendingEffectOf(payload), seq, reason: payload.reason });
     } else if (payload.kind === 'rejection') {
@@ -123,8 +126,8 @@ export class EffectLogComparison {
   readonly #told: LedgerEffects;
   readonly #open: ReadonlySet<number>;
   readonly #differences: EffectLogDifference[] = [];
-  /** By commit, the epoch of its transaction. */
-  readonly #epochs: Map<Hash, number> = new Map();
+  /** The commits that a transaction of the log names. */
+  readonly #logged: Set<Hash> = new Set();
   readonly #waiting: Map<number, RecordedPending[]>;
   readonly #abandoned: ReadonlyMap<number, readonly RecordedAbort[]>;
   #isUnread = false;
@@ -185,7 +188,7 @@ export class EffectLogComparison {
     // A seemingly missing transaction may be an unreadable one.
     if (isLogHere && !this.#isUnread) {
       for (const [id, commit] of this.#told.commits) {
-        if (this.#epochs.has(id) || this.#told.imported.has(id)) continue;
+        if (this.#logged.has(id) || this.#told.imported.has(id)) continue;
         const left = leftOf(commit).length;
         if (left > 0)
           this.#say(
@@ -225,13 +228,14 @@ export class EffectLogComparison {
       );
       return;
     }
-    const other = this.#epochs.get(entry);
-    if (other !== undefined) {
-      const both = `${Math.min(epoch, other)} and ${Math.max(epoch, other)}`;
-      this.#say(seq, `transactions ${both} of the effect log are both committed with this entry`);
+    if (commit.epoch !== epoch) {
+      this.#say(
+        seq,
+        `transaction ${epoch} of the effect log is committed with this entry, which belongs to transaction ${commit.epoch}`,
+      );
       return;
     }
-    this.#epochs.set(entry, epoch);
+    this.#logged.add(entry);
     const keys = new Set(named);
     if (keys.size !== commit.effects.size || named.some((key) => !commit.effects.has(key))) {
       this.#say(seq, `transaction ${epoch} of the effect log has other effects than this commit`);
