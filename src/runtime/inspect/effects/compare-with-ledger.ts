@@ -228,6 +228,7 @@ export class EffectLogComparison {
       );
       return;
     }
+    this.#logged.add(entry);
     if (commit.epoch !== epoch) {
       this.#say(
         seq,
@@ -235,7 +236,6 @@ export class EffectLogComparison {
       );
       return;
     }
-    this.#logged.add(entry);
     const keys = new Set(named);
     if (keys.size !== commit.effects.size || named.some((key) => !commit.effects.has(key))) {
       this.#say(seq, `transaction ${epoch} of the effect log has other effects than this commit`);
