@@ -59,6 +59,11 @@ export type EffectErrorCode =
    */
   | 'lease_lost'
   /**
+   * The trajectory was imported, and the store that it came from may call the same tools. Retire that
+   * store, then run `assize store adopt TRAJECTORY`.
+   */
+  | 'imported_trajectory'
+  /**
    * The effect log lost records of a transaction. Restore the store from a backup, and run `assize
    * verify`.
    */

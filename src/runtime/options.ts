@@ -3,7 +3,15 @@ import { arg, checkArgument, refuseDuplicatePackage } from '#base';
 import { hashBytes, isInstant, signText, verifyText } from '#canon';
 import { EFFECT_ATTEMPTS, EFFECT_ATTEMPTS_MAX, type Resolvers, type Tool } from '#effects';
 import type { Domain } from '#kernel';
-import { type EffectStore, type EntrySigner, type Hash, isHash, type LedgerStore, type SnapshotStore } from '#ledger';
+import {
+  type EffectStore,
+  type EntrySigner,
+  type Hash,
+  isHash,
+  type LedgerStore,
+  type SnapshotStore,
+  wasImported,
+} from '#ledger';
 import type { Embedder } from '#memory';
 import { type Clock, type OracleStore, type Pause, type Random, systemClock, systemPause, systemRandom } from '#oracle';
 import { RuntimeError } from './errors.ts';
@@ -309,9 +317,13 @@ export function effectsFor(
     throw badOption('effects.frontier must be derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
   const entry = (id: Hash) => log.resolve(id);
+  const isElsewhere = async (trajectoryId: string): Promise<boolean> => {
+    const [first] = await log.entries(trajectoryId, { from: 0, limit: 1 });
+    return first !== undefined && (await wasImported(log, first.id)) && (await log.adopted?.(first.id)) !== true;
+  };
   const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
   return new TransactionEngines({
-    ...{ store: log, tools, random, pause, frontier, resolvers, blob, entry, onRecoveryFailed },
+    ...{ store: log, tools, random, pause, frontier, resolvers, blob, entry, isElsewhere, onRecoveryFailed },
     recoveryKey: recoveryKeyOf(effects, signer),
     ...times,
     ...trajectories,

@@ -34,6 +34,7 @@ import type {
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow, OracleStore } from '#oracle';
+import type { Adoptable, Adoption } from './adoption.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { effectAnswer } from './effects.ts';
 import {
@@ -45,6 +46,7 @@ import {
   VECTORS,
 } from './fact-input.ts';
 import {
+  ADOPTION,
   ANSWER_PAGE,
   BATCH,
   CLAIM_KEY,
@@ -67,7 +69,7 @@ import { COMMITTED, type NativePort } from './native-port.ts';
  * writable.
  */
 export abstract class CheckedStore
-  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore
+  implements LedgerStore, LogStore, OracleStore, SnapshotStore, EffectStore, FactStore, Adoptable
 {
   readonly #access: NativePort;
 
@@ -207,6 +209,17 @@ export abstract class CheckedStore
     const writes = this.#access.writes();
     checkInput(SIGNAL, signal, 'signal');
     return writes.leaseEffects(signal);
+  }
+
+  async adopt(adoption: Adoption): Promise<void> {
+    const writes = this.#access.writes();
+    checkInput(ADOPTION, adoption, 'adoption');
+    return writes.adopt(structuredClone(adoption));
+  }
+
+  async adopted(root: Hash): Promise<boolean> {
+    checkInput(HASH, root, 'root');
+    return this.#access.read((reads) => reads.adopted(root));
   }
 
   async logEffects(

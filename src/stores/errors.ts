@@ -67,6 +67,11 @@ export type StoreErrorCode =
    */
   | 'store_retired'
   /**
+   * The store is a copy, and its original may call the same tools. Retire the original, then adopt
+   * the copy with `assize store adopt`.
+   */
+  | 'store_copied'
+  /**
    * An erasure is committed, but the files may still hold the erased bytes. Open the store for
    * writing again; the error is retryable.
    */

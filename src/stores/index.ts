@@ -2,6 +2,7 @@
 // src/testing/ledger-store-suite.ts. A commit is answered when it is durable, and an answered
 // commit is never lost. Of two commits for one position, exactly one succeeds. The stores neither
 // read nor adjudicate the contents of rows.
+export type { Adoptable, Adoption } from './adoption.ts';
 export { StoreError, type StoreErrorCode } from './errors.ts';
 export type { Followable, StoreEvent } from './follow.ts';
 export { MemoryStore } from './memory/index.ts';

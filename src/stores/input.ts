@@ -9,6 +9,7 @@ import type {
   EntryKind,
   EntryRow,
 } from '#ledger';
+import type { Adoption } from './adoption.ts';
 import { checkInput, HASH, POSITIVE, SIGNAL, TEXT } from './check-input.ts';
 import { FACTS, INSTANT } from './fact-input.ts';
 
@@ -20,6 +21,7 @@ import { FACTS, INSTANT } from './fact-input.ts';
 export const ENTRIES_PAGE = 1_000;
 
 /** The arguments of `retire`. */
+export const ADOPTION = arg.options<Adoption>({ at: TEXT, reason: TEXT, roots: arg.optional(arg.list(HASH)) });
 export const RETIREMENT = arg.members({ at: TEXT, reason: TEXT });
 
 // A record: a new kind of entry fails to compile here until the kind is added.

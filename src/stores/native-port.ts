@@ -25,6 +25,7 @@ import type {
   TrajectoryInfo,
 } from '#ledger';
 import type { OracleRow } from '#oracle';
+import type { Adoption } from './adoption.ts';
 
 /** The access to one kind of store. `CheckedStore` implements the ports with it. */
 export interface NativePort {
@@ -71,6 +72,7 @@ export interface Reads {
   hasEffectLog(): Answer<boolean>;
   partition(name: PartitionName): Answer<PartitionState | undefined>;
   facts(query: WithDefaults<FactQuery>): Answer<FactVersion[]>;
+  adopted(root: Hash): Answer<boolean>;
   claimKey(): Answer<Uint8Array | undefined>;
   spaces(): Answer<string[]>;
   branches(): Answer<{ readonly space: string; readonly branch: string }[]>;
@@ -89,6 +91,7 @@ export interface Writes {
   putSnapshot(row: SnapshotRow, erasures: number): Promise<void>;
   dropSnapshots(): Promise<void>;
   leaseEffects(signal: AbortSignal | undefined): Promise<Lease>;
+  adopt(adoption: Adoption): Promise<void>;
   claimKey(offered: Uint8Array): Promise<Uint8Array>;
   putVectors(embedder: string, vectors: readonly FactVector[]): Promise<void>;
   /** `rebuild` checks the contents of the pages. */

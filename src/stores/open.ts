@@ -1,6 +1,7 @@
 import { arg, checkArgument } from '#base';
 import type { EffectStore, FactStore, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
+import type { Adoptable } from './adoption.ts';
 import { checkInput } from './check-input.ts';
 import { StoreError } from './errors.ts';
 import type { Followable } from './follow.ts';
@@ -22,6 +23,7 @@ export type Store = LedgerStore &
   SnapshotStore &
   EffectStore &
   FactStore &
+  Adoptable &
   Partial<Followable> &
   Partial<Retirable>;
 

@@ -103,5 +103,7 @@ function print({ json, out }: Session, path: string, { report, openEffects, isCo
         line`Open at the time of the backup: ${counted(openEffects.length, 'tool transaction')}. Check the sinks before a runtime with tools opens the store: assize effects list.`,
       ),
     );
-  out.line(line`Retire the old store, if it still exists: assize store retire.`);
+  out.line(
+    line`The copy calls no tools. Retire the old store, if it still exists (assize store retire), then run assize store adopt.`,
+  );
 }

@@ -21,9 +21,16 @@ export function refersToEffects(payload: Payload): boolean {
   return payload.kind === 'commit' ? payload.delta.effects.length > 0 || isErasure(payload) : isEffectEntry(payload);
 }
 
-/** Whether an import marks the entry, because its effects or answers can be in another store. */
+/**
+ * Whether an import marks the entry: its effects or answers can be in another store, or it begins a
+ * trajectory, whose tools the other store may call.
+ */
 export function isMarked(payload: Payload): boolean {
-  return refersToEffects(payload) || observationsOf(payload).some(({ oracle_key }) => oracle_key !== undefined);
+  return (
+    payload.seq === 0 ||
+    refersToEffects(payload) ||
+    observationsOf(payload).some(({ oracle_key }) => oracle_key !== undefined)
+  );
 }
 
 export function importMark(id: Hash): BlobRow {
@@ -32,8 +39,9 @@ export function importMark(id: Hash): BlobRow {
 }
 
 /**
- * Whether `importLines` wrote this entry, if the entry records effects, erases or pins answers of
- * the oracle log. Outcomes and answers are then in another store. Other entries are not marked.
+ * Whether `importLines` wrote this entry, if the entry begins a trajectory, records effects, erases
+ * or pins answers of the oracle log. Outcomes and answers are then in another store. Other entries
+ * are not marked.
  * Entries that the store had before an import do not count as imported.
  *
  * @throws ArgumentError `bad_argument`

@@ -60,6 +60,11 @@ export interface EffectStore {
    * lost rows. Default: true if the store has a transaction.
    */
   hasEffectLog?(): Promise<boolean>;
+  /**
+   * Optional: whether the store calls the tools of the imported trajectory with this first entry. A
+   * store without the method calls no tools of imported trajectories.
+   */
+  adopted?(root: Hash): Promise<boolean>;
 }
 
 /** Whether a store has an effect log, as the stores of this package do. */

@@ -22,6 +22,7 @@ import type {
   TrajectoryInfo,
 } from '#ledger';
 import { type Clock, type OracleRow, systemClock } from '#oracle';
+import type { Adoption } from '../adoption.ts';
 import { aheadOf } from '../clock-ahead.ts';
 import type { EffectChange } from '../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../facts.ts';
@@ -47,11 +48,21 @@ export class Rows implements Reads {
   readonly #leaves: Uint8Array[] = [];
   readonly #nodes = new Map<string, Uint8Array>();
   readonly #snapshots = new Map<string, SnapshotRow>();
+  readonly #adopted = new Set<Hash>();
   #claimKey: Uint8Array | undefined;
   readonly #clock: Clock;
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
+  }
+
+  /** The store itself is never a copy. */
+  adopt({ roots = [] }: Adoption): void {
+    for (const root of roots) this.#adopted.add(root);
+  }
+
+  adopted(root: Hash): boolean {
+    return this.#adopted.has(root);
   }
 
   commit(batch: Batch): CommitResult {

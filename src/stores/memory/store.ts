@@ -108,6 +108,7 @@ function writesOf(
     putSnapshot: (row, erasures) => inTurn(() => rows.putSnapshot(row, erasures)),
     dropSnapshots: () => inTurn(() => rows.dropSnapshots()),
     leaseEffects: (signal) => tenures.acquire(() => inTurn(() => rows.effects.raise()), signal),
+    adopt: (adoption) => inTurn(() => rows.adopt(adoption)),
     claimKey: async (offered) => rows.claimKey(offered)!,
     putVectors: (embedder, vectors) => inTurn(() => rows.believed.putVectors(embedder, vectors)),
     rebuildFacts: (pages) =>

@@ -75,6 +75,11 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
     code: 'store_retired',
     says: 'accepts no writes. Open the store that replaced it, or read this one with mode readonly',
   },
+  // Of "raise_fence".
+  AZ002: {
+    code: 'store_copied',
+    says: 'is a copy and calls no tools, because the original may call them too. Retire the original (assize store retire), then take over here with: assize store adopt',
+  },
   XX001: CORRUPT,
   XX002: CORRUPT,
 };

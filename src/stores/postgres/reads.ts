@@ -19,6 +19,7 @@ import {
 } from './facts/facts.ts';
 import type { PartitionCache } from './facts/partition-cache.ts';
 import { prepareFactsByText, prepareFactsByVector, prepareTextsToEmbed } from './facts/texts.ts';
+import { prepareAdopted } from './ledger/adoption.ts';
 import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
 import { prepareEntries } from './ledger/entries.ts';
 import { prepareFind } from './ledger/find.ts';
@@ -46,6 +47,7 @@ export function prepareFactAnswers(
 export function prepareReads({ readers, writer, schema, path }: Connections, known: PartitionCache | undefined): Reads {
   const resolve = prepareResolve(readers, schema);
   return {
+    adopted: prepareAdopted(readers, schema),
     resolve: async (id) => {
       await writer?.lostStatementsEnded();
       return resolve(id);

@@ -14,6 +14,7 @@ import { fileAt, OpenFiles } from './connection/open-files.ts';
 import { whenUnlocked } from './connection/retry.ts';
 import { isFolderClosed, isNotADatabase, storeError } from './errors.ts';
 import { loadSqliteVec, sqliteVecPath } from './facts/sqlite-vec.ts';
+import { recordFirstPlace } from './ledger/adoption.ts';
 import { HashIndex } from './ledger/hash-index.ts';
 import { prepareRefuseRetired } from './ledger/retirement.ts';
 import type { SqliteOptions } from './options.ts';
@@ -110,6 +111,7 @@ function initialise(path: string): void {
   try {
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     migrate(db);
+    recordFirstPlace(db, path, systemClock.now());
     db.exec('PRAGMA journal_mode = WAL');
   } finally {
     db.close();

@@ -12,6 +12,7 @@ import { FactReader } from './facts/facts.ts';
 import { RankedRows } from './facts/ranked-rows.ts';
 import { TextReader } from './facts/text-reader.ts';
 import { VectorReader } from './facts/vector-reader.ts';
+import { prepareAdopted } from './ledger/adoption.ts';
 import { prepareBlob, prepareErasedBy } from './ledger/blob.ts';
 import { prepareEntries } from './ledger/entries.ts';
 import { prepareFind } from './ledger/find.ts';
@@ -47,6 +48,7 @@ export function prepareReads(
   const byText = new TextReader(db, facts, rows);
   const byVector = new VectorReader(db, facts, rows, vectors);
   return {
+    adopted: prepareAdopted(db),
     resolve: prepareResolve(db, ids),
     entries: prepareEntries(db),
     head: prepareHead(db),

@@ -83,6 +83,7 @@ export class SqliteStore extends CheckedStore implements Retirable {
       putSnapshot: (row, erasures) => writing.step('putSnapshot', row, erasures),
       dropSnapshots: () => writing.step('dropSnapshots'),
       leaseEffects: (signal) => this.#hold(signal),
+      adopt: (adoption) => writing.step('adopt', adoption),
       claimKey: (offered) => writing.step('claimKey', offered),
       putVectors: (embedder, given) => writing.step('putVectors', embedder, given),
       rebuildFacts: (pages) =>

@@ -134,6 +134,7 @@ async function resumed(
     committed: async (entry) => {
       try {
         run.committed(entry);
+        started.run.askFirst();
         // No body waits for this run, so the next owner can resume it.
         started.run.abandonOn(engine.ports.leaving);
         await engine.finish(started.run);

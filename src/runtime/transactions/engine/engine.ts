@@ -100,6 +100,8 @@ export class TransactionEngine {
    */
   readonly #blocked = new Map<number, number>();
   readonly #failures: RecoveryFailures;
+  /** Trajectories whose tools this store calls, as far as they were looked up. */
+  readonly #own = new Set<string>();
   #isClosing = false;
   /** The error for calls after close. */
   #closed: Error | undefined;
@@ -134,19 +136,35 @@ export class TransactionEngine {
     return this.coordination.lost.aborted;
   }
 
-  /** `isNamed`: whether the caller chose the name, so that the name can be used again. */
+  /**
+   * `isNamed`: whether the caller chose the name, so that the name can be used again.
+   * @throws EffectError `imported_trajectory`
+   */
   begin(
     trajectoryId: string,
     claims: readonly Claim[],
     body: TransactionBody,
     isNamed: boolean,
   ): Promise<StartedTransaction> | StartedTransaction {
+    if (!this.#own.has(trajectoryId))
+      return this.#requireOwn(trajectoryId).then(() => this.begin(trajectoryId, claims, body, isNamed));
     const begun = (work: Work): StartedTransaction => ({
       work,
       run: new TransactionRun(this.ports, work.epoch, trajectoryId, body, isNamed),
     });
     const work = this.coordination.begin(claims);
     return work instanceof Promise ? work.then(begun) : begun(work);
+  }
+
+  /** Two stores with the same trajectory would make the same calls. */
+  async #requireOwn(trajectoryId: string): Promise<void> {
+    if (await this.ports.ledger.isElsewhere(trajectoryId))
+      throw new EffectError(
+        'imported_trajectory',
+        `The trajectory ${trajectoryId} was imported, and this store calls no tools for it: the store that it came from may call them too. Retire that store (assize store retire), then run assize store adopt ${trajectoryId} here.`,
+        { evidence: { trajectoryId } },
+      );
+    this.#own.add(trajectoryId);
   }
 
   /** Claims more scopes. @throws EffectError `resource_in_doubt`, `lease_lost` */

@@ -47,6 +47,8 @@ export interface EngineOptions {
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly entry: (id: Hash) => Promise<EntryRow | undefined>;
+  /** Whether the trajectory was imported and not adopted. */
+  readonly isElsewhere: (trajectoryId: string) => Promise<boolean>;
   /** The key of the MACs of the effect log's rows. */
   readonly recoveryKey: Uint8Array;
   readonly onRecoveryFailed?: ((error: RuntimeError) => void) | undefined;
@@ -300,6 +302,7 @@ export class TransactionEngines {
       blockTimeoutMs,
       blob,
       entry,
+      isElsewhere,
       recoveryKey,
       ledgerWriterOf,
       proposeOnFailure,
@@ -321,7 +324,11 @@ export class TransactionEngines {
       callBudgetMs: patienceOf(blockTimeoutMs),
       maxAttempts,
       blob,
-      ledger: { entry, unsettled: (trajectoryId: string, commit: Hash) => outcomes.unsettled(trajectoryId, commit) },
+      ledger: {
+        entry,
+        isElsewhere,
+        unsettled: (trajectoryId: string, commit: Hash) => outcomes.unsettled(trajectoryId, commit),
+      },
       recoveryKey,
       proposeOnFailure,
       lastErrors: this.#lastErrors,

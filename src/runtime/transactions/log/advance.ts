@@ -311,6 +311,11 @@ export class TransactionRun implements UndoBudgetHolder {
     return this.#log.withUnsent([this.#committing(entry, planned)], keys, blobsOf(planned));
   }
 
+  /** Asks queryable sinks before the due calls, which a copy of the store may have made. */
+  askFirst(): void {
+    this.#calls.askFirst();
+  }
+
   /** From now on, the run is abandoned when `leaving` aborts, like after a crash. */
   abandonOn(leaving: AbortSignal): void {
     this.#leaving = leaving;

@@ -17,8 +17,9 @@ export function afterCrash(known: KnownTransaction, tools: ReadonlyMap<string, T
   const waits = (n: number): boolean =>
     together?.(n).some((each) => known.state.effects[each]!.phase === 'unresolved') === true;
   const state = known.state.effects.reduce((all, _, n) => (waits(n) ? all : perhapsUndone(all, n)), known.state);
+  // A copy of this store may have made a call at a queryable sink, which can tell.
   const perhaps = known.state.effects.flatMap(({ phase, class: kind }, n) =>
-    phase === 'due' && !isLoggedFirst(kind) && !waits(n) ? [n] : [],
+    phase === 'due' && (kind.sink === 'queryable' || !isLoggedFirst(kind)) && !waits(n) ? [n] : [],
   );
   const effects = known.effects.map((effect, n) => ({ ...effect, isOpen: IN_FLIGHT.has(state.effects[n]!.phase) }));
   return { state, effects, perhaps: new Set(perhaps) };

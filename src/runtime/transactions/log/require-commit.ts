@@ -4,6 +4,8 @@ import { type EntryRow, type Hash, isBlobRef, readRow } from '#ledger';
 /** The ledger, as recovery reads it. */
 export interface CommitReader {
   entry(id: Hash): Promise<EntryRow | undefined>;
+  /** Whether another store may call the tools of the trajectory. */
+  isElsewhere(trajectoryId: string): Promise<boolean>;
   /** The keys of a commit's effects that no entry settles yet. */
   unsettled(trajectoryId: string, commit: Hash): Promise<ReadonlySet<Hash>>;
 }

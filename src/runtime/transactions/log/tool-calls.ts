@@ -63,7 +63,7 @@ export class ToolCalls {
   readonly trust: RecoveredTrust | undefined;
   /** The staged writes of the body, while they are available. */
   stagedWrites: StagedWrites | undefined;
-  readonly #perhaps: Set<number> | undefined;
+  #perhaps: Set<number> | undefined;
   /**
    * Aborted when the transaction is abandoned: calls that can be repeated are no longer waited for.
    */
@@ -190,6 +190,17 @@ export class ToolCalls {
       }
     }
     return true;
+  }
+
+  /**
+   * From now on, due calls at queryable sinks are asked for before they are made: a copy of the store
+   * may have made them under the same keys.
+   */
+  askFirst(): void {
+    const due = [...this.log.state.effects.entries()].filter(
+      ([, { phase, class: kind }]) => phase === 'due' && kind.sink === 'queryable',
+    );
+    this.#perhaps = new Set(due.map(([n]) => n));
   }
 
   /** Whether the effect may have been called before a crash without a log record. */

@@ -329,6 +329,30 @@ CREATE TABLE effect_tenure (
 
 INSERT INTO effect_tenure (fence) VALUES (0);
 
+-- Where the store calls tools. The last row with a place names the tables that act; restored tables
+-- are at another place. A row with a root lets the store act for an imported trajectory.
+CREATE TABLE adoption (
+  n BIGINT PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+  root BYTEA CHECK (octet_length(root) = 32),
+  place TEXT COLLATE "C" CHECK ((place IS NULL) <> (root IS NULL)),
+  at TEXT COLLATE "C" NOT NULL,
+  reason TEXT COLLATE "C" NOT NULL
+);
+
+GRANT SELECT ON adoption TO PUBLIC;
+
+-- The server, the database and a table of the store. A standby has the place of its primary.
+CREATE FUNCTION store_place() RETURNS text
+LANGUAGE sql STABLE
+SET search_path FROM CURRENT
+AS $$
+  SELECT concat_ws(':', s.system_identifier, d.oid, 'effect_tenure'::regclass::oid)
+  FROM pg_control_system() AS s, pg_database AS d WHERE d.datname = current_database();
+$$;
+
+INSERT INTO adoption (place, at, reason)
+SELECT store_place(), to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), 'created';
+
 CREATE TABLE effect_transaction (
   epoch BIGINT PRIMARY KEY CHECK (epoch > 0),
   trajectory TEXT COLLATE "C" NOT NULL,
@@ -385,12 +409,16 @@ CREATE UNLOGGED TABLE effect_count (
   epoch BIGINT NOT NULL
 );
 
--- Raises the fence durably: a server that lost the fence in a crash would issue the fence twice.
+-- Raises the fence durably: a server that lost the fence in a crash would issue the fence twice. A
+-- copy of the store raises none.
 CREATE FUNCTION raise_fence(OUT given bigint)
 LANGUAGE plpgsql
 SET search_path FROM CURRENT
 AS $$
 BEGIN
+  IF (SELECT a.place FROM adoption AS a WHERE a.place IS NOT NULL ORDER BY a.n DESC LIMIT 1) IS DISTINCT FROM store_place() THEN
+    RAISE EXCEPTION 'the store is a copy' USING ERRCODE = 'AZ002';
+  END IF;
   PERFORM pg_advisory_xact_lock(1095981637, 'effect_tenure'::regclass::oid::int4);
   IF current_setting('synchronous_commit') IN ('off', 'local') THEN
     PERFORM set_config('synchronous_commit', 'on', true);

@@ -3,6 +3,7 @@ import type { Writes } from '../../native-port.ts';
 import { rebuild } from '../../rebuild.ts';
 import { keepFacts, prepareOfferClaimKey, rebuildSteps } from '../facts/facts.ts';
 import { putVectors } from '../facts/texts.ts';
+import { prepareAdopt } from '../ledger/adoption.ts';
 import { prepareIntegrate } from '../ledger/log.ts';
 import { prepareDropSnapshots, preparePutSnapshot } from '../ledger/snapshot.ts';
 import type { GroupCommit } from './group-commit.ts';
@@ -16,6 +17,7 @@ export function prepareWrites(
     writable(): GroupCommit;
   },
 ): Writes {
+  const adopt = prepareAdopt(schema);
   const integrate = prepareIntegrate(schema);
   const putSnapshot = preparePutSnapshot(schema);
   const dropSnapshots = prepareDropSnapshots(schema);
@@ -27,6 +29,7 @@ export function prepareWrites(
     putSnapshot: (row, erasures) => group.run(putSnapshot(row, erasures)),
     dropSnapshots: () => group.run(dropSnapshots),
     leaseEffects: by.hold,
+    adopt: (adoption) => group.run(adopt(adoption)),
     claimKey: (offered) => group.run(offerClaimKey(offered)),
     putVectors: (embedder, vectors) => putVectors(group, schema, embedder, vectors),
     rebuildFacts: (pages) => rebuild(pages, rebuildSteps(by.writable, schema, path)),

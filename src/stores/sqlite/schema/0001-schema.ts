@@ -142,6 +142,16 @@ CREATE TABLE retired (
   reason TEXT NOT NULL
 ) STRICT;
 
+-- Where the store calls tools. The last row with a place names the file that acts; a copy of the
+-- file is at another place. A row with a root lets the store act for an imported trajectory.
+CREATE TABLE adoption (
+  n INTEGER PRIMARY KEY,
+  root BLOB CHECK (root IS NULL OR length(root) = 32),
+  place TEXT CHECK ((place IS NULL) <> (root IS NULL)),
+  at TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+
 -- Effect log.
 
 -- One row: the fence of the last lease.

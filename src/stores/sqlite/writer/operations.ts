@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { FactVector, FactWrite, Lease, LogStep, SnapshotRow } from '#ledger';
 import type { OracleRow } from '#oracle';
+import type { Adoption } from '../../adoption.ts';
 import { factSize } from '../../facts.ts';
 import type { Retirement } from '../../retirement.ts';
 import type { TextWriter } from '../facts/text-writer.ts';
+import { prepareAdopt, prepareRefuseCopied } from '../ledger/adoption.ts';
 import { prepareIntegrate, prepareLogSize } from '../ledger/log.ts';
 import { prepareOracleGet, prepareOraclePut } from '../ledger/oracle.ts';
 import { prepareRetire } from '../ledger/retirement.ts';
@@ -19,6 +21,7 @@ export interface WriteOperations {
   putSnapshot(row: SnapshotRow, erasures: number): void;
   dropSnapshots(): void;
   retire(retirement: Retirement): void;
+  adopt(adoption: Adoption): void;
   /** Raises the fence of effects. */
   raise(): Pick<Lease, 'fence' | 'lastEpoch'>;
   claimKey(offered: Uint8Array): Uint8Array;
@@ -49,6 +52,7 @@ const SIZES: { readonly [Name in WriteOperationName]: (...given: Parameters<Writ
   putSnapshot: ({ text }) => ({ rows: 1, bytes: text.length }),
   dropSnapshots: () => ONE_ROW,
   retire: () => ONE_ROW,
+  adopt: ({ roots = [] }) => ({ rows: roots.length + 1, bytes: 0 }),
   raise: () => ONE_ROW,
   claimKey: () => ONE_ROW,
   putVectors: (_, vectors) => ({
@@ -74,13 +78,19 @@ export function prepareOperations(
   { effects, facts, ids }: Writers,
   texts: TextWriter,
 ): WriteOperations {
+  const path = db.location() as string;
+  const refuseCopied = prepareRefuseCopied(db, path);
   return {
     oraclePut: prepareOraclePut(db, prepareOracleGet(db)),
     integrate: prepareIntegrate(db, ids, prepareLogSize(db)),
     putSnapshot: preparePutSnapshot(db),
     dropSnapshots: prepareDropSnapshots(db),
     retire: prepareRetire(db),
-    raise: () => effects.raise(),
+    adopt: prepareAdopt(db, path),
+    raise: () => {
+      refuseCopied();
+      return effects.raise();
+    },
     claimKey: (offered) => facts.claimKey(offered),
     putVectors: (embedder, vectors) => texts.putVectors(embedder, vectors),
     beginRebuilding: () => facts.beginRebuilding(),
