@@ -59,8 +59,8 @@ export type EffectErrorCode =
    */
   | 'lease_lost'
   /**
-   * The trajectory was imported, and the store that it came from may call the same tools. Retire that
-   * store, then run `assize store adopt TRAJECTORY`.
+   * The trajectory was imported, and the store that it came from may call the same tools. Retire
+   * that store, then run `assize store adopt TRAJECTORY`.
    */
   | 'imported_trajectory'
   /**

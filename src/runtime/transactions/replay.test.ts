@@ -16,7 +16,7 @@ test('effects are in the ledger, which verifies and replays without tool calls',
   expect(sink.log).toHaveLength(2);
 });
 
-test('an export contains the effects, so it can be approved in another store', async () => {
+test('an export can be approved in another store, once it is adopted', async () => {
   const { store, sink } = await ledgerWithEffects();
   const copy = new MemoryStore();
   await importLines(copy, linesOf(store));
@@ -24,7 +24,12 @@ test('an export contains the effects, so it can be approved in another store', a
   const assize = runtimeOver(copy, [asking], { tools });
   const trajectory = await assize.open('t');
   const [waits] = trajectory.approvals.pending();
-  await trajectory.approvals.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
+  const approve = () => trajectory.approvals.approve(waits!.id, { principal: 'doc', method: 'test', override: true });
+  await expect(approve()).rejects.toMatchObject({ code: 'imported_trajectory' });
+  expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked']);
+  const [first] = await copy.entries('t', { limit: 1 });
+  await copy.adopt({ at: '2026-03-23T09:00:00.000000Z', reason: 'moved', roots: [first!.id] });
+  await approve();
   expect(sink.log.map(({ what }) => what)).toEqual(['plain', 'asked', 'asked']);
 });
 

@@ -19,7 +19,7 @@ import { loggedTransactions } from '../../transactions/coordination/read-all.ts'
 /**
  * Whether the store's effect log has nothing of the effects that an entry records or erases. The
  * entry may then have come from another store. For `importLines`, as `cameBefore`. The log is read
- * for the first entry; memory holds as many hashes as the log has.
+ * for the first entry; memory holds as many hashes as the log has. A first entry is never foreign.
  *
  * A missing log record does not prove a foreign entry: lost rows of the log look the same.
  *
@@ -30,6 +30,7 @@ export function isForeignEntry(store: LedgerStore): (entry: Entry) => Promise<bo
   let known: Promise<ReadonlySet<Hash>> | undefined;
   return async (entry) => {
     known ??= isEffectStore(store) ? namedIn(store) : Promise.resolve(new Set());
+    if (entry.payload.seq === 0) return false;
     const names = await known;
     return !(await namedBy(entry, store)).some((hash) => names.has(hash));
   };

@@ -193,8 +193,8 @@ export class ToolCalls {
   }
 
   /**
-   * From now on, due calls at queryable sinks are asked for before they are made: a copy of the store
-   * may have made them under the same keys.
+   * From now on, queryable sinks are asked before their due calls are made: a copy of the store may
+   * have made them under the same keys.
    */
   askFirst(): void {
     const due = [...this.log.state.effects.entries()].filter(
