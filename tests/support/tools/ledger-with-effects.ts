@@ -1,4 +1,5 @@
 import { defineDomain, escalate, pass } from '#kernel';
+import type { LedgerStore } from '#ledger';
 import { MemoryStore } from '#stores';
 import { runtimeOver, writFor } from '../ledger/runtime.ts';
 import { OutsideSink, Steps, tally, toolFor } from './effect-sink.ts';
@@ -26,10 +27,11 @@ export const asking = defineDomain<any, any>({
  * A trajectory with effects in commits, in pending proposals, and in approved and rejected ones.
  * One effect has a cost.
  */
-export async function ledgerWithEffects(): Promise<{ store: MemoryStore; sink: OutsideSink }> {
-  const sink = new OutsideSink('keyed');
+export async function ledgerWithEffects<S extends LedgerStore = MemoryStore>(
+  store: S = new MemoryStore() as LedgerStore as S,
+  sink: OutsideSink = new OutsideSink('keyed'),
+): Promise<{ store: S; sink: OutsideSink }> {
   const tools = [toolFor({ sink, steps: new Steps() }, 'irreversible', 'buffered')];
-  const store = new MemoryStore();
   const assize = runtimeOver(store, [asking], { tools });
   const trajectory = await assize.create(asking, { trajectoryId: 't' });
   const writ = writFor('alice');
