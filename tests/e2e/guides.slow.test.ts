@@ -120,9 +120,14 @@ test('backups.md, with stand-ins for the programs of PostgreSQL', () => {
     writeFileSync(join(here, 'bin', program), '#!/bin/sh\necho "$0 $*" >> called\n');
     chmodSync(join(here, 'bin', program), 0o755);
   }
-  const old = 'OLD=sqlite:./server.db; NEW=sqlite:./server.db; mv restored.db server.db';
+  const old = 'OLD=sqlite:./server.db; NEW=sqlite:./new.db; mv restored.db server.db; cp server.db new.db';
   const moved = shell(`${old}; cp assize-demo.db.key ledger.key; cp assize-demo.db.vkey ledger.vkey\n${recipe}`);
-  for (const part of ['stored in ledger.checkpoint', 'No faults found; compared with the checkpoint', 'Retired on'])
+  for (const part of [
+    'stored in ledger.checkpoint',
+    'No faults found; compared with the checkpoint',
+    'Retired on',
+    'Adopted',
+  ])
     expect(moved).toContain(part);
   expect(readFileSync(join(here, 'called'), 'utf8')).toMatch(
     /pg_dump --format=custom .* --file=ledger\.dump .*\n.*pg_restore .* ledger\.dump\n$/,

@@ -131,6 +131,12 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     rebuildFacts: on((store, pages) => store.rebuildFacts(pages), noPages),
     keepFacts: none,
     acquireWriteLock: on((store, id) => store.acquireWriteLock?.(id).then((end) => end?.()), 't'),
+    adopt: on((store, adoption) => store.adopt(adoption), {
+      at: '2026-03-01T00:00:00.000000Z',
+      reason: 'moved',
+      roots: ['0'.repeat(64)],
+    }),
+    adopted: on((store, root) => store.adopted(root), '0'.repeat(64)),
     erasures: none,
     dropSnapshots: none,
     selfCheck: none,
