@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EffectStore, FactStore, FactWrite, LedgerStore, LogStore, SnapshotStore } from '#ledger';
 import type { OracleStore } from '#oracle';
+import type { Adoptable } from '#stores';
 import * as stores from '#stores';
 import { ALICE, changeOf, day } from '../../../src/testing/fact-rows.ts';
 import { batchOf, blobOf, entryAfter } from '../../../src/testing/store-rows.ts';
 import type { Case, Exempt } from './case.ts';
 import { exempt, PATH, takes } from './table.ts';
 
-type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore & FactStore;
+type Whole = LedgerStore & LogStore & SnapshotStore & OracleStore & EffectStore & FactStore & Adoptable;
 
 const first = entryAfter(undefined, 't');
 const blob = blobOf('"x"');
