@@ -10,6 +10,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
     ...(await (await import('./kernel.ts')).kernelBench()),
     ...(await (await import('./calls.ts')).callsBench()),
     ...(await (await import('./reservations.ts')).reservationsBench()),
+    ...(await (await import('./expiry.ts')).expiryBench()),
   ],
   writs: async () => (await import('./writs.ts')).writsBench(),
   policies: async () => (await import('./policies.ts')).policiesBench(),

@@ -32,6 +32,7 @@ import {
   effectLogOf,
   effectsFor,
   maxClockAheadOf,
+  maxPendingOf,
 } from './options.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import { Trajectory } from './trajectory.ts';
@@ -120,6 +121,7 @@ export class Assize {
       policy,
       signer: options.signer,
       approvalTimeoutMs: approvalTimeoutOf(options.approvals),
+      maxPendingPerRoot: maxPendingOf(options.approvals),
       replayer: this.#replayer,
       sourceRulings: new SourceRulings(options.store),
       oracle: options.oracle,

@@ -50,6 +50,11 @@ export type RuntimeErrorCode =
    * `pending`.
    */
   | 'never_pending'
+  /**
+   * Too many proposals of one root writ wait for a decision. Resolve some, or raise
+   * `approvals.maxPending`.
+   */
+  | 'too_many_pending'
   /** The proposal was not resolved in time. Wait again, or ask later. */
   | 'still_pending'
   /**

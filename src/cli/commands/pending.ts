@@ -5,12 +5,12 @@ import {
   type EntryRow,
   type Halt,
   isEffectPending,
+  isExpired,
   type PendingPayload,
   pendingEffectOf,
   Replayer,
 } from '#ledger';
 import { systemClock } from '#oracle';
-import { isExpired } from '#runtime';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';

@@ -41,6 +41,8 @@ export interface WriterContext {
   readonly signer: EntrySigner | undefined;
   /** How long a pending approval stays open, in milliseconds; undefined: without a limit. */
   readonly approvalTimeoutMs: number | undefined;
+  /** How many proposals under one root writ may wait; undefined: without a limit. */
+  readonly maxPendingPerRoot: number | undefined;
   readonly replayer: Replayer;
   readonly sourceRulings: SourceRulings;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
