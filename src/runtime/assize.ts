@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
 import { arg, checkArgument, isAssizeError, markOwnPackage } from '#base';
 import { EffectError } from '#effects';
@@ -88,6 +89,8 @@ export class Assize {
    */
   readonly #writing: Map<string, Trajectory> = new Map();
   readonly #closedBooks: ClosedLedgers;
+  /** The open trajectories of which a snapshot is being made. */
+  readonly #leaving: Set<string> = new Set();
 
   static {
     markOwnPackage(Assize.prototype);
@@ -135,6 +138,7 @@ export class Assize {
       embedder: options.memory?.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       forgetErased: (trajectoryId) => this.#forgetErased(trajectoryId),
+      entriesAdded: (trajectoryId) => this.#entriesAdded(trajectoryId),
     };
     const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
     this.#closedBooks = new ClosedLedgers({ ...this.#context, read });
@@ -196,7 +200,8 @@ export class Assize {
    * `domain_mismatch`; KernelError `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
-    return this.#writes(await this.#beginnings.create(domain, options)) as unknown as Trajectory<D>;
+    const begun = await this.#begun(() => this.#beginnings.create(domain, options));
+    return this.#writes(begun) as unknown as Trajectory<D>;
   }
 
   /**
@@ -208,7 +213,7 @@ export class Assize {
    * `invalid_ledger`, `bad_writ`, `bad_option`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
-    return this.#writes(await this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options));
+    return this.#writes(await this.#begun(() => this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options)));
   }
 
   /**
@@ -308,9 +313,11 @@ export class Assize {
   }
 
   async #reopened(trajectoryId: string): Promise<Trajectory> {
-    const { folded, erasures, result: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
+    const { folded, erasures, result } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
-    const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
+    const trajectory = new Trajectory(trajectoryId, { ...result, erasures }, this.#context, (child) =>
+      this.open(child),
+    );
     // Not if the trajectory was released in the meantime.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
     await this.complete(trajectory);
@@ -325,12 +332,31 @@ export class Assize {
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
-      if (trajectory === undefined || !this.#snapshots.isDue(trajectoryId, trajectory.length)) return;
-      // Read from the store, not from memory: memory may be ahead of the store and has more than
-      // the entries record.
-      const { folded, erasures } = await this.#reading.read(trajectoryId, this.#partsOf);
-      this.#snapshots.leave(folded, erasures);
+      if (trajectory !== undefined) await this.#leaveSnapshot(trajectory);
     });
+  }
+
+  /** Leaves a snapshot between proposals, if enough entries were added since the last one. */
+  #entriesAdded(id: string): void {
+    const trajectory = this.#writing.get(id);
+    if (trajectory === undefined || this.#leaving.has(id)) return;
+    if (!this.#snapshots.isDueAgain(id, trajectory.length)) return;
+    this.#leaving.add(id);
+    this.#snapshots.later(id, async () => {
+      try {
+        await setImmediate();
+        await this.#leaveSnapshot(trajectory);
+      } finally {
+        this.#leaving.delete(id);
+      }
+    });
+  }
+
+  async #leaveSnapshot(trajectory: Trajectory): Promise<void> {
+    const { id, length } = trajectory;
+    if (!this.#snapshots.isDue(id, length) || (await Trajectory.leaveSnapshot(trajectory, this.#snapshots))) return;
+    const { folded, erasures } = await this.#reading.read(id, this.#partsOf);
+    this.#snapshots.leave(folded, erasures);
   }
 
   /**
@@ -463,6 +489,13 @@ export class Assize {
     this.#writing.delete(trajectoryId);
   }
 
+  /** A new trajectory, with the number of erasures before it was made. */
+  async #begun(begin: () => Promise<CreatedTrajectory>): Promise<CreatedTrajectory> {
+    const erasures = await this.#snapshots.erasures('the new trajectory');
+    const { trajectoryId, parts } = await begin();
+    return { trajectoryId, parts: { ...parts, erasures } };
+  }
+
   /** From now on this runtime writes the new trajectory. */
   #writes({ trajectoryId, parts }: CreatedTrajectory): Trajectory {
     const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
@@ -489,7 +522,7 @@ export class Assize {
    */
   async #reload(trajectoryId: string, before: ReplayBase | undefined): Promise<TrajectoryState> {
     const base = await this.#reading.readOn(trajectoryId, before, this.#partsOf);
-    return { ...this.#partsOf(copyOf(base)), base };
+    return { ...this.#partsOf(copyOf(base)), erasures: base.erasures, base };
   }
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
