@@ -21,7 +21,10 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
-  opening: async () => (await import('./opening.ts')).openingBench(),
+  opening: async () => [
+    ...(await (await import('./opening.ts')).openingBench()),
+    ...(await (await import('./closing.ts')).closingBench()),
+  ],
   million: async () => (await import('./million.ts')).millionBench(),
   facts: async () => [
     ...(await (await import('./facts.ts')).factsBench()),

@@ -8,9 +8,9 @@ import type { Snapshots } from './snapshots.ts';
 export type SnapshotSink = Pick<Snapshots, 'rowOf' | 'erasures' | 'put'>;
 
 /**
- * Leaves a snapshot of the memory of an open trajectory, if one is due. No entry is replayed for it.
- * Returns false if memory may not be kept, because it is stale, lost an entry to another writer, or
- * may have an erased value.
+ * Leaves a snapshot of the memory of an open trajectory, if one is due, without a replay. Returns
+ * false if memory may not be kept: it is stale, lost an entry to another writer, or may have an
+ * erased value.
  */
 export async function leaveFromMemory(writer: Writer, snapshots: SnapshotSink): Promise<boolean> {
   const { generation, parts } = writer;

@@ -1,4 +1,4 @@
-/** Snapshots are left while a trajectory runs, of memory: neither `close` nor a kill needs a replay. */
+/** Snapshots of memory are left while a trajectory runs, so closing replays nothing. */
 import { expect, test } from 'vitest';
 import { MemoryStore } from '#stores';
 import { granted, worker } from '../../../../tests/support/ledger/delegations.ts';
@@ -53,7 +53,7 @@ test('snapshots are left while a trajectory runs, and closing reads no entry', a
   expect((await fsck(store)).faults).toEqual([]);
 });
 
-test('closing leaves a snapshot of memory after a reload, a halt and a revocation', async () => {
+test('closing leaves a snapshot also after a reload, a halt and a revocation', async () => {
   const store = new CountingStore();
   const [one, other] = [runtime(store), runtime(store)];
   const trajectory = await one.create(desk, { trajectoryId: 't', writs: [granted, worker] });

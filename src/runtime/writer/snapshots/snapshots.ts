@@ -95,8 +95,8 @@ export class Snapshots {
   }
 
   /**
-   * The same while entries are added. After an attempt the next one follows only after twice as many
-   * entries, because the state may be too large for a snapshot.
+   * The same while entries are added. The next attempt follows after twice as many entries, because
+   * the state may be too large for a snapshot.
    */
   isDueAgain(trajectoryId: string, entries: number): boolean {
     return entries >= (this.#nextAttempts.get(trajectoryId) ?? 0) && this.isDue(trajectoryId, entries);
