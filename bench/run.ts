@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   postgres: async () => (await import('./postgres.ts')).postgresBench(),
   proposals: async () => (await import('./proposals.ts')).proposalsBench(),
   effects: async (peer) => (await import('./effects.ts')).effectsBench(peer),
+  recovery: async () => (await import('./recovery.ts')).recoveryBench(),
   speculation: async (peer) => (await import('./speculation.ts')).speculationBench(peer),
   contention: async () => (await import('./contention.ts')).contentionBench(),
   verify: async () => (await import('./verify.ts')).verifyBench(),
