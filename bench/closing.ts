@@ -24,7 +24,7 @@ export async function closingBench(): Promise<BenchResult[]> {
     const trajectory = await assize.create(shop, { trajectoryId: 't', initial: shopState(MEMBERS), writs: [writ] });
     for (let n = 0; n < COMMITS; n += AT_ONCE)
       await Promise.all(
-        Array.from({ length: AT_ONCE }, (_, i) => trajectory.propose({ ...visit(n + i, MEMBERS), writ })),
+        Array.from({ length: AT_ONCE }, (_, i) => trajectory.propose({ ...visit(n + i, MEMBERS), writ } as never)),
       );
     const value = await timed(() => assize.close());
     const replaying = new Assize({ store, domains, anchors: [keys.publicKey] });

@@ -19,7 +19,7 @@ import {
 } from './create.ts';
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, findDomain } from './domain-registry.ts';
-import { RuntimeError } from './errors.ts';
+import { callsCut, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { type DependentEntry, dependentsOf } from './memory/recall/derived.ts';
@@ -36,6 +36,7 @@ import {
   maxPendingOf,
 } from './options.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
+import { reportFailure } from './records/report-failure.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitOutcomes } from './transactions/body/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';
@@ -67,6 +68,16 @@ export interface CloseOptions {
    * adopted. Default true.
    */
   readonly recover?: boolean;
+  /**
+   * Milliseconds that `close` waits at most for calls of tools, compensations and committed work.
+   * Default: 10,000.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Notified if calls of tools had no answer by then (`calls_cut`). The evidence `calls` has their
+   * epochs, tools and keys. Default: a process warning.
+   */
+  readonly onCut?: (error: RuntimeError) => void;
 }
 
 /**
@@ -360,10 +371,12 @@ export class Assize {
   }
 
   /**
-   * Aborts uncommitted transactions, which compensates them. Waits at most
-   * `effects.blockTimeoutMs` for that, for calls in flight, and for committed work. Releases all
-   * open trajectories, and waits for the snapshots being written. The store may be closed after
-   * that.
+   * Aborts uncommitted transactions, which compensates them. Waits at most `timeoutMs` for that, for
+   * calls in flight, and for committed work. Releases all open trajectories, and waits for the
+   * snapshots being written. The store may be closed after that.
+   *
+   * Calls without an answer by then are cut, and `onCut` is notified of them. Their outcomes are
+   * unknown, `effects` lists them, and the next process continues from the log, as after a crash.
    *
    * With `recover: false` the runtime adopts no more unfinished effects of earlier processes.
    * Adopted and approved transactions continue only until their next call; the rest stays for the
@@ -374,12 +387,14 @@ export class Assize {
    */
   async close(options: CloseOptions = {}): Promise<void> {
     checkArgument(CLOSE_OPTIONS, options, 'options');
+    const { timeoutMs, recover, onCut } = options;
     // The effect engine reports outcomes to open trajectories, so they are released after it
     // closes.
-    await this.#effects?.close(options.recover);
+    const cut = (await this.#effects?.close(timeoutMs, recover)) ?? [];
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
     forgetWords();
+    if (cut.length > 0) reportFailure(onCut, callsCut(cut));
   }
 
   /**
@@ -534,7 +549,16 @@ const FROM_ONE = arg.of('a whole number from 1', (value) => Number.isSafeInteger
 
 const BOOLEAN = arg.of('true or false', (value) => typeof value === 'boolean');
 
-const CLOSE_OPTIONS = arg.options<CloseOptions>({ recover: arg.optional(BOOLEAN) });
+const MILLISECONDS = arg.of(
+  'a whole number of milliseconds from 0 to 2,147,483,647',
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31,
+);
+
+const CLOSE_OPTIONS = arg.options<CloseOptions>({
+  recover: arg.optional(BOOLEAN),
+  timeoutMs: arg.optional(MILLISECONDS),
+  onCut: arg.optional(arg.code),
+});
 
 const EFFECTS_QUERY = arg.options<EffectsQuery>({
   trajectoryId: arg.optional(arg.text),
