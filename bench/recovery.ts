@@ -1,6 +1,6 @@
 /**
  * Effects that a process left open when it ended, all adopted at the start of the next process. The
- * baseline is the same work in a process that does not end. An unrelated transaction runs meanwhile.
+ * baseline is the same work in a process that does not end. An unrelated transaction runs beside.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -371,8 +371,8 @@ export class Assize {
   }
 
   /**
-   * Aborts uncommitted transactions, which compensates them. Waits at most `timeoutMs` for that, for
-   * calls in flight, and for committed work. Releases all open trajectories, and waits for the
+   * Aborts uncommitted transactions, which compensates them. Waits at most `timeoutMs` for that,
+   * for calls in flight, and for committed work. Releases all open trajectories, and waits for the
    * snapshots being written. The store may be closed after that.
    *
    * Calls without an answer by then are cut, and `onCut` is notified of them. Their outcomes are
