@@ -165,15 +165,16 @@ export class Assize {
 
   /**
    * The pending proposals of all trajectories or of one, oldest first in each, from every writer.
-   * The list includes proposals of ended processes that sent no notification. Trajectories are read
-   * one at a time, from a snapshot if one exists, and nothing is cached. No domain is needed.
+   * The list includes proposals of ended processes that sent no notification. Trajectories with open
+   * proposals are read one at a time, from a snapshot if one exists, and nothing is cached. No domain is needed.
    * Expired proposals are not listed.
    *
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
   pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
+    const store = this.#store;
     const names = async (): Promise<string[]> =>
-      (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+      store.trajectoriesToReview?.() ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
     return listPending(query, this.#reading, names, () => this.#context.clock.now());
   }
 

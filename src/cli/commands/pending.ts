@@ -68,7 +68,8 @@ export function pending(program: Command): void {
 async function openPendings(session: Session, store: Store, trajectory: string | undefined) {
   if (trajectory !== undefined) await headOf(store, trajectory);
   const all = await store.trajectories();
-  const chosen = trajectory === undefined ? all : all.filter(({ trajectory_id }) => trajectory_id === trajectory);
+  const names = new Set(trajectory === undefined ? await store.trajectoriesToReview() : [trajectory]);
+  const chosen = all.filter(({ trajectory_id }) => names.has(trajectory_id));
   const total = chosen.reduce((sum, { entries }) => sum + entries, 0);
   // Replayed, and not only read: an approver must not see a proposal that was written by hand.
   const replayer = new Replayer(
