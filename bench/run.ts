@@ -25,6 +25,7 @@ const BENCHES: Readonly<Record<string, (peer?: PeerFigures) => Promise<BenchResu
   opening: async () => [
     ...(await (await import('./opening.ts')).openingBench()),
     ...(await (await import('./closing.ts')).closingBench()),
+    ...(await (await import('./pending.ts')).pendingBench()),
   ],
   million: async () => (await import('./million.ts')).millionBench(),
   facts: async () => [

@@ -165,9 +165,9 @@ export class Assize {
 
   /**
    * The pending proposals of all trajectories or of one, oldest first in each, from every writer.
-   * The list includes proposals of ended processes that sent no notification. Trajectories with open
-   * proposals are read one at a time, from a snapshot if one exists, and nothing is cached. No domain is needed.
-   * Expired proposals are not listed.
+   * The list includes proposals of ended processes that sent no notification. Trajectories with
+   * open proposals are read one at a time, from a snapshot if one exists, and nothing is cached. No
+   * domain is needed. Expired proposals are not listed.
    *
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */

@@ -68,8 +68,9 @@ export function pending(program: Command): void {
 async function openPendings(session: Session, store: Store, trajectory: string | undefined) {
   if (trajectory !== undefined) await headOf(store, trajectory);
   const all = await store.trajectories();
-  const names = new Set(trajectory === undefined ? await store.trajectoriesToReview() : [trajectory]);
-  const chosen = all.filter(({ trajectory_id }) => names.has(trajectory_id));
+  const names = trajectory === undefined ? await store.trajectoriesToReview?.() : [trajectory];
+  const wanted = names && new Set(names);
+  const chosen = all.filter(({ trajectory_id }) => wanted?.has(trajectory_id) ?? true);
   const total = chosen.reduce((sum, { entries }) => sum + entries, 0);
   // Replayed, and not only read: an approver must not see a proposal that was written by hand.
   const replayer = new Replayer(

@@ -301,7 +301,7 @@ function copyOracleRow({ key, answer, at }: OracleRow): OracleRow {
   return Object.freeze({ key, answer, at });
 }
 
-/** The number of pending proposals that an entry adds. An approval that is not the last adds none. */
+/** The number of pending proposals that an entry adds. A partial approval adds none. */
 function openedBy({ kind, payload }: EntryRow): number {
   const resolves = payload.includes('"resolves":"') && typeof JSON.parse(payload).resolves === 'string';
   return (kind === 'pending_approval' ? 1 : 0) - (resolves ? 1 : 0);

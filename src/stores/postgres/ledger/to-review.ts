@@ -2,8 +2,8 @@ import type { Readers } from '../connection/readers.ts';
 import type { Statement } from '../connection/session.ts';
 
 /**
- * The trajectories with more pending entries than entries that resolve one, or with a halt, in order
- * of creation. The member `resolves` of a payload is read only where the text has such a name.
+ * The trajectories with more pending entries than entries that resolve one, or with a halt, in
+ * order of creation. Only a payload whose text has the name `resolves` is parsed.
  */
 export function prepareToReview(readers: Readers, schema: string): () => Promise<string[]> {
   const statement: Statement = {

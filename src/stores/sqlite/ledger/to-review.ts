@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /**
- * The trajectories with more pending entries than entries that resolve one, or with a halt, in order
- * of creation. The member `resolves` of a payload is read only where the text has such a name.
+ * The trajectories with more pending entries than entries that resolve one, or with a halt, in
+ * order of creation. Only a payload whose text has the name `resolves` is parsed.
  */
 export function prepareToReview(db: DatabaseSync): () => string[] {
   const statement = db.prepare(`
