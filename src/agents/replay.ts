@@ -34,7 +34,7 @@ export interface ReplaySource {
  */
 export interface ReplayRunOptions extends Pick<AssizeOptions, 'anchors' | 'policy' | 'signer'> {
   /** Default: the time limit of the first pending proposal in the ledger. */
-  readonly approvals?: Pick<ApprovalOptions, 'timeoutMs'>;
+  readonly approvals?: Pick<ApprovalOptions, 'timeoutMs' | 'maxPending'>;
   readonly memory?: Pick<MemoryRuntimeOptions, 'judge'>;
 }
 
@@ -140,7 +140,7 @@ class Replay {
       ...(policy && { policy }),
       ...(signer && { signer }),
       // No listener of the recorded runtime is called.
-      approvals: { timeoutMs: approvals?.timeoutMs ?? recordedTimeout(entries) },
+      approvals: { ...approvals, timeoutMs: approvals?.timeoutMs ?? recordedTimeout(entries) },
       ...(memory?.judge && { memory: { judge: memory.judge } }),
       store: this.#store,
       oracle: oracleStore,

@@ -214,4 +214,4 @@ export { type ReadValue, ValueReader } from './replay/values.ts';
 export { RULES, type RuleId } from './rule-ids.ts';
 export { approvalsOf, isSamePrincipal } from './rules/approvals.ts';
 export { Chain, type ChainState, type LastUpgrade } from './rules/chain.ts';
-export type { OpenApprovalListener } from './rules/open-approvals.ts';
+export { isExpired, type OpenApprovalListener } from './rules/open-approvals.ts';

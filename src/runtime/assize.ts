@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
 import { arg, checkArgument, isAssizeError, markOwnPackage } from '#base';
 import { EffectError } from '#effects';
@@ -18,7 +19,7 @@ import {
 } from './create.ts';
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, findDomain } from './domain-registry.ts';
-import { RuntimeError } from './errors.ts';
+import { callsCut, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { type DependentEntry, dependentsOf } from './memory/recall/derived.ts';
@@ -32,8 +33,10 @@ import {
   effectLogOf,
   effectsFor,
   maxClockAheadOf,
+  maxPendingOf,
 } from './options.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
+import { reportFailure } from './records/report-failure.ts';
 import { Trajectory } from './trajectory.ts';
 import { awaitOutcomes } from './transactions/body/await-outcome.ts';
 import type { UnresolvedEffect } from './transactions/engine/engine.ts';
@@ -65,6 +68,16 @@ export interface CloseOptions {
    * adopted. Default true.
    */
   readonly recover?: boolean;
+  /**
+   * Milliseconds that `close` waits at most for calls of tools, compensations and committed work.
+   * Default: 10,000.
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Notified if calls of tools had no answer by then (`calls_cut`). The evidence `calls` has their
+   * epochs, tools and keys. Default: a process warning.
+   */
+  readonly onCut?: (error: RuntimeError) => void;
 }
 
 /**
@@ -87,6 +100,8 @@ export class Assize {
    */
   readonly #writing: Map<string, Trajectory> = new Map();
   readonly #closedBooks: ClosedLedgers;
+  /** The open trajectories of which a snapshot is being made. */
+  readonly #leaving: Set<string> = new Set();
 
   static {
     markOwnPackage(Assize.prototype);
@@ -120,6 +135,7 @@ export class Assize {
       policy,
       signer: options.signer,
       approvalTimeoutMs: approvalTimeoutOf(options.approvals),
+      maxPendingPerRoot: maxPendingOf(options.approvals),
       replayer: this.#replayer,
       sourceRulings: new SourceRulings(options.store),
       oracle: options.oracle,
@@ -133,6 +149,7 @@ export class Assize {
       embedder: options.memory?.embedder,
       reload: (trajectoryId, base) => this.#reload(trajectoryId, base),
       forgetErased: (trajectoryId) => this.#forgetErased(trajectoryId),
+      entriesAdded: (trajectoryId) => this.#entriesAdded(trajectoryId),
     };
     const read = async (name: string): Promise<Chain> => (await this.#reading.read(name, unmade)).folded.chain;
     this.#closedBooks = new ClosedLedgers({ ...this.#context, read });
@@ -148,15 +165,16 @@ export class Assize {
 
   /**
    * The pending proposals of all trajectories or of one, oldest first in each, from every writer.
-   * The list includes proposals of ended processes that sent no notification. Trajectories are read
-   * one at a time, from a snapshot if one exists, and nothing is cached. No domain is needed.
-   * Expired proposals are not listed.
+   * The list includes proposals of ended processes that sent no notification. Trajectories with
+   * open proposals are read one at a time, from a snapshot if one exists, and nothing is cached. No
+   * domain is needed. Expired proposals are not listed.
    *
    * @throws RuntimeError `not_found`, `invalid_ledger`; ArgumentError `bad_argument`
    */
   pending(query: PendingQuery = {}): AsyncGenerator<OpenPending> {
+    const store = this.#store;
     const names = async (): Promise<string[]> =>
-      (await this.#store.trajectories()).map(({ trajectory_id }) => trajectory_id);
+      store.trajectoriesToReview?.() ?? (await store.trajectories()).map(({ trajectory_id }) => trajectory_id);
     return listPending(query, this.#reading, names, () => this.#context.clock.now());
   }
 
@@ -194,7 +212,8 @@ export class Assize {
    * `domain_mismatch`; KernelError `invalid_state`; ArgumentError `bad_argument`
    */
   async create<D extends Domain>(domain: D, options: CreateOptions = {}): Promise<Trajectory<D>> {
-    return this.#writes(await this.#beginnings.create(domain, options)) as unknown as Trajectory<D>;
+    const begun = await this.#begun(() => this.#beginnings.create(domain, options));
+    return this.#writes(begun) as unknown as Trajectory<D>;
   }
 
   /**
@@ -206,7 +225,7 @@ export class Assize {
    * `invalid_ledger`, `bad_writ`, `bad_option`; ArgumentError `bad_argument`
    */
   async branch(sourceTrajectoryId: string, sourceEntryId: Hash, options: BranchOptions): Promise<Trajectory> {
-    return this.#writes(await this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options));
+    return this.#writes(await this.#begun(() => this.#beginnings.branch(sourceTrajectoryId, sourceEntryId, options)));
   }
 
   /**
@@ -306,9 +325,11 @@ export class Assize {
   }
 
   async #reopened(trajectoryId: string): Promise<Trajectory> {
-    const { folded, erasures, result: parts } = await this.#reading.read(trajectoryId, this.#partsOf);
+    const { folded, erasures, result } = await this.#reading.read(trajectoryId, this.#partsOf);
     this.#snapshots.leave(folded, erasures);
-    const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
+    const trajectory = new Trajectory(trajectoryId, { ...result, erasures }, this.#context, (child) =>
+      this.open(child),
+    );
     // Not if the trajectory was released in the meantime.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
     await this.complete(trajectory);
@@ -323,19 +344,40 @@ export class Assize {
     if (opened === undefined) return;
     this.#snapshots.later(trajectoryId, async () => {
       const trajectory = await opened.catch(() => undefined);
-      if (trajectory === undefined || !this.#snapshots.isDue(trajectoryId, trajectory.length)) return;
-      // Read from the store, not from memory: memory may be ahead of the store and has more than
-      // the entries record.
-      const { folded, erasures } = await this.#reading.read(trajectoryId, this.#partsOf);
-      this.#snapshots.leave(folded, erasures);
+      if (trajectory !== undefined) await this.#leaveSnapshot(trajectory);
     });
   }
 
+  /** Leaves a snapshot between proposals, if enough entries were added since the last one. */
+  #entriesAdded(id: string): void {
+    const trajectory = this.#writing.get(id);
+    if (trajectory === undefined || this.#leaving.has(id)) return;
+    if (!this.#snapshots.isDueAgain(id, trajectory.length)) return;
+    this.#leaving.add(id);
+    this.#snapshots.later(id, async () => {
+      try {
+        await setImmediate();
+        await this.#leaveSnapshot(trajectory);
+      } finally {
+        this.#leaving.delete(id);
+      }
+    });
+  }
+
+  async #leaveSnapshot(trajectory: Trajectory): Promise<void> {
+    const { id, length } = trajectory;
+    if (!this.#snapshots.isDue(id, length) || (await Trajectory.leaveSnapshot(trajectory, this.#snapshots))) return;
+    const { folded, erasures } = await this.#reading.read(id, this.#partsOf);
+    this.#snapshots.leave(folded, erasures);
+  }
+
   /**
-   * Aborts uncommitted transactions, which compensates them. Waits at most
-   * `effects.blockTimeoutMs` for that, for calls in flight, and for committed work. Releases all
-   * open trajectories, and waits for the snapshots being written. The store may be closed after
-   * that.
+   * Aborts uncommitted transactions, which compensates them. Waits at most `timeoutMs` for that,
+   * for calls in flight, and for committed work. Releases all open trajectories, and waits for the
+   * snapshots being written. The store may be closed after that.
+   *
+   * Calls without an answer by then are cut, and `onCut` is notified of them. Their outcomes are
+   * unknown, `effects` lists them, and the next process continues from the log, as after a crash.
    *
    * With `recover: false` the runtime adopts no more unfinished effects of earlier processes.
    * Adopted and approved transactions continue only until their next call; the rest stays for the
@@ -346,12 +388,14 @@ export class Assize {
    */
   async close(options: CloseOptions = {}): Promise<void> {
     checkArgument(CLOSE_OPTIONS, options, 'options');
+    const { timeoutMs, recover, onCut } = options;
     // The effect engine reports outcomes to open trajectories, so they are released after it
     // closes.
-    await this.#effects?.close(options.recover);
+    const cut = (await this.#effects?.close(timeoutMs, recover)) ?? [];
     for (const trajectoryId of [...this.#open.keys()]) this.release(trajectoryId);
     await this.#snapshots.settled();
     forgetWords();
+    if (cut.length > 0) reportFailure(onCut, callsCut(cut));
   }
 
   /**
@@ -461,6 +505,13 @@ export class Assize {
     this.#writing.delete(trajectoryId);
   }
 
+  /** A new trajectory, with the number of erasures before it was made. */
+  async #begun(begin: () => Promise<CreatedTrajectory>): Promise<CreatedTrajectory> {
+    const erasures = await this.#snapshots.erasures('the new trajectory');
+    const { trajectoryId, parts } = await begin();
+    return { trajectoryId, parts: { ...parts, erasures } };
+  }
+
   /** From now on this runtime writes the new trajectory. */
   #writes({ trajectoryId, parts }: CreatedTrajectory): Trajectory {
     const trajectory = new Trajectory(trajectoryId, parts, this.#context, (child) => this.open(child));
@@ -487,7 +538,7 @@ export class Assize {
    */
   async #reload(trajectoryId: string, before: ReplayBase | undefined): Promise<TrajectoryState> {
     const base = await this.#reading.readOn(trajectoryId, before, this.#partsOf);
-    return { ...this.#partsOf(copyOf(base)), base };
+    return { ...this.#partsOf(copyOf(base)), erasures: base.erasures, base };
   }
 
   /** @throws RuntimeError `domain_mismatch`, `invalid_ledger` */
@@ -499,7 +550,16 @@ const FROM_ONE = arg.of('a whole number from 1', (value) => Number.isSafeInteger
 
 const BOOLEAN = arg.of('true or false', (value) => typeof value === 'boolean');
 
-const CLOSE_OPTIONS = arg.options<CloseOptions>({ recover: arg.optional(BOOLEAN) });
+const MILLISECONDS = arg.of(
+  'a whole number of milliseconds from 0 to 2,147,483,647',
+  (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 31,
+);
+
+const CLOSE_OPTIONS = arg.options<CloseOptions>({
+  recover: arg.optional(BOOLEAN),
+  timeoutMs: arg.optional(MILLISECONDS),
+  onCut: arg.optional(arg.code),
+});
 
 const EFFECTS_QUERY = arg.options<EffectsQuery>({
   trajectoryId: arg.optional(arg.text),

@@ -10,4 +10,6 @@ export interface TrajectoryContext extends WriterContext {
   /** The tool transactions; undefined where the runtime has no tools. */
   readonly effects: TransactionEngines | undefined;
   readonly embedder: Embedder | undefined;
+  /** Called after each append to a trajectory, once it is durable. */
+  entriesAdded(trajectoryId: string): void;
 }

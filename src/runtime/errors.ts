@@ -1,6 +1,7 @@
 import { AssizeError } from '#base';
 import type { Instant } from '#canon';
 import type { BatchClock, Halt } from '#ledger';
+import type { OpenCall } from './transactions/limits/in-flight.ts';
 
 export type RuntimeErrorCode =
   /**
@@ -50,6 +51,11 @@ export type RuntimeErrorCode =
    * `pending`.
    */
   | 'never_pending'
+  /**
+   * Too many proposals of one root writ wait for a decision. Resolve some, or raise
+   * `approvals.maxPending`.
+   */
+  | 'too_many_pending'
   /** The proposal was not resolved in time. Wait again, or ask later. */
   | 'still_pending'
   /**
@@ -125,6 +131,11 @@ export type RuntimeErrorCode =
    * grant more.
    */
   | 'budget_exhausted'
+  /**
+   * Calls of tools had no answer when the runtime was closed. Their outcomes are unknown. Recover
+   * them with `assize effects recover`.
+   */
+  | 'calls_cut'
   /** The runtime was closed during the call. Open another runtime. */
   | 'closed'
   /**
@@ -193,6 +204,17 @@ export function clockAhead({ at, maxAheadMs }: BatchClock, now: Instant): Runtim
     'clock_ahead',
     `The clock of this host reads ${at}, which is more than ${maxAheadMs / 1_000} seconds ahead of the store's clock (${now}). Set the clock of this host.`,
     { evidence: { clock: at, store: now, max_ahead_ms: maxAheadMs } },
+  );
+}
+
+/** The report of calls that had no answer when the runtime was closed. */
+export function callsCut(calls: readonly OpenCall[]): RuntimeError {
+  const first = calls.slice(0, 3).map(({ epoch, tool }) => `${tool} of transaction ${epoch}`);
+  const more = calls.length > first.length ? `, and ${calls.length - first.length} more` : '';
+  return new RuntimeError(
+    'calls_cut',
+    `The runtime was closed without an answer of ${first.join(', ')}${more}. Recover them with the same tools (assize effects recover).`,
+    { evidence: { calls } },
   );
 }
 

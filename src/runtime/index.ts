@@ -9,7 +9,7 @@
  */
 
 export { Approvals, type PendingStatus } from './approve/approvals.ts';
-export { isExpired, type OpenPending, type PendingQuery } from './approve/list-pending.ts';
+export type { OpenPending, PendingQuery } from './approve/list-pending.ts';
 export { Assize, type CloseOptions } from './assize.ts';
 export type { WritChain } from './authority/writs.ts';
 export type { BranchOptions, CreateOptions } from './create.ts';

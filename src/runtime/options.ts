@@ -83,6 +83,11 @@ export interface AssizeOptions {
 export interface ApprovalOptions extends ApprovalListeners {
   /** Milliseconds until a pending approval expires, or `never`. Default: seven days. */
   readonly timeoutMs?: number | 'never';
+  /**
+   * How many proposals may wait in a trajectory under one root writ and all writs below it, or
+   * `unlimited`. A further proposal throws `too_many_pending` and leaves no entry. Default: 1,000.
+   */
+  readonly maxPending?: number | 'unlimited';
 }
 
 /**
@@ -107,6 +112,13 @@ const APPROVAL_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1_000;
 /** The time limit of pending approvals in milliseconds. Undefined if they never expire. */
 export function approvalTimeoutOf({ timeoutMs = APPROVAL_TIMEOUT_MS }: ApprovalOptions = {}): number | undefined {
   return timeoutMs === 'never' ? undefined : timeoutMs;
+}
+
+const MAX_PENDING = 1_000;
+
+/** How many proposals may wait under one root writ. Undefined if there is no limit. */
+export function maxPendingOf({ maxPending = MAX_PENDING }: ApprovalOptions = {}): number | undefined {
+  return maxPending === 'unlimited' ? undefined : maxPending;
 }
 
 const MAX_CLOCK_AHEAD_MS = 5 * 60 * 1_000;
@@ -219,7 +231,12 @@ const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
   tools: arg.any,
   strict: arg.any,
   approvals: arg.optional(
-    arg.options<ApprovalOptions>({ timeoutMs: arg.any, onPending: LISTENER, onResolved: LISTENER }),
+    arg.options<ApprovalOptions>({
+      timeoutMs: arg.any,
+      maxPending: arg.any,
+      onPending: LISTENER,
+      onResolved: LISTENER,
+    }),
   ),
   effects: arg.optional(
     arg.options<EffectOptions>({
@@ -274,6 +291,9 @@ function checkEntryOptions(options: AssizeOptions): void {
     throw badOption('`anchors` must have the public key of at least one root');
   if (timeoutMs !== undefined && !(Number.isSafeInteger(timeoutMs) && timeoutMs > 0 && timeoutMs < 10 ** 12))
     throw badOption('approvals.timeoutMs must be a whole number of milliseconds from 1 to 999,999,999,999, or never');
+  const maxPending = maxPendingOf(approvals);
+  if (maxPending !== undefined && !(Number.isSafeInteger(maxPending) && maxPending > 0))
+    throw badOption('approvals.maxPending must be a whole number from 1, or unlimited');
   if (aheadMs !== undefined && !(Number.isSafeInteger(aheadMs) && aheadMs >= 0 && aheadMs < 10 ** 12))
     throw badOption('maxClockAheadMs must be a whole number of milliseconds from 0 to 999,999,999,999, or unlimited');
   if (policy !== undefined && !isHash(policy.digest)) throw badOption('the digest of the policy must be a hash');

@@ -34,6 +34,7 @@ import { type FailedCommit, type OnFailureOutcome, proposeOnFailure } from './tr
 import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { TrajectoryState } from './writer/ports.ts';
+import { leaveFromMemory, type SnapshotSink } from './writer/snapshots/from-memory.ts';
 import type { SliceListener } from './writer/subscriptions.ts';
 import { type TurnPorts, TurnScopedPorts } from './writer/turn-ports.ts';
 import { Writer } from './writer/writer.ts';
@@ -81,7 +82,8 @@ export class Trajectory<D extends Domain = Domain> {
     this.id = id;
     this.#ports = new TurnScopedPorts(id, context.clock, context.random, () => this.head);
     const { clock, random, saltGenerator } = this.#ports;
-    this.#writer = new Writer(id, parts, { ...context, clock, random, saltGenerator: saltGenerator });
+    const onDurable = (): void => context.entriesAdded(id);
+    this.#writer = new Writer(id, parts, { ...context, clock, random, saltGenerator, onDurable });
     this.#context = context;
     const { beliefs, effects } = context;
     const children = { open, effectsSettled: async () => void (await effects?.recorded()) };
@@ -163,6 +165,15 @@ export class Trajectory<D extends Domain = Domain> {
    */
   static findDurable(trajectory: Trajectory, entryId: Hash): Promise<EntryRow | undefined> {
     return trajectory.#writer.findDurable(entryId);
+  }
+
+  /**
+   * Leaves a snapshot of memory. Returns false if the trajectory must be read for one.
+   *
+   * @internal
+   */
+  static leaveSnapshot(trajectory: Trajectory, snapshots: SnapshotSink): Promise<boolean> {
+    return leaveFromMemory(trajectory.#writer, snapshots);
   }
 
   /**

@@ -112,6 +112,10 @@ export abstract class CheckedStore
     return this.#access.read((reads) => reads.trajectories());
   }
 
+  async trajectoriesToReview(): Promise<string[]> {
+    return this.#access.read((reads) => reads.trajectoriesToReview());
+  }
+
   async blob(hash: Hash): Promise<string | undefined> {
     checkInput(HASH, hash, 'hash');
     return this.#access.read((reads) => reads.blob(hash));

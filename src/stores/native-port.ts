@@ -52,6 +52,7 @@ export interface Reads {
   entries(trajectoryId: string, from: number, limit: number): Answer<EntryRow[]>;
   head(trajectoryId: string): Answer<EntryRow | undefined>;
   trajectories(): Answer<TrajectoryInfo[]>;
+  trajectoriesToReview(): Answer<string[]>;
   blob(hash: Hash): Answer<string | undefined>;
   erasedBy(hash: Hash): Answer<Hash | undefined>;
   find(prefix: string): Answer<EntryRow[]>;

@@ -452,14 +452,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets an approval change what another one freezes',
     file: 'runtime/approve/approve.ts',
-    changes: [['checkOthers(chain, world.domain, pendingId, commit.changes);', '']],
+    changes: [['checkOthers(chain, world.domain, pendingId, commit.changes, at);', '']],
     by: 'frozen-footprint',
     property: 'an approval finds its frozen footprint unchanged; nothing else stops it',
   },
   {
     fault: 'ignores a reservation',
     file: 'runtime/propose/propose.ts',
-    changes: [['writer.reservations.of(chain, domain);', 'writer.reservations.of(chain, domain) && [];']],
+    changes: [['writer.reservations.of(chain, domain, at);', 'writer.reservations.of(chain, domain, at) && [];']],
     by: 'reservations',
     property: 'others go on beside pending proposals',
   },
@@ -473,7 +473,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets a reserved member be changed',
     file: 'runtime/writer/freeze.ts',
-    changes: [['.first(places, [])', '.first([], [])']],
+    changes: [['.first(places, [], at)', '.first([], [], at)']],
     by: 'reservations',
     property: 'others go on beside pending proposals',
   },
@@ -765,7 +765,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'lets proposals pass beside a reservation',
     file: 'runtime/propose/propose.ts',
-    changes: [['writer.reservations.of(chain, domain);', 'writer.reservations.of(chain, domain) && [];']],
+    changes: [['writer.reservations.of(chain, domain, at);', 'writer.reservations.of(chain, domain, at) && [];']],
     by: 'mixed-schedules',
     property: 'Lemmas A.48, A.49',
   },

@@ -5,12 +5,12 @@ import {
   type EntryRow,
   type Halt,
   isEffectPending,
+  isExpired,
   type PendingPayload,
   pendingEffectOf,
   Replayer,
 } from '#ledger';
 import { systemClock } from '#oracle';
-import { isExpired } from '#runtime';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
@@ -68,7 +68,9 @@ export function pending(program: Command): void {
 async function openPendings(session: Session, store: Store, trajectory: string | undefined) {
   if (trajectory !== undefined) await headOf(store, trajectory);
   const all = await store.trajectories();
-  const chosen = trajectory === undefined ? all : all.filter(({ trajectory_id }) => trajectory_id === trajectory);
+  const names = trajectory === undefined ? await store.trajectoriesToReview?.() : [trajectory];
+  const wanted = names && new Set(names);
+  const chosen = all.filter(({ trajectory_id }) => wanted?.has(trajectory_id) ?? true);
   const total = chosen.reduce((sum, { entries }) => sum + entries, 0);
   // Replayed, and not only read: an approver must not see a proposal that was written by hand.
   const replayer = new Replayer(

@@ -170,6 +170,12 @@ export interface LedgerStore {
   head(trajectoryId: string): Promise<EntryRow | undefined>;
   /** All trajectories in order of creation. */
   trajectories(): Promise<TrajectoryInfo[]>;
+  /**
+   * Optional: the names of at least the trajectories with an open pending entry or a halt, in order
+   * of creation. It is found in the entries. It only saves work: the replay of a trajectory decides
+   * whether an entry is open.
+   */
+  trajectoriesToReview?(): Promise<string[]>;
   /** The exact stored text of a blob. Undefined for an erased blob. */
   blob(hash: Hash): Promise<string | undefined>;
   /** The entry that erased a blob, if the blob was erased. */

@@ -32,7 +32,7 @@ import type { BrokenRule, RuleId } from '../rule-ids.ts';
 import { amendmentFault } from './amendments.ts';
 import { lastApprovalFault, partialApprovalFault } from './approvals.ts';
 import { beliefsFault } from './belief-rules.ts';
-import { OpenApprovals } from './open-approvals.ts';
+import { isExpired, OpenApprovals } from './open-approvals.ts';
 import { UnsettledEffects, type UnsettledEffectsState } from './unsettled-effects.ts';
 
 /**
@@ -646,10 +646,6 @@ function payloadOf<Kind extends 'pending_approval' | 'delegation'>(
     code: 'rule_broken',
     detail: `a ${payload.kind} entry is not an open ${kind}`,
   });
-}
-
-function isExpired({ expires }: PendingPayload, at: Instant): boolean {
-  return expires !== undefined && at >= expires;
 }
 
 /** The fields of a proposal that an approval keeps unchanged. */

@@ -27,7 +27,7 @@ test('the first state freeze and an effect’s approval are found while open', (
   expect([open.freezing, open.waitingFor('e'), open.size]).toEqual([undefined, undefined, 0]);
 });
 
-test('the first expired approval is found once expired, never after resolution', () => {
+test('expired approvals are found once expired, never after resolution', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ expires: fc.option(fc.constantFrom('1', '2', '3', '4')), gone: fc.nat(20) }), {
@@ -39,22 +39,45 @@ test('the first expired approval is found once expired, never after resolution',
         const dueAt = (at: string) =>
           [...open]
             .filter(([, { expires }]) => expires !== undefined && at >= expires)
-            .sort(([, one], [, other]) => one.expires!.localeCompare(other.expires!))[0];
+            .sort(([, one], [, other]) => one.expires!.localeCompare(other.expires!));
+        const most = 1 + (added.length % 3);
         for (const [n, { expires, gone }] of added.entries()) {
           open.set(`${n}`, pending([], undefined, expires ?? undefined));
           open.delete(`${gone}`);
           const at = times[n % times.length] as string;
-          expect(open.dueAt(at)).toEqual(dueAt(at));
+          expect(open.dueAt(at, most)).toEqual(dueAt(at).slice(0, most));
         }
-        for (let due = dueAt('3'); due !== undefined; due = dueAt('3')) {
-          expect(open.dueAt('3')).toEqual(due);
+        for (let [due] = dueAt('3'); due !== undefined; [due] = dueAt('3')) {
+          expect(open.dueAt('3', 1)).toEqual([due]);
           open.delete(due[0]);
         }
-        expect(open.dueAt('3')).toBe(undefined);
+        expect(open.dueAt('3', 9)).toEqual([]);
         open.clear();
-        expect(open.dueAt('5')).toBe(undefined);
+        expect(open.dueAt('5', 9)).toEqual([]);
       },
     ),
+  );
+});
+
+test('open approvals are counted by the writ of their proposal', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom('w', 'v'), fc.boolean(), fc.nat(20)), { maxLength: 20 }), (added) => {
+      const open = new OpenApprovals();
+      for (const [n, [writ_id, isAboutEffect, gone]] of added.entries()) {
+        const about = pending([], isAboutEffect ? 'e' : undefined);
+        open.set(`${n}`, { ...about, proposal: { ...about.proposal, writ_id } });
+        open.delete(`${gone}`);
+        const waiting = [...open.values()].filter(({ reason }) => reason !== 'in_doubt');
+        expect([...open.countsByWrit]).toEqual(
+          expect.arrayContaining(
+            [...Map.groupBy(waiting, (one) => one.proposal.writ_id)].map(([id, { length }]) => [id, length]),
+          ),
+        );
+        expect([...open.countsByWrit.values()].reduce((sum, count) => sum + count, 0)).toBe(waiting.length);
+      }
+      open.clear();
+      expect(open.countsByWrit.size).toBe(0);
+    }),
   );
 });
 
@@ -98,6 +121,6 @@ test('no entry has a chain go through all that is open', () => {
   const looks = (['entries', 'values', 'keys', 'forEach', Symbol.iterator] as const).map((by) => vi.spyOn(open, by));
   expect(chain.frozenBy()).toBe(undefined);
   expect(open.waitingFor('e9')?.[0]).toBe('9');
-  expect(open.dueAt('9')).toBe(undefined);
+  expect(open.dueAt('9', 9)).toEqual([]);
   for (const look of looks) expect(look).not.toHaveBeenCalled();
 });

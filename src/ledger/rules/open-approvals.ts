@@ -2,6 +2,11 @@ import type { Instant, PendingPayload } from '../entry/entry.ts';
 import type { Hash } from '../entry/hash.ts';
 import { type EffectPendingPayload, isEffectPending, pendingEffectOf } from '../entry/settlement.ts';
 
+/** Whether an approval comes too late at that time, also before the expiry is recorded. */
+export function isExpired({ expires }: PendingPayload, at: Instant): boolean {
+  return expires !== undefined && at >= expires;
+}
+
 /** A listener for changes of the open entries, so that it need not scan all of them. */
 export interface OpenApprovalListener {
   added(id: Hash, pending: PendingPayload): void;
@@ -25,6 +30,7 @@ export class OpenApprovals extends Map<Hash, PendingPayload> {
   /** Approvals that expire, soonest first. Equal instants keep their order of arrival. */
   readonly #expiring: Expiring[] = [];
   #came = 0;
+  readonly #byWrit: Map<Hash, number> = new Map();
   readonly #expiringById: Map<Hash, Expiring> = new Map();
   #follower: OpenApprovalListener | undefined;
 
@@ -46,11 +52,19 @@ export class OpenApprovals extends Map<Hash, PendingPayload> {
     return next === undefined ? undefined : [next, this.get(next) as PendingPayload];
   }
 
-  /** The earliest expired approval at that time. */
-  dueAt(at: Instant): readonly [Hash, PendingPayload] | undefined {
-    const [soonest] = this.#expiring;
-    if (soonest === undefined || at < soonest.expires) return undefined;
-    return [soonest.id, this.get(soonest.id) as PendingPayload];
+  /** The approvals that have expired at that time, earliest first, at most that many. */
+  dueAt(at: Instant, most: number): (readonly [Hash, PendingPayload])[] {
+    const due: (readonly [Hash, PendingPayload])[] = [];
+    for (const { expires, id } of this.#expiring) {
+      if (due.length === most || at < expires) break;
+      due.push([id, this.get(id) as PendingPayload]);
+    }
+    return due;
+  }
+
+  /** The number of proposals that wait, by the writ that each was proposed under. */
+  get countsByWrit(): ReadonlyMap<Hash, number> {
+    return this.#byWrit;
   }
 
   /** Sets the only listener. The listener first receives all approvals that are already open. */
@@ -64,6 +78,7 @@ export class OpenApprovals extends Map<Hash, PendingPayload> {
     super.set(id, pending);
     if (pending.freezes === 'world') this.#freezing.add(id);
     if (isEffectPending(pending)) this.#waiting.set(pendingEffectOf(pending).id, id);
+    else this.#count(pending, 1);
     const { expires, resolves } = pending;
     if (resolves !== undefined) this.#next.set(resolves, id);
     if (expires !== undefined) {
@@ -80,6 +95,7 @@ export class OpenApprovals extends Map<Hash, PendingPayload> {
     if (pending === undefined) return false;
     this.#freezing.delete(id);
     if (isEffectPending(pending)) this.#waiting.delete(pendingEffectOf(pending).id);
+    else this.#count(pending, -1);
     if (pending.resolves !== undefined) this.#next.delete(pending.resolves);
     const expiring = this.#expiringById.get(id);
     if (expiring !== undefined) this.#expiring.splice(placeOf(expiring, this.#expiring), 1);
@@ -95,7 +111,14 @@ export class OpenApprovals extends Map<Hash, PendingPayload> {
     this.#next.clear();
     this.#expiring.length = 0;
     this.#expiringById.clear();
+    this.#byWrit.clear();
     super.clear();
+  }
+
+  #count({ proposal }: PendingPayload, by: 1 | -1): void {
+    const count = (this.#byWrit.get(proposal.writ_id) ?? 0) + by;
+    if (count === 0) this.#byWrit.delete(proposal.writ_id);
+    else this.#byWrit.set(proposal.writ_id, count);
   }
 }
 

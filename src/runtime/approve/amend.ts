@@ -137,7 +137,7 @@ function commitAmended(
     const asked = await amendedProposal(writer, pending, input);
     return (at) => {
       const { chain, domain } = writer.parts;
-      const others = writer.reservations.of(chain, domain, pendingId);
+      const others = writer.reservations.of(chain, domain, at, pendingId);
       if ('needs' in others) return others;
       const commit = judged(writer, pendingId, pending, asked, input, plan, at);
       checkReservations(commit, others);
@@ -196,7 +196,7 @@ function judged(
   const { chain, domain, world } = writer.parts;
   amendingKind(world, waiting, principal);
   if (hasToolObservation(proposal.observations)) throw calledByBody();
-  checkUnfrozen(frozenFor(chain, domain, intent, pendingId));
+  checkUnfrozen(frozenFor(chain, domain, intent, at, pendingId));
   const own = writer.authority(writ, writ.writ.subject, at, { committing: plan?.epoch });
   const { refused, asked } = checkBufferedTools(own, plan);
   if (refused !== undefined) throw refusedAmendment(refused);
@@ -207,8 +207,8 @@ function judged(
       retryable: true,
     });
   try {
-    checkUnfrozen(frozenByRules(chain, domain, () => commit.checkedAgainst(), pendingId));
-    checkOthers(chain, domain, pendingId, commit.changes);
+    checkUnfrozen(frozenByRules(chain, domain, () => commit.checkedAgainst(), at, pendingId));
+    checkOthers(chain, domain, pendingId, commit.changes, at);
   } catch (error) {
     commit.undo();
     throw error;

@@ -1,6 +1,6 @@
 import { arg, checkArgument, markOwnPackage } from '#base';
 import { instantToMillis } from '#canon';
-import { type Hash, type Instant, isHash, type PendingPayload, readRow } from '#ledger';
+import { type Hash, type Instant, isExpired, isHash, type PendingPayload, readRow } from '#ledger';
 import { concluded, RuntimeError } from '../errors.ts';
 import { readQuestions } from '../memory/plan/questions.ts';
 import type { AskedQuestion } from '../records/questions.ts';
@@ -15,7 +15,6 @@ import { AWAIT_OPTIONS, type AwaitOptions, pollDelayMs } from '../writer/await-o
 import { COMMIT_ATTEMPTS_MAX } from '../writer/prepared.ts';
 import type { Writer } from '../writer/writer.ts';
 import type { Resolutions } from './approve.ts';
-import { isExpired } from './list-pending.ts';
 
 /** The outcome of a pending proposal. */
 export type PendingStatus =
@@ -137,7 +136,7 @@ export class Approvals {
         const now = writer.now();
         if (until !== undefined && now >= until) throw stillPending(found.id, until);
         const { expires } = found.payload;
-        if (expires !== undefined && now >= expires) await this.#resolutions.recordExpired();
+        if (expires !== undefined && now >= expires) await this.#resolutions.recordSomeExpired();
         else await this.#rest(moved.promise, now, [expires, until], signal);
       } finally {
         leave();

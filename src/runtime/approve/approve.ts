@@ -17,12 +17,14 @@ import {
 } from '#kernel';
 import {
   approvalsOf,
+  type Chain,
   type CounselorRecord,
   type EffectPendingPayload,
   erasureArgs,
   type Hash,
   type Instant,
   isEffectPending,
+  isExpired,
   isHash,
   isSettlement,
   type Payload,
@@ -72,8 +74,11 @@ import { type RulingStep, untilCommitted } from '../writer/until-committed.ts';
 import type { Writer } from '../writer/writer.ts';
 import { amend, type ResolutionStep } from './amend.ts';
 
+/** The most expired proposals in one batch. A caller waits for one batch, some tens of ms. */
+export const EXPIRED_IN_GROUP = 256;
+
 /** A pending proposal that has expired, with the time of the check. */
-export interface ExpiredPending {
+interface ExpiredPending {
   readonly id: Hash;
   readonly pending: PendingPayload;
   readonly at: Instant;
@@ -84,6 +89,8 @@ export class Resolutions {
   readonly #writer: Writer;
   readonly #beliefs: BeliefPlanner | undefined;
   readonly #effects: TransactionEngines | undefined;
+  /** The group of expired proposals that is being recorded. */
+  #recording: Promise<void> | undefined;
 
   constructor(writer: Writer, beliefs: BeliefPlanner | undefined, effects: TransactionEngines | undefined) {
     this.#writer = writer;
@@ -126,7 +133,7 @@ export class Resolutions {
         );
         try {
           checkCost(pending, costOf(commit, acting));
-          checkOthers(chain, world.domain, pendingId, commit.changes);
+          checkOthers(chain, world.domain, pendingId, commit.changes, at);
         } catch (error) {
           commit.undo();
           throw error;
@@ -137,7 +144,7 @@ export class Resolutions {
       return (at) => {
         const { chain, domain } = writer.parts;
         const { principal } = input;
-        const others = writer.reservations.of(chain, domain, pendingId);
+        const others = writer.reservations.of(chain, domain, at, pendingId);
         if ('needs' in others) return others;
         let commit: CounselorCommit;
         try {
@@ -335,23 +342,66 @@ export class Resolutions {
     );
   }
 
-  /** A pending proposal that has expired by now. A halted trajectory records no expiry. */
-  expired(): ExpiredPending | undefined {
-    const { chain } = this.#writer.parts;
-    if (chain.open.size === 0 || chain.halted !== undefined) return undefined;
-    const at = this.#writer.now();
-    const found = chain.open.dueAt(at);
-    return found && { id: found[0], pending: found[1], at };
+  /** Whether a pending proposal has expired by now. A halted trajectory records no expiry. */
+  hasExpired(): boolean {
+    return this.#expired(1).length > 0;
   }
 
-  /** Records expired proposals, until memory turns out to be stale. */
+  /** Whether the pending proposal that freezes the whole state has expired by now. */
+  hasExpiredFreeze(): boolean {
+    return this.#expiredFreeze(this.#writer.parts.chain) !== undefined;
+  }
+
+  /** Records all expired proposals, until memory turns out to be stale. */
   async recordExpired(): Promise<void> {
-    for (let due = this.expired(); due !== undefined && !this.#writer.stale; due = this.expired()) {
-      await this.#writer.commit(this.expire(due));
+    while (!this.#writer.stale && this.hasExpired()) await this.recordSomeExpired();
+  }
+
+  /**
+   * Records a group of expired proposals in one batch: the freeze of the whole state, then the
+   * earliest expiries. Concurrent callers wait for the same batch. Later callers record the rest,
+   * which freezes nothing meanwhile.
+   */
+  recordSomeExpired(): Promise<void> {
+    this.#recording ??= this.#recordSome().finally(() => {
+      this.#recording = undefined;
+    });
+    return this.#recording;
+  }
+
+  async #recordSome(): Promise<void> {
+    const [first, ...rest] = this.#expired(EXPIRED_IN_GROUP);
+    if (first === undefined) return;
+    const writer = this.#writer;
+    const batch = this.#expire(first);
+    try {
+      const closing = rest.map((expired) => ({ row: this.#expire(expired).rows[0], resolves: expired.id }));
+      await writer.commit({ ...batch, rows: [batch.rows[0], ...closing.map(({ row }) => row)], closing });
+    } catch (error) {
+      // Memory may have entries that the store never gets.
+      writer.stale = true;
+      throw error;
     }
   }
 
-  expire({ id, pending, at }: ExpiredPending, moves: Undelayed = {}): PreparedCommit<Ruling> {
+  #expired(most: number): readonly ExpiredPending[] {
+    const { chain } = this.#writer.parts;
+    if (chain.open.size === 0 || chain.halted !== undefined) return [];
+    const at = this.#writer.now();
+    const freeze = this.#expiredFreeze(chain);
+    const others = chain.open.dueAt(at, most).filter(([id]) => id !== freeze?.[0]);
+    const due = freeze === undefined ? others : [freeze, ...others].slice(0, most);
+    return due.map(([id, pending]) => ({ id, pending, at }));
+  }
+
+  #expiredFreeze({ open, halted }: Chain): readonly [Hash, PendingPayload] | undefined {
+    const { freezing } = open;
+    if (freezing === undefined || halted !== undefined) return undefined;
+    const pending = open.get(freezing) as PendingPayload;
+    return isExpired(pending, this.#writer.now()) ? [freezing, pending] : undefined;
+  }
+
+  #expire({ id, pending, at }: ExpiredPending, moves: Undelayed = {}): PreparedCommit<Ruling> {
     const detail = `the proposal was not resolved before ${pending.expires}`;
     return this.#refuse(id, pending, at, { reason: 'expired', detail }, moves);
   }
@@ -377,8 +427,8 @@ export class Resolutions {
         if (!moves.undelayed) writer.refuseIfHalted();
         const pending = this.#pendingOf(pendingId, input);
         const at = moves.undelayed ? writer.undelayedNow() : writer.now();
-        const expired = pending.expires !== undefined && at >= pending.expires;
-        return writer.runRuling(() => (expired ? this.expire({ id: pendingId, pending, at }, moves) : step(at)));
+        const expired = isExpired(pending, at);
+        return writer.runRuling(() => (expired ? this.#expire({ id: pendingId, pending, at }, moves) : step(at)));
       };
     };
     // Another process committed first with the same effect keys. The outcome of the proposal is the

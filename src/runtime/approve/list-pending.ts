@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import type { Hash, Instant, PendingPayload } from '#ledger';
+import { type Hash, type Instant, isExpired, type PendingPayload } from '#ledger';
 import { type TrajectoryLoader, unmade } from '../writer/load.ts';
 
 /** Selects pending proposals. */
@@ -34,11 +34,6 @@ export async function* listPending(
       if (isWanted && !isExpired(payload, now())) yield { trajectoryId: name, id, payload };
     }
   }
-}
-
-/** Whether a decision comes too late. The next proposal or decision records the expiry. */
-export function isExpired({ expires }: PendingPayload, now: Instant): boolean {
-  return expires !== undefined && now >= expires;
 }
 
 const PENDING_QUERY = arg.options<PendingQuery>({ trajectoryId: arg.any, channel: arg.any });

@@ -257,7 +257,7 @@ export class AuthorityFold {
     this.#try(seq, 'writ_tampered', () => {
       const held = this.#verifierFor(chain.at(-1) ?? writ).verify(writ, chain, this.#writs.delegated);
       if (!held.ok) throw this.#refused(seq, held);
-      this.#writs.admit({ writ, chain });
+      this.#writs.admitNamed({ writ, chain });
     });
     if (writ.trajectory !== undefined && writ.trajectory !== this.#trajectoryId)
       throw this.#fault(seq, 'writ_tampered', `the writ ${id} is for ${writ.trajectory}`);
@@ -334,7 +334,7 @@ export class AuthorityFold {
     if (known !== undefined) return known;
     try {
       const chain = await loadWrit(id, this.#writs, blob);
-      this.#writs.admit(chain);
+      this.#writs.admitNamed(chain);
       this.#writs.stored(this.#writs.unstored(chain));
       return chain;
     } catch (error) {

@@ -47,6 +47,8 @@ export interface WritsState {
 export class Writs {
   readonly #known: Map<Hash, WritChain> = new Map();
   readonly #stored: Set<Hash> = new Set();
+  /** Known writs that an entry names. The others were only presented. */
+  readonly #named: Set<Hash> = new Set();
   readonly budgets: BudgetLedger = new BudgetLedger();
   /** Ids of revoked writs; each revocation includes all descendants. */
   readonly revoked: Set<Hash> = new Set();
@@ -64,6 +66,7 @@ export class Writs {
       const writ = byId.get(id);
       if (writ === undefined) throw new AuthorityError('unknown_writ', `The writ ${id} is missing.`);
       writs.#add({ writ, chain: ancestors(writ, (above) => byId.get(above)) });
+      writs.#named.add(id);
     }
     for (const id of byId.keys()) writs.#stored.add(id);
     writs.budgets.restore(state.spent);
@@ -73,16 +76,16 @@ export class Writs {
   }
 
   /**
-   * The state of writs read from the ledger, which has all of them. The order does not depend on
-   * the order of reading.
+   * The state of the writs that entries name: the ledger has all of them. The order does not depend
+   * on the order of reading.
    */
   state(): WritsState {
     const links = new Map<Hash, Writ>();
-    for (const { writ, chain } of this.#known.values())
-      for (const link of [writ, ...chain]) links.set(writId(link), link);
+    const named = [...this.#known.keys()].filter((id) => this.#named.has(id));
+    for (const id of named) for (const link of linksOf(this.#known.get(id) as WritChain)) links.set(writId(link), link);
     return {
       writs: [...links.keys()].sort().map((id) => links.get(id) as unknown as Json),
-      known: [...this.#known.keys()].sort(),
+      known: named.sort(),
       spent: this.budgets.state(),
       revoked: [...this.revoked].sort(),
       ...(this.#delegated === undefined ? {} : { delegated: this.#delegated }),
@@ -94,6 +97,7 @@ export class Writs {
     const copy = new Writs();
     for (const chain of this.#known.values()) copy.#add(chain);
     for (const id of this.#stored) copy.#stored.add(id);
+    for (const id of this.#named) copy.#named.add(id);
     copy.budgets.restore(this.budgets.state());
     for (const id of this.revoked) copy.revoked.add(id);
     copy.#delegated = this.#delegated;
@@ -120,6 +124,7 @@ export class Writs {
     for (const writ of parsed) {
       this.#add({ writ, chain: ancestors(writ, (id) => byId.get(id)) });
       this.#stored.add(writId(writ));
+      this.#named.add(writId(writ));
     }
   }
 
@@ -134,14 +139,26 @@ export class Writs {
     else if (payload.kind === 'branch') this.bind(payload.writs);
     else if (isEffectEntry(payload)) {
       const costs = undoingCostsOf(payload);
-      if (costs !== undefined) this.bookCompensation(costs);
-    } else if (isRevocation(payload)) this.revoked.add(payload.action.args.writ);
-    else if (payload.kind === 'commit') this.book(payload.writ_id, payload.budget_cost);
+      if (costs === undefined) return;
+      this.bookCompensation(costs);
+      this.#named.add(costs.writId);
+    } else if (isRevocation(payload)) {
+      const { writ } = payload.action.args;
+      this.revoked.add(writ);
+      this.#named.add(writ).add(payload.writ_id);
+    } else if (payload.kind === 'commit') {
+      this.book(payload.writ_id, payload.budget_cost);
+      this.#named.add(payload.writ_id);
+    } else if (payload.kind === 'pending_approval') this.#named.add(payload.proposal.writ_id);
     else if (payload.kind === 'delegation') this.#applyDelegation(payload);
   }
 
   #applyDelegation({ concludes, child_trajectory_id, trajectory_id, writ, budget_cost = {} }: DelegationPayload): void {
-    if (concludes === undefined) this.reserve(parseWrit(writ));
+    if (concludes === undefined) {
+      const delegated = parseWrit(writ);
+      this.reserve(delegated);
+      this.#named.add(delegated.parent as Hash);
+    }
     // The child's own answer moves no budget of the child.
     else if (child_trajectory_id !== trajectory_id) this.settle(parseWrit(writ), budget_cost);
   }
@@ -204,6 +221,12 @@ export class Writs {
   /** Remembers a writ with a verified chain. */
   admit(chain: WritChain): void {
     this.#add(chain);
+  }
+
+  /** Remembers a writ with a verified chain that an entry names. */
+  admitNamed(chain: WritChain): void {
+    this.#add(chain);
+    this.#named.add(writId(chain.writ));
   }
 
   /**
@@ -331,7 +354,11 @@ function amountOf(amounts: Amounts, unit: string): number {
 
 /** The writ's own id first, its root's last. */
 export function lineageOf(held: WritChain | undefined): Hash[] {
-  return held === undefined ? [] : [held.writ, ...held.chain].map(writId);
+  return held === undefined ? [] : linksOf(held).map(writId);
+}
+
+function linksOf({ writ, chain }: WritChain): Writ[] {
+  return [writ, ...chain];
 }
 
 function ancestors(writ: Writ, find: (id: Hash) => Writ | undefined): Writ[] {

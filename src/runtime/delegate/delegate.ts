@@ -177,7 +177,7 @@ export class Delegations<Child extends ChildTrajectory = ChildTrajectory> {
     return untilCommitted<true>(this.#writer, async () => {
       if (await this.#wasDelegated(terms)) return { answer: true };
       if (this.#writer.stale) return undefined;
-      await this.#resolutions.recordExpired();
+      await this.#resolutions.recordSomeExpired();
       return () => this.#start(terms);
     });
   }

@@ -49,6 +49,7 @@ export class Erasures {
     const wanted = targetsOf(given);
     // A copy: the checked input stays the same while the ledger is searched.
     const input = { ...given };
+    await this.#resolutions.recordExpired();
     // Proposals wait during the search. The search would miss them, and each would force a new
     // search.
     const ruling = await this.#writer.runExclusive(() => this.#eraseAll(input, wanted));

@@ -31,7 +31,7 @@ import {
   readProposal,
   underWrit,
 } from '../records/intent.ts';
-import type { NeedsFacts } from '../records/needs.ts';
+import { type NeedsFacts, needs } from '../records/needs.ts';
 import { PayloadBlobs } from '../records/payload-blobs.ts';
 import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
@@ -234,7 +234,7 @@ export class Proposals implements Proposer {
   #declaredCalls({ intent, observed, writ, principal }: GatheredProposal): readonly ProposedCall[] {
     const writer = this.#writer;
     const { world, chain, domain } = writer.parts;
-    if (frozenFor(chain, domain, intent) !== undefined) return NO_CALLS;
+    if (frozenFor(chain, domain, intent, writer.now()) !== undefined) return NO_CALLS;
     return writer.runRuling(() => {
       const at = writer.now();
       return plannedCalls(world, intent, writer.authority(writ, principal, at), { at, observations: observed });
@@ -257,7 +257,7 @@ export class Proposals implements Proposer {
     const rule: RulingStep<Ruling> = () => {
       const { busy } = writer;
       if (busy !== undefined) return { needs: () => busy };
-      if (precondition?.isOutdated || this.#resolutions.expired() !== undefined) return undefined;
+      if (precondition?.isOutdated || this.#resolutions.hasExpiredFreeze()) return undefined;
       const ruled = this.rule(gathered, { precondition, assertedAt, salts });
       if (!('needs' in ruled)) return ruled;
       return {
@@ -281,15 +281,15 @@ export class Proposals implements Proposer {
       if (writer.stale) return undefined;
       if (gathered.invalidObservationName !== undefined) throw gathered.invalidObservationName;
       await precondition?.load();
-      await this.#resolutions.recordExpired();
+      await this.#resolutions.recordSomeExpired();
       return rule;
     };
     return untilCommitted(writer, () => (readsNothing && !this.#hasExpired() ? rule : plan()));
   }
 
-  /** Whether a pending proposal must be recorded as expired first. */
+  /** Whether expired proposals must be recorded first. */
   #hasExpired(): boolean {
-    return this.#writer.busy === undefined && this.#resolutions.expired() !== undefined;
+    return this.#writer.busy === undefined && this.#resolutions.hasExpired();
   }
 
   #present(given: ProposalInput['writ']): WritChain {
@@ -384,11 +384,11 @@ export class Proposals implements Proposer {
     const { chain, domain, world, writs } = writer.parts;
     if (chain.answered !== undefined) throw concluded(writer.id, chain.answered);
     writer.refuseIfHalted();
-    const frozen = frozenFor(chain, domain, gathered.intent);
-    if (frozen !== undefined) return { unrecorded: frozen };
-    const reservations = writer.reservations.of(chain, domain);
-    if ('needs' in reservations) return reservations;
     const at = writer.now();
+    const frozen = frozenFor(chain, domain, gathered.intent, at);
+    if (frozen !== undefined) return { unrecorded: frozen };
+    const reservations = writer.reservations.of(chain, domain, at);
+    if ('needs' in reservations) return reservations;
     const id = writId(gathered.writ.writ);
     const { commitPlan } = gathered;
     const own = writer.authority(gathered.writ, gathered.principal, at, { committing: commitPlan?.epoch });
@@ -402,7 +402,7 @@ export class Proposals implements Proposer {
         conflict: () => precondition?.conflict(gathered.intent),
       });
     if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
-    const stopped = this.#stopped(adjudicated, reservations);
+    const stopped = this.#stopped(adjudicated, reservations, at);
     if (stopped !== undefined) return { unrecorded: stopped };
     const unstored = writs.unstored(gathered.writ);
     const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)), [
@@ -412,6 +412,8 @@ export class Proposals implements Proposer {
     const planned = this.#planBeliefs(adjudicated, gathered, { at, assertedAt }, kept, erasedPartitions);
     if ('needs' in planned) return planned;
     const { judged, believed } = planned;
+    const full = judged.verdict === 'escalated' ? this.#queueFull(gathered.writ) : undefined;
+    if (full !== undefined) return full;
     const waits =
       judged.verdict === 'escalated' && commitPlan?.pendingEffects !== undefined
         ? commitPlan.pendingEffects()
@@ -435,16 +437,35 @@ export class Proposals implements Proposer {
   }
 
   /**
+   * Refuses a proposal that would wait where too many wait already. Expired ones are recorded
+   * first. @throws RuntimeError `too_many_pending`
+   */
+  #queueFull(writ: WritChain): NeedsFacts | undefined {
+    const { context, parts, id } = this.#writer;
+    const { maxPendingPerRoot } = context;
+    if (maxPendingPerRoot === undefined) return undefined;
+    const root = rootOf(writ);
+    let open = 0;
+    for (const [writId, count] of parts.chain.open.countsByWrit) {
+      const proposed = parts.writs.get(writId);
+      if (proposed !== undefined && rootOf(proposed) === root) open += count;
+    }
+    if (open < maxPendingPerRoot) return undefined;
+    if (this.#resolutions.hasExpired()) return needs(() => this.#resolutions.recordSomeExpired());
+    throw tooManyPending(id, root, open);
+  }
+
+  /**
    * The ruling if an open approval blocks the proposal. Only the adjudication shows that the rules
    * read paths that the approval would change. The state is then as before.
    */
-  #stopped(judged: Judgement, waiting: readonly OpenReservation[]): Ruling | undefined {
+  #stopped(judged: Judgement, waiting: readonly OpenReservation[], at: Instant): Ruling | undefined {
     if (judged.verdict === 'rejected') return undefined;
     const { chain, domain } = this.#writer.parts;
-    if (domain.freeze === 'reserve') return frozenByReservations(chain, this.#writer.parts, judged, waiting);
+    if (domain.freeze === 'reserve') return frozenByReservations(chain, this.#writer.parts, judged, waiting, at);
     const judgedBy = (): readonly Pattern[] =>
       judged.verdict === 'approved' ? judged.checkedAgainst() : frozenPatterns(judged.freezes);
-    const stopped = frozenByRules(chain, domain, judgedBy);
+    const stopped = frozenByRules(chain, domain, judgedBy, at);
     if (stopped !== undefined && judged.verdict === 'approved') judged.undo();
     return stopped;
   }
@@ -537,6 +558,19 @@ function outdatedCalls(detail: string): EffectError {
 /** Whether the key belongs to the proposal itself, and not to a transaction with a body. */
 function isOfProposal({ commitPlan }: GatheredProposal): boolean {
   return commitPlan === undefined || commitPlan.isProposed === true;
+}
+
+/** All writs below one root share its queue, so that no holder fills it under new writs. */
+function rootOf({ writ, chain }: WritChain): Hash {
+  return writId(chain.at(-1) ?? writ);
+}
+
+function tooManyPending(trajectoryId: string, root: Hash, open: number): RuntimeError {
+  return new RuntimeError(
+    'too_many_pending',
+    `${open} proposals under the root writ ${root} and the writs below it wait for a decision in ${trajectoryId}, and no more may. Resolve some of them, or raise approvals.maxPending.`,
+    { evidence: { trajectory_id: trajectoryId, writ: root, pending: open }, retryable: true },
+  );
 }
 
 function usedForAnother(key: string | undefined): RuntimeError {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Delivery, Resolvers, Reversibility, Sink } from '#effects';
-import type { Assize, Transaction } from '#runtime';
+import type { Assize, RuntimeError, Transaction } from '#runtime';
 import { MemoryStore, type Store } from '#stores';
 import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
 import { onEveryStore } from '../../../tests/support/ledger/stores.ts';
@@ -105,6 +105,37 @@ onEveryStore((stores) => {
     });
   });
 
+  test.each<[Sink, Kind]>([
+    ['keyed', ['irreversible', 'buffered']],
+    ['blind', ['irreversible', 'buffered']],
+    ['keyed', ['reversible', 'externalised']],
+  ])('a hung call is cut after a limit, told, and in the log: %s, %j', async (sort, kind) => {
+    const { store, steps, sink, assize, transact, runtime } = await stage(sort, kind);
+    const made = settledOf(transact('hung'));
+    await steps.called;
+    const told: RuntimeError[] = [];
+    const onCut = (error: RuntimeError): void => void told.push(error);
+    await assize.close({ timeoutMs: 50, onCut });
+    const cut = told[0]?.evidence['calls'] as { key: string }[];
+    const [logged] = await assize.effects();
+    expect(told[0]?.code).toBe('calls_cut');
+    expect(cut).toEqual([{ epoch: 1, tool: kind.join('.'), key: logged?.effects[0]?.key }]);
+    expect(await made).toEqual(sort === 'blind' ? expect.objectContaining({ effects: 'needs_human' }) : 'lease_lost');
+    await assize.close({ onCut });
+    expect(told).toHaveLength(1);
+    // The next process has the lease. A late answer changes nothing there.
+    const next = runtime();
+    const isBlind = sort === 'blind';
+    const recovered = next.recoverEffects();
+    await turns();
+    steps.go();
+    expect((await recovered).map(({ key }) => key)).toEqual(isBlind ? [cut[0]?.key] : []);
+    await next.close();
+    const times = sink.log.filter(({ did }) => did === 'do').length;
+    expect(times).toBe(1);
+    expect((await store.openEffects()).length).toBe(isBlind ? 1 : 0);
+  });
+
   test('no transaction starts or continues after close', async () => {
     const { sink, assize, trajectory, transact } = await stage('keyed', ['reversible', 'buffered']);
     const { promise: never } = Promise.withResolvers<void>();
@@ -127,7 +158,7 @@ onEveryStore((stores) => {
     steps.go();
     // From here on a body starts without a wait.
     await trajectory.transaction(options, (tx) => tx.propose(COUNT));
-    let closed: Promise<void> | undefined;
+    let closed: Promise<unknown> | undefined;
     const closing = settledOf(
       trajectory.transaction(options, async (tx) => {
         closed = assize.close();

@@ -1,11 +1,14 @@
 /** Only a limited number of open transactions is read into memory at the same time. */
-import { expect, onTestFinished, test } from 'vitest';
-import { bodyText, claimTexts, readClaim, recordsText } from '#effects';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import { bodyText, claimTexts, declareTool, readClaim, recordsText, type Tool } from '#effects';
 import type { LoggedTransaction, OpenEffectPage } from '#ledger';
 import { MemoryStore } from '#stores';
-import { runtimeOver } from '../../../tests/support/ledger/runtime.ts';
-import { OutsideSink, Steps, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
+import { runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { OutsideSink, Steps, storeOf, tally, toolFor } from '../../../tests/support/tools/effect-sink.ts';
 import { blindTool, createInDoubtEffects } from '../../../tests/support/tools/in-doubt-effects.ts';
+import type { Trajectory } from '../trajectory.ts';
+import { RESUMED_AT_ONCE } from './engine/engine.ts';
 
 const OPEN = 1_203;
 
@@ -79,3 +82,74 @@ test('a decision about one of those that wait looks at none of the others', asyn
   expect(resolved).toMatchObject({ epoch: 7, phase: 'undone', transaction: 'aborted' });
   expect(store.looks).toBeLessThan(10);
 });
+
+test('recovered calls are bounded, and a hung tool delays no others', async () => {
+  const store = new MemoryStore();
+  const steps = new Steps();
+  const writ = writFor('alice');
+  const count = RESUMED_AT_ONCE + 10;
+  const first = { slow: new Gate(), quick: new Gate() };
+  const crashed = runtimeOver(storeOf(store, steps), [tally], { tools: toolsOf(first) });
+  const before = await crashed.create(tally, { trajectoryId: 't', writs: [writ] });
+  const act = (trajectory: Trajectory, tool: string, n: number) =>
+    trajectory.transaction({ writ, writes: [`test:${tool}${n}`] }, async (tx) => {
+      await tx.call(tool, `${tool}${n}`);
+      tx.propose({ action: 'count', role: 'counter', args: `${tool}${n}` });
+    });
+  for (let n = 0; n < count; n++) for (const tool of ['slow', 'quick']) act(before, tool, n).catch(() => undefined);
+  await Promise.all([first.slow.reached(count), first.quick.reached(count)]);
+  steps.endAfter(1);
+  void steps.step();
+
+  const [slow, quick] = [new Gate(), new Gate()];
+  quick.open();
+  const assize = runtimeOver(store, [tally], { tools: toolsOf({ slow, quick }) });
+  const trajectory = await assize.open('t');
+  const recovered = assize.recoverEffects();
+  await Promise.all([slow.reached(RESUMED_AT_ONCE), quick.reached(count)]);
+  expect((await act(trajectory, 'quick', count)).ruling.ruling).toBe('committed');
+  expect([slow.calls, quick.calls]).toEqual([RESUMED_AT_ONCE, count + 1]);
+  expect(quick.most).toBeLessThanOrEqual(RESUMED_AT_ONCE);
+  slow.open();
+  expect(await recovered).toEqual([]);
+  expect([slow.calls, slow.most]).toEqual([count, RESUMED_AT_ONCE]);
+  await assize.close();
+  expect(await store.openEffects()).toEqual([]);
+});
+
+/** Holds calls until it is opened, and counts them. */
+class Gate {
+  calls = 0;
+  most = 0;
+  #inside = 0;
+  readonly #opened = Promise.withResolvers<void>();
+
+  async enter(): Promise<void> {
+    this.calls += 1;
+    this.#inside += 1;
+    this.most = Math.max(this.most, this.#inside);
+    await this.#opened.promise;
+    this.#inside -= 1;
+  }
+
+  open(): void {
+    this.#opened.resolve();
+  }
+
+  async reached(calls: number): Promise<void> {
+    await vi.waitFor(() => expect(this.calls).toBeGreaterThanOrEqual(calls), { timeout: 20_000 });
+  }
+}
+
+function toolsOf(gates: Readonly<Record<string, Gate>>): Tool[] {
+  return Object.entries(gates).map(([name, gate]) =>
+    declareTool({
+      name,
+      input: z.string(),
+      class: { reversibility: 'reversible', delivery: 'buffered', sink: 'keyed' },
+      writes: (to) => [`test:${to}`],
+      execute: () => gate.enter(),
+      compensate: () => ({ undone: 'all' as const }),
+    }),
+  );
+}

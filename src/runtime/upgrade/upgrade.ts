@@ -97,7 +97,7 @@ export class Upgrades {
       const { busy, parts } = writer;
       if (busy !== undefined) return { needs: () => busy };
       const isSame = this.#open().every(([id], i) => waiting[i]?.id === id) && this.#open().length === waiting.length;
-      if (!isSame || this.#resolutions.expired() !== undefined) return undefined;
+      if (!isSame || this.#resolutions.hasExpired()) return undefined;
       if (parts.chain.answered !== undefined) throw concluded(writer.id, parts.chain.answered);
       writer.refuseIfHalted();
       // Another upgrade may have been committed while this one was planned.

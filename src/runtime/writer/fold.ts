@@ -4,14 +4,13 @@ import {
   type Entry,
   type Folded,
   type Hash,
-  isUpgrade,
   type LedgerStore,
   type Replayer,
   share,
-  type VectorItem,
 } from '#ledger';
 import { AuthorityFold } from '../authority/fold.ts';
 import type { Writs } from '../authority/writs.ts';
+import { Overrides } from './overrides.ts';
 import { RequestIndex } from './request-index.ts';
 
 /** The folded entries of a trajectory up to one entry: everything that opening it needs. */
@@ -42,14 +41,12 @@ export async function foldTrajectory(
   const { from } = options;
   const authority = new AuthorityFold(trajectoryId, from);
   const requests = from?.requests ?? new RequestIndex();
-  let overridden = from?.overridden ?? false;
+  const overrides = new Overrides(from?.overridden);
   const onEntry = (entry: Entry): void => {
     const { payload } = entry;
     authority.note(entry);
     if (payload.kind !== 'root' && payload.kind !== 'branch') requests.addEntry(payload);
-    // The rules before an upgrade no longer count.
-    if (isUpgrade(payload)) overridden = false;
-    overridden ||= ('detection_vector' in payload && payload.detection_vector?.some(isBroken)) === true;
+    overrides.note(payload);
   };
   const { chain, fold } = await replayer.replay(trajectoryId, {
     ...options,
@@ -57,11 +54,7 @@ export async function foldTrajectory(
     onInherited: (revoked) => authority.inherit(revoked),
   });
   const writs = await authority.settle((hash) => store.blob(hash));
-  return { chain, fold, writs, requests, domain: chain.domain as DomainRef, overridden };
-}
-
-function isBroken({ result }: VectorItem): boolean {
-  return result !== 'pass';
+  return { chain, fold, writs, requests, domain: chain.domain as DomainRef, overridden: overrides.stand };
 }
 
 /**

@@ -107,7 +107,7 @@ describe('pending proposals', () => {
               ([, pending]) =>
                 pending.freezes === 'world' || meets(pending.freezes, writes) || meets(changedBy(pending), seen),
             );
-            expect(frozenFor(chain, desk, intent as never)).toEqual(
+            expect(frozenFor(chain, desk, intent as never, '0')).toEqual(
               by && {
                 ruling: 'frozen',
                 by: by[0],
@@ -117,11 +117,11 @@ describe('pending proposals', () => {
             );
           }
           const judged = open.find(([, pending]) => meets(changedBy(pending), reads))?.[0];
-          expect((frozenByRules(chain, desk, () => reads) as { by?: string } | undefined)?.by).toBe(judged);
+          expect((frozenByRules(chain, desk, () => reads, '0') as { by?: string } | undefined)?.by).toBe(judged);
           for (const keys of [['other'], ['mine', 'a']] as const) {
             const change = patternFromText(`/${keys.join('/')}`);
             const other = open.find(([id, { freezes: of }]) => id !== `${n}` && meets(frozenIn(of), [change]))?.[0];
-            const check = (): void => checkOthers(chain, desk, `${n}`, [{ keys }] as never);
+            const check = (): void => checkOthers(chain, desk, `${n}`, [{ keys }] as never, '0');
             if (other === undefined) check();
             else expect(check).toThrow(`until ${other} is`);
           }
@@ -135,13 +135,13 @@ describe('pending proposals', () => {
     const counting = { ...desk, bind } as never;
     const chain = new Chain('t');
     for (let n = 0; n < 100; n++) chain.open.set(`${n}`, waiting(n, [`/mine/w${n}`], `w${n}`));
-    expect(frozenFor(chain, counting, anyone('w7'))).toMatchObject({ by: '7' });
+    expect(frozenFor(chain, counting, anyone('w7'), '0')).toMatchObject({ by: '7' });
     const first = bind.mock.calls.length;
     expect(first).toBeGreaterThan(100);
     const again = chain.copy();
     again.open.delete('7');
-    expect(frozenFor(again, counting, anyone('w7'))).toBeUndefined();
-    expect(frozenFor(again, counting, anyone('w8'))).toMatchObject({ by: '8' });
+    expect(frozenFor(again, counting, anyone('w7'), '0')).toBeUndefined();
+    expect(frozenFor(again, counting, anyone('w8'), '0')).toMatchObject({ by: '8' });
     // Of those two intents.
     expect(bind.mock.calls.length - first).toBe(2);
   });
@@ -150,9 +150,9 @@ describe('pending proposals', () => {
     const chain = new Chain('t');
     const { open } = chain;
     const rule = (): unknown[] => [
-      frozenFor(chain, desk, anyone('z') as never),
-      frozenByRules(chain, desk, () => [patternFromText('/mine/z')]),
-      checkOthers(chain, desk, '0', [{ keys: ['mine', 'z'] }] as never),
+      frozenFor(chain, desk, anyone('z') as never, '0'),
+      frozenByRules(chain, desk, () => [patternFromText('/mine/z')], '0'),
+      checkOthers(chain, desk, '0', [{ keys: ['mine', 'z'] }] as never, '0'),
     ];
     rule();
     for (let n = 0; n < 10; n++) open.set(`${n}`, waiting(n, [`/mine/${n}`], `${n}`));
@@ -161,8 +161,8 @@ describe('pending proposals', () => {
     open.delete('5');
     open.set('10', waiting(10, ['/mine/10'], '10'));
     expect(rule()).toEqual([undefined, undefined, undefined]);
-    expect(frozenFor(chain, desk, anyone('10') as never)).toMatchObject({ by: '10' });
-    expect(frozenFor(chain, desk, anyone('5') as never)).toBe(undefined);
+    expect(frozenFor(chain, desk, anyone('10') as never, '0')).toMatchObject({ by: '10' });
+    expect(frozenFor(chain, desk, anyone('5') as never, '0')).toBe(undefined);
     for (const look of looks) expect(look).not.toHaveBeenCalled();
   });
 });

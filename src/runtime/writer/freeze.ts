@@ -20,7 +20,9 @@ import {
   ERASE_ACTION,
   erasureArgs,
   type Hash,
+  type Instant,
   isBlobRef,
+  isExpired,
   type OpenApprovalListener,
   type PendingPayload,
 } from '#ledger';
@@ -80,14 +82,16 @@ class FreezeIndex implements OpenApprovalListener {
   }
 
   /**
-   * The oldest open approval that freezes one of these writes or would change one of these reads,
-   * except the given one.
+   * The oldest open approval that freezes one of these writes or would change one of these reads at
+   * that time, except the given one. An expired approval freezes nothing, also before its expiry is
+   * recorded: no later entry can approve it.
    */
-  first(writes: readonly Pattern[], reads: readonly Pattern[], but?: Hash): OpenFreeze | undefined {
+  first(writes: readonly Pattern[], reads: readonly Pattern[], at: Instant, but?: Hash): OpenFreeze | undefined {
     this.#placeFresh();
     let first: OpenFreeze | undefined;
     const look = (held: OpenFreeze): void => {
-      if (held.by !== but && (first === undefined || held.n < first.n)) first = held;
+      const isOlder = first === undefined || held.n < first.n;
+      if (isOlder && held.by !== but && !isExpired(held.pending, at)) first = held;
     };
     for (const pattern of writes) this.#frozen.match(pattern, look);
     for (const pattern of reads) this.#changing.match(pattern, look);
@@ -147,11 +151,11 @@ function freezesOf({ open }: Chain, domain: Domain): FreezeIndex {
  * does. Under `reserve` only the changes decide, which are known after adjudication. `but`: the
  * approval that the intent resolves, if it is an amendment.
  */
-export function frozenFor(chain: Chain, domain: Domain, intent: Intent, but?: Hash): Ruling | undefined {
+export function frozenFor(chain: Chain, domain: Domain, intent: Intent, at: Instant, but?: Hash): Ruling | undefined {
   if (chain.open.size === 0) return undefined;
   const { reads, writes } = domain.freeze === 'reserve' ? NOTHING : touchedBy(domain, intent);
   const freezes = freezesOf(chain, domain);
-  const first = freezes.first(writes, reads, but);
+  const first = freezes.first(writes, reads, at, but);
   const { freezing } = chain.open;
   const world = freezing === undefined || freezing === but ? undefined : freezes.get(freezing);
   if (world !== undefined && (first === undefined || world.n <= first.n))
@@ -173,10 +177,11 @@ export function frozenByRules(
   chain: Chain,
   domain: Domain,
   judgedBy: () => readonly Pattern[],
+  at: Instant,
   but?: Hash,
 ): Ruling | undefined {
   if (chain.open.size === 0 || domain.freeze === 'reserve') return undefined;
-  const first = freezesOf(chain, domain).first([], judgedBy(), but);
+  const first = freezesOf(chain, domain).first([], judgedBy(), at, but);
   return first && frozenBy(first, 'the read set of a rule for it is frozen');
 }
 
@@ -189,10 +194,11 @@ export function frozenByReservations(
   { world, domain }: Pick<TrajectoryState, 'world' | 'domain'>,
   judged: Approved | Escalated,
   waiting: readonly OpenReservation[],
+  at: Instant,
 ): Ruling | undefined {
   if (waiting.length === 0) return undefined;
   const places = judged.verdict === 'approved' ? changedPlaces(judged.changes) : frozenPatterns(judged.freezes);
-  const first = freezesOf(chain, domain).first(places, []);
+  const first = freezesOf(chain, domain).first(places, [], at);
   if (first !== undefined) {
     const met = places.find((place) => meetsAny(place, first.frozen)) as Pattern;
     if (judged.verdict === 'approved') judged.undo();
@@ -232,9 +238,9 @@ function frozenBy({ by, pending }: Pick<OpenFreeze, 'by' | 'pending'>, what: str
  *
  * @throws RuntimeError `frozen`
  */
-export function checkOthers(chain: Chain, domain: Domain, id: Hash, changes: readonly Change[]): void {
+export function checkOthers(chain: Chain, domain: Domain, id: Hash, changes: readonly Change[], at: Instant): void {
   const changed = changedPlaces(changes);
-  const first = freezesOf(chain, domain).first(changed, [], id);
+  const first = freezesOf(chain, domain).first(changed, [], at, id);
   if (first === undefined) return;
   const { by, pending, frozen } = first;
   const path = toPointer(

@@ -6,6 +6,7 @@ import type { Writs } from '../authority/writs.ts';
 import type { SaltGenerator } from '../records/payload-blobs.ts';
 import type { FoldedTrajectory } from './fold.ts';
 import type { Notifications } from './notifications.ts';
+import type { Overrides } from './overrides.ts';
 import type { RequestIndex } from './request-index.ts';
 import type { SourceRulings } from './source-rulings.ts';
 
@@ -17,6 +18,12 @@ export interface TrajectoryState {
   readonly writs: Writs;
   /** The positions of rulings and concluded delegations. */
   readonly requests: RequestIndex;
+  readonly overrides: Overrides;
+  /**
+   * Number of erasures when memory was read. Undefined if memory may have values that were erased
+   * since, or values of an erasure of its own.
+   */
+  readonly erasures: number | undefined;
   /**
    * The fold that the parts were copied from; a reload continues it. Undefined until another writer
    * was met.
@@ -41,6 +48,8 @@ export interface WriterContext {
   readonly signer: EntrySigner | undefined;
   /** How long a pending approval stays open, in milliseconds; undefined: without a limit. */
   readonly approvalTimeoutMs: number | undefined;
+  /** How many proposals under one root writ may wait; undefined: without a limit. */
+  readonly maxPendingPerRoot: number | undefined;
   readonly replayer: Replayer;
   readonly sourceRulings: SourceRulings;
   readonly oracle: Pick<OracleStore, 'oracleGet'> | undefined;
@@ -76,6 +85,8 @@ export interface FactCache {
 
 /** The context of one trajectory's writer. */
 export interface TrajectoryWriterContext extends WriterContext {
+  /** Called after each append to an open trajectory, once it is durable. */
+  readonly onDurable?: () => void;
   /** Salts for the blobs of the next entry. */
   saltGenerator(random: Random): SaltGenerator;
 }

@@ -34,6 +34,7 @@ export class RequestIndex {
 
   /** Sorted, so the order does not depend on the order of reading. */
   state(): RequestIndexState {
+    if (this.#below !== undefined) return this.#merged(this.#below).state();
     // For hex hashes this is the order of their bytes. Sorting without a comparator takes a
     // fraction of the time.
     const added = [...this.#seqs.keys()].sort();
@@ -53,6 +54,14 @@ export class RequestIndex {
     }
     take(this.#rows.length);
     return rows.toString('base64url', 0, length);
+  }
+
+  /** With the rows of the index below. */
+  #merged(below: RequestIndex): RequestIndex {
+    const merged = new RequestIndex(below.#below);
+    merged.#rows = below.#rows;
+    for (const [id, seq] of [...below.#seqs, ...this.#seqs]) merged.add(id, seq);
+    return merged;
   }
 
   add(id: Hash, seq: number): void {

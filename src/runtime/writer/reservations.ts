@@ -4,8 +4,10 @@ import type { Domain, PatchOperation, Reservation } from '#kernel';
 import {
   type Chain,
   type Hash,
+  type Instant,
   isBlobRef,
   isEffectPending,
+  isExpired,
   type Patch,
   type PendingPayload,
   type Stored,
@@ -39,14 +41,14 @@ export class Reservations {
   }
 
   /**
-   * The open approvals, oldest first, except the given one. `needs`: their values must be read
-   * first.
+   * The open approvals at that time, oldest first, except the given one. An expired approval
+   * reserves nothing. `needs`: their values must be read first.
    */
-  of({ open }: Chain, domain: Domain, but?: Hash): readonly OpenReservation[] | NeedsFacts {
+  of({ open }: Chain, domain: Domain, at: Instant, but?: Hash): readonly OpenReservation[] | NeedsFacts {
     if (open.size === 0 || domain.freeze !== 'reserve' || Object.keys(domain.counselors).length === 0) return [];
     const reservations: OpenReservation[] = [];
     for (const [id, pending] of open) {
-      if (id === but || isEffectPending(pending)) continue;
+      if (id === but || isEffectPending(pending) || isExpired(pending, at)) continue;
       const known = this.#read.get(pending) ?? this.#readInline(id, pending);
       if (known === undefined) return needs(() => this.#readAll(open));
       reservations.push(known);

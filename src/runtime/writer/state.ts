@@ -3,8 +3,12 @@ import { Chain, type Folded } from '#ledger';
 import { Writs } from '../authority/writs.ts';
 import { RuntimeError } from '../errors.ts';
 import type { FoldedTrajectory } from './fold.ts';
+import { Overrides } from './overrides.ts';
 import type { TrajectoryState } from './ports.ts';
 import { RequestIndex } from './request-index.ts';
+
+/** The caller knows these of a trajectory that it has read. */
+const NOT_READ = { erasures: undefined, base: undefined };
 
 /** `strict`: every rule is checked on every proposal. */
 export function worldOf(domain: Domain, { state, owned }: Pick<Folded, 'state' | 'owned'>, strict: boolean): World {
@@ -19,7 +23,8 @@ export function partsToBegin(trajectoryId: string, world: World): TrajectoryStat
     world,
     writs: new Writs(),
     requests: new RequestIndex(),
-    base: undefined,
+    overrides: new Overrides(),
+    ...NOT_READ,
   };
 }
 
@@ -32,16 +37,17 @@ export function partsRead(
   const world = worldOf(domain, fold, strict);
   if (!overridden) world.excuse();
   checkState(world, chain.trajectoryId, overridden);
-  return { domain, chain, world, writs, requests, base: undefined };
+  return { ...NOT_READ, domain, chain, world, writs, requests, overrides: new Overrides(overridden) };
 }
 
 /** For a trajectory that was read, under any version of its domain: nothing is checked. */
 export function partsUnder(
-  { chain, fold, writs, requests }: FoldedTrajectory,
+  { chain, fold, writs, requests, overridden }: FoldedTrajectory,
   domain: Domain,
   strict: boolean,
 ): TrajectoryState {
-  return { domain, chain, world: worldOf(domain, fold, strict), writs, requests, base: undefined };
+  const world = worldOf(domain, fold, strict);
+  return { ...NOT_READ, domain, chain, world, writs, requests, overrides: new Overrides(overridden) };
 }
 
 /**

@@ -256,12 +256,14 @@ export class Writer {
 
   #forgetErased(): Promise<void> {
     this.reservations.forget();
+    this.parts = { ...this.parts, erasures: undefined };
     return this.context.forgetErased(this.id);
   }
 
   /** Notifies subscribers, listeners and waiting callers. */
   #isDurable({ rows: [row], sliceUpdates, resolves, closing = [] }: PreparedCommit<unknown>): void {
     this.subscriptions.publish(sliceUpdates);
+    this.context.onDurable?.();
     this.context.notifications.notify(row, resolves);
     for (const closed of closing) this.context.notifications.notify(closed.row, closed.resolves);
     if (resolves !== undefined || closing.length > 0 || this.parts.chain.answered !== undefined)

@@ -133,6 +133,13 @@ export class Rows implements Reads {
     }));
   }
 
+  trajectoriesToReview(): string[] {
+    const isOpen = (rows: readonly EntryRow[]): boolean => rows.reduce((open, row) => open + openedBy(row), 0) > 0;
+    const hasHalt = (rows: readonly EntryRow[]): boolean =>
+      rows.some(({ payload }) => payload.includes('"assize.halt"'));
+    return [...this.#trajectories].filter(([, rows]) => isOpen(rows) || hasHalt(rows)).map(([name]) => name);
+  }
+
   blob(hash: Hash): string | undefined {
     return this.#blobs.get(hash);
   }
@@ -292,4 +299,10 @@ export class Rows implements Reads {
 
 function copyOracleRow({ key, answer, at }: OracleRow): OracleRow {
   return Object.freeze({ key, answer, at });
+}
+
+/** The number of pending proposals that an entry adds. A partial approval adds none. */
+function openedBy({ kind, payload }: EntryRow): number {
+  const resolves = payload.includes('"resolves":"') && typeof JSON.parse(payload).resolves === 'string';
+  return (kind === 'pending_approval' ? 1 : 0) - (resolves ? 1 : 0);
 }

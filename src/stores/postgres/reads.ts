@@ -28,6 +28,7 @@ import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepar
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
 import { prepareResolve } from './ledger/resolve.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
+import { prepareToReview } from './ledger/to-review.ts';
 import { prepareTrajectories } from './ledger/trajectories.ts';
 
 /** The reads of facts, over any connection or pool. */
@@ -55,6 +56,7 @@ export function prepareReads({ readers, writer, schema, path }: Connections, kno
     entries: prepareEntries(readers, schema),
     head: prepareHead(readers, schema),
     trajectories: prepareTrajectories(readers, schema),
+    trajectoriesToReview: prepareToReview(readers, schema),
     blob: prepareBlob(readers, schema),
     erasedBy: prepareErasedBy(readers, schema),
     find: prepareFind(readers, schema),

@@ -21,6 +21,7 @@ import { prepareLogged, prepareLogIndex, prepareLogNodes, prepareLogSize, prepar
 import { prepareOracleErased, prepareOracleGet, prepareOracleWithin } from './ledger/oracle.ts';
 import { prepareResolve } from './ledger/resolve.ts';
 import { prepareErasures, prepareSnapshot } from './ledger/snapshot.ts';
+import { prepareToReview } from './ledger/to-review.ts';
 import { prepareTrajectories } from './ledger/trajectories.ts';
 import { prepareSelfCheck } from './self-check.ts';
 import type { Indexes } from './writer/commit.ts';
@@ -53,6 +54,7 @@ export function prepareReads(
     entries: prepareEntries(db),
     head: prepareHead(db),
     trajectories: prepareTrajectories(db),
+    trajectoriesToReview: prepareToReview(db),
     blob: prepareBlob(db, blobs),
     erasedBy: prepareErasedBy(db, blobs),
     find: prepareFind(db, ids),

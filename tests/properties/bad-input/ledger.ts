@@ -106,6 +106,7 @@ export const LEDGER: Readonly<Record<string, Case | Exempt>> = {
   isBlobRef: takes(ledger.isBlobRef, [{ $blob: root.id }]),
   isCauseCode: exempt(MADE),
   isEffectPending: exempt(MADE),
+  isExpired: exempt(MADE),
   isErased: takes(ledger.isErased, [{ $erased: root.id }]),
   isErasure: exempt(MADE),
   observationsOf: exempt(MADE),

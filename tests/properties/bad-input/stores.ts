@@ -63,6 +63,7 @@ export function storeCases(name: string, open: () => Promise<Whole>): Readonly<R
     entries: on((store, id, options) => store.entries(id, options), 't', { from: 0, limit: 5 }),
     head: on((store, id) => store.head(id), 't'),
     trajectories: none,
+    trajectoriesToReview: none,
     blob: on((store, hash) => store.blob(hash), blob.hash),
     erasedBy: on((store, hash) => store.erasedBy(hash), blob.hash),
     find: on((store, prefix) => store.find(prefix), first.id.slice(0, 8)),

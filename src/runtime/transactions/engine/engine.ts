@@ -81,6 +81,12 @@ const ADOPT_AFTER_MS = 3 * RETRY_MS;
  */
 const INSPECTED_AT_ONCE = 100;
 
+/**
+ * Maximum number of recovered transactions with the same tools that call them at the same time. A
+ * tool that gives no answer so delays only transactions that need this tool.
+ */
+export const RESUMED_AT_ONCE = 64;
+
 /** The transactions that run under one lease or membership. */
 export class TransactionEngine {
   readonly ports: TransactionPorts;
@@ -90,6 +96,8 @@ export class TransactionEngine {
   readonly #resolving = new Map<number, Promise<void>>();
   readonly #inFlight = new Set<Promise<void>>();
   readonly #inspections = new Semaphore(INSPECTED_AT_ONCE);
+  /** The recovered transactions that call tools, by the names of the tools. */
+  readonly #resumed = new Map<string, Semaphore>();
   /** Timers of transactions that wait for a retry after a store error. */
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Timers of transactions that other processes abandoned, by epoch. */
@@ -527,10 +535,27 @@ export class TransactionEngine {
       this.coordination.end(epoch, Promise.resolve());
       return;
     }
-    if (nextInLog(known, this.ports).do !== 'wait') isLookedAt();
+    if (nextInLog(known, this.ports).do === 'wait') return this.#finishRecovered(confirmed);
+    isLookedAt();
+    await this.#callersOf(known).run(() =>
+      this.#isLeaving ? this.#park(epoch, true) : this.#finishRecovered(confirmed),
+    );
+  }
+
+  async #finishRecovered(confirmed: ConfirmedTransaction): Promise<void> {
     const run = TransactionRun.recover(this.ports, confirmed);
     await this.finish(run);
     await run.flushed();
+  }
+
+  #callersOf({ effects }: KnownTransaction): Semaphore {
+    const names = [...new Set(effects.map(({ tool }) => tool))].sort().join(' ');
+    let callers = this.#resumed.get(names);
+    if (callers === undefined) {
+      callers = new Semaphore(RESUMED_AT_ONCE);
+      this.#resumed.set(names, callers);
+    }
+    return callers;
   }
 
   async #isOpen(epoch: number): Promise<boolean> {

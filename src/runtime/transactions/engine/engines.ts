@@ -17,7 +17,7 @@ import { CanonicalNames } from '../coordination/canonical-names.ts';
 import { ExclusiveCoordinator } from '../coordination/coordination.ts';
 import { openTransactions } from '../coordination/read-open.ts';
 import { SharedCoordinator } from '../coordination/shared-coordinator.ts';
-import { InFlight } from '../limits/in-flight.ts';
+import { InFlight, type OpenCall } from '../limits/in-flight.ts';
 import { SharedWait } from '../limits/shared-wait.ts';
 import type { TimeLimit } from '../limits/time-limit.ts';
 import { LastErrors } from '../log/last-errors.ts';
@@ -33,6 +33,9 @@ import { type CoordinatedLease, nextInLog, RETRY_MS, TransactionEngine } from '.
  * shorter one, a stalled machine would resume nothing.
  */
 const LEFT_MS = 10_000;
+
+/** Maximum wait of `close` by default. */
+const CLOSE_TIMEOUT_MS = 10_000;
 
 export interface EngineOptions {
   readonly store: EffectStore;
@@ -92,7 +95,7 @@ export class TransactionEngines {
   /** Aborted when this process stops the recovery of abandoned transactions. */
   readonly #leaving = new AbortController();
   #isClosed = false;
-  #closing: Promise<void> | undefined;
+  #closing: Promise<readonly OpenCall[]> | undefined;
 
   /**
    * @throws EffectError `invalid_tool` for two tools of one name or two incompatible tools,
@@ -267,20 +270,40 @@ export class TransactionEngines {
   /**
    * Stops uncommitted transactions, waits until they are compensated and committed ones are done as
    * far as possible, and releases the lease. Pending requests for the lease are rejected. Without
-   * `recover`, abandoned transactions only finish their current step and stay abandoned.
+   * `recover`, abandoned transactions only finish their current step and stay abandoned. After
+   * `withinMs` the lease ends with everything that is still active, and the next owner of the lease
+   * resumes it from the log. Returns the calls without an answer then.
    */
-  close(recover = true): Promise<void> {
+  close(withinMs = CLOSE_TIMEOUT_MS, recover = true): Promise<readonly OpenCall[]> {
     this.#isClosed = true;
     if (!recover) this.#leaving.abort(closed());
     // A second call of `close` waits for the first. After a failure, it continues with the
     // remaining steps.
-    this.#closing ??= this.#close().finally(() => {
+    this.#closing ??= this.#closeWithin(withinMs).finally(() => {
       this.#closing = undefined;
     });
     return this.#closing;
   }
 
-  async #close(): Promise<void> {
+  async #closeWithin(withinMs: number): Promise<readonly OpenCall[]> {
+    const held = this.#place?.value;
+    const limit = new AbortController();
+    const ended = this.#close(limit.signal);
+    const isLate = sleep(withinMs, true, { signal: limit.signal }).catch(() => false);
+    try {
+      if (!(await Promise.race([ended.then(() => false), isLate]))) return [];
+    } finally {
+      limit.abort();
+    }
+    // Its last steps fail, because the lease has ended.
+    ended.catch(() => undefined);
+    const cut = this.inFlight.open();
+    await held?.release(closed());
+    return cut;
+  }
+
+  /** `late`: aborted when the lease has ended in another way. */
+  async #close(late: AbortSignal): Promise<void> {
     const stopping = [...this.#attended.values()];
     for (const limit of this.#attended.keys()) limit.stop(closed());
     await Promise.all(stopping);
@@ -288,7 +311,7 @@ export class TransactionEngines {
     this.#place = undefined;
     place?.abandon(closed());
     await place?.settled();
-    await place?.value?.close(closed());
+    if (!late.aborted) await place?.value?.close(closed());
     await this.#resuming;
   }
 

@@ -39,7 +39,7 @@ describe('waiting transactions start', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 20 }), async (calls, count) => {
         const inFlight = new InFlight();
-        for (let i = 0; i < calls; i++) inFlight.started(callOf(i % 10));
+        for (let i = 0; i < calls; i++) inFlight.started(callOf(i % 10), []);
         const turns = await turnsOf(inFlight, count);
         expect(turns).toEqual(Array.from({ length: count }, (_, i) => turns[0]! + i));
       }),
@@ -49,7 +49,7 @@ describe('waiting transactions start', () => {
   test('all once the last call has answered, and later ones do not overtake them', async () => {
     const inFlight = new InFlight();
     const calls = [callOf(0), callOf(0)];
-    for (const call of calls) inFlight.started(call);
+    for (const call of calls) inFlight.started(call, []);
     const order: number[] = [];
     const begin = async (n: number): Promise<void> => {
       await inFlight.waitTurn();
@@ -70,9 +70,9 @@ describe('waiting transactions start', () => {
   test('an answer that has been missing for long is not waited for', async () => {
     const inFlight = new InFlight();
     const call = callOf(0);
-    inFlight.started(callOf(10));
+    inFlight.started(callOf(10), []);
     expect(inFlight.waitTurn()).toBeUndefined();
-    inFlight.started(call);
+    inFlight.started(call, []);
     expect(inFlight.waitTurn()).toBeInstanceOf(Promise);
     call.elapsedMs = 10;
     await nextTurn();

@@ -1,8 +1,18 @@
+import type { Hash } from '#ledger';
+
 /** A call that takes longer is not expected soon, so transactions do not wait for its answer. */
 const SOON_MS = 10;
 
 interface InFlightCall {
   readonly elapsedMs: number;
+}
+
+/** A call of a tool that has no answer yet. */
+export interface OpenCall {
+  readonly epoch: number;
+  readonly tool: string;
+  /** The key of the effect. */
+  readonly key: Hash;
 }
 
 /**
@@ -15,14 +25,23 @@ interface InFlightCall {
 export class InFlight {
   /** The calls with an answer that may come soon, the oldest first. */
   readonly #calls = new Set<InFlightCall>();
+  /** Every call without an answer, also those whose answer is not expected soon. */
+  readonly #open = new Map<InFlightCall, readonly OpenCall[]>();
   #waiting: (() => void)[] = [];
 
-  started(call: InFlightCall): void {
+  started(call: InFlightCall, open: readonly OpenCall[]): void {
     this.#calls.add(call);
+    this.#open.set(call, open);
   }
 
   ended(call: InFlightCall): void {
     this.#calls.delete(call);
+    this.#open.delete(call);
+  }
+
+  /** The calls without an answer, the oldest first. */
+  open(): OpenCall[] {
+    return [...this.#open.values()].flat();
   }
 
   /** Resolves when a transaction may start. Returns undefined if it may start immediately. */

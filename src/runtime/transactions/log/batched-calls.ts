@@ -30,7 +30,11 @@ export interface EffectCalls {
   change(n: number, more: Partial<CallRecord>): void;
   storeBlob(n: number, value: Json): BlobRef;
   backOff(times: number, failure?: unknown): Promise<void>;
-  withTimeout<T>(ms: number, call: (signal: AbortSignal) => T | Promise<T>): T | Promise<T>;
+  withTimeout<T>(
+    effects: readonly CallRecord[],
+    ms: number,
+    call: (signal: AbortSignal) => T | Promise<T>,
+  ): T | Promise<T>;
 }
 
 /**
@@ -96,7 +100,8 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind)
   const parts = ns.map((n) => calls.specOf(n).batch!);
   const together = parts[0]!;
   const holding = how === 'call' ? calls.stagedWrites?.take(together.at) : undefined;
-  return calls.withTimeout<readonly unknown[]>(calls.ports.callTimeoutMs * ns.length, async (signal) => {
+  const effects = ns.map((n) => calls.effects[n]!);
+  return calls.withTimeout<readonly unknown[]>(effects, calls.ports.callTimeoutMs * ns.length, async (signal) => {
     const made = ns.map((n, i) => {
       const { key, input, reported, answer = null } = calls.effects[n]!;
       const part = { part: parts[i]!.part, input: copyJson(input as Json), call: { key, signal, epoch: calls.epoch } };

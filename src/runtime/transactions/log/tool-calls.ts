@@ -384,11 +384,19 @@ export class ToolCalls {
    * Continues without an answer after the limit, so a tool that hangs does not block other
    * transactions. A synchronous result is used directly.
    */
-  withTimeout<T>(wishedMs: number, make: (signal: AbortSignal) => T | Promise<T>): T | Promise<T> {
+  withTimeout<T>(
+    effects: readonly CallRecord[],
+    wishedMs: number,
+    make: (signal: AbortSignal) => T | Promise<T>,
+  ): T | Promise<T> {
     const ms = this.#callBudget().limit(wishedMs);
     const limit = new TimeLimit(ms, this.ports.coordination.lost);
     const { inFlight } = this.ports;
-    inFlight.started(limit);
+    const { epoch } = this;
+    inFlight.started(
+      limit,
+      effects.map(({ tool, key }) => ({ epoch, tool, key })),
+    );
     const over = (): void => {
       inFlight.ended(limit);
       limit.end();
@@ -415,8 +423,9 @@ export class ToolCalls {
     return isPromise(made) ? made.then(answered, failed) : answered(made);
   }
 
-  #bounded<T>({ key }: CallRecord, make: (call: CallContext) => T | Promise<T>): T | Promise<T> {
-    return this.withTimeout(this.ports.callTimeoutMs, (signal) => make({ key, signal, epoch: this.epoch }));
+  #bounded<T>(effect: CallRecord, make: (call: CallContext) => T | Promise<T>): T | Promise<T> {
+    const { key } = effect;
+    return this.withTimeout([effect], this.ports.callTimeoutMs, (signal) => make({ key, signal, epoch: this.epoch }));
   }
 
   #callBudget(): CallTimeBudget {

@@ -39,6 +39,11 @@ export interface Snapshot {
 // Deeper than any state, because the snapshot contains the state.
 const LIMITS: Partial<CanonLimits> = { ...WORLD_LIMITS, depthMax: 1_000 };
 
+/** A fold, or the memory of an open trajectory. */
+export interface SnapshotSource extends Omit<FoldedTrajectory, 'fold'> {
+  readonly fold: { readonly state: unknown };
+}
+
 /**
  * The snapshot of a fold. The same entries give the same snapshot, however they were read.
  * Undefined if it would be too long.
@@ -46,7 +51,7 @@ const LIMITS: Partial<CanonLimits> = { ...WORLD_LIMITS, depthMax: 1_000 };
  * @throws CanonError for a value that is not a state of a trajectory
  */
 export function snapshotOf(
-  { chain, fold, writs, requests, domain, overridden }: FoldedTrajectory,
+  { chain, fold, writs, requests, domain, overridden }: SnapshotSource,
   bytesMax: number = Number.POSITIVE_INFINITY,
 ): SnapshotRow | undefined {
   const snapshot: Snapshot = {

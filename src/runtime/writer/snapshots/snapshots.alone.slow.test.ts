@@ -26,8 +26,9 @@ import type { Assize } from '../../assize.ts';
 import type { RuntimeError } from '../../errors.ts';
 import { fsck } from '../../inspect/checkpoints/index.ts';
 import type { AssizeOptions } from '../../options.ts';
-import type { Trajectory } from '../../trajectory.ts';
+import { Trajectory } from '../../trajectory.ts';
 import { foldTrajectory } from '../fold.ts';
+import type { SnapshotSink } from './from-memory.ts';
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 import { SNAPSHOT_AFTER } from './snapshots.ts';
 
@@ -208,10 +209,12 @@ test('a trajectory opened from a snapshot at any entry equals a full replay', as
     between: fc.nat(1_000),
   });
   const run = fc.asyncProperty(life, async ({ domain, before, after, stands, between }) => {
-    const first = processOver(new RecordedStore(), 'first', new HandClock().at, {});
+    const store1 = new RecordedStore();
+    const first = processOver(store1, 'first', new HandClock().at, { snapshots: store1 });
     const beginning = { trajectoryId: 't', writs: [granted, worker] };
     await first.assize.create(domains[domain]!, beginning);
     for (const each of before) await perform(first, each);
+    await checkMemory(first);
 
     const at = first.clock.at;
     const replayed = processOver(await copyOf(first.store), 'second', at, {});
@@ -240,6 +243,7 @@ test('a trajectory opened from a snapshot at any entry equals a full replay', as
     expect(await sightOf(resumed)).toEqual(await sightOf(replayed));
     expect(resumed.store.batches).toEqual(replayed.store.batches);
     expect((await fsck(store)).faults).toEqual([]);
+    await checkMemory(resumed);
     expect(told).toEqual([]);
   });
   await fc.assert(run, { numRuns: cases(200) });
@@ -248,6 +252,26 @@ test('a trajectory opened from a snapshot at any entry equals a full replay', as
   for (const what of [...wanted, 'unknown_writ', 'budget_exhausted'])
     expect(met.get(what) ?? 0, what).toBeGreaterThan(0);
 });
+
+/** The snapshot of every trajectory’s memory is the snapshot of its entries. */
+async function checkMemory({ store, assize }: Process): Promise<void> {
+  for (const { trajectory_id: name, entries } of await store.trajectories())
+    expect(await memoryOf(await assize.open(name))).toEqual(await snapshotAt(store, name, entries - 1));
+}
+
+/** The snapshot that a trajectory leaves of its memory. */
+async function memoryOf(trajectory: Trajectory): Promise<SnapshotRow | undefined> {
+  let row: SnapshotRow | undefined;
+  const sink: SnapshotSink = {
+    rowOf: (source) => snapshotOf(source),
+    erasures: async () => 0,
+    put: async (made) => {
+      row = made;
+    },
+  };
+  expect(await Trajectory.leaveSnapshot(trajectory, sink)).toBe(true);
+  return row;
+}
 
 /** The outcome of a step, to check that the runs differ. */
 function nameOf(outcome: unknown, { act }: Step): string {

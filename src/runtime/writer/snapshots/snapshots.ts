@@ -2,7 +2,7 @@ import type { LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { reportFailure } from '../../records/report-failure.ts';
 import type { FoldedTrajectory } from '../fold.ts';
-import { readSnapshot, snapshotOf } from './snapshot.ts';
+import { readSnapshot, type SnapshotSource, snapshotOf } from './snapshot.ts';
 
 /**
  * Number of new entries after which a snapshot is written. Fewer entries replay in some tens of
@@ -32,6 +32,8 @@ export class Snapshots {
   readonly #listener: SnapshotListener | undefined;
   /** Number of entries in the stored snapshot, by trajectory; 0 without a snapshot. */
   readonly #lengths: Map<string, number> = new Map();
+  /** Number of entries from which on a snapshot is tried again, by trajectory. */
+  readonly #nextAttempts: Map<string, number> = new Map();
   readonly #underWay: Set<Promise<void>> = new Set();
 
   constructor(store: SnapshotStore | undefined, ledger: LedgerStore, listener: SnapshotListener | undefined) {
@@ -93,20 +95,42 @@ export class Snapshots {
   }
 
   /**
+   * The same while entries are added. The next attempt follows after twice as many entries, because
+   * the state may be too large for a snapshot.
+   */
+  isDueAgain(trajectoryId: string, entries: number): boolean {
+    return entries >= (this.#nextAttempts.get(trajectoryId) ?? 0) && this.isDue(trajectoryId, entries);
+  }
+
+  /**
    * Writes a snapshot, if one is due, of a fold that was read from the store alone. The text is
    * made before this returns, because the fold changes later. It is put into the store in the
    * background.
    */
   leave(folded: FoldedTrajectory, erasures: number | undefined): void {
-    const { trajectoryId, seq } = folded.chain;
-    if (erasures === undefined || !this.isDue(trajectoryId, seq)) return;
-    let row: SnapshotRow | undefined;
+    const row = erasures === undefined ? undefined : this.rowOf(folded);
+    if (row !== undefined) this.later(row.trajectory_id, () => this.put(row, erasures as number));
+  }
+
+  /** The snapshot of a fold or of memory, if one is due. Undefined also if it would be too long. */
+  rowOf(source: SnapshotSource): SnapshotRow | undefined {
+    const { trajectoryId, seq } = source.chain;
+    if (!this.isDue(trajectoryId, seq)) return undefined;
+    const since = this.#since(trajectoryId, seq);
+    this.#nextAttempts.set(trajectoryId, seq + since);
     try {
-      row = snapshotOf(folded, BYTES_AN_ENTRY * this.#since(trajectoryId, seq));
+      return snapshotOf(source, BYTES_AN_ENTRY * since);
     } catch (error) {
       this.#tell(failed(trajectoryId, 'could not be serialised', error));
+      return undefined;
     }
-    if (row !== undefined) this.later(trajectoryId, () => this.#put(row, erasures));
+  }
+
+  /** Puts a snapshot into the store, unless values were erased since its source was read. */
+  async put(row: SnapshotRow, erasures: number): Promise<void> {
+    await this.#store?.putSnapshot(row, erasures);
+    this.#lengths.set(row.trajectory_id, row.seq + 1);
+    this.#nextAttempts.delete(row.trajectory_id);
   }
 
   /** Runs work on a trajectory's snapshot in the background. Only `settled` waits for it. */
@@ -119,11 +143,6 @@ export class Snapshots {
   /** Resolves when no work is in flight. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
-  }
-
-  async #put(row: SnapshotRow, erasures: number): Promise<void> {
-    await this.#store?.putSnapshot(row, erasures);
-    this.#lengths.set(row.trajectory_id, row.seq + 1);
   }
 
   #tell(error: RuntimeError): void {
