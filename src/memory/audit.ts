@@ -5,7 +5,7 @@ import { MemoryError } from './errors.ts';
 import { checkFact, type FactRow, type MergeProvenance, type Provenance, THIS_ENTRY } from './fact.ts';
 import type { Group } from './group.ts';
 import type { Member } from './question.ts';
-import { type Contest, memberOf } from './settle.ts';
+import { type Annotating, type Contest, memberOf } from './settle.ts';
 import type { Strategy } from './strategy.ts';
 
 /**
@@ -32,7 +32,8 @@ export interface Witness {
 /**
  * One audit row for each loser of a contest, in the contested segment, from now on
  * (docs/decisions/017-memory.md). Its provenance is the sum over all members, and so dominates each
- * (TOKI Theorem 7, Prop. 14).
+ * (TOKI Theorem 7, Prop. 14). A chosen winner is multiplied with the trust in
+ * the answer.
  */
 export function auditRows(
   contest: Contest,
@@ -41,13 +42,15 @@ export function auditRows(
     FactRow,
     'system_time_start' | 'system_time_end' | 'entry_id' | 'seq' | 'resolution_strategy_id' | 'cardinality'
   >,
-  merge: MergeProvenance,
+  { merge, trust }: Annotating,
 ): FactRow[] {
   const { segment, winner, losers, question, answer } = contest;
   const { theta, judge, policy } = answer ?? {};
   const { system_time_start } = stamp;
   const resolution_id = hashText(plainText({ request: question.request, segment, system_time_start }));
-  const provenance_id = mergedProvenance([winner, ...losers], merge);
+  const won = mergedProvenance([winner], merge);
+  const chosen = answer === undefined || trust === undefined ? won : trust(won, answer);
+  const provenance_id = merge(chosen, mergedProvenance(losers, merge));
   return losers.map((loser) => {
     // In canonical order, as rows are, which halves the time to write the text.
     const witness: Witness = {

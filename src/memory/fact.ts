@@ -14,6 +14,12 @@ export type Provenance = string;
  */
 export type MergeProvenance = (a: Provenance, b: Provenance) => Provenance;
 
+/** The product of the semiring with the trust in an answer, on the text of a chosen fact. */
+export type TrustProvenance = (
+  provenance: Provenance,
+  answer: { readonly judge?: string; readonly policy?: string; readonly approver?: string },
+) => Provenance;
+
 export type RowKind = 'current' | 'audit';
 
 /**

@@ -157,6 +157,21 @@ test('by valid time an old state reported late does not displace a newer one', (
   expect(heardLate('lww')).toEqual(['penicillin 0.9 03-01..12-31']);
 });
 
+test('by valid time a confirmation moves no border of an earlier claim', () => {
+  const told = (...said: Assertion[]): string[] => {
+    const notebook = new Notebook('lww-valid');
+    for (const [n, one] of said.entries()) notebook.assert(date(`12-${10 + n}`), one);
+    return asOf(notebook.rows, { valid: date('05-10'), system: date('12-30') }).map(({ object }) => object);
+  };
+  const [late, early] = [say('penicillin', date('07-01')), say('penicillin', date('03-01'))];
+  const between = say('none', date('05-01'), date('06-01'));
+  expect(told(late, early, between)).toEqual(['none']);
+  expect(told(early, late, between)).toEqual(['none']);
+  // Nor does a claim that joins two earlier ones.
+  const join = [say('penicillin', date('01-01'), date('02-01')), say('penicillin', date('05-05'))];
+  expect(told(...join, say('penicillin', date('01-15')), say('none', date('03-01')))).toEqual(['penicillin']);
+});
+
 test('with `drop` a loser is gone even where uncontested, as in Algorithm 1', () => {
   const notebook = new Notebook('lww', { remainder: 'drop' });
   notebook.assert(date('03-01'), say('penicillin', date('03-01')));
@@ -280,18 +295,22 @@ describe('much that contradicts each other at once', () => {
 });
 
 describe('a repeated assertion', () => {
-  test('adds its provenance and widens, in a new version of the same fact', () => {
+  test('adds its provenance where both hold, and widens the fact beside it', () => {
     const notebook = new Notebook('lww');
     notebook.assert(date('03-01'), say('penicillin', date('03-01'), date('05-01')));
     notebook.assert(date('04-01'), { ...say('penicillin', date('04-01')), provenance: 'second' });
-    expect(notebook.believed).toEqual(['penicillin 0.9 03-01..12-31']);
-    expect(notebook.open[0]).toMatchObject({
-      fact_id: `penicillin@${date('03-01')}/0.9`,
-      provenance_id: 'p-penicillin-0.9+second',
-      asserted_seq: 0,
-      seq: 1,
-    });
-    expect(notebook.rows.length).toBe(2);
+    expect(notebook.believed).toEqual([
+      'penicillin 0.9 03-01..04-01',
+      'penicillin 0.9 04-01..05-01',
+      'penicillin 0.9 05-01..12-31',
+    ]);
+    const first = `penicillin@${date('03-01')}/0.9`;
+    expect(notebook.open.map((row) => [row.lineage, row.provenance_id, row.asserted_seq, row.seq])).toEqual([
+      [first, 'p-penicillin-0.9', 0, 1],
+      [first, 'p-penicillin-0.9+second', 0, 1],
+      [`penicillin@${date('04-01')}/0.9`, 'second', 1, 1],
+    ]);
+    expect(notebook.rows.length).toBe(4);
     expect(notebook.audit).toEqual([]);
   });
 
@@ -323,8 +342,10 @@ describe('a repeated assertion', () => {
       notebook.assert(date('04-01'), say('penicillin', date('04-01'), OPEN_END, 0.5));
       return notebook.believed;
     };
-    expect(confirmed('evi')).toEqual(['penicillin 0.9 03-01..05-01', 'penicillin 0.5 05-01..12-31']);
-    expect(confirmed('lww')).toEqual(['penicillin 0.9 03-01..04-01', 'penicillin 0.5 04-01..12-31']);
+    const before = 'penicillin 0.9 03-01..04-01';
+    const after = 'penicillin 0.5 05-01..12-31';
+    expect(confirmed('evi')).toEqual([before, 'penicillin 0.9 04-01..05-01', after]);
+    expect(confirmed('lww')).toEqual([before, 'penicillin 0.5 04-01..05-01', after]);
   });
 
   test('does not hide a contradiction', () => {
@@ -335,7 +356,11 @@ describe('a repeated assertion', () => {
       say('none', date('05-01'), date('06-01')),
     );
     notebook.assert(date('04-01'), { ...say('penicillin', date('04-01')), claim: 'again' });
-    expect(notebook.believed).toEqual(['penicillin 0.9 03-01..12-31']);
+    expect(notebook.believed).toEqual([
+      'penicillin 0.9 03-01..04-01',
+      'penicillin 0.9 04-01..05-01',
+      'penicillin 0.9 05-01..12-31',
+    ]);
     expect(notebook.audit.map((row) => readWitness(row).loser)).toEqual([`none@${date('05-01')}/0.9`]);
   });
 });
@@ -379,7 +404,11 @@ test('two forms of one object that both hold merge on a repeated assertion', () 
   several.rows = several.rows.map((row) => ({ ...row, object: earlier[Number(row.object.slice(1))]! }));
   expect(several.open).toHaveLength(3);
   several.assert(date('04-01'), say('cafe\u0301', date('04-01')));
-  expect(several.believed.sort()).toEqual(['caf\u00e9 0.9 03-01..12-31', 'tea 0.9 03-01..12-31']);
+  expect(several.believed.sort()).toEqual([
+    'caf\u00e9 0.9 03-01..04-01',
+    'caf\u00e9 0.9 04-01..12-31',
+    'tea 0.9 03-01..12-31',
+  ]);
 });
 
 test('a correction rewrites a past period unasked; former facts stay known', () => {

@@ -1,6 +1,6 @@
 import { arg, checkArgument } from '#base';
 import { addMicros, type Instant, maxInstant } from '#canon';
-import { auditRows, confirmedProvenance } from './audit.ts';
+import { auditRows } from './audit.ts';
 import { MemoryError } from './errors.ts';
 import {
   byTime,
@@ -16,6 +16,7 @@ import {
   requireConfidence,
   requireText,
   THIS_ENTRY,
+  type TrustProvenance,
   validOf,
 } from './fact.ts';
 import type { Item } from './group.ts';
@@ -41,6 +42,8 @@ export interface PlanInput {
   /** The commit's position in the commit order, greater than that of every earlier commit. */
   readonly seq: number;
   readonly merge: MergeProvenance;
+  /** Adds the trust that a chosen fact rests on. Default: only its claims are recorded. */
+  readonly trust?: TrustProvenance;
   /** The answers to the questions of an earlier attempt. */
   readonly answers?: readonly Answer[];
 }
@@ -195,18 +198,20 @@ class PlanBuilder {
   readonly #systemTime: Instant;
   readonly #seq: number;
   readonly #merge: MergeProvenance;
+  readonly #trust: TrustProvenance | undefined;
   readonly #answers: ReadonlyMap<string, Answer>;
   readonly #claims = new Set<string>();
   #open: readonly Item[];
   #withdrawn: Period | undefined;
 
-  constructor({ partition, declaration, open, latest, at, seq, merge, answers = [] }: PlanInput) {
+  constructor({ partition, declaration, open, latest, at, seq, merge, trust, answers = [] }: PlanInput) {
     const { space, subject, predicate } = partition;
     for (const [name, text] of Object.entries({ space, subject, predicate })) requireText(text, name);
     this.#partition = { space, subject, predicate };
     this.declaration = declarePredicate(declaration);
     this.#seq = seq;
     this.#merge = merge;
+    this.#trust = trust;
     this.#answers = readAnswers(answers);
     checkFacts(open);
     for (const row of open) requireOpenIn(this.#partition, row);
@@ -291,13 +296,16 @@ class PlanBuilder {
       declaration,
       [...open, ...asserted],
       this.#answers,
+      { merge: this.#merge, trust: this.#trust },
     );
     if (questions.length > 0) return { kind: 'ask', questions, most };
     const stay = new Set(beliefs.filter((belief) => this.#stands(belief)).map(({ head }) => head.row));
     const close = open.map(({ row }) => row).filter((row) => !stay.has(row));
     const names = new FactIds(this.#systemTime, stay);
     const believed = beliefs.filter(({ head }) => !stay.has(head.row)).map((belief) => this.#rowOf(belief, names));
-    const lost = contests.flatMap((contest, i) => auditRows(contest, i, this.#stamp(), this.#merge));
+    const lost = contests.flatMap((contest, i) =>
+      auditRows(contest, i, this.#stamp(), { merge: this.#merge, trust: this.#trust }),
+    );
     const insert = [...believed, ...lost].sort(byTime);
     const claims = new Set(insert.map(({ lineage }) => lineage));
     const merged = asserted.map(({ row }) => row.lineage).filter((claim) => !claims.has(claim));
@@ -329,7 +337,7 @@ class PlanBuilder {
       valid_from: belief.from,
       valid_to: belief.to,
       confidence: belief.confidence,
-      provenance_id: confirmedProvenance(belief.items, this.#merge),
+      provenance_id: belief.provenance,
     };
   }
 

@@ -1,6 +1,15 @@
+import { confirmedProvenance } from './audit.ts';
 import { EntrySizeBudget } from './entry-size-budget.ts';
 import { MemoryError } from './errors.ts';
-import { type FactRow, objectKey, type Partition, validOf } from './fact.ts';
+import {
+  type FactRow,
+  type MergeProvenance,
+  objectKey,
+  type Partition,
+  type Provenance,
+  type TrustProvenance,
+  validOf,
+} from './fact.ts';
 import type { Group, Item } from './group.ts';
 import { atomicSegments, coalesce, type Period } from './period.ts';
 import type { PredicateDeclaration } from './predicate.ts';
@@ -8,7 +17,9 @@ import { type Answer, type Question, questionOf } from './question.ts';
 import { type Candidate, compare, isSelection, preferred, type Strategy } from './strategy.ts';
 
 /** A group that holds in a period. */
-export interface Belief extends Group, Period {}
+export interface Belief extends Group, Period {
+  readonly provenance: Provenance;
+}
 
 /** A contradiction in an atomic segment, with its winner. */
 export interface Contest {
@@ -18,6 +29,13 @@ export interface Contest {
   readonly question: Question;
   /** Set if an answer chose the winner. */
   readonly answer?: Answer;
+}
+
+/** How the provenance of a fact is composed. */
+export interface Annotating {
+  readonly merge: MergeProvenance;
+  /** The provenance of a fact that an answer chose. Default: as without the answer. */
+  readonly trust?: TrustProvenance | undefined;
 }
 
 export interface Settlement {
@@ -43,8 +61,9 @@ export function settle(
   { cardinality, strategy, remainder }: PredicateDeclaration,
   items: readonly Item[],
   answers: ReadonlyMap<string, Answer>,
+  { merge, trust = unchanged }: Annotating,
 ): Settlement {
-  const uncontested: Belief[] = [];
+  const uncontested: (Group & Period)[] = [];
   const won: Belief[] = [];
   const contests: Contest[] = [];
   const asked = new Map<string, Question>();
@@ -78,11 +97,15 @@ export function settle(
       question,
       ...(answer !== undefined && { answer }),
     });
-    won.push({ ...winner, ...segment });
+    const provenance = confirmedProvenance(winner.items, merge);
+    // Facts that stood before do not rest on the answer that left them standing.
+    const isChosen = answer !== undefined && winner.items.some(({ isNew }) => isNew);
+    won.push({ ...winner, ...segment, provenance: isChosen ? trust(provenance, answer) : provenance });
   }
   for (const request of answers.keys()) if (!isSelection(strategy) || !asked.has(request)) throw staleAnswer(request);
   const left = remainder === 'keep' ? uncontested : withoutLosers(uncontested, contests, strategy);
-  return { beliefs: joined([...left, ...won], strategy), contests, questions: [...open.values()], most: room.most };
+  const stood = left.map((group) => ({ ...group, provenance: confirmedProvenance(group.items, merge) }));
+  return { beliefs: joined([...stood, ...won]), contests, questions: [...open.values()], most: room.most };
 }
 
 /** The member that stands for a group in questions and answers. */
@@ -114,7 +137,8 @@ function groupsOf(items: readonly Item[], strategy: Strategy): Group[] {
 function groupOf(items: readonly Item[], strategy: Strategy): Group {
   const ordered = [...items].sort(byIdentity);
   const best = preferred(strategy, ordered, ({ row }) => candidateOf(row, row.confidence));
-  const head = ordered[0]!.isNew ? best : ordered[0]!;
+  // By valid time the preferred claim is the one that each border belongs to.
+  const head = ordered[0]!.isNew || strategy === 'lww-valid' ? best : ordered[0]!;
   return { object: head.row.object, items: ordered, head, confidence: best.row.confidence };
 }
 
@@ -147,7 +171,11 @@ function elected(groups: readonly Group[], { request, winner }: Answer): Group {
  * Drops the rest of losers that lost in another segment (Algorithm 1 of TOKI closes a loser as a
  * whole).
  */
-function withoutLosers(beliefs: readonly Belief[], contests: readonly Contest[], strategy: Strategy): Belief[] {
+function withoutLosers(
+  beliefs: readonly (Group & Period)[],
+  contests: readonly Contest[],
+  strategy: Strategy,
+): (Group & Period)[] {
   const lost = new Set(contests.flatMap(({ losers }) => losers.flatMap(({ items }) => items)));
   return beliefs.flatMap(({ from, to, items }) => {
     const rest = items.filter((item) => !lost.has(item));
@@ -156,22 +184,23 @@ function withoutLosers(beliefs: readonly Belief[], contests: readonly Contest[],
 }
 
 /**
- * Merges adjacent duplicates of equal confidence. Only periods that share an item are duplicates.
+ * Merges adjacent segments of one fact. Segments with other claims, and so with another provenance,
+ * stay separate: each claim keeps its own borders.
  */
-function joined(beliefs: readonly Belief[], strategy: Strategy): Belief[] {
+function joined(beliefs: readonly Belief[]): Belief[] {
   const byObject = Map.groupBy(beliefs, ({ object }) => objectKey(object));
   return [...byObject.values()]
     .flatMap((same) =>
-      coalesce(
-        same.map((belief) => ({ ...belief, atEnd: belief.items })),
-        (a, b) => {
-          if (a.confidence !== b.confidence || !b.items.some((item) => a.atEnd.includes(item))) return undefined;
-          const group = groupOf([...new Set([...a.items, ...b.items])], strategy);
-          return { ...group, confidence: a.confidence, from: a.from, to: b.to, atEnd: b.items };
-        },
-      ),
+      coalesce(same, (a, b) => {
+        if (a.head !== b.head || a.confidence !== b.confidence || a.provenance !== b.provenance) return undefined;
+        return { ...a, items: [...new Set([...a.items, ...b.items])], to: b.to };
+      }),
     )
     .sort((a, b) => compare(a.from, b.from) || compare(a.object, b.object));
+}
+
+function unchanged(provenance: Provenance): Provenance {
+  return provenance;
 }
 
 function staleAnswer(request: string): MemoryError {

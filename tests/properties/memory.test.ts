@@ -242,6 +242,48 @@ describe('memory', () => {
     );
   });
 
+  test('by valid time believes the same after any order of the same claims', () => {
+    // The latest start wins, and each start belongs to one object.
+    const objectOf = (from: number): string => `o${(from * 7) % 3}`;
+    const claims = fc.array(fc.record({ span, confidence }), { minLength: 2, maxLength: 5 });
+    fc.assert(
+      fc.property(claims, (drawn) => {
+        const said = drawn.map(
+          ({ span: { from, to } }, i): AssertedCells => ({
+            claim: `c${i}`,
+            object: objectOf(from),
+            // Claims of one start are equally sure, so the order of commits decides nothing.
+            confidence: drawn.find((one) => one.span.from === from)!.confidence,
+            from,
+            to,
+            token: `t${i}`,
+          }),
+        );
+        const expected = Array.from({ length: CELLS }, (_, cell) => {
+          const there = said.filter(({ from, to }) => from <= cell && cell < to);
+          const latest = there.find(({ from }) => from === Math.max(...there.map((one) => one.from)));
+          return latest === undefined ? [] : [`${latest.object} ${latest.confidence}`];
+        });
+        const declaration = declarePredicate({ cardinality: 'single-valued', strategy: 'lww-valid' });
+        for (const order of permutations(said)) {
+          let rows: readonly FactRow[] = [];
+          for (const [seq, one] of order.entries()) {
+            const open = rows.filter((row) => row.row_kind === 'current' && row.system_time_end === OPEN_END);
+            const at = `2026-02-${day(seq)}T00:00:00.000000Z`;
+            const plan = planAssert({ partition, declaration, open, latest: null, at, seq, merge }, [assertionOf(one)]);
+            rows = applyPlan(rows, plan as Plan);
+          }
+          const system = '2026-03-01T00:00:00.000000Z';
+          const believed = expected.map((_, cell) =>
+            asOf(rows, { valid: inCell(cell), system }).map((row) => `${row.object} ${row.confidence}`),
+          );
+          expect(believed).toEqual(expected);
+        }
+      }),
+      { numRuns: cases(100) },
+    );
+  });
+
   test('decides the same for any Unicode form of an object', () => {
     const forms = fc.array(fc.constantFrom('\u00c5', 'A\u030a', '\u212b'), { minLength: 1, maxLength: 12 });
     fc.assert(
@@ -337,7 +379,7 @@ test.each(['lww', 'evi'] as const)(
         return { row: plan.insert[0]!, isNew: i % 4 === 0, parts: [valid] };
       });
       const told = (order: typeof items): string => {
-        const { beliefs, contests } = settle(partition, declaration, order, new Map());
+        const { beliefs, contests } = settle(partition, declaration, order, new Map(), { merge });
         const [{ winner, losers, question }] = contests as [Contest];
         return JSON.stringify([
           beliefs.map(({ head, from, to }) => [head.row.fact_id, from, to]),

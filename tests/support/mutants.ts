@@ -541,19 +541,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'joins what is said with different confidence',
     file: 'memory/settle.ts',
-    changes: [['if (a.confidence !== b.confidence || !b.items', 'if (!b.items']],
+    changes: [[' || a.confidence !== b.confidence', '']],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
   {
     fault: 'joins what only touches',
     file: 'memory/settle.ts',
-    changes: [
-      [
-        'if (a.confidence !== b.confidence || !b.items.some((item) => a.atEnd.includes(item))) return undefined;',
-        'if (a.confidence !== b.confidence) return undefined;',
-      ],
-    ],
+    changes: [['if (a.head !== b.head || ', 'if (']],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -572,7 +567,21 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'names what is confirmed by who confirms it',
     file: 'memory/settle.ts',
-    changes: [['const head = ordered[0]!.isNew ? best : ordered[0]!;', 'const head = best;']],
+    changes: [["ordered[0]!.isNew || strategy === 'lww-valid' ? best", 'strategy !== undefined ? best']],
+    by: 'memory',
+    property: 'matches a model of cells at each point of both times, and keeps losers',
+  },
+  {
+    fault: 'gives a confirmed fact the border of its first claim',
+    file: 'memory/settle.ts',
+    changes: [[" || strategy === 'lww-valid' ? best", ' ? best']],
+    by: 'memory',
+    property: 'by valid time believes the same after any order of the same claims',
+  },
+  {
+    fault: 'joins what rests on other claims',
+    file: 'memory/settle.ts',
+    changes: [[' || a.provenance !== b.provenance', '']],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
@@ -588,7 +597,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'sums the provenance of losers alone',
     file: 'memory/audit.ts',
-    changes: [['mergedProvenance([winner, ...losers], merge)', 'mergedProvenance(losers, merge)']],
+    changes: [['merge(chosen, mergedProvenance(losers, merge))', 'mergedProvenance(losers, merge)']],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },

@@ -156,48 +156,43 @@ export class MemoryModel {
   #painted(pictures: readonly Side[][], start: (fact: Fact) => number): Fact[] {
     const painted: Fact[] = [];
     for (const object of new Set(pictures.flat().map((side) => side.object))) {
-      let run: { facts: Set<Fact>; last: Side; confidence: number; cells: number[] } | undefined;
-      const end = (): void => {
-        if (run === undefined) return;
-        const { confidence, cells } = run;
-        const head = this.#head({ ...run.last, facts: [...run.facts] }, start);
-        const tokens = [...run.facts].flatMap((fact) => fact.tokens).sort();
-        painted.push({ object, confidence, claim: head.claim, seq: head.seq, since: head.since, tokens, cells });
-        run = undefined;
-      };
+      let run: { head: Fact; fact: Fact & { cells: number[] } } | undefined;
       for (let cell = 0; cell < CELLS; cell++) {
         const side = pictures[cell]!.find((one) => one.object === object);
         if (side === undefined) {
-          end();
+          run = undefined;
           continue;
         }
-        const confidence = this.#best(side.facts).confidence;
+        const head = this.#head(side, start);
+        const { confidence } = this.#best(side.facts);
+        const tokens = side.facts.flatMap((fact) => fact.tokens).sort();
         const goesOn =
-          run !== undefined &&
-          run.confidence === confidence &&
-          side.facts.some((fact) => run!.last.facts.includes(fact));
-        if (!goesOn) end();
-        run ??= { facts: new Set(), last: side, confidence, cells: [] };
-        for (const fact of side.facts) run.facts.add(fact);
-        run.last = side;
-        run.cells.push(cell);
+          run?.head === head && run.fact.confidence === confidence && run.fact.tokens.join() === tokens.join();
+        if (!goesOn) {
+          const { claim, seq, since } = head;
+          run = { head, fact: { object, confidence, claim, seq, since, tokens, cells: [] } };
+          painted.push(run.fact);
+        }
+        run!.fact.cells.push(cell);
       }
-      end();
     }
     return painted;
   }
 
-  /** The fact that names a side: the existing fact that starts first, else the best new fact. */
+  /**
+   * The fact that names a side: by valid time the best one, otherwise the existing fact that starts
+   * first, else the best new fact.
+   */
   #head({ facts, isNew }: Side, start: (fact: Fact) => number): Fact {
     const old = facts.filter((fact) => !isNew(fact));
-    if (old.length === 0) return this.#best(facts);
+    if (old.length === 0 || this.#rules.strategy === 'lww-valid') return this.#best(facts);
     return old.reduce((first, next) => (start(next) < start(first) ? next : first));
   }
 
   #winner(sides: readonly Side[]): Side {
     // In a cell at most one fact of a side is believed already.
     const standing = sides.map((side) => {
-      const head = side.facts.find((fact) => !side.isNew(fact)) ?? this.#best(side.facts);
+      const head = this.#head(side, () => 0);
       return { side, as: { ...head, confidence: this.#best(side.facts).confidence } };
     });
     if (this.#rules.strategy === 'await' || this.#rules.strategy === 'rule') {
