@@ -16,7 +16,7 @@ export type { Agent, AgentIntent, AgentOracle, AgentQuestion, CallResult, Decisi
 export { QUESTIONS_MAX } from './agent-oracle-session.ts';
 export { type AssertMessagesTerms, assertMessages } from './assert-messages.ts';
 export { AgentError, type AgentErrorCode } from './errors.ts';
-export type { ExtractedClaim } from './extraction/answer.ts';
+export type { ExtractedClaim, LeftOutFact } from './extraction/answer.ts';
 export { ExtractionError, type ExtractionErrorCode } from './extraction/errors.ts';
 export {
   type AskModel,

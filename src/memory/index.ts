@@ -31,10 +31,11 @@ export {
   THIS_ENTRY,
 } from './fact.ts';
 export { type OpenKey, OpenSet } from './open-set.ts';
-export { OPEN_END, OPEN_START, type Period, period } from './period.ts';
+export { OPEN_END, OPEN_START, overlaps, type Period, period } from './period.ts';
 export {
   type Assertion,
   checkOpen,
+  type Ending,
   type Plan,
   type PlanInput,
   planAssert,

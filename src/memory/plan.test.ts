@@ -365,6 +365,84 @@ describe('a repeated assertion', () => {
   });
 });
 
+describe('an end that is stated later', () => {
+  const end = (object: string, ends: string, confidence = 0.9) => ({
+    claim: `end of ${object}@${ends}`,
+    object,
+    ends,
+    confidence,
+    provenance: `e-${object}`,
+  });
+  const ended = (strategy: Strategy, confidence?: number): Notebook => {
+    const notebook = new Notebook(strategy, { cardinality: 'multi-valued' });
+    notebook.assert(date('03-01'), say('nuts', date('03-01')), say('milk', date('03-01')));
+    notebook.write(date('04-01'), (writing) => planAssert(writing, [end('nuts', date('03-28'), confidence)]));
+    return notebook;
+  };
+
+  test.each(['lww', 'lww-valid', 'evi'] as const)('ends the fact of its object alone: %s', (strategy) => {
+    const notebook = ended(strategy);
+    expect(notebook.believed.sort()).toEqual(['milk 0.9 03-01..12-31', 'nuts 0.9 03-01..03-28']);
+    // The ended fact is kept, like every loser.
+    const witness = readWitness(notebook.audit[0]!);
+    expect(witness.members.find(({ claim }) => claim === witness.loser)).toMatchObject({ object: 'nuts' });
+    expect(witness.members.find(({ claim }) => claim === witness.winner)).toMatchObject({ object: 'nuts', ends: true });
+    const before = asOf(notebook.rows, { valid: date('05-01'), system: date('03-31') });
+    expect(before.map(({ object }) => object).sort()).toEqual(['milk', 'nuts']);
+  });
+
+  test('loses to better evidence, and is on record', () => {
+    const notebook = ended('evi', 0.5);
+    expect(notebook.believed.sort()).toEqual(['milk 0.9 03-01..12-31', 'nuts 0.9 03-01..12-31']);
+    expect(readWitness(notebook.audit[0]!).loser).toBe(`end of nuts@${date('03-28')}`);
+  });
+
+  test('leaves a later period of the same object', () => {
+    const notebook = new Notebook('lww');
+    notebook.assert(date('03-01'), say('Acme', date('03-01'), date('05-01')), say('Acme', date('06-01')));
+    notebook.write(date('07-01'), (writing) => planAssert(writing, [end('Acme', date('04-01'))]));
+    expect(notebook.believed).toEqual(['Acme 0.9 03-01..04-01', 'Acme 0.9 06-01..12-31']);
+    // Nothing began before it.
+    const plan = notebook.write(date('08-01'), (writing) => planAssert(writing, [end('Acme', date('02-01'))]));
+    expect([plan.close, plan.insert]).toEqual([[], []]);
+  });
+
+  test('may state the period before it, and end with it what began earlier', () => {
+    const notebook = new Notebook('lww');
+    notebook.assert(date('03-01'), say('Acme', date('03-01')));
+    const said = say('Acme', date('02-01'), date('04-01'));
+    const plan = notebook.write(date('05-01'), (writing) =>
+      planAssert(writing, [said, { ...end('Acme', date('04-01')), claim: said.claim }]),
+    );
+    expect(notebook.believed).toEqual(['Acme 0.9 02-01..03-01', 'Acme 0.9 03-01..04-01']);
+    expect(plan.merged).toBeUndefined();
+  });
+
+  test('with `drop` cuts nothing before it', () => {
+    const notebook = new Notebook('lww', { remainder: 'drop' });
+    notebook.assert(date('03-01'), say('nuts', date('03-01')));
+    notebook.write(date('04-01'), (writing) => planAssert(writing, [end('nuts', date('03-28'))]));
+    expect(notebook.believed).toEqual(['nuts 0.9 03-01..03-28']);
+  });
+
+  test.each(['await', 'rule'] as const)('is asked about first: %s', (strategy) => {
+    const notebook = new Notebook(strategy);
+    notebook.assert(date('03-01'), say('nuts', date('03-01')));
+    const writing = notebook.writing(date('04-01'));
+    const { questions } = planAssert(writing, [end('nuts', date('03-28'))]) as QuestionPlan;
+    expect(questions[0]!.members.map(({ object, ends }) => [object, ends])).toEqual([
+      ['nuts', true],
+      ['nuts', undefined],
+    ]);
+    const decided = (n: number): Plan =>
+      planAssert({ ...writing, answers: [answerOf(questions[0]!, n)] }, [end('nuts', date('03-28'))]) as Plan;
+    expect(decided(0).insert.filter(({ row_kind }) => row_kind === 'current')).toMatchObject([
+      { valid_to: date('03-28') },
+    ]);
+    expect(decided(1).close).toEqual([]);
+  });
+});
+
 test('several values hold side by side, each withdrawn independently', () => {
   const notebook = new Notebook('evi', { cardinality: 'multi-valued' });
   notebook.assert(date('03-01'), say('penicillin', date('03-01')), say('aspirin', date('03-01')));

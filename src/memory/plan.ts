@@ -60,6 +60,11 @@ export interface Assertion {
   readonly strategy?: Strategy;
 }
 
+/** A statement that an object no longer holds from an instant on. */
+export interface Ending extends Omit<Assertion, 'valid'> {
+  readonly ends: Instant;
+}
+
 /** The changes of a partition's rows, all at one system time. */
 export interface Plan {
   readonly kind: 'plan';
@@ -98,19 +103,23 @@ export function systemTime(at: Instant, latest: Instant | null): Instant {
 /**
  * Plans one or more assertions of one commit. Assertions in a batch have no order, so every order
  * produces the same plan. An equal object at a common time is not a contradiction: it adds
- * provenance and widens the fact. For another object the declared strategy decides in each atomic
- * segment. The loser keeps the rest as declared, and has an audit row for each lost segment.
+ * provenance and widens the fact. An end contradicts the facts of its object that were stated to
+ * begin before it, also of a multi-valued predicate. For another object the declared strategy
+ * decides in each atomic segment. The loser keeps the rest as declared, and has an audit row for
+ * each lost segment.
  * @throws MemoryError `bad_text`, `bad_confidence`, `no_instant`, `empty_period`,
  * `reversed_period`, `strategy_not_allowed`, `unknown_strategy`, `repeated_claim`,
  * `repeated_answer`, `stale_answer`, `unknown_member`; for the writing `wrong_partition`,
  * `overlaps_open`, `duplicate_key`, and the errors of `declarePredicate` and `checkFact`;
  * CanonError `bad_instant`; ArgumentError `bad_argument`
  */
-export function planAssert(writing: PlanInput, assertions: readonly Assertion[]): Plan | QuestionPlan {
+export function planAssert(writing: PlanInput, assertions: readonly (Assertion | Ending)[]): Plan | QuestionPlan {
   checkArgument(arg.list(arg.object), assertions, 'assertions');
   const work = begin(writing);
   return work.plan(
-    assertions.map((assertion) => work.asserted(assertion, readPeriod(assertion.valid, 'valid'))),
+    assertions.map((each) =>
+      'ends' in each ? work.ended(each) : work.asserted(each, readPeriod(each.valid, 'valid')),
+    ),
     work.declaration,
   );
 }
@@ -201,6 +210,7 @@ class PlanBuilder {
   readonly #trust: TrustProvenance | undefined;
   readonly #answers: ReadonlyMap<string, Answer>;
   readonly #claims = new Set<string>();
+  readonly #ends = new Set<string>();
   #open: readonly Item[];
   #withdrawn: Period | undefined;
 
@@ -222,7 +232,16 @@ class PlanBuilder {
   }
 
   /** The item of an assertion: the row that it becomes without conflicts. */
-  asserted(assertion: Omit<Assertion, 'valid'>, { from, to }: Period): Item {
+  asserted(assertion: Omit<Assertion, 'valid'>, valid: Period): Item {
+    return this.#item(assertion, valid, this.#claims);
+  }
+
+  /** The item of an end. Its claim may also assert the period before the end. */
+  ended(ending: Ending): Item {
+    return { ...this.#item(ending, period(ending.ends, OPEN_END), this.#ends), isEnd: true };
+  }
+
+  #item(assertion: Omit<Assertion, 'valid'>, { from, to }: Period, claims: Set<string>): Item {
     const { claim, object, confidence, provenance, strategy = this.declaration.strategy } = assertion;
     for (const [name, text] of Object.entries({ claim, object, provenance })) requireText(text, name);
     requireConfidence(confidence);
@@ -234,12 +253,12 @@ class PlanBuilder {
         { evidence: { declared: this.declaration.strategy, given: strategy } },
       );
     }
-    if (this.#claims.has(claim)) {
+    if (claims.has(claim)) {
       throw new MemoryError('repeated_claim', 'The batch has one claim twice. Remove one of them.', {
         evidence: { claim },
       });
     }
-    this.#claims.add(claim);
+    claims.add(claim);
     const { space, subject, predicate } = this.#partition;
     const stamp = this.#stamp();
     // In canonical order, which derived rows keep.
@@ -308,7 +327,8 @@ class PlanBuilder {
     );
     const insert = [...believed, ...lost].sort(byTime);
     const claims = new Set(insert.map(({ lineage }) => lineage));
-    const merged = asserted.map(({ row }) => row.lineage).filter((claim) => !claims.has(claim));
+    const stated = new Set(asserted.map(({ row }) => row.lineage));
+    const merged = [...stated].filter((claim) => !claims.has(claim));
     return {
       kind: 'plan',
       systemTime: this.#systemTime,

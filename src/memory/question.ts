@@ -12,6 +12,8 @@ export interface Member {
   readonly object: string;
   /** The preferred confidence among its rows, according to the strategy. */
   readonly confidence: number;
+  /** Set if the member states that the object no longer holds. */
+  readonly ends?: true;
   /** Its rows: open rows, and assertions as the rows that they would become. */
   readonly rows: readonly FactRow[];
 }

@@ -1,4 +1,3 @@
-import { confirmedProvenance } from './audit.ts';
 import { EntrySizeBudget } from './entry-size-budget.ts';
 import { MemoryError } from './errors.ts';
 import {
@@ -15,6 +14,7 @@ import { atomicSegments, coalesce, type Period } from './period.ts';
 import type { PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, questionOf } from './question.ts';
 import { type Candidate, compare, isSelection, preferred, type Strategy } from './strategy.ts';
+import { confirmedProvenance } from './sum-provenance.ts';
 
 /** A group that holds in a period. */
 export interface Belief extends Group, Period {
@@ -70,33 +70,44 @@ export function settle(
   const open = new Map<string, Question>();
   const room = new EntrySizeBudget();
   const settled: { readonly segment: Period; readonly groups: readonly Group[] }[] = [];
-  for (const { segment, held } of segmentsOf(items)) {
-    const groups = groupsOf(held, strategy);
-    if (cardinality === 'single-valued') room.reserve(groups);
-    settled.push({ segment, groups });
-  }
-  for (const { segment, groups } of settled) {
-    if (cardinality === 'multi-valued' || groups.length === 1) {
-      uncontested.push(...groups.map((group) => ({ ...group, ...segment })));
-      continue;
-    }
+  const contest = (segment: Period, groups: readonly Group[]): Contest | undefined => {
     const question = questionOf(partition, strategy, groups.map(memberOf));
     asked.set(question.request, question);
     const answer = answers.get(question.request);
     if (isSelection(strategy) && answer === undefined) {
       open.set(question.request, question);
-      continue;
+      return undefined;
     }
     const winner = isSelection(strategy)
       ? elected(groups, answer!)
       : preferred(strategy, groups, (group) => candidateOf(group.head.row, group.confidence));
-    contests.push({
-      segment,
-      winner,
-      losers: groups.filter((group) => group !== winner),
-      question,
-      ...(answer !== undefined && { answer }),
-    });
+    const losers = groups.filter((group) => group !== winner);
+    const contested = { segment, winner, losers, question, ...(answer !== undefined && { answer }) };
+    contests.push(contested);
+    return contested;
+  };
+  for (const { segment, held } of segmentsOf(items)) {
+    const ended = new Set<Item>();
+    for (const groups of endingsOf(held, strategy)) {
+      room.reserve(groups);
+      const winner = contest(segment, groups)?.winner;
+      if (winner?.head.isEnd) for (const item of groups[0]!.items) ended.add(item);
+    }
+    const groups = groupsOf(
+      held.filter((item) => !item.isEnd && !ended.has(item)),
+      strategy,
+    );
+    if (cardinality === 'single-valued' && groups.length > 0) room.reserve(groups);
+    settled.push({ segment, groups });
+  }
+  for (const { segment, groups } of settled) {
+    if (cardinality === 'multi-valued' || groups.length < 2) {
+      uncontested.push(...groups.map((group) => ({ ...group, ...segment })));
+      continue;
+    }
+    const contested = contest(segment, groups);
+    if (contested === undefined) continue;
+    const { winner, answer } = contested;
     const provenance = confirmedProvenance(winner.items, merge);
     // Facts that stood before do not rest on the answer that left them standing.
     const isChosen = answer !== undefined && winner.items.some(({ isNew }) => isNew);
@@ -110,7 +121,8 @@ export function settle(
 
 /** The member that stands for a group in questions and answers. */
 export function memberOf({ head, object, confidence, items }: Group): Question['members'][number] {
-  return { claim: head.row.lineage, confidence, object, rows: items.map(({ row }) => row) };
+  const rows = items.map(({ row }) => row);
+  return { claim: head.row.lineage, confidence, ...(head.isEnd && { ends: true }), object, rows };
 }
 
 /**
@@ -127,6 +139,24 @@ function* segmentsOf(items: readonly Item[]): Generator<{ readonly segment: Peri
     for (; begun < parts.length && parts[begun]!.from <= segment.from; begun++) held.push(parts[begun]!);
     yield { segment, held: held.map(({ item }) => item) };
   }
+}
+
+/**
+ * The facts of a segment that a statement ends, each with the end. An end concerns facts that were
+ * stated to begin before it.
+ */
+function endingsOf(items: readonly Item[], strategy: Strategy): [standing: Group, end: Group][] {
+  const ends = groupsOf(
+    items.filter(({ isEnd }) => isEnd),
+    strategy,
+  );
+  return ends.flatMap((end): [Group, Group][] => {
+    const key = objectKey(end.object);
+    const isEnded = ({ row, isNew }: Item): boolean =>
+      !isNew && objectKey(row.object) === key && row.asserted_from < end.head.row.asserted_from;
+    const standing = items.filter(isEnded);
+    return standing.length === 0 ? [] : [[groupOf(standing, strategy), end]];
+  });
 }
 
 function groupsOf(items: readonly Item[], strategy: Strategy): Group[] {
@@ -176,7 +206,8 @@ function withoutLosers(
   contests: readonly Contest[],
   strategy: Strategy,
 ): (Group & Period)[] {
-  const lost = new Set(contests.flatMap(({ losers }) => losers.flatMap(({ items }) => items)));
+  const settled = contests.filter(({ winner }) => !winner.head.isEnd);
+  const lost = new Set(settled.flatMap(({ losers }) => losers.flatMap(({ items }) => items)));
   return beliefs.flatMap(({ from, to, items }) => {
     const rest = items.filter((item) => !lost.has(item));
     return rest.length === 0 ? [] : [{ ...groupOf(rest, strategy), from, to }];

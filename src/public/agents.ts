@@ -14,6 +14,7 @@ export {
   assertMessages,
   type CallResult,
   type Decision,
+  type ExtractedClaim,
   type Extraction,
   type ExtractionOptions,
   extractFacts,

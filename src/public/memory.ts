@@ -7,6 +7,7 @@
  */
 export type { Claim, Embedder, FactRow, Period, Question, Strategy } from '#memory';
 export {
+  type AssertedEach,
   type AssertInput,
   type ChangeInput,
   type CorrectInput,

@@ -74,6 +74,7 @@ export { type ListedWrit, listWrits } from './inspect/list-writs.ts';
 export { type VerifyOptions, verifyStore } from './inspect/verify.ts';
 export {
   type AskedQuestion,
+  type AssertedEach,
   type AssertInput,
   type ChangeInput,
   type CheckMemoryOptions,

@@ -17,6 +17,7 @@ import {
 } from '#ledger';
 import {
   type Answer,
+  type Assertion,
   answerOf,
   applyPlan,
   declarePredicate,
@@ -193,7 +194,7 @@ function planned(verb: string, batch: readonly Said[], writing: PlanInput): Plan
     confidence: one.confidence,
     valid: validOf(one),
     provenance: String(Polynomial.of(writeToken(n)).plus(Polynomial.of(trustToken('policy', `v${n}`)))),
-  })) as [Parameters<typeof planAssert>[1][number], ...Parameters<typeof planAssert>[1]];
+  })) as [Assertion, ...Assertion[]];
   if (verb === 'change' && isSingle) {
     const { valid, ...rest } = assertion;
     return planChange(writing, { ...rest, from: valid.from });

@@ -12,14 +12,27 @@ export interface ExtractedClaim {
   readonly predicate: string;
   readonly object: string;
   readonly confidence: number;
-  /** The start is always present, so the same message makes the same claim. */
-  readonly valid: { readonly from: Instant; readonly to?: Instant };
+  /** At least one of both, so the same message makes the same claim. */
+  readonly valid: { readonly from?: Instant; readonly to?: Instant };
+  /** Set with `valid.to`: the message states that the fact no longer holds then. */
+  readonly ends?: true;
   /** The id of the message. */
   readonly source: string;
 }
 
-/** The schema of an answer. Answers of another form are refused. */
-export type AnswerForm = z.ZodType<{ readonly facts: readonly Fact[] }>;
+/** A fact of the answer that breaks the form. The others are used. */
+export interface LeftOutFact {
+  /** Its position in the model's last answer, from 0. */
+  readonly fact: number;
+  /** The violation, without subjects and objects. */
+  readonly why: string;
+}
+
+/** The schema of an answer, and that of each of its facts. */
+export interface AnswerForm {
+  readonly whole: z.ZodType<{ readonly facts: readonly Fact[] }>;
+  readonly fact: z.ZodType<Fact>;
+}
 
 interface Fact {
   readonly message: number;
@@ -38,22 +51,20 @@ export function answerForm(messages: number, { predicates, subjects }: CheckedTe
   const known = (names: readonly string[]) =>
     z.enum([...names], { error: () => 'nothing may be said of this subject, or not by this name' });
   const time = z.string().nullable().optional();
-  return z.strictObject({
-    facts: z
-      .array(
-        z.strictObject({
-          message: z.int().min(1).max(messages),
-          subject: z.preprocess(composed, typeof subjects === 'string' ? STATEMENT_TEXTS.name : known(subjects)),
-          predicate: declared,
-          object: STATEMENT_TEXTS.object,
-          confidence: z.number().min(0).max(1),
-          from: time,
-          to: time,
-        }),
-      )
-      .max(STATEMENTS_MAX),
+  const fact = z.strictObject({
+    message: z.int().min(1).max(messages),
+    subject: z.preprocess(composed, typeof subjects === 'string' ? STATEMENT_TEXTS.name : known(subjects)),
+    predicate: declared,
+    object: STATEMENT_TEXTS.object,
+    confidence: z.number().min(0).max(1),
+    from: time,
+    to: time,
   });
+  return { whole: z.strictObject({ facts: z.array(fact).max(STATEMENTS_MAX) }), fact };
 }
+
+/** An answer whose facts can be read one by one. */
+const ENVELOPE = z.strictObject({ facts: z.array(z.unknown()).max(STATEMENTS_MAX) });
 
 /**
  * A longer name exceeds 512 characters after composition, which shortens a text at most to a
@@ -66,22 +77,56 @@ function composed(name: unknown): unknown {
   return typeof name === 'string' && name.length <= COMPOSED_MAX ? name.normalize('NFC') : name;
 }
 
-/** The claims of an answer without duplicates, or its violation without subjects and objects. */
+/** The valid claims of an answer without duplicates, with its first violation, if there is one. */
+export interface ReadAnswer {
+  readonly claims: readonly ExtractedClaim[];
+  readonly leftOut: readonly LeftOutFact[];
+  /** Without subjects and objects. */
+  readonly wrong?: string;
+}
+
 export function readAnswer(
   answer: Json,
   form: AnswerForm,
   messages: readonly DatedMessage[],
   terms: CheckedTerms,
-): { readonly claims: readonly ExtractedClaim[] } | { readonly wrong: string } {
+): ReadAnswer {
   try {
     const value = typeof answer === 'string' ? parseStrict(withoutFence(answer)) : answer;
-    const parsed = form.safeParse(value, { error: issueWords });
-    if (!parsed.success) return { wrong: issueText(parsed.error) };
-    const claims = parsed.data.facts.map((fact, n) => claimOf(fact, `/facts/${n}`, messages, terms));
-    return { claims: [...new Map(claims.map((claim) => [identityOf(claim), claim])).values()] };
+    const envelope = ENVELOPE.safeParse(value, { error: issueWords });
+    if (!envelope.success) return { claims: [], leftOut: [], wrong: issueText(envelope.error) };
+    const claims = new Map<string, ExtractedClaim>();
+    const leftOut: LeftOutFact[] = [];
+    for (const [n, given] of envelope.data.facts.entries()) {
+      const read = readFact(given, n, form, messages, terms);
+      if ('why' in read) leftOut.push({ fact: n, why: read.why });
+      else claims.set(identityOf(read), read);
+    }
+    return { claims: [...claims.values()], leftOut, ...(leftOut.length > 0 && { wrong: leftOut[0]!.why }) };
   } catch (error) {
-    if (error instanceof InvalidAnswer) return { wrong: error.message };
-    if (isAssizeError(error)) return { wrong: `it is not JSON that can be read: ${error.message.replace(/\.$/, '')}` };
+    if (error instanceof InvalidAnswer) return { claims: [], leftOut: [], wrong: error.message };
+    if (isAssizeError(error)) {
+      const why = error.message.replace(/\.$/, '');
+      return { claims: [], leftOut: [], wrong: `it is not JSON that can be read: ${why}` };
+    }
+    throw error;
+  }
+}
+
+function readFact(
+  given: unknown,
+  n: number,
+  { fact }: AnswerForm,
+  messages: readonly DatedMessage[],
+  terms: CheckedTerms,
+): ExtractedClaim | { readonly why: string } {
+  const at = `/facts/${n}`;
+  const parsed = fact.safeParse(given, { error: issueWords });
+  if (!parsed.success) return { why: issueText(parsed.error, ['facts', String(n)]) };
+  try {
+    return claimOf(parsed.data, at, messages, terms);
+  } catch (error) {
+    if (error instanceof InvalidAnswer) return { why: error.message };
     throw error;
   }
 }
@@ -105,14 +150,12 @@ function claimOf(
     throw new InvalidAnswer(`${at}/subject: nothing may be said but of the author of the message, by just that name`);
   const begins = instantOf(from ?? undefined, `${at}/from`) ?? written;
   const ends = instantOf(to ?? undefined, `${at}/to`);
-  if (ends !== undefined && ends <= begins)
-    throw new InvalidAnswer(
-      from == null
-        ? `${at}/to: it ends before the message was written; say with from since when it was so`
-        : `${at}/to: it ends when it begins, or before`,
-    );
-  const valid = { from: begins, ...(ends !== undefined && { to: ends }) };
-  return { subject, predicate, object, confidence: Math.min(confidence, confidenceMax), valid, source: id };
+  const stated = { subject, predicate, object, confidence: Math.min(confidence, confidenceMax), source: id };
+  if (ends === undefined) return { ...stated, valid: { from: begins } };
+  // Without a start, a fact that has ended is known only by its end.
+  if (from == null && ends <= begins) return { ...stated, valid: { to: ends }, ends: true };
+  if (ends <= begins) throw new InvalidAnswer(`${at}/to: it ends when it begins, or before`);
+  return { ...stated, valid: { from: begins, to: ends }, ends: true };
 }
 
 /** A day stands for its start in UTC. */

@@ -144,13 +144,32 @@ describe('a model answer', () => {
       /^\/facts\/0\/from: .*there is no such day/,
     ],
     ['an end before it', { facts: [{ ...ASPIRIN, to: '2026-03-19' }] }, /^\/facts\/0\/to: it ends when it begins/],
-    [
-      'an end alone',
-      { facts: [{ ...NUTS, to: '2026-03-01' }] },
-      /^\/facts\/0\/to: it ends before the message was written/,
-    ],
     ['too much', { facts: Array.from({ length: 1_001 }, () => NUTS) }, /^\/facts: /],
   ];
+
+  test('with a wrong fact keeps the others after the last attempt, and names it', async () => {
+    const wrong = { ...NUTS, predicate: 'mood' };
+    const model = answering({ facts: [ASPIRIN, wrong, NUTS] }, 'no', { facts: [wrong, WEIGHT] });
+    const { claims, leftOut, attempts } = await extractFacts(MESSAGES, terms(model));
+    // The answer with the most valid facts, although it was the first.
+    expect(claims.map(({ object }) => object)).toEqual(['aspirin', 'nuts']);
+    expect(leftOut).toEqual([{ fact: 1, why: '/facts/1/predicate: no predicate "mood" is declared' }]);
+    expect(attempts).toBe(3);
+  });
+
+  test.each([
+    ['after the message', { to: '2026-03-28' }, { from: WRITTEN, to: '2026-03-28T00:00:00.000000Z' }],
+    ['before the message, known only by its end', { to: '2026-03-01' }, { to: '2026-03-01T00:00:00.000000Z' }],
+    [
+      'before the message, with its start',
+      { from: '2026-02-01', to: '2026-03-01' },
+      { from: '2026-02-01T00:00:00.000000Z', to: '2026-03-01T00:00:00.000000Z' },
+    ],
+  ])('may state the end of a fact: %s', async (_, stated, valid) => {
+    const { claims } = await extractFacts(MESSAGES, terms(answering({ facts: [{ ...NUTS, ...stated }] })));
+    expect(claims).toMatchObject([{ object: 'nuts', ends: true }]);
+    expect(claims[0]!.valid).toEqual(valid);
+  });
 
   test.each(WRONG)('is rejected if it is %s, and the model is given the reason', async (_, wrong, why) => {
     const model = answering(wrong, FACTS);
@@ -392,7 +411,7 @@ describe('the assertion of extracted claims', () => {
     // Neither the author nor the content is in a place that cannot be erased.
     expect(JSON.stringify(payload)).not.toMatch(/ida|otto|nuts|m1/);
     const again = await extract();
-    expect(again).toEqual({ claims, observations, attempts: 2 });
+    expect(again).toEqual({ claims, leftOut: [], observations, attempts: 2 });
     expect(
       committed(await memory.assertMany(again.claims, { observations: again.observations })).delta.beliefs,
     ).toEqual([]);

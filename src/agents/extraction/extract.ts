@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { arg, checkArgument, type Json, refuseDuplicatePackage } from '#base';
 import type { Oracle, OracleAnswer, Theta } from '#oracle';
-import { answerForm, type ExtractedClaim, readAnswer } from './answer.ts';
+import { answerForm, type ExtractedClaim, type LeftOutFact, type ReadAnswer, readAnswer } from './answer.ts';
 import { ExtractionError } from './errors.ts';
 import { checkedMessages, type Message } from './message.ts';
 import { correctionPrompt, promptOf } from './prompt.ts';
@@ -11,6 +11,8 @@ import { ATTEMPTS_MAX, checkedTerms, type ExtractionTerms } from './terms.ts';
 export interface Extracted {
   /** The claims to assert. Empty if the messages state no fact. */
   readonly claims: readonly ExtractedClaim[];
+  /** The facts of the used answer that break the form, also after the last attempt. */
+  readonly leftOut: readonly LeftOutFact[];
   /** Number of model calls. More than one if an answer had to be corrected. */
   readonly attempts: number;
 }
@@ -70,8 +72,10 @@ const OPTIONS = arg.members({
  *
  * The model's answer is data. An answer is accepted only in the requested form: declared
  * predicates, allowed subjects, and the given messages. On a violation the model is asked again
- * with a description of it. The log has each answer before it is used. The same messages under the
- * same terms ask the same questions, so they call no model and make the same claims.
+ * with a description of it. After the last attempt, the valid facts of the answer with the most of
+ * them are used, and the others are named in `leftOut`. The log has each answer before it is used.
+ * The same messages under the same terms ask the same questions, so they call no model and make the
+ * same claims.
  *
  * @throws ExtractionError `bad_messages`, `bad_terms`, `bad_extraction`; OracleError the errors of
  * `consult`; the errors of the model; ArgumentError `bad_argument`
@@ -91,12 +95,12 @@ export async function extractFacts(messages: readonly Message[], options: Extrac
     answers.push(answer);
     return answer.value;
   };
-  const { claims, attempts } = await extractWith(ask, messages, options).catch((error: unknown) => {
+  const found = await extractWith(ask, messages, options).catch((error: unknown) => {
     if (!(error instanceof ExtractionError) || answers.length === 0) throw error;
     const evidence = { ...error.evidence, oracle_keys: answers.map(({ oracle_key }) => oracle_key) };
     throw new ExtractionError(error.code, error.message, { evidence, cause: error });
   });
-  return { claims, attempts, observations: [messagesRead(messages), ...answers.map(answered)] };
+  return { ...found, observations: [messagesRead(messages), ...answers.map(answered)] };
 }
 
 /**
@@ -115,17 +119,23 @@ export async function extractWith(
   const { model, theta, attempts } = checked;
   const dated = checkedMessages(messages, checked.reference);
   const expected = answerForm(dated.length, checked);
-  const schema = z.toJSONSchema(expected) as Json;
+  const schema = z.toJSONSchema(expected.whole) as Json;
   const first = promptOf(dated, checked);
   let prompt = first;
+  let best: ReadAnswer | undefined;
   for (let attempt = 1; ; attempt++) {
     const asked = prompt;
     const request = { task: 'extraction', prompt: asked };
     const answer = await ask({ request, theta, call: () => model(asked, schema) });
     const read = readAnswer(answer, expected, dated, checked);
-    if ('claims' in read) return { claims: read.claims, attempts: attempt };
-    if (attempt === attempts) throw notOfTheForm(read.wrong, attempts);
-    prompt = correctionPrompt(first, answer, read.wrong);
+    const { claims, leftOut, wrong } = read;
+    if (wrong === undefined) return { claims, leftOut, attempts: attempt };
+    if (best === undefined || claims.length >= best.claims.length) best = read;
+    if (attempt === attempts) {
+      if (best.claims.length === 0) throw notOfTheForm(wrong, attempts);
+      return { claims: best.claims, leftOut: best.leftOut, attempts };
+    }
+    prompt = correctionPrompt(first, answer, wrong);
   }
 }
 

@@ -9,7 +9,7 @@
  * Never: asserts facts, repairs an answer, exceeds the attempts, or imports vendor code. May import
  * canon, kernel and oracle.
  */
-export type { ExtractedClaim } from './answer.ts';
+export type { ExtractedClaim, LeftOutFact } from './answer.ts';
 export { ExtractionError, type ExtractionErrorCode } from './errors.ts';
 export {
   type AskModel,

@@ -17,7 +17,7 @@ it. Each fact has
 - "confidence": from 0 to 1, how sure it is that the message states just this;
 - "from" and "to": when it is so, as a day such as 2026-03-01 or an instant such as 2026-03-01T09:00:00Z. "to" is the first day or instant
   when it is so no more, and null where none is stated. "from" is null where none is stated: then it is so from when the message was
-  written. "Today", "last week" and the like are relative to when the message was written.
+  written. What a message says has ended is a fact with its "to", and with "from" null where no start is stated. "Today", "last week" and the like are relative to when the message was written.
 
 A predicate that is single-valued has one object at a time, one that is multi-valued as many as are stated.`;
 

@@ -35,9 +35,9 @@ export function printQuestions(out: Output, id: string, questions: Questions): v
         { title: 'valid' },
         { title: 'claim' },
       ],
-      members.map(({ claim, object, confidence, valid }, i) => [
+      members.map(({ claim, ends, object, confidence, valid }, i) => [
         i + 1,
-        shortened(object),
+        ends ? `no longer ${shortened(object)}` : shortened(object),
         confidence,
         valid.map(({ from, to }) => periodText(from, to)).join(', '),
         shortId(claim),

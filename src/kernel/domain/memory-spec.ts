@@ -45,14 +45,16 @@ export interface StatementContent extends StatementTarget {
 }
 
 /**
- * A statement of a proposal. `assert`: a fact is valid in the period. `change`: the fact is valid
- * from then on. `correct`: the period was recorded wrongly, and the given object is valid. `was`
- * names the wrong object. `retract`: no such fact is valid in the period.
+ * A statement of a proposal. `assert`: a fact is valid in the period. With `ends`, the fact no
+ * longer holds after it, also where earlier statements say so. `change`: the fact is valid from
+ * then on. `correct`: the period was recorded wrongly, and the given object is valid. `was` names
+ * the wrong object. `retract`: no such fact is valid in the period.
  */
 export type MemoryStatement =
   | (StatementContent & {
       readonly verb: 'assert';
       readonly valid?: ValidTime;
+      readonly ends?: true;
       readonly strategy?: PredicateSpec['strategy'];
     })
   | (StatementContent & { readonly verb: 'change'; readonly from?: string })

@@ -48,6 +48,7 @@ const SAYING = z.discriminatedUnion('verb', [
     verb: z.literal('assert'),
     ...claimed,
     valid: z.strictObject({ from: z.string().optional(), to: z.string().optional() }).optional(),
+    ends: z.literal(true).optional(),
     strategy: strategy.optional(),
   }),
   z.strictObject({ verb: z.literal('change'), ...claimed, from: z.string().optional() }),

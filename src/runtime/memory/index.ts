@@ -5,6 +5,7 @@ export type { BeliefSelector } from '../records/belief-selector.ts';
  */
 
 export type { AskedQuestion, GivenAnswer, OpenQuestions, PendingQuestions } from '../records/questions.ts';
+export type { AssertedEach } from './assert-each.ts';
 export {
   type CheckMemoryOptions,
   checkMemory,

@@ -7,6 +7,7 @@ import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
 import type { ObservationInput, ProposalInput } from '../records/intent.ts';
 import type { Ruling } from '../records/ruling.ts';
+import { type AssertedEach, assertEach } from './assert-each.ts';
 import { type Declaring, validateStatement } from './plan/validate.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
 
@@ -32,7 +33,10 @@ type Without<Said, Verb extends MemoryStatement['verb']> = Said extends { readon
   ? Omit<Said, 'verb' | 'space'>
   : never;
 
-/** A fact that is valid in a period; without a period, from now on. */
+/**
+ * A fact that is valid in a period; without a period, from now on. With `ends`, the fact no longer
+ * holds after the period: earlier facts of the object end too, as the strategy decides.
+ */
 export type AssertInput = Without<MemoryStatement, 'assert'>;
 /** A fact that changes at an instant; without an instant, now. */
 export type ChangeInput = Without<MemoryStatement, 'change'>;
@@ -55,6 +59,7 @@ export interface ForgetInput extends Omit<BeliefSelector, 'space'> {
 
 const MEMORY_OPTIONS = arg.options<MemoryOptions>({ space: arg.any, writ: arg.any, principal: arg.any });
 const SAYING_OPTIONS = arg.options<StatementOptions>({ idempotencyKey: arg.any, observations: arg.any });
+const EACH_OPTIONS = arg.options<Pick<StatementOptions, 'observations'>>({ observations: arg.any });
 const FORGET_INPUT = arg.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'], ['subject', 'reason']);
 
 /** The operations of its trajectory that a memory needs to write. */
@@ -105,6 +110,26 @@ export class Memory extends MemoryView {
       claims.map((claim, i) => this.#validate('assert', claim, `claims.${i}`)),
       options,
     );
+  }
+
+  /**
+   * Asserts facts that stand for themselves, such as those of a message. A fact that must wait for
+   * an answer, or that is refused, holds back no other: it is proposed apart. Facts that contradict
+   * one another stay together, because one question decides about them. An invalid fact is left out
+   * and named.
+   *
+   * @throws the errors of `Trajectory.propose`; ArgumentError `bad_argument` for other arguments
+   */
+  assertEach(
+    claims: readonly AssertInput[],
+    options: Pick<StatementOptions, 'observations'> = {},
+  ): Promise<AssertedEach> {
+    checkArgument(arg.list(arg.object), claims, 'claims');
+    checkArgument(EACH_OPTIONS, options, 'options');
+    return assertEach(claims, this.#acts.domain, {
+      validate: (claim, argument) => this.#validate('assert', claim, argument),
+      propose: (statements) => this.#propose(statements, options),
+    });
   }
 
   /**

@@ -14,6 +14,8 @@ export interface AskedQuestion {
     readonly claim: string;
     readonly object: string;
     readonly confidence: number;
+    /** Set if the claim states that the object no longer holds. */
+    readonly ends?: true;
     /** The valid time of the claim. */
     readonly valid: readonly Period[];
   }[];

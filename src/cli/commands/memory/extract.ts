@@ -4,7 +4,7 @@ import { type ExtractedClaim, type Extraction, type ExtractionTerms, extractFact
 import { segment } from '#authority';
 import { isAssizeError } from '#base';
 import type { Instant } from '#canon';
-import { OPEN_END } from '#ledger';
+import { OPEN_END, OPEN_START } from '#ledger';
 import { createOracle, systemClock } from '#oracle';
 import type { Trajectory } from '#runtime';
 import type { Store } from '#stores';
@@ -18,7 +18,7 @@ import { loadModel } from '../../store/model.ts';
 import { openAssize } from '../../store/runtime.ts';
 import { inSession, type Session } from '../../store/session.ts';
 import { counted } from '../../terminal/counted.ts';
-import { green, line } from '../../terminal/printable.ts';
+import { green, line, yellow } from '../../terminal/printable.ts';
 import { type AssertOptions, type Authority, authorityIn, memoryChangeOf, withAuthority } from '../assert-memory.ts';
 
 interface Options extends AssertOptions {
@@ -79,11 +79,12 @@ export function extract(command: Command): void {
         'An exported theta identifies the model, as { model_version: "1" }.\n' +
         'The oracle log of the store records each answer. The same messages call no model again, also after --dry-run,\n' +
         'and assert no fact twice.\n' +
-        'An answer is valid if it has only declared predicates and allowed subjects. After three invalid answers the\n' +
-        'command ends with an error.\n' +
+        'An answer is valid if it has only declared predicates and allowed subjects. After three answers, the valid facts\n' +
+        'are used and the others left out; without a valid fact the command ends with an error.\n' +
         `${INSTANT_HELP}\n` +
-        'A batch is adjudicated as one proposal. With --key, the short-lived writ covers the whole space.\n' +
-        'Negative: a batch was rejected or is pending, or an open approval freezes it, which ends the command.',
+        'Facts that may need an answer are proposed apart from the others of their batch. With --key, the short-lived\n' +
+        'writ covers the whole space.\n' +
+        'Negative: a fact was left out, rejected or is pending, or an open approval freezes it, which ends the command.',
     )
     .action(
       inSession(async (session, options: Options, path: string, trajectoryId: string) => {
@@ -107,7 +108,7 @@ export function extract(command: Command): void {
           await assize.close();
           session.progress.end();
           print(session, done, options.dryRun === true);
-          return done.others.length === 0 ? EXIT.ok : EXIT.negative;
+          return done.others.length + done.leftOut.length === 0 ? EXIT.ok : EXIT.negative;
         });
       }),
     );
@@ -130,6 +131,15 @@ interface Done {
   /** Fact versions that hold since. */
   readonly believed: number;
   readonly others: readonly RefusedLines[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** A fact of the model that was not proposed, and the lines that its prompt had. */
+interface LeftOut {
+  readonly lines: readonly [first: number, last: number];
+  /** Its position in the model's answer, from 0. */
+  readonly fact: number;
+  readonly why: string;
 }
 
 async function extracted(
@@ -142,6 +152,7 @@ async function extracted(
   let [answers, commits, believed] = [0, 0, 0];
   const claims: ExtractedClaim[] = [];
   const others: RefusedLines[] = [];
+  const leftOut: LeftOut[] = [];
   for (let first = 1; first <= file.length; first += batch) {
     interruption.throwIfAborted();
     if (first > 1) progress.report('messages read', first - 1, file.length);
@@ -151,18 +162,20 @@ async function extracted(
     );
     answers += found.attempts;
     claims.push(...found.claims);
+    leftOut.push(...found.leftOut.map((each): LeftOut => ({ lines: [first, last], ...each })));
     if (authority === undefined || found.claims.length === 0) continue;
     const { observations } = found;
-    const ruling = await trajectory
-      .memory({ space, writ: authority.writ() })
-      .assertMany(found.claims, { observations });
-    if (ruling.ruling === 'committed') {
-      commits += 1;
-      believed += memoryChangeOf(ruling).believed;
-    } else others.push({ lines: [first, last], ruling });
-    if (ruling.ruling === 'frozen') break;
+    const memory = trajectory.memory({ space, writ: authority.writ() });
+    const { rulings } = await memory.assertEach(found.claims, { observations });
+    for (const { ruling } of rulings) {
+      if (ruling.ruling === 'committed') {
+        commits += 1;
+        believed += memoryChangeOf(ruling).believed;
+      } else others.push({ lines: [first, last], ruling });
+    }
+    if (rulings.some(({ ruling }) => ruling.ruling === 'frozen')) break;
   }
-  return { messages: file.length, answers, claims, commits, believed, others };
+  return { messages: file.length, answers, claims, commits, believed, others, leftOut };
 }
 
 function messagesOf(file: LinesFile<z.infer<typeof LINE>>, first: number, last: number): Message[] {
@@ -226,18 +239,25 @@ function subjectsOf({ subject, authors, anySubject }: Options): ExtractionTerms[
 }
 
 function print({ json, out }: Session, { others, ...done }: Done, isDry: boolean): void {
-  const { messages, answers, claims, commits, believed } = done;
+  const { messages, answers, claims, commits, believed, leftOut } = done;
   if (json) {
-    out.document({ ...done, dry_run: isDry, refused: others.map(describeRefusedLines) });
+    const { leftOut: _, ...counts } = done;
+    const left_out = leftOut.map(({ lines: [from, to], ...each }) => ({ lines: { from, to }, ...each }));
+    out.document({ ...counts, dry_run: isDry, refused: others.map(describeRefusedLines), left_out });
     return;
   }
   if (isDry && claims.length > 0) printClaims(out, claims);
   printRefusedLines(out, others);
+  for (const {
+    lines: [from, to],
+    why,
+  } of leftOut)
+    out.line(line`lines ${from} to ${to} ${yellow('left out')} a fact of the model: ${why}`);
   const read = line`${counted(messages, 'message')} read in ${counted(answers, 'answer')}, ${counted(claims.length, 'fact')} found`;
   if (isDry) out.line(line`${read}; no fact asserted`);
   else {
     const sum = line`${read}: ${counted(commits, 'commit')}, ${counted(believed, 'fact')} added`;
-    out.line(others.length === 0 ? green(sum) : sum);
+    out.line(others.length + leftOut.length === 0 ? green(sum) : sum);
   }
 }
 
@@ -251,7 +271,7 @@ function printClaims(out: Session['out'], claims: readonly ExtractedClaim[]): vo
       { title: 'valid' },
       { title: 'source' },
     ],
-    claims.map(({ subject, predicate, object, confidence, valid: { from, to = OPEN_END }, source }) => [
+    claims.map(({ subject, predicate, object, confidence, valid: { from = OPEN_START, to = OPEN_END }, source }) => [
       subject,
       predicate,
       object,

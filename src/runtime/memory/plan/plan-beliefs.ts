@@ -22,6 +22,7 @@ import {
   type Assertion,
   claimId,
   declarePredicate,
+  type Ending,
   type FactRow,
   MemoryError,
   mergeProvenance,
@@ -571,11 +572,7 @@ function idFrom(key: Uint8Array, saying: ClaimStatement, source: string): string
 
 function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
   const [{ saying, n, id, saidAt }] = said as [Group['said'][number]];
-  if (said.every((each) => each.saying.verb === 'assert'))
-    return planAssert(
-      writing,
-      said.map((each) => assertionOf(each)),
-    );
+  if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
   if (said.length > 1)
     throw new MemoryError(
       'repeated_claim',
@@ -611,8 +608,11 @@ function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
 function touchesOf({ saying, saidAt }: Group['said'][number]): readonly Touch[] {
   const { object } = saying;
   switch (saying.verb) {
-    case 'assert':
-      return [{ valid: periodOf(saying.valid, saidAt), object }];
+    case 'assert': {
+      if (saying.ends !== true) return [{ valid: periodOf(saying.valid, saidAt), object }];
+      const ends = endOf(saying);
+      return [{ valid: { from: saying.valid?.from ?? ends, to: OPEN_END }, object }];
+    }
     case 'change':
       return [{ valid: periodOf(saying, saidAt), object }];
     case 'correct':
@@ -643,16 +643,34 @@ function periodOf(
   return { from: from ?? saidAt, to };
 }
 
-function assertionOf({ saying, n, id, saidAt }: Group['said'][number]): Assertion {
-  const { object, confidence = 1, valid, strategy } = saying as Extract<MemoryStatement, { verb: 'assert' }>;
-  return {
+/** The asserted period, and its end. An end without a start asserts no period. */
+function assertionsOf({ saying, n, id, saidAt }: Group['said'][number]): (Assertion | Ending)[] {
+  const said = saying as AssertStatement;
+  const { object, confidence = 1, valid, strategy } = said;
+  const stated = {
     claim: id,
     object,
     confidence,
     provenance: writeToken(n),
-    valid: periodOf(valid, saidAt),
     ...(strategy !== undefined && { strategy }),
   };
+  if (said.ends !== true) return [{ ...stated, valid: periodOf(valid, saidAt) }];
+  const ends = endOf(said);
+  if (valid?.from === undefined) return [{ ...stated, ends }];
+  return [
+    { ...stated, valid: periodOf(valid, saidAt) },
+    { ...stated, ends },
+  ];
+}
+
+type AssertStatement = Extract<MemoryStatement, { verb: 'assert' }>;
+
+/** @throws MemoryError `no_instant` */
+function endOf({ valid }: AssertStatement): Instant {
+  if (valid?.to !== undefined) return valid.to;
+  throw new MemoryError('no_instant', 'The statement ends a fact at no instant. Set `valid.to`.', {
+    evidence: { border: 'to' },
+  });
 }
 
 /** The row without store-only columns, and without its memory, which may not be the reader's. */

@@ -76,8 +76,9 @@ function askedOf({ request, space, subject, predicate, members }: Question): Ask
     space,
     subject,
     predicate,
-    members: members.map(({ claim, object, confidence, rows }) => ({
+    members: members.map(({ claim, ends, object, confidence, rows }) => ({
       claim,
+      ...(ends && { ends }),
       object,
       confidence,
       valid: rows.map(({ valid_from, valid_to }) => ({ from: valid_from, to: valid_to })),

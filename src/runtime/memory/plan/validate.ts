@@ -38,6 +38,7 @@ export function validateStatement<Verb extends MemoryStatement['verb']>(
   requireConfidence(said, `${argument}.confidence`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
+  requireEnd(said, argument);
   return said as unknown as Extract<MemoryStatement, { verb: Verb }>;
 }
 
@@ -73,7 +74,7 @@ const PERIOD = membersOf(['from', 'to']);
 
 /** The members of each verb; also declared in the kernel (`SAYING` in `kernel/beliefs.ts`). */
 const MEMBERS: Readonly<Record<MemoryStatement['verb'], ArgumentSchema>> = {
-  assert: membersOf([...CLAIMED, 'valid', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
+  assert: membersOf([...CLAIMED, 'valid', 'ends', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
   change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a `from` and no end' }),
   correct: membersOf([...CLAIMED, 'valid', 'was'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
   retract: membersOf([...SAID, 'valid'], { from: IN_VALID, to: IN_VALID }),
@@ -164,6 +165,18 @@ function requirePeriod(said: UncheckedStatement, argument: string): void {
     },
     place,
   );
+}
+
+/** An end without an instant would end nothing. */
+function requireEnd({ ends, valid }: UncheckedStatement, argument: string): void {
+  if (ends === undefined) return;
+  checkArgument(
+    arg.of('true, or left out', (value) => value === true),
+    ends,
+    `${argument}.ends`,
+  );
+  if ((valid as { readonly to?: unknown } | undefined)?.to === undefined)
+    throw statementError('no_instant', `${argument}.valid.to`, 'is missing; `ends` needs the instant of the end');
 }
 
 function requireWhole({ from, to }: { readonly from: unknown; readonly to: unknown }, argument: string): void {
