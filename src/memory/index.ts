@@ -28,8 +28,10 @@ export {
   type Provenance,
   type RowKey,
   type RowKind,
+  requireText,
   THIS_ENTRY,
 } from './fact.ts';
+export { type Level, levelText, type Requirement, requirementOf, requirementOfPipeline } from './isolation/index.ts';
 export { type OpenKey, OpenSet } from './open-set.ts';
 export { OPEN_END, OPEN_START, overlaps, type Period, period } from './period.ts';
 export {
@@ -42,11 +44,25 @@ export {
   planChange,
   planCorrect,
   planRetract,
+  planWithdraw,
   type QuestionPlan,
   systemTime,
 } from './plan.ts';
 export { type Cardinality, declarePredicate, type PredicateDeclaration, type Remainder } from './predicate.ts';
-export { mergeProvenance, Polynomial, writeToken } from './provenance/index.ts';
+export {
+  BOOLEAN,
+  type Carrier,
+  MULTIDEGREE,
+  MULTILINEAR,
+  mergeProvenance,
+  Polynomial,
+  readTrust,
+  recoverByShift,
+  type Trust,
+  trustProvenance,
+  trustToken,
+  writeToken,
+} from './provenance/index.ts';
 export { type Answer, answerOf, type Member, type Question } from './question.ts';
 export {
   applyPlan,
@@ -74,3 +90,4 @@ export {
   wordsOfDocument,
 } from './retrieval/index.ts';
 export { STRATEGIES, type Strategy } from './strategy.ts';
+export type { StatedClaim, StatedClaims } from './withdraw.ts';

@@ -25,6 +25,7 @@ import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
 import { requireStrategy, type Strategy } from './strategy.ts';
+import { type StatedClaims, withoutSource } from './withdraw.ts';
 
 /** The starting point and the stamps of a change of one partition. */
 export interface PlanInput {
@@ -187,6 +188,20 @@ export function planRetract(
   return work.plan([], { ...work.declaration, remainder: 'keep' });
 }
 
+/**
+ * Plans the withdrawal of a source: each fact loses the writes of the source, and a fact that rests
+ * on them alone is closed. Nothing is decided anew, and reads as of earlier system times still
+ * return what was believed. `claims` has the claims of all tokens of the open rows.
+ * @throws MemoryError the errors of `planAssert`
+ */
+export function planWithdraw(
+  writing: PlanInput,
+  withdrawal: { readonly source: string; readonly claims: StatedClaims },
+): Plan {
+  checkArgument(arg.members({ source: arg.text }), withdrawal, 'withdrawal');
+  return begin(writing).withdrawSource(withdrawal);
+}
+
 function begin(writing: PlanInput): PlanBuilder {
   checkArgument(WRITING, writing, 'writing');
   return new PlanBuilder(writing);
@@ -301,6 +316,29 @@ class PlanBuilder {
       isMeant(item) ? { ...item, parts: leftovers(validOf(item.row), [valid]) } : item,
     );
     return meant.flatMap((whole) => intersection(whole, valid) ?? []);
+  }
+
+  withdrawSource(withdrawal: { readonly source: string; readonly claims: StatedClaims }): Plan {
+    const { strategy } = this.declaration;
+    const changed = this.#open.flatMap(({ row }) => {
+      const left = withoutSource(row, { ...withdrawal, strategy });
+      return left === row ? [] : [{ row, left }];
+    });
+    const closed = new Set(changed.map(({ row }) => row));
+    const names = new FactIds(
+      this.#systemTime,
+      this.#open.flatMap(({ row }) => (closed.has(row) ? [] : [row])),
+    );
+    const { resolution_strategy_id: _, ...stamp } = this.#stamp();
+    const insert = changed.flatMap(({ left }) =>
+      left === undefined ? [] : [{ ...left, ...stamp, fact_id: names.of(left) }],
+    );
+    return {
+      kind: 'plan',
+      systemTime: this.#systemTime,
+      close: [...closed].sort(byTime).map(({ fact_id, system_time_start }) => ({ fact_id, system_time_start })),
+      insert: insert.sort(byTime),
+    };
   }
 
   plan(asserted: readonly Item[], declaration: PredicateDeclaration): Plan | QuestionPlan {

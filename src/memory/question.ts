@@ -44,6 +44,8 @@ export interface Answer {
   readonly judge?: string;
   /** The version of the policy. */
   readonly policy?: string;
+  /** The principal of the counselor who answered. */
+  readonly approver?: string;
 }
 
 /** The question of a conflict set, independent of the order of its members. */
@@ -77,9 +79,9 @@ export function answerOf(
 export function readAnswers(given: readonly Answer[]): Map<string, Answer> {
   checkArgument(arg.list(arg.object), given, 'answers');
   const answers = new Map<string, Answer>();
-  for (const { request, winner, theta, judge, policy } of given) {
+  for (const { request, winner, theta, judge, policy, approver } of given) {
     for (const [name, text] of Object.entries({ request, winner })) requireText(text, name);
-    const by = Object.entries({ theta, judge, policy }).filter(([, text]) => text !== undefined);
+    const by = Object.entries({ theta, judge, policy, approver }).filter(([, text]) => text !== undefined);
     for (const [name, text] of by) requireText(text, name);
     if (answers.has(request)) {
       throw new MemoryError('repeated_answer', 'The question has two answers. Pass the one that was recorded first.', {

@@ -5,7 +5,28 @@
  * Guarantees: an audit row keeps the complete loser of each contradiction. A read as of a past
  * moment always returns the same result.
  */
-export type { Claim, Embedder, FactRow, Period, Question, Strategy } from '#memory';
+export {
+  BOOLEAN,
+  type Carrier,
+  type Claim,
+  type Embedder,
+  type FactRow,
+  type Level,
+  levelText,
+  MULTIDEGREE,
+  MULTILINEAR,
+  type Period,
+  Polynomial,
+  type Question,
+  type Requirement,
+  recoverByShift,
+  requirementOf,
+  requirementOfPipeline,
+  STRATEGIES,
+  type Strategy,
+  trustToken,
+  writeToken,
+} from '#memory';
 export {
   type AssertedEach,
   type AssertInput,
@@ -20,4 +41,8 @@ export {
   type RecallQuery,
   type RetractInput,
   type SearchMode,
+  type Support,
+  type SupportedFact,
+  type Withdrawal,
+  type WithdrawInput,
 } from '#runtime';

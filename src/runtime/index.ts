@@ -100,7 +100,11 @@ export {
   type Score,
   type SearchMode,
   type StatementOptions,
+  type Support,
+  type SupportedFact,
   type UnverifiedPartition,
+  type Withdrawal,
+  type WithdrawInput,
 } from './memory/index.ts';
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
 export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';

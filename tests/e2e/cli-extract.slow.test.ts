@@ -101,7 +101,7 @@ test('shows the facts to assert, asserts them, and asks the model only once', as
   const said = await extract(MAILS, '--authors', ...reference, ...KEY);
   expect(said).toMatchObject({
     code: 0,
-    out: '3 messages read in 1 answer, 2 facts found: 1 commit, 2 facts added\n',
+    out: '3 messages read in 1 answer, 2 facts found: 2 commits, 2 facts added\n',
   });
   expect(asked()).toBe(1);
   const again = await json(0, extract(MAILS, '--authors', ...reference, ...KEY, '--json'));
@@ -145,4 +145,57 @@ test('names pending and failing messages by line, and the lines read before', as
   expect((await assize('memory', 'extract', ...bare, ...KEY)).err).toContain('The domain forgetful declares no memory');
   const unauthorised = await extract([otto('x')], '--authors');
   expect(unauthorised.err).toContain('needs a writ');
+});
+
+test('a withdrawn message takes its facts, which rests-on lists, and no others', async () => {
+  const said = (id: string, object: string) => ({ id, author: 'eve', at: '2026-03-20', text: `allergy: ${object}` });
+  await extract([said('mail 7', 'dust'), said('mail 8', 'dust'), said('mail 7b', 'wool')], '--authors', ...KEY);
+  const where = ['--space', 'ward-3'];
+  const rests = await json(0, assize('memory', 'rests-on', ...where, '--source', 'mail 7', '--json'));
+  expect(rests.facts).toMatchObject([{ fact: { object: 'dust' }, stays: true }]);
+  const explained = await assize(
+    'memory',
+    'explain',
+    ...where,
+    '--subject',
+    'eve',
+    '--fact',
+    rests.facts[0].fact.fact_id,
+  );
+  expect(explained.out).toContain('sources mail 7, mail 8');
+  const withdraw = (source: string) =>
+    assize('memory', 'withdraw', 'notes', ...where, '--source', source, '--domain', 'ward.ts', ...KEY);
+  expect((await withdraw('mail 7')).out).toContain('1 fact rested on the source; 1 fact of them still believed');
+  expect((await withdraw('mail 8')).out).toContain('1 fact rested on the source; 0 facts of them still believed');
+  const { facts } = await json(0, assize('memory', 'recall', ...where, '--subject', 'eve', '--json'));
+  expect(facts.map(({ object }: { object: string }) => object)).toEqual(['wool']);
+  expect(await withdraw('mail 8')).toMatchObject({ code: 2, err: expect.stringContaining('No fact rests on') });
+  expect((await assize('memory', 'rests-on', ...where, '--source', 'mail 8')).code).toBe(1);
+  expect((await assize('memory', 'rests-on', ...where)).err).toContain('Pass one of --source');
+});
+
+test('levels and carriers are read without a store', async () => {
+  const { levels } = await json(0, assize('memory', 'level', 'evi', 'await', '--json'));
+  expect(levels.map(({ strategy }: { strategy: string }) => strategy)).toEqual(['evi', 'await', 'pipeline']);
+  expect(levels[2].declared).toMatchObject({ iso: 'SI', cb: true });
+  expect((await assize('memory', 'level')).out).toMatch(/rule +RC, SR on policy/);
+  expect((await assize('memory', 'level', 'best')).err).toContain('Name one of lww, ');
+  const text = 't:policy:v1^2 + t:policy:v2';
+  const one = ['memory', 'provenance', text, '--without', 't:policy:v1', '--json'];
+  expect(await json(0, assize(...one))).toEqual({
+    ...{ carrier: 'multidegree', value: text },
+    ...{ without: 't:policy:v2', recovered: 't:policy:v1 + t:policy:v2' },
+  });
+  expect(await json(0, assize(...one, '--carrier', 'boolean'))).toMatchObject({ value: '1', without: '1' });
+  expect((await assize('memory', 'provenance', 'x + y')).err).toContain('not');
+});
+
+test('a wrong fact of the model is left out, and the others are asserted', async () => {
+  const mails = [
+    { id: 'mail 9', author: 'mia', at: '2026-03-20', text: 'allergy: cats' },
+    { id: 'mail 10', author: 'mia', at: '2026-03-20', text: 'mood: bad' },
+  ];
+  const read = await json(1, extract(mails, '--authors', '--json', ...KEY));
+  expect(read).toMatchObject({ commits: 1, claims: [{ object: 'cats' }] });
+  expect(read.left_out).toMatchObject([{ lines: { from: 1, to: 2 }, fact: 1, why: expect.stringContaining('"mood"') }]);
 });

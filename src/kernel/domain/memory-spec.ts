@@ -67,4 +67,5 @@ export type MemoryStatement =
       readonly verb: 'retract';
       readonly valid: { readonly from: string; readonly to: string };
       readonly object?: string;
-    });
+    })
+  | (StatementTarget & { readonly verb: 'withdraw'; readonly source: string });

@@ -54,6 +54,7 @@ const SAYING = z.discriminatedUnion('verb', [
   z.strictObject({ verb: z.literal('change'), ...claimed, from: z.string().optional() }),
   z.strictObject({ verb: z.literal('correct'), ...claimed, valid: wholePeriod, was: text(OBJECT_MAX).optional() }),
   z.strictObject({ verb: z.literal('retract'), ...said, valid: wholePeriod, object: text(OBJECT_MAX).optional() }),
+  z.strictObject({ verb: z.literal('withdraw'), ...said, source: text(NAME_MAX) }),
 ]);
 const SAYINGS = z.array(SAYING).max(STATEMENTS_MAX);
 const NOTHING: Binding = Object.freeze({

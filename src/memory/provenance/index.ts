@@ -11,6 +11,16 @@
  */
 export { BOOLEAN, type Carrier, MULTIDEGREE, MULTILINEAR } from './carriers.ts';
 export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts';
-export { type Monomial, mergeProvenance, Polynomial } from './polynomial.ts';
+export { type Monomial, mergeProvenance, multipliedProvenance, Polynomial } from './polynomial.ts';
 export { recoverByShift, shift } from './recovery.ts';
-export { placedToken, readToken, type Token, type Trusted, trustToken, writeToken } from './token.ts';
+export {
+  placedToken,
+  readToken,
+  readTrust,
+  type Token,
+  type Trust,
+  type Trusted,
+  trustToken,
+  writeToken,
+} from './token.ts';
+export { trustProvenance } from './trust.ts';

@@ -157,6 +157,11 @@ export function mergeProvenance(a: string, b: string): string {
   return Polynomial.read(a).plus(Polynomial.read(b)).toString();
 }
 
+/** The product of a canonical text with tokens: all of them are needed as well. */
+export function multipliedProvenance(text: string, tokens: readonly Token[]): string {
+  return String(tokens.reduce((product, token) => product.times(Polynomial.of(token)), Polynomial.read(text)));
+}
+
 const POLYNOMIAL = arg.of('a Polynomial', (value) => value instanceof Polynomial);
 
 const COUNT = '[1-9][0-9]*';

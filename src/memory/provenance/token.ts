@@ -33,6 +33,18 @@ export function trustToken(kind: Trusted, name: string): Token {
   return readToken(`t:${kind}:${name.replace(ESCAPED, escapeCharacter)}`);
 }
 
+/** A token of T, with the name that it escapes. */
+export interface Trust {
+  readonly kind: Trusted;
+  readonly name: string;
+}
+
+/** The trust that a token stands for; undefined for the token of a write. */
+export function readTrust(token: Token): Trust | undefined {
+  const [, kind, name] = /^t:(policy|judge|approver):(.*)$/.exec(readToken(token)) ?? [];
+  return name === undefined ? undefined : { kind: kind as Trusted, name: decodeURIComponent(name) };
+}
+
 /** @throws ProvenanceError `bad_token` for a text that neither function above returns */
 export function readToken(text: string): Token {
   checkArgument(arg.text, text, 'text');

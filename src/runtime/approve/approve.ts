@@ -294,7 +294,7 @@ export class Resolutions {
     const submitted = await submittedRequests(pending, context.replayer);
     return {
       call: input,
-      answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId })),
+      answers: answers.map(({ request, winner }) => ({ request, winner, judge: pendingId, approver: principal })),
       mayAnswer: (question) => {
         if (requireFactStore(this.#beliefs).isJudged(question)) throw changedVoteError(principal, question);
         if (submitted?.has(question.request) === false) throw notSubmittedError(pendingId, question);

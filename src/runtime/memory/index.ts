@@ -24,6 +24,8 @@ export {
   type MemoryPorts,
   type RetractInput,
   type StatementOptions,
+  type Withdrawal,
+  type WithdrawInput,
 } from './memory.ts';
 export { type ErasedPartition, partitionsToErase } from './plan/close-erased.ts';
 export { BeliefPlanner, type PlannedBeliefs, requireFactStore, type StatementContext } from './plan/plan-beliefs.ts';
@@ -34,6 +36,14 @@ export {
 } from './plan/questions.ts';
 export type { Judge } from './plan/votes.ts';
 export { type DependentEntry, dependentsOf } from './recall/derived.ts';
-export { type Explained, type ExplainingEntry, MemoryView, type Recalled, type RecallQuery } from './recall/recall.ts';
+export {
+  type Explained,
+  type ExplainingEntry,
+  type FactSource,
+  MemoryView,
+  type Recalled,
+  type RecallQuery,
+} from './recall/recall.ts';
+export type { Support, SupportedFact } from './recall/resting-on.ts';
 export type { Score, SearchMode } from './recall/search.ts';
 export { VisibilityChains } from './visible/visibility.ts';

@@ -2,6 +2,7 @@ import type { Writ } from '#authority';
 import { arg, checkArgument } from '#base';
 import { BELIEVE_ACTION, BUILT_IN_ROLE, type MemoryStatement } from '#kernel';
 import type { Hash } from '#ledger';
+import { requireText } from '#memory';
 import type { WritChain } from '../authority/writs.ts';
 import type { BeliefSelector } from '../records/belief-selector.ts';
 import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
@@ -10,6 +11,7 @@ import type { Ruling } from '../records/ruling.ts';
 import { type AssertedEach, assertEach } from './assert-each.ts';
 import { type Declaring, validateStatement } from './plan/validate.ts';
 import { type MemoryContext, MemoryView } from './recall/recall.ts';
+import type { SupportedFact } from './recall/resting-on.ts';
 
 /** The space of a memory, and the authority to write. */
 export interface MemoryOptions {
@@ -45,6 +47,20 @@ export type CorrectInput = Without<MemoryStatement, 'correct'>;
 /** A fact that no longer holds in a period. */
 export type RetractInput = Without<MemoryStatement, 'retract'>;
 
+/** The source to withdraw; of all facts of the space, or of a subject or predicate. */
+export interface WithdrawInput {
+  readonly source: string;
+  readonly subject?: string;
+  readonly predicate?: string;
+}
+
+export interface Withdrawal {
+  /** The facts that rested on the source, and whether each is still believed. */
+  readonly facts: readonly SupportedFact[];
+  /** Absent if no fact rested on the source, so that nothing was proposed. */
+  readonly ruling?: Ruling;
+}
+
 /** The facts to erase, the reason, and the authority. */
 export interface ForgetInput extends Omit<BeliefSelector, 'space'> {
   /** The reason; it stays in the ledger permanently. */
@@ -60,6 +76,7 @@ export interface ForgetInput extends Omit<BeliefSelector, 'space'> {
 const MEMORY_OPTIONS = arg.options<MemoryOptions>({ space: arg.any, writ: arg.any, principal: arg.any });
 const SAYING_OPTIONS = arg.options<StatementOptions>({ idempotencyKey: arg.any, observations: arg.any });
 const EACH_OPTIONS = arg.options<Pick<StatementOptions, 'observations'>>({ observations: arg.any });
+const WITHDRAW_INPUT = arg.only(['source', 'subject', 'predicate'], ['source']);
 const FORGET_INPUT = arg.only(['subject', 'predicate', 'claim', 'reason', 'writ', 'principal'], ['subject', 'reason']);
 
 /** The operations of its trajectory that a memory needs to write. */
@@ -171,6 +188,31 @@ export class Memory extends MemoryView {
   async retract(retraction: RetractInput, options?: StatementOptions): Promise<Ruling> {
     checkArgument(arg.object, retraction, 'retraction');
     return this.#propose([this.#validate('retract', retraction, 'retraction')], options);
+  }
+
+  /**
+   * Withdraws a source: each current fact loses the statements of the source, and a fact that rests
+   * on them alone is no longer believed. Other facts stay, and facts that had lost against a
+   * withdrawn one do not come back. Nothing is erased: recalls as of earlier system times still
+   * return the facts, and the commit is on record. The returned facts are those before it.
+   *
+   * A statement of the source that is repeated afterwards changes nothing, and a new one is
+   * accepted.
+   *
+   * @throws MemoryError `bad_text`; the errors of `Trajectory.propose`; ArgumentError
+   * `bad_argument`
+   */
+  async withdraw(input: WithdrawInput, options?: StatementOptions): Promise<Withdrawal> {
+    checkArgument(WITHDRAW_INPUT, input, 'input');
+    const { source, ...of } = input;
+    requireText(source, 'source');
+    const facts = await this.restingOn({ source }, of);
+    const partitions = new Map(
+      facts.map(({ fact: { subject, predicate } }) => [JSON.stringify([subject, predicate]), { subject, predicate }]),
+    );
+    const statements = [...partitions.values()].map((of) => this.#validate('withdraw', { ...of, source }, 'input'));
+    if (statements.length === 0) return { facts };
+    return { facts, ruling: await this.#propose(statements, options) };
   }
 
   /**

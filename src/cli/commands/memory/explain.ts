@@ -81,14 +81,15 @@ function oneOf(facts: readonly FactRow[], id: string | undefined): FactRow {
   );
 }
 
-function print({ json, out }: Session, { fact, versions, contradictions, entries }: Explained): void {
+function print({ json, out }: Session, { fact, versions, contradictions, entries, sources, trust }: Explained): void {
   if (json) {
     const rested = entries.map(({ trajectoryId: trajectory_id, ...entry }) => ({ trajectory_id, ...entry }));
     const lost = contradictions.map(({ decided, ...each }) => ({
       ...each,
       ...(decided && { decided: { entry_id: decided.entry, principal: decided.principal, as: decided.as } }),
     }));
-    out.document({ fact, versions, contradictions: lost, entries: rested });
+    const stated = sources.map(({ entry: entry_id, ...each }) => ({ entry_id, ...each }));
+    out.document({ fact, versions, contradictions: lost, entries: rested, sources: stated, trust });
     return;
   }
   const { subject, predicate, valid_from, valid_to } = fact;
@@ -120,6 +121,9 @@ function print({ json, out }: Session, { fact, versions, contradictions, entries
       ]),
     );
   }
+  const named = [...new Set(sources.flatMap(({ source }) => source ?? []))];
+  if (named.length > 0) out.line(line`${dim('sources')} ${named.join(', ')}`);
+  for (const { kind, name } of trust) out.line(line`${dim(kind)} ${name}`);
   out.line(line``);
   out.table(
     [

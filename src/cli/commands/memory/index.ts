@@ -5,21 +5,29 @@ import { erase } from './erase.ts';
 import { explain } from './explain.ts';
 import { extract } from './extract.ts';
 import { importFacts } from './import.ts';
+import { level } from './level.ts';
+import { provenance } from './provenance.ts';
 import { rebuild } from './rebuild.ts';
 import { history, recall } from './recall.ts';
+import { restsOn } from './rests-on.ts';
 import { spaces } from './spaces.ts';
+import { withdraw } from './withdraw.ts';
 
 export function memory(program: Command): void {
   const command = program
     .command('memory')
-    .description('assert, recall, explain, import, extract, rebuild and erase facts');
+    .description('assert, recall, explain, import, extract, withdraw, rebuild and erase facts');
   for (const register of [
     registerStatements,
+    withdraw,
     erase,
     recall,
     history,
     diff,
     explain,
+    restsOn,
+    level,
+    provenance,
     spaces,
     importFacts,
     extract,

@@ -20,7 +20,6 @@ import {
 import {
   type Answer,
   type Assertion,
-  claimId,
   declarePredicate,
   type Ending,
   type FactRow,
@@ -36,8 +35,10 @@ import {
   planChange,
   planCorrect,
   planRetract,
+  planWithdraw,
   type Question,
   type QuestionPlan,
+  trustProvenance,
   writeToken,
 } from '#memory';
 import type { Random } from '#oracle';
@@ -46,12 +47,14 @@ import { type NeedsFacts, needs } from '../../records/needs.ts';
 import type { PayloadBlobs } from '../../records/payload-blobs.ts';
 import type { OpenQuestions } from '../../records/questions.ts';
 import { type VisibilityChain, VisibilityChains, type VisibleMemory } from '../visible/visibility.ts';
+import { type ClaimStatement, idFrom, idOf } from './claim-ids.ts';
 import { type ErasedPartition, planErasedChanges } from './close-erased.ts';
 import { isErasedRow } from './erased-row.ts';
 import { InFlightWrites } from './in-flight.ts';
 import { type OpenRows, orderedRow, type Touch } from './open-rows.ts';
 import { type InheritedPartition, PartitionCache } from './partition-cache.ts';
 import { inheritedSize, requireAnswerable, requireEntryFits } from './size-limits.ts';
+import { type StatedWrites, statedWrites, tokensOf } from './stated-writes.ts';
 import { type Judge, Votes } from './votes.ts';
 
 const KEY_BYTES = 32;
@@ -109,6 +112,8 @@ export class BeliefPlanner {
   #key: Uint8Array | undefined;
   /** Calls during which the cache was compared with the store, with the generation then. */
   readonly #compared: WeakMap<object, number> = new WeakMap();
+  /** The claims behind the facts that a call withdraws a source from. */
+  readonly #stated: WeakMap<object, StatedWrites> = new WeakMap();
   readonly visibility: VisibilityChains;
 
   constructor(store: LedgerStore & FactStore, random: Random, judge?: Judge) {
@@ -266,8 +271,12 @@ export class BeliefPlanner {
         at: sayer.at,
         seq: version,
         merge: mergeProvenance,
+        trust: trustProvenance,
       };
-      const plan = planOf(said, writing);
+      const stated = this.#stated.get(sayer.call);
+      if (said.some(({ saying }) => saying.verb === 'withdraw') && !isStated(touched, stated))
+        return needs(() => this.#readStated(sayer.call, touched));
+      const plan = planOf(said, writing, stated);
       if (!isChange(plan)) continue;
       if (state === undefined) inherited += inheritedSize(group.name.predicate, source);
       const from = { touched, open, names: state?.names, ...(state === undefined && { source }) };
@@ -403,10 +412,34 @@ export class BeliefPlanner {
     for (const { name, sourced } of groups) await this.#partitions.read(name, sourced, line);
   }
 
+  /** Facts of several partitions are read one after the other. */
+  async #readStated(call: object, facts: readonly FactVersion[]): Promise<void> {
+    const found = await statedWrites(this.#store, this.#key!, facts);
+    this.#stated.set(call, new Map([...(this.#stated.get(call) ?? []), ...found]));
+  }
+
+  /**
+   * The claims behind facts: their sources. Undefined values are of erased claims, or of actions of
+   * a domain.
+   * @throws LedgerFault
+   */
+  async stated(facts: readonly { readonly provenance_id: string }[]): Promise<StatedWrites> {
+    const key = this.#key ?? (await this.#store.claimKey());
+    return key === undefined ? new Map() : statedWrites(this.#store, key, facts);
+  }
+
   async #readKey(): Promise<void> {
     // Randomness is used only for the first statement in a store.
     this.#key = (await this.#store.claimKey()) ?? (await this.#store.claimKey(this.#random.bytes(KEY_BYTES)));
   }
+}
+
+/** Whether all writes of the facts are in the map. */
+function isStated(facts: readonly FactVersion[], stated: StatedWrites | undefined): boolean {
+  const tokens = facts
+    .flatMap(({ provenance_id }) => tokensOf(provenance_id))
+    .filter((token) => token.startsWith('w:'));
+  return tokens.every((token) => stated?.has(token) === true);
 }
 
 interface Group {
@@ -534,8 +567,9 @@ function grouped(
       sourced: [] as string[],
     };
     groups.set(at, group);
-    const id = saying.verb === 'retract' ? '' : idOf(key, saying, proposalId, n);
-    const claim = saying.verb !== 'retract' && saying.source !== undefined ? id : undefined;
+    const isClaim = saying.verb !== 'retract' && saying.verb !== 'withdraw';
+    const id = isClaim ? idOf(key, saying, proposalId, n) : '';
+    const claim = isClaim && saying.source !== undefined ? id : undefined;
     group.said.push({ saying, n, claim, id, saidAt: assertedAt });
     if (claim !== undefined) group.sourced.push(claim);
   }
@@ -552,25 +586,7 @@ function untimedIn(groups: readonly Group[]): string[] {
   return groups.flatMap(({ said }) => said.filter(isUntimed).map(({ id }) => id)).sort();
 }
 
-/** A statement that a fact holds. */
-type ClaimStatement = Exclude<MemoryStatement, { verb: 'retract' }>;
-
-function idOf(key: Uint8Array, saying: ClaimStatement, proposalId: Hash, n: number): string {
-  return idFrom(key, saying, saying.source ?? `${proposalId}#${n}`);
-}
-
-/**
- * A function of the statement and not of its time. The same statement from the same source is the
- * same claim, also without a time of its own.
- */
-function idFrom(key: Uint8Array, saying: ClaimStatement, source: string): string {
-  const { space, subject, predicate, object } = saying;
-  const given = saying.verb === 'change' ? { from: saying.from } : saying.valid;
-  const valid = { from: given?.from ?? OPEN_START, to: (given as { to?: string } | undefined)?.to ?? OPEN_END };
-  return claimId(key, { space, subject, predicate, object, valid, sourceEventId: source });
-}
-
-function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
+function planOf(said: Group['said'], writing: PlanInput, stated: StatedWrites = new Map()): Plan | QuestionPlan {
   const [{ saying, n, id, saidAt }] = said as [Group['said'][number]];
   if (said.every((each) => each.saying.verb === 'assert')) return planAssert(writing, said.flatMap(assertionsOf));
   if (said.length > 1)
@@ -599,6 +615,8 @@ function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
       const { object, valid } = saying;
       return planRetract(writing, { valid, ...(object !== undefined && { object }) });
     }
+    case 'withdraw':
+      return planWithdraw(writing, { source: saying.source, claims: stated });
     case 'assert':
       throw new Error('unreachable: all assertions were planned together');
   }
@@ -606,6 +624,7 @@ function planOf(said: Group['said'], writing: PlanInput): Plan | QuestionPlan {
 
 /** The periods and objects of a statement; for a correction, also the object that was wrong. */
 function touchesOf({ saying, saidAt }: Group['said'][number]): readonly Touch[] {
+  if (saying.verb === 'withdraw') return [{ valid: { from: OPEN_START, to: OPEN_END } }];
   const { object } = saying;
   switch (saying.verb) {
     case 'assert': {

@@ -77,6 +77,7 @@ const MEMBERS: Readonly<Record<MemoryStatement['verb'], ArgumentSchema>> = {
   assert: membersOf([...CLAIMED, 'valid', 'ends', 'strategy'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
   change: membersOf([...CLAIMED, 'from'], { ...SOURCE, valid: 'a change has a `from` and no end' }),
   correct: membersOf([...CLAIMED, 'valid', 'was'], { ...SOURCE, from: IN_VALID, to: IN_VALID }),
+  withdraw: membersOf(['subject', 'predicate', 'source']),
   retract: membersOf([...SAID, 'valid'], { from: IN_VALID, to: IN_VALID }),
 };
 
@@ -92,7 +93,8 @@ const TEXTS = [
 
 function requireTexts(said: UncheckedStatement, argument: string): void {
   for (const [name, schema, inRetraction, inClaim] of TEXTS) {
-    const isNeeded = said.verb === 'retract' ? inRetraction : inClaim;
+    const isNeeded =
+      said.verb === 'withdraw' ? inRetraction || name === 'source' : said.verb === 'retract' ? inRetraction : inClaim;
     if (said[name] === undefined && !isNeeded) continue;
     if (isPlain(said[name])) continue;
     const { error } = schema.safeParse(said[name]);
@@ -146,6 +148,7 @@ function requireStamp({ strategy }: UncheckedStatement, declared: PredicateSpec,
 
 /** A missing end is open, as far as this can be checked without a clock. */
 function requirePeriod(said: UncheckedStatement, argument: string): void {
+  if (said.verb === 'withdraw') return;
   if (said.verb === 'change') {
     const { from } = said;
     if (from !== undefined) requireWhole({ from, to: OPEN_END }, `${argument}.from`);

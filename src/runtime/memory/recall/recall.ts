@@ -21,18 +21,22 @@ import {
   MemoryError,
   type Period,
   type Point,
+  readTrust,
   readWitness,
   selectByRelation,
+  type Trust,
   type Witness,
   wordsOf,
 } from '#memory';
 import type { WriterContext } from '../../writer/ports.ts';
 import type { BeliefPlanner } from '../plan/plan-beliefs.ts';
 import { requireFactStore, rowOf } from '../plan/plan-beliefs.ts';
+import { type StatedWrites, tokensOf } from '../plan/stated-writes.ts';
 import { INSTANT_MADE } from '../plan/validate.ts';
 import { visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
+import { checkSupport, type Support, type SupportedFact, supportedBy } from './resting-on.ts';
 import { embedTexts, rankFacts, requireEmbedder, type Score, type SearchMode } from './search.ts';
 
 /**
@@ -100,6 +104,19 @@ export interface Explained {
    * first.
    */
   readonly entries: readonly ExplainingEntry[];
+  /** The statements that this version rests on, with their sources. */
+  readonly sources: readonly FactSource[];
+  /** The policies, judge votes and approvers that chose this version. */
+  readonly trust: readonly Trust[];
+}
+
+/** A statement behind a fact. */
+export interface FactSource {
+  readonly entry: Hash;
+  /** The number of the statement in its entry. */
+  readonly n: number;
+  /** Absent if the statement names none, was erased, or belongs to an action of the domain. */
+  readonly source?: string;
 }
 
 export interface Contradiction {
@@ -298,7 +315,34 @@ export class MemoryView {
       ...[...versions, found].flatMap(({ entry_id, provenance_id }) => [entry_id, ...writesIn(provenance_id)]),
       ...contradictions.flatMap(({ decided }) => (decided === undefined ? [] : [decided.entry])),
     ]);
-    return { fact: found, versions, contradictions, entries: await this.#entries(ids) };
+    const tokens = tokensOf(found.provenance_id);
+    const stated = await requireFactStore(this.#context.beliefs).stated([found]);
+    return {
+      fact: found,
+      versions,
+      contradictions,
+      entries: await this.#entries(ids),
+      sources: tokens.flatMap((token) => sourceOf(token, stated) ?? []),
+      trust: tokens.flatMap((token) => readTrust(token) ?? []),
+    };
+  }
+
+  /**
+   * The current facts that rest on a source, a policy version, an approver or a judge's vote, by
+   * their provenance. Reads all current facts of the space, or of the subject or predicate.
+   *
+   * @throws MemoryError `bad_recall`; LedgerFault; ArgumentError `bad_argument`
+   */
+  async restingOn(
+    support: Support,
+    of: Pick<RecallQuery, 'subject' | 'predicate'> = {},
+  ): Promise<readonly SupportedFact[]> {
+    checkSupport(support);
+    checkArgument(OF_MEMBERS, of, 'of');
+    checkArgument(arg.members(OF), of, 'of');
+    const facts = await this.#all({ ...of, space: this.space, kind: 'current', system: 'now' });
+    const stated = 'source' in support ? await requireFactStore(this.#context.beliefs).stated(facts) : new Map();
+    return supportedBy(facts, support, stated);
   }
 
   async #ranked(
@@ -493,6 +537,13 @@ function witnessOf(row: FactRow): Witness | 'erased' {
 function isClaim(claim: string) {
   return (member: { readonly claim: string; readonly rows: readonly FactRow[] }): boolean =>
     member.claim === claim || member.rows.some(({ lineage }) => lineage === claim);
+}
+
+function sourceOf(token: string, stated: StatedWrites): FactSource | undefined {
+  const [, entry, n] = /^w:([0-9a-f]{64})#([0-9]+)$/.exec(token) ?? [];
+  if (!isHash(entry)) return undefined;
+  const source = stated.get(token)?.source;
+  return { entry, n: Number(n), ...(source !== undefined && { source }) };
 }
 
 /** Entries with writes that a provenance names. */

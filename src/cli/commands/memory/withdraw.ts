@@ -1,0 +1,81 @@
+import { type Command, Option } from 'commander';
+import { segment } from '#authority';
+import { CliError, EXIT } from '../../errors.ts';
+import { withSharedOptions } from '../../files/options.ts';
+import { printFacts } from '../../render/fact-text.ts';
+import { openAssize } from '../../store/runtime.ts';
+import { inSession } from '../../store/session.ts';
+import { counted } from '../../terminal/counted.ts';
+import { line } from '../../terminal/printable.ts';
+import {
+  type AssertOptions,
+  authorityIn,
+  describedRuling,
+  rulingLine,
+  validName,
+  withAuthority,
+} from '../assert-memory.ts';
+import { given } from './recall.ts';
+
+interface Options extends AssertOptions {
+  readonly source: string;
+  readonly subject?: string;
+  readonly predicate?: string;
+}
+
+export function withdraw(command: Command): void {
+  withSharedOptions(
+    withAuthority(
+      command
+        .command('withdraw')
+        .description('withdraw a source: facts that rest on it alone are no longer believed')
+        .argument('<trajectory>', 'trajectory that records the withdrawal')
+        .addOption(new Option('--source <name>', 'source to withdraw').argParser(validName).makeOptionMandatory())
+        .addOption(new Option('--subject <name>', 'only facts of this subject').argParser(validName))
+        .addOption(new Option('--predicate <name>', 'only facts of this predicate').argParser(validName)),
+    ),
+  )
+    .addHelpText(
+      'after',
+      '\nExample:\n  assize memory withdraw notes --space ward-3 --source "mail 12" --domain ward.ts --key anchor.key\n\n' +
+        'Nothing is erased: recalls as of earlier system times still return the facts. assize memory erase erases.\n' +
+        'Facts that had lost against a withdrawn fact do not come back. With --key, the short-lived writ covers the\n' +
+        'whole space.\n' +
+        'Negative: the withdrawal was rejected, is pending, or is frozen.',
+    )
+    .action(
+      inSession((session, options: Options, trajectoryId: string) => {
+        const authority = authorityIn(session, options);
+        return session.withStore('existing', async (store) => {
+          const assize = await openAssize(store, session.storeUrl, options);
+          const trajectory = await assize.open(trajectoryId);
+          const { writ } = await authority(store, trajectoryId, `memory:${segment(options.space)}:**`);
+          const memory = trajectory.memory({ space: options.space, writ: writ() });
+          const { facts, ruling } = await memory.withdraw({
+            source: options.source,
+            ...given(options, 'subject', 'predicate'),
+          });
+          await assize.close();
+          if (ruling === undefined)
+            throw new CliError(
+              'not_found',
+              `No fact rests on the source ${JSON.stringify(options.source)}. Pass a source that explain lists.`,
+            );
+          const { json, out } = session;
+          if (json) out.document({ ...describedRuling(ruling), facts });
+          else {
+            printFacts(
+              out,
+              facts.map(({ fact }) => fact),
+            );
+            const stay = facts.filter(({ stays }) => stays).length;
+            out.line(rulingLine(ruling));
+            out.line(
+              line`${counted(facts.length, 'fact')} rested on the source; ${counted(stay, 'fact')} of them still believed`,
+            );
+          }
+          return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
+        });
+      }),
+    );
+}

@@ -1,0 +1,49 @@
+import type { FactRow } from './fact.ts';
+import { Polynomial } from './provenance/polynomial.ts';
+import { preferred, type Strategy } from './strategy.ts';
+
+/** The claim of a write token, as the ledger has it. */
+export interface StatedClaim {
+  readonly claim: string;
+  readonly object: string;
+  readonly confidence: number;
+  readonly source?: string | undefined;
+  readonly assertedSeq: number;
+  readonly assertedFrom: string;
+}
+
+/** The claims of write tokens; undefined if a claim was erased. */
+export type StatedClaims = ReadonlyMap<string, StatedClaim | undefined>;
+
+/**
+ * The fact without the writes of a source: its provenance with X := 0. The same row if it does not
+ * rest on the source, and undefined if it rests on nothing else. Otherwise it is the fact that the
+ * other claims state, with the confidence that the strategy prefers among them.
+ */
+export function withoutSource(
+  row: FactRow,
+  { source, claims, strategy }: { readonly source: string; readonly claims: StatedClaims; readonly strategy: Strategy },
+): FactRow | undefined {
+  const before = Polynomial.read(row.provenance_id);
+  const withdrawn = before.tokens.filter((token) => claims.get(token)?.source === source);
+  if (withdrawn.length === 0) return row;
+  const left = withdrawn.reduce((sum, token) => sum.substitute(token, Polynomial.zero), before);
+  if (left.terms.size === 0) return undefined;
+  const others = left.tokens.flatMap((token) => claims.get(token) ?? []);
+  const provenance_id = String(left);
+  // An erased claim still stands behind the fact, and gave it its columns.
+  if (others.length === 0) return { ...row, provenance_id };
+  const best = preferred(strategy, others, (claim) => claim);
+  const isHeadLeft = others.some(({ claim }) => claim === row.lineage);
+  const head =
+    strategy === 'lww-valid' || !isHeadLeft
+      ? {
+          fact_id: best.claim,
+          lineage: best.claim,
+          object: best.object,
+          asserted_seq: best.assertedSeq,
+          asserted_from: best.assertedFrom,
+        }
+      : {};
+  return { ...row, ...head, provenance_id, confidence: best.confidence };
+}

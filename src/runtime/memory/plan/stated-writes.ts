@@ -1,0 +1,102 @@
+import { BELIEVE_ACTION, type MemoryStatement } from '#kernel';
+import {
+  type CommitPayload,
+  type EntryRow,
+  type Hash,
+  isHash,
+  type LedgerStore,
+  type PartitionName,
+  readRow,
+  ValueReader,
+} from '#ledger';
+import { Polynomial, type StatedClaim } from '#memory';
+import { type ClaimStatement, idOf } from './claim-ids.ts';
+
+/** The claim of a write, and the entry that states it. */
+export interface StatedWrite extends StatedClaim {
+  readonly entry: Hash;
+}
+
+/** By write token; undefined for a claim that is erased, or stated by an action of the domain. */
+export type StatedWrites = ReadonlyMap<string, StatedWrite | undefined>;
+
+const WRITE = /^w:([0-9a-f]{64})#([0-9]+)$/;
+
+/**
+ * The claims behind the writes of these facts, as their entries state them.
+ * @throws LedgerFault
+ */
+export async function statedWrites(
+  store: LedgerStore,
+  key: Uint8Array,
+  facts: readonly { readonly provenance_id: string }[],
+): Promise<StatedWrites> {
+  const values = new ValueReader(store);
+  const tokens = new Set(facts.flatMap(({ provenance_id }) => tokensOf(provenance_id)));
+  const writes = [...tokens].flatMap((token) => {
+    const [, id, n] = WRITE.exec(token) ?? [];
+    return isHash(id) ? [{ token, id, n: Number(n) }] : [];
+  });
+  const found = new Map<string, StatedWrite | undefined>();
+  for (const [id, of] of Map.groupBy(writes, (write) => write.id)) {
+    const stated = await statedBy(store, values, key, id);
+    for (const { token, n } of of) found.set(token, stated(n));
+  }
+  return found;
+}
+
+/** The tokens of a provenance; a text in another form has none. */
+export function tokensOf(provenance: string): readonly string[] {
+  try {
+    return Polynomial.read(provenance).tokens;
+  } catch {
+    return [];
+  }
+}
+
+async function statedBy(
+  store: LedgerStore,
+  values: ValueReader,
+  key: Uint8Array,
+  id: Hash,
+): Promise<(n: number) => StatedWrite | undefined> {
+  const row = await store.resolve(id);
+  if (row?.kind !== 'commit') return () => undefined;
+  const payload = readRow(row).payload as CommitPayload;
+  if (payload.action.name !== BELIEVE_ACTION) return () => undefined;
+  const args = await values.read(row, payload.action.args);
+  if (!('value' in args)) return () => undefined;
+  const { sayings } = args.value as unknown as { readonly sayings: readonly MemoryStatement[] };
+  const versions = await versionsIn(row, payload, values);
+  return (n) => {
+    const saying = sayings[n];
+    if (saying === undefined || saying.verb === 'retract' || saying.verb === 'withdraw') return undefined;
+    return {
+      entry: row.id,
+      claim: idOf(key, saying, payload.proposal_id, n),
+      object: saying.object,
+      confidence: saying.confidence ?? 1,
+      source: saying.source,
+      assertedSeq: versions.get(nameKey(saying)) ?? 0,
+      assertedFrom: startOf(saying) ?? payload.at,
+    };
+  };
+}
+
+function startOf(saying: ClaimStatement): string | undefined {
+  return saying.verb === 'change' ? saying.from : saying.valid?.from;
+}
+
+/** The version of each changed partition, which its claims have as their position. */
+async function versionsIn(row: EntryRow, { delta }: CommitPayload, values: ValueReader): Promise<Map<string, number>> {
+  const versions = new Map<string, number>();
+  for (const { partition, version } of delta.beliefs) {
+    const names = await values.read<never>(row, partition as never);
+    if ('value' in names) versions.set(nameKey(names.value), version);
+  }
+  return versions;
+}
+
+function nameKey({ space, subject, predicate }: Pick<PartitionName, 'space' | 'subject' | 'predicate'>): string {
+  return JSON.stringify([space, subject, predicate]);
+}

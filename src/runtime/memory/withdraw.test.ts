@@ -1,0 +1,123 @@
+import { expect, test } from 'vitest';
+import type { Question } from '#memory';
+import { createOracle } from '#oracle';
+import { openStore } from '#stores';
+import { committed, day, objects, onClinics } from '../../../tests/support/clinic/clinic-memory.ts';
+import { HandClock } from '../../../tests/support/ledger/runtime.ts';
+import type { Ruling } from '../records/ruling.ts';
+import { checkMemory, rebuildMemory } from './index.ts';
+
+const city = (object: string, source: string, more: object = {}) => ({
+  ...{ subject: 'p7', predicate: 'drug', object, source, valid: { from: day('2026-03-01') } },
+  ...more,
+});
+
+onClinics((begun) => {
+  test('a withdrawn source takes only the facts that rest on it alone', async () => {
+    const { clock, memory, store, trajectory } = await begun();
+    const allergy = (object: string, source: string) => ({ ...city(object, source), predicate: 'allergy' });
+    await committed(memory.assertMany([allergy('nuts', 'm1'), allergy('milk', 'm1')]));
+    clock.forward(1_000);
+    await committed(memory.assert(allergy('nuts', 'm2')));
+    await committed(memory.assert(allergy('soap', 'm3')));
+    clock.forward(1_000);
+    const before = clock.at;
+    clock.forward(1_000);
+    const { facts, ruling } = await memory.withdraw({ source: 'm1' });
+    expect(facts.map(({ fact, stays }) => [fact.object, stays]).sort()).toEqual([
+      ['milk', false],
+      ['nuts', true],
+    ]);
+    expect(ruling).toMatchObject({ ruling: 'committed' });
+    const believed = async (system?: string) =>
+      objects((await memory.recall({ subject: 'p7', ...(system && { system }) })).facts).sort();
+    expect(await believed()).toEqual(['nuts', 'soap']);
+    expect(await believed(before)).toEqual(['milk', 'nuts', 'soap']);
+    // Nothing of it is left to withdraw, and nothing is proposed.
+    const { length } = trajectory;
+    expect(await memory.withdraw({ source: 'm1' })).toEqual({ facts: [] });
+    expect(trajectory.length).toBe(length);
+    expect((await memory.withdraw({ source: 'm2' })).facts).toMatchObject([{ fact: { object: 'nuts' }, stays: false }]);
+    expect(await believed()).toEqual(['soap']);
+    expect((await checkMemory(store)).differences).toEqual([]);
+    await rebuildMemory(store);
+    expect(await believed()).toEqual(['soap']);
+  });
+
+  test('the fact that is left has the confidence and border of its own claim', async () => {
+    const { clock, memory } = await begun();
+    const weight = (confidence: number, source: string) => ({
+      ...city('80 kg', source),
+      predicate: 'weight',
+      confidence,
+    });
+    await committed(memory.assert(weight(0.4, 'm1')));
+    clock.forward(1_000);
+    await committed(memory.assert(weight(0.9, 'm2')));
+    const of = { subject: 'p7', predicate: 'weight' };
+    expect((await memory.recall(of)).facts).toMatchObject([{ confidence: 0.9 }]);
+    await memory.withdraw({ source: 'm2', ...of });
+    expect((await memory.recall(of)).facts).toMatchObject([{ object: '80 kg', confidence: 0.4 }]);
+    // The claim that named the fact is withdrawn, and the fact stays under the other.
+    await committed(memory.assert(weight(0.6, 'm3')));
+    await memory.withdraw({ source: 'm1' });
+    const [left] = (await memory.recall(of)).facts;
+    expect(left).toMatchObject({ object: '80 kg', confidence: 0.6 });
+    expect((await memory.explain(left!)).sources).toMatchObject([{ source: 'm3' }]);
+  });
+
+  test('explain names the sources of a fact, and one subject alone can be meant', async () => {
+    const { memory } = await begun();
+    await committed(memory.assert(city('aspirin', 'm1')));
+    await committed(memory.assert(city('aspirin', 'm1', { subject: 'p8' })));
+    await committed(memory.assert({ subject: 'p7', predicate: 'allergy', object: 'nuts' }));
+    const [nuts] = (await memory.recall({ subject: 'p7', predicate: 'allergy' })).facts;
+    const { sources } = await memory.explain(nuts!);
+    expect(sources).toHaveLength(1);
+    expect(sources[0]).not.toHaveProperty('source');
+    await memory.withdraw({ source: 'm1', subject: 'p8' });
+    expect(objects((await memory.recall({ predicate: 'drug' })).facts)).toEqual(['aspirin']);
+    for (const wrong of [{}, { source: '' }, { source: 'm1', object: 'x' }])
+      await expect(memory.withdraw(wrong as never)).rejects.toMatchObject({ code: /bad_argument|bad_text/ });
+  });
+
+  test('a fact that a human chose rests on the approver', async () => {
+    const { clock, memory, trajectory, store } = await begun();
+    const measles = { subject: 'p7', predicate: 'diagnosis', object: 'measles', source: 'm2' };
+    await committed(memory.assert({ ...measles, object: 'flu', source: 'm1' }));
+    clock.forward(1_000);
+    const { pending } = (await memory.assert(measles)) as Extract<Ruling, { ruling: 'escalated' }>;
+    const [question] = await trajectory.approvals.questionsOf(pending);
+    const winner = question!.members.find(({ object }) => object === 'measles')!.claim;
+    const answers = [{ request: question!.request, winner }];
+    await committed(trajectory.approvals.approve(pending, { principal: 'dr house', method: 'test', answers }));
+    const rests = await memory.restingOn({ approver: 'dr house' });
+    expect(rests).toMatchObject([{ fact: { object: 'measles' }, stays: false }]);
+    expect(await memory.restingOn({ approver: 'dr who' })).toEqual([]);
+    expect((await memory.restingOn({ source: 'm2' })).map(({ fact }) => fact.object)).toEqual(['measles']);
+    expect((await memory.explain(rests[0]!.fact)).trust).toEqual([{ kind: 'approver', name: 'dr house' }]);
+    // A withdrawn message takes the product with it.
+    await memory.withdraw({ source: 'm2' });
+    expect(objects((await memory.recall({ predicate: 'diagnosis', valid: 'any' })).facts)).toEqual(['flu']);
+    expect((await checkMemory(store)).differences).toEqual([]);
+  });
+
+  test('a fact that a policy chose rests on its version and on the vote', async () => {
+    const clock = new HandClock();
+    const oracle = createOracle({ store: await openStore('memory:'), clock, mode: 'record' });
+    const choose = ({ members }: Question) => members.find(({ object }) => object === 'urgent')!.claim;
+    const { memory } = await begun({ memory: { judge: { oracle, choose, policy: 'v 1' } }, ports: { clock } });
+    const triage = (object: string) => ({ subject: 'p7', predicate: 'triage', object });
+    await committed(memory.assert(triage('can wait')));
+    expect(await memory.restingOn({ policy: 'v 1' })).toEqual([]);
+    clock.forward(1_000);
+    await committed(memory.assert(triage('urgent')));
+    const rests = await memory.restingOn({ policy: 'v 1' }, { predicate: 'triage' });
+    expect(rests).toMatchObject([{ fact: { object: 'urgent' }, stays: false }]);
+    const [policy, judge, ...others] = [...(await memory.explain(rests[0]!.fact)).trust].reverse();
+    expect([policy, judge?.kind, others]).toEqual([{ kind: 'policy', name: 'v 1' }, 'judge', []]);
+    expect(await memory.restingOn({ judge: judge!.name })).toHaveLength(1);
+    for (const wrong of [{}, { policy: '' }, { policy: 'a', judge: 'b' }, { model: 'x' }])
+      await expect(memory.restingOn(wrong as never)).rejects.toMatchObject({ code: 'bad_recall' });
+  });
+});
