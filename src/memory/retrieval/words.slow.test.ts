@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { OPEN_START } from '../period.ts';
 import { documentOf, wordsOfDocument } from './document.ts';
 import { stem } from './stem.ts';
 import { everyWordOf, lettersOf, wordsOf } from './words.ts';
@@ -44,14 +45,17 @@ test.each([
   ['Café Zürich ﬁne', 'cafe zurich fine'],
   ['on 2026-04-16 it was 3.5 kg_dry', '2026-04-16 3.5 kg dry'],
   ['東京タワー a', '東京 京タ タワ ワー'],
-  ['हिन्दी 한국어', 'हिन्दी 한국어'],
+  ['हिन्दी 한국어', 'हिन्दी 한국어 한국 국어'],
   ['" OR NEAR(x) * ^ {a} col:y -- \\', 'near x col y'],
   [
     'Straße, STRASSE, STRAẞE; ΟΔΟΣ ὁδός; ISPARTA ısparta İsparta',
     'strass strass strass οδοσ οδοσ isparta isparta isparta',
   ],
   ['so\u00adft zero\u200bwidth \ufeffwords\u200f', 'soft zerowidth word'],
-  ['שָׁלוֹם שלום', 'שלום שלום'],
+  ['שָׁלוֹם שלום', 'שלום לום שלום לום'],
+  ['v1.2.3 2.0 v3', 'v1.2.3 1.2.3 1.2 2.0 v3 3'],
+  ['userName HTTPServer', 'usernam httpserver user name http server'],
+  ['Łódź Søren Ærø', 'lodz soren aero'],
   ['مُحَمَّدٌ محمد مـحـمـد أحمد', 'محمد محمد محمد احمد'],
   ["l'été d’une qu'elle dell’acqua", 'lete et dune un quell ell dellacqua acqua'],
   ["y'all they'd’ve Int'l Hallowe'en the boss’s o'er", 'yall theydv intl halloween boss oer'],
@@ -160,8 +164,53 @@ test('a letter of Unicode is one word in each case, composed and decomposed', ()
   expect(other).toEqual([]);
 });
 
-test('single letters are Han letters in text without spaces', () => {
-  expect(lettersOf('東京タワー 茶 お茶 ひらがな ﹙株﹚ ㍿ abc 한국').join(' ')).toBe('東 京 茶 株 式 会 社');
+test.each([
+  ['민수는 서울에 산다', '서울'],
+  ['페니실린은 안 된다', '페니실린'],
+  ['김철수가 승인했다', '김철수'],
+  ['커피', '커피를 마신다'],
+  ['차를 샀다', '차'],
+  ['차', '차를 샀다'],
+  ['GPT가', 'gpt'],
+  ['東京に住む', '東京'],
+  ['ꦧꦱꦗꦮ', 'ꦱꦗ'],
+  ['ㄅㄆㄇ', 'ㄆㄇ'],
+  ['كتاب', 'الكتاب'],
+  ['بيت', 'والبيت'],
+  ['علی', 'علي'],
+  ['ספר', 'הספר'],
+  ['٢٠٢٦ २०२७', '2026'],
+  ['Lodz', 'Łódź'],
+  ['Soren', 'Søren'],
+  ['Dordevic', 'Đorđević'],
+  ['aegir', 'Ægir'],
+  ['thor', 'Þór'],
+  ['user name', 'userName'],
+  ['username', 'userName'],
+  ['HTTP server', 'HTTPServer'],
+  ['v1.2.3', '1.2.3'],
+  ['1.2', 'v1.2.3'],
+  ['version 2', 'v2'],
+])('a search for %j finds %j', (asked, said) => {
+  const query = new Set(wordsOf(asked));
+  const row = { subject: 's', predicate: 'p', object: said, asserted_from: OPEN_START, row_kind: 'current' } as const;
+  expect(wordsOfDocument(row).filter((word) => query.has(word))).not.toEqual([]);
+  // An erasure finds every word that a search finds.
+  const every = everyWordOf(said);
+  expect(wordsOf(said).filter((word) => !every.has(word))).toEqual([]);
+});
+
+test('words of long names, versions and runs take time in proportion', () => {
+  const long = 100_000;
+  for (const text of ['aB'.repeat(long), 'a'.repeat(long), 'A'.repeat(long), '1.'.repeat(long), '서'.repeat(long)]) {
+    const start = performance.now();
+    expect(wordsOf(text).length).toBeLessThanOrEqual(2 * 10_000);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  }
+});
+
+test('single letters are Han letters without spaces, and Hangul syllables', () => {
+  expect(lettersOf('東京タワー 茶 お茶 ひらがな ﹙株﹚ ㍿ abc 한국').join(' ')).toBe('東 京 茶 株 式 会 社 한 국');
   expect(wordsOf('茶')).toEqual(['茶']);
 });
 

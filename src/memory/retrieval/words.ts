@@ -24,16 +24,50 @@ export function forgetWords(): void {
 const UNREAD =
   /[\u0300-\u036f\u0640\p{Default_Ignorable_Code_Point}[\p{Mn}&&[\p{scx=Hebrew}\p{scx=Arabic}\p{scx=Syriac}]]]/gv;
 
-/** Lower-case letters that share their capitals with others. */
-const ALIKE: Readonly<Record<string, string>> = { ß: 'ss', ς: 'σ', ı: 'i' };
+/**
+ * Lower-case letters without a decomposition, in the letters that a searcher without that keyboard
+ * types, and letters that have several forms.
+ */
+const ALIKE: Readonly<Record<string, string>> = {
+  ...{ ß: 'ss', ς: 'σ', ı: 'i', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'n' },
+  ...{ ĸ: 'k', ƀ: 'b', ɓ: 'b', ɖ: 'd', ɗ: 'd', ǥ: 'g', ɨ: 'i', ƙ: 'k', ŀ: 'l', ƴ: 'y', ƶ: 'z', ȷ: 'j', ɛ: 'e', ɔ: 'o' },
+  // Persian and Urdu forms of Arabic letters, and forms that Arabic itself mixes.
+  ...{ ی: 'ي', ى: 'ي', ک: 'ك', ۀ: 'ه', ە: 'ه', ة: 'ه' },
+};
+const ALIKE_LETTERS = new RegExp(`[${Object.keys(ALIKE).join('')}]`, 'g');
+const OTHER_DIGITS = /[\p{Nd}--[0-9]]/gv;
+const DIGIT = /\p{Nd}/u;
 
-/** A day; a number with a point; or letters, marks and digits, joined by apostrophes. */
-const WORD = /\d{4}-\d{2}-\d{2}|\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
+/** A day; a version or number with a point; or letters, marks and digits, joined by apostrophes. */
+const WORD =
+  /\d{4}-\d{2}-\d{2}|(?<![\p{L}\p{M}\p{N}])v?\d+(?:\.\d+)+|\d+(?:\.\d+)+|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*/gu;
+
+/** A version: three numbers or more, or any after a `v`. */
+const VERSION = /^v?\d+(?:\.\d+){2,}$|^v\d+(?:\.\d+)*$/;
+
+/** Names in code, such as `userName` and `HTTPServer`, and the borders of their words. */
+const NAME = /[\p{L}\p{N}]+/gu;
+const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
+/** Longer versions are found by this many of their numbers. */
+const VERSION_NUMBERS_MAX = 8;
 
 /** Scripts without spaces between words. */
-const SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+const SCRIPTS = [
+  ...['Han', 'Bopomofo', 'Hiragana', 'Katakana', 'Yi', 'Tangut', 'Nushu'],
+  ...['Thai', 'Lao', 'Khmer', 'Myanmar', 'Tai_Le', 'New_Tai_Lue', 'Tai_Tham', 'Tai_Viet', 'Javanese', 'Balinese'],
+]
   .map((name) => `\\p{scx=${name}}`)
   .join('');
+
+/** Scripts whose spaced words carry particles or articles: those are words beside their parts. */
+const HANGUL = /\p{sc=Hangul}/u;
+const HANGUL_RUNS = /\p{sc=Hangul}+|\P{sc=Hangul}+/gu;
+/** Particles of one syllable, which leave a noun of one syllable. */
+const PARTICLE = /^(.)[은는이가을를에의도로와과만]$/u;
+/**
+ * The Arabic article, also behind `and`, `with`, `like` and `for`; Hebrew prefixes of one letter.
+ */
+const ARTICLE = /^(?:[وبكف]?ال|لل)(?=\p{sc=Arabic}{3})|^[והבלמשכ](?=\p{sc=Hebrew}{3})/u;
 const UNSPACED = new RegExp(`[${SCRIPTS}]`, 'u');
 const RUNS = new RegExp(`[${SCRIPTS}]+|[^${SCRIPTS}]+`, 'gu');
 const UNSPACED_RUNS = new RegExp(`[${SCRIPTS}]+`, 'gu');
@@ -53,8 +87,9 @@ const ELISION = /(?<=[b-df-hj-np-tv-xz]|qu)['’](?=[aeiouyhœæ])/g;
  * words are stemmed (Porter 1980), without stop words unless the text has no others.
  *
  * Words joined by an apostrophe are one word; after an elision the second part is also a separate
- * word. Scripts without spaces yield pairs of letters. Words contain only letters, marks, digits,
- * points and hyphens, so they have no meaning in a query language.
+ * word. Scripts without spaces yield pairs of letters, and a word in Hangul also its pairs of
+ * syllables. Versions also yield their prefixes, and names in camel case their parts. Words contain
+ * only letters, marks, digits, points and hyphens, so they have no meaning in a query language.
  * @throws ArgumentError `bad_argument`
  */
 export function wordsOf(text: string): string[] {
@@ -65,14 +100,15 @@ export function wordsOf(text: string): string[] {
 
 /**
  * The letters of a text that are words on their own but have neighbours, so `wordsOf` has them only
- * in pairs. With them a search for one letter finds the text. Only Han.
+ * in pairs. With them a search for one letter finds the text. Only Han and Hangul.
  */
 export function lettersOf(text: string): string[] {
   if (!MAYBE_HAN.test(text)) return [];
   const runs = (plain(text).match(WORD) ?? []).flatMap((word) => word.match(UNSPACED_RUNS) ?? []);
-  return runs.flatMap((run) => {
+  const syllables = plain(text).match(/\p{sc=Hangul}+/gu) ?? [];
+  return [...runs, ...syllables].flatMap((run) => {
     const letters = [...run];
-    return letters.length === 1 ? [] : letters.filter((letter) => HAN.test(letter));
+    return letters.length === 1 ? [] : letters.filter((letter) => HAN.test(letter) || HANGUL.test(letter));
   });
 }
 
@@ -105,8 +141,48 @@ function bareWords(text: string): readonly string[] {
   const found = bare.match(WORD) ?? [];
   // Most texts have neither kind.
   const words = UNSPACED.test(bare) ? found.flatMap((word) => (UNSPACED.test(word) ? unspaced(word) : [word])) : found;
-  if (!APOSTROPHE.test(bare)) return words;
-  return words.flatMap((word) => (APOSTROPHE.test(word) ? withoutApostrophe(word) : word));
+  const apart = APOSTROPHE.test(bare)
+    ? words.flatMap((word) => (APOSTROPHE.test(word) ? withoutApostrophe(word) : word))
+    : words;
+  const parted = MAYBE_PARTED.test(bare) ? apart.flatMap((word) => [word, ...partsOfWord(word)]) : apart;
+  return [...parted, ...humpsOf(text)];
+}
+
+/** A version, or a script of `partsOfWord`. */
+const MAYBE_PARTED = /v\d|\.\d+\.\d|[\p{sc=Hangul}\p{sc=Arabic}\p{sc=Hebrew}]/u;
+
+/** The words inside of a word, by which it is also found. */
+function partsOfWord(word: string): string[] {
+  if (VERSION.test(word)) return versionsOf(word);
+  if (HANGUL.test(word)) return (word.match(HANGUL_RUNS) ?? []).flatMap((run) => syllablesOf(run, word));
+  const bare = word.replace(ARTICLE, '');
+  return bare === word ? [] : [bare];
+}
+
+/** `v1.2.3` is also found as 1.2.3 and 1.2, and `v2` as 2. */
+function versionsOf(version: string): string[] {
+  const numbers = version.replace(/^v/, '').split('.', VERSION_NUMBERS_MAX);
+  const found = numbers.slice(1).map((_, n) => numbers.slice(0, numbers.length - n).join('.'));
+  return (numbers.length === 1 ? [numbers[0]!] : found).filter((each) => each !== version);
+}
+
+/** Pairs of syllables, so a noun is found with any particle behind it. */
+function syllablesOf(run: string, word: string): string[] {
+  const letters = [...run];
+  const own = run === word ? [] : [run];
+  if (!HANGUL.test(run)) return own;
+  const noun = PARTICLE.exec(run)?.[1];
+  const pairs = letters.length < 3 ? [] : letters.slice(1).map((letter, at) => letters[at]! + letter);
+  return [...own, ...pairs, ...(noun === undefined ? [] : [noun])];
+}
+
+/** The words of names in code, beside the whole name. */
+function humpsOf(text: string): string[] {
+  if (!HUMP.test(text)) return [];
+  return (text.match(NAME) ?? []).flatMap((name) => {
+    const parts = name.split(HUMP);
+    return parts.length < 2 ? [] : parts.flatMap((part) => plain(part).match(WORD) ?? []);
+  });
 }
 
 /**
@@ -133,7 +209,16 @@ function plain(text: string): string {
   if (/^[\u0000-\u007f]*$/.test(text)) return text.toLowerCase();
   return normalForm(normalForm(text, 'NFKD').replace(UNREAD, ''), 'NFC')
     .toLowerCase()
-    .replace(/[ßςı]/g, (letter) => ALIKE[letter]!);
+    .replace(OTHER_DIGITS, asciiDigit)
+    .replace(ALIKE_LETTERS, (letter) => ALIKE[letter]!);
+}
+
+/** Digits of a script are ten neighbours, from 0. */
+function asciiDigit(digit: string): string {
+  const at = digit.codePointAt(0)!;
+  let value = 0;
+  while (value < 9 && DIGIT.test(String.fromCodePoint(at - value - 1))) value++;
+  return String(value);
 }
 
 function termOf(bare: string): string {
