@@ -215,7 +215,14 @@ test('an embedder that fails or never answers is reported as such', async () => 
   const embedder = (name: string, embed: string) =>
     file(name, `export const embedder = { id: 'odd', dimensions: 2, embed: async () => { ${embed} } };`);
   const asked = (name: string) => [...read('recall', '--text', 'x', '--json', '--embedder'), name];
-  const failed = await assize(...asked(embedder('down.mjs', "throw new Error('It is down.')")));
+  const down = asked(embedder('down.mjs', "throw new Error('It is down.')"));
+  // By words and meaning, the words are left.
+  const byWords = await assize(...down);
+  expect([byWords.code, JSON.parse(byWords.out)]).toMatchObject([
+    0,
+    { facts: [{ object: 'x' }], fallback: { by: 'text', cause: expect.stringContaining('It is down') } },
+  ]);
+  const failed = await assize(...down, '--by', 'embedding');
   expect([failed.code, JSON.parse(failed.out)]).toEqual([
     2,
     { error: { code: 'bad_input', message: 'The embedder of down.mjs failed: It is down.' } },

@@ -45,5 +45,5 @@ export {
   type RecallQuery,
 } from './recall/recall.ts';
 export type { Support, SupportedFact } from './recall/resting-on.ts';
-export type { Score, SearchMode } from './recall/search.ts';
+export type { Score, SearchFallback, SearchMode, SearchWeights } from './recall/search.ts';
 export { VisibilityChains } from './visible/visibility.ts';

@@ -118,6 +118,30 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     await store.close();
   });
 
+  test('hybrid search weighs its two lists', async () => {
+    const { memory, store } = await begun({ memory: { embedder: embedder([]) } });
+    const query = { text: 'antibiotic surgery', by: 'hybrid' } as const;
+    const alone = async (by: 'text' | 'embedding') => (await memory.recall({ ...query, by })).facts;
+    const ofWeights = async (text: number, embedding: number) =>
+      (await memory.recall({ ...query, weights: { text, embedding } })).facts;
+    expect(await ofWeights(1, 0)).toEqual(await alone('text'));
+    expect(await ofWeights(0, 1)).toEqual(await alone('embedding'));
+    const { scores, observation } = await memory.recall({ ...query, weights: { embedding: 0.5 } });
+    expect(scores![0]!.score).toBe(0.02459);
+    expect(observation.value).toMatchObject({ query: { weights: { embedding: 0.5 } } });
+    for (const weights of [
+      { text: -1 },
+      { text: Number.NaN },
+      { text: 0, embedding: 0 },
+      { words: 1 },
+      { text: 1_001 },
+    ])
+      await expect(memory.recall({ ...query, weights } as never)).rejects.toMatchObject({ code: 'bad_recall' });
+    const plain = memory.recall({ text: 'x', weights: { text: 1 } });
+    await expect(plain).rejects.toMatchObject({ code: 'bad_recall' });
+    await store.close();
+  });
+
   test('hybrid search ranks only rows in the relation, as it does for a name', async () => {
     const { memory, store } = await begun({ memory: { embedder: embedder([]) } });
     const now = { from: '2026-01-10T00:00:00.000000Z', to: '2026-01-20T00:00:00.000000Z' } as const;
@@ -239,11 +263,23 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
     });
     await wrong(other.memory('ward'), { text: 'x', by: 'embedding' }, 'store_invalid_input');
     const failing = { ...given(all(0)), embed: () => Promise.reject(new Error('no network')) };
-    await expect(
-      runtimeOver(store, [clinic], { memory: { embedder: failing } })
-        .memory('ward')
-        .recall({ text: 'x', by: 'hybrid' }),
-    ).rejects.toThrow('no network');
+    // A hybrid search falls back to words, and says so.
+    const offline = runtimeOver(store, [clinic], { memory: { embedder: failing } }).memory('ward');
+    await expect(offline.recall({ text: 'cough', by: 'embedding' })).rejects.toThrow('no network');
+    await expect(offline.recall({ text: '💊', by: 'hybrid' })).rejects.toThrow('no network');
+    const broken = runtimeOver(store, [clinic], { memory: { embedder: given(all([1, 2])) } }).memory('ward');
+    const byText = await offline.recall({ text: 'cough' });
+    expect(byText.fallback).toBeUndefined();
+    for (const [memory, cause] of [
+      [offline, { message: 'no network' }],
+      [broken, { code: 'bad_vector' }],
+    ] as const) {
+      const { fallback, ...found } = await memory.recall({ text: 'cough', by: 'hybrid' });
+      expect(found).toEqual(byText);
+      expect(fallback).toMatchObject({ by: 'text', cause });
+    }
+    // An error of the store is not the embedder's.
+    await wrong(other.memory('ward'), { text: 'x', by: 'hybrid' }, 'store_invalid_input');
     const silent = { ...given(all(0)), embed: () => new Promise<never>(() => {}) };
     const ended = new AbortController();
     const waiting = runtimeOver(store, [clinic], { memory: { embedder: { ...silent, id: 'silent' } } }).memory('ward');

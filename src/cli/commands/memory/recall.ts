@@ -10,7 +10,7 @@ import { INSTANT_HELP, instantOrAny, periodOf } from '../../input/periods.ts';
 import { printFacts } from '../../render/fact-text.ts';
 import { readingAssize } from '../../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../../store/session.ts';
-import { dim, line } from '../../terminal/printable.ts';
+import { dim, line, yellow } from '../../terminal/printable.ts';
 import { spaceOption } from '../assert-memory.ts';
 
 /** The selected facts. */
@@ -222,11 +222,14 @@ function failing(embedder: Embedder, file: string): Embedder {
   };
 }
 
-function print({ json, out }: Session, { facts, scores, isTruncated, observation }: Recalled): void {
+function print({ json, out }: Session, { facts, scores, isTruncated, observation, fallback }: Recalled): void {
+  const failed = fallback && { by: fallback.by, cause: whyOf(fallback.cause) };
   if (json) {
-    out.document({ facts, ...(scores && { scores }), is_truncated: isTruncated, observation });
+    const told = { ...(scores && { scores }), ...(failed && { fallback: failed }) };
+    out.document({ facts, ...told, is_truncated: isTruncated, observation });
     return;
   }
+  if (failed) out.line(line`${yellow('The embedder failed')}, so the facts are ranked by words: ${failed.cause}`);
   if (facts.length === 0) out.line(line`No facts found.`);
   else
     printFacts(

@@ -37,7 +37,15 @@ import { visibleFacts } from '../visible/facts.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
 import { SHARED, type VisibilityChain } from '../visible/visibility.ts';
 import { checkSupport, type Support, type SupportedFact, supportedBy } from './resting-on.ts';
-import { embedTexts, rankFacts, requireEmbedder, type Score, type SearchMode } from './search.ts';
+import {
+  embedTexts,
+  rankFacts,
+  requireEmbedder,
+  type Score,
+  type SearchFallback,
+  type SearchMode,
+  type SearchWeights,
+} from './search.ts';
 
 /**
  * The facts to recall. An omitted member restricts nothing, except `valid`, `system` and `kind`.
@@ -71,6 +79,11 @@ export interface RecallQuery {
    */
   readonly by?: SearchMode;
   /**
+   * The weights of the two lists of a `hybrid` search, from 0 to 1,000, and not both 0. Default: 1
+   * each. Give a weak embedder a smaller weight.
+   */
+  readonly weights?: SearchWeights;
+  /**
    * Aborts the calls of the embedder. The recall then ends even if the embedder ignores the signal.
    */
   readonly signal?: AbortSignal;
@@ -85,6 +98,8 @@ export interface Recalled {
   readonly scores?: readonly Score[];
   /** Whether more facts match than `limit`. */
   readonly isTruncated: boolean;
+  /** Set if the embedder failed, and the `hybrid` search ranked the facts by words alone. */
+  readonly fallback?: SearchFallback;
   /**
    * An observation for the proposal that uses the facts: the query, and the versions of facts that
    * it returned.
@@ -188,7 +203,7 @@ export class MemoryView {
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     checkArgument(QUERY_MEMBERS, query, 'query');
     checkArgument(QUERY, query, 'query');
-    const { subject, predicate, kind = 'current', relation, text, by, signal } = query;
+    const { subject, predicate, kind = 'current', relation, text, by, weights, signal } = query;
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
@@ -205,7 +220,8 @@ export class MemoryView {
     };
     if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
     if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
-    if (by !== undefined || signal !== undefined) throw badRecall('`by` and `signal` need a search text');
+    if (by !== undefined || weights !== undefined || signal !== undefined)
+      throw badRecall('`by`, `weights` and `signal` need a search text');
     // With a relation, the number of matching rows is unknown before they are read.
     const most = relation === undefined ? limit + 1 : undefined;
     const found = await this.#read(async (pages) => {
@@ -349,16 +365,17 @@ export class MemoryView {
     asked: FactQuery,
     query: RecallQuery & { readonly text: string; readonly limit: number },
   ): Promise<Recalled> {
-    const { text, by = 'text', relation, limit, signal = new AbortController().signal } = query;
+    const { text, by = 'text', weights, relation, limit, signal = new AbortController().signal } = query;
     if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
+    requireWeights(weights, by);
     requireAskable(text, by);
     const { beliefs, embedder } = this.#context;
     const line = await this.#line();
     const [{ branch }] = line;
     const isWanted =
       relation === undefined ? undefined : (fact: FactVersion) => isInRelation(fact, relation.is, relation.to);
-    const asking = { line, filter: asked, isWanted, text, by, signal, limit: limit + 1 };
-    const hits = await rankFacts(requireFactStore(beliefs).store, embedder, asking);
+    const asking = { line, filter: asked, isWanted, text, by, weights, signal, limit: limit + 1 };
+    const { hits, fallback } = await rankFacts(requireFactStore(beliefs).store, embedder, asking);
     const found = hits.slice(0, limit);
     const facts = found.map(({ fact }) => rowOf(fact));
     const observation = observed(
@@ -366,13 +383,20 @@ export class MemoryView {
         ...asked,
         ...(branch !== undefined && { branch }),
         text,
-        by,
-        ...(by !== 'text' && { embedder: embedder!.id }),
+        by: fallback?.by ?? by,
+        ...(by === 'hybrid' && fallback === undefined && weights && { weights }),
+        ...(by !== 'text' && fallback === undefined && { embedder: embedder!.id }),
         ...(relation && { relation }),
       },
       facts,
     );
-    return { facts, scores: found.map(({ score }) => score), isTruncated: hits.length > limit, observation };
+    return {
+      facts,
+      scores: found.map(({ score }) => score),
+      isTruncated: hits.length > limit,
+      observation,
+      ...(fallback && { fallback }),
+    };
   }
 
   /** The commit that recorded the losing assertion is the approval of the deciding counselor. */
@@ -451,7 +475,7 @@ const POINT_MEMBERS = arg.only(['valid', 'system']);
 const HISTORY_MEMBERS = arg.only(['subject', 'predicate', 'kind', 'limit']);
 const QUERY_MEMBERS = arg.only([
   ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
-  ...['text', 'by', 'signal', 'limit'],
+  ...['text', 'by', 'weights', 'signal', 'limit'],
 ]);
 const QUERY = arg.members({
   ...OF,
@@ -461,6 +485,7 @@ const QUERY = arg.members({
   relation: arg.optional(arg.members({ to: arg.object, is: arg.list(arg.text) })),
   text: arg.optional(arg.text),
   by: arg.optional(arg.text),
+  weights: arg.optional(arg.object),
   signal: SIGNAL,
   limit: arg.optional(arg.whole),
 });
@@ -471,6 +496,18 @@ const FACT = arg.members({
   fact_id: arg.text,
   system_time_start: arg.text,
 });
+
+const WEIGHT_MAX = 1_000;
+
+/** @throws MemoryError `bad_recall` */
+function requireWeights(weights: SearchWeights | undefined, by: SearchMode): void {
+  if (weights === undefined) return;
+  if (by !== 'hybrid') throw badRecall('`weights` need `by: hybrid`');
+  const { text = 1, embedding = 1, ...others } = weights;
+  const isWeight = (weight: unknown): boolean => typeof weight === 'number' && weight >= 0 && weight <= WEIGHT_MAX;
+  if (Object.keys(others).length > 0 || !isWeight(text) || !isWeight(embedding) || text + embedding === 0)
+    throw badRecall(`\`weights\` are { text, embedding }, numbers from 0 to ${WEIGHT_MAX}, and not both 0`);
+}
 
 function requireKind(kind: string): 'current' | 'audit' | 'all' {
   if (kind === 'current' || kind === 'audit' || kind === 'all') return kind;

@@ -1,5 +1,6 @@
+import { isAssizeError } from '#base';
 import type { FactHit, FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
-import { type Embedder, fuse, MemoryError } from '#memory';
+import { type Embedder, fuse, MemoryError, wordsOf } from '#memory';
 import { withSignal } from '../../transactions/limits/time-limit.ts';
 import { visibleHits } from '../visible/hits.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
@@ -17,14 +18,32 @@ export interface RankedFact {
 /** Greater is better. Scores of different queries cannot be compared. */
 export interface Score {
   /**
-   * The score that sorts the facts: that of the only list, or the sum of 1 / (60 + rank) over both
-   * lists.
+   * The score that sorts the facts: that of the only list, or the sum of weight / (60 + rank) over
+   * both lists.
    */
   readonly score: number;
   /** BM25, if full-text search found the fact. */
   readonly text?: number;
   /** The cosine to the query text, if vector search found the fact. */
   readonly embedding?: number;
+}
+
+/** The weights of the two lists of a hybrid search, from 0. Default: 1 each. */
+export interface SearchWeights {
+  readonly text?: number;
+  readonly embedding?: number;
+}
+
+/** A hybrid search that used only words, because the embedder failed. */
+export interface SearchFallback {
+  readonly by: 'text';
+  /** The error of the embedder, or `bad_vector`. */
+  readonly cause: unknown;
+}
+
+export interface RankedFacts {
+  readonly hits: readonly RankedFact[];
+  readonly fallback?: SearchFallback;
 }
 
 type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
@@ -37,7 +56,8 @@ const EMBEDDED_AT_ONCE = 64;
 
 /**
  * The best matching facts, at most `limit`. With a predicate function, only the facts that it
- * accepts are ranked. Facts without a vector of the embedder get one first.
+ * accepts are ranked. Facts without a vector of the embedder get one first. If the embedder fails,
+ * a hybrid search ranks by words and says so.
  *
  * @throws MemoryError `no_embedder`, `bad_vector`; the errors of the embedder; the signal's reason
  */
@@ -50,6 +70,7 @@ export async function rankFacts(
     isWanted,
     text,
     by,
+    weights = {},
     signal,
     limit,
   }: {
@@ -60,10 +81,11 @@ export async function rankFacts(
     readonly isWanted: ((fact: FactVersion) => boolean) | undefined;
     readonly text: string;
     readonly by: SearchMode;
+    readonly weights?: SearchWeights | undefined;
     readonly signal: AbortSignal;
     readonly limit: number;
   },
-): Promise<RankedFact[]> {
+): Promise<RankedFacts> {
   const best = (facts: FactReads, search: Parameters<typeof visibleHits>[3], limit: number): Promise<FactHit[]> =>
     rankUntilEnough((depth) => visibleHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
   const byText = (facts: FactReads, limit: number): Promise<FactHit[]> =>
@@ -72,21 +94,50 @@ export async function rankFacts(
   const isOne = line.length === 1 && isWanted === undefined;
   const ask = <T>(read: (facts: FactReads) => Promise<T>): Promise<T> =>
     isOne && by !== 'hybrid' ? read(store) : withReadSnapshot(store, read, { byText: by !== 'embedding' });
-  if (by === 'text') {
+  const rankedByText = async (): Promise<RankedFact[]> => {
     const hits = await ask((facts) => byText(facts, limit));
     return hits.map(({ fact, score }) => ({ fact, score: { score, text: score } }));
+  };
+  if (by === 'text') return { hits: await rankedByText() };
+  const failures = new Set<unknown>();
+  const used = watched(requireEmbedder(embedder), failures);
+  let vector: Float32Array | undefined;
+  try {
+    await embedTexts(store, used, filter.space, signal);
+    [vector] = await embedded(used, [text], signal);
+  } catch (cause) {
+    if (by !== 'hybrid' || signal.aborted) throw cause;
+    if (!failures.has(cause) && !isAssizeError(cause, 'bad_vector')) throw cause;
+    // Without words there is nothing to fall back to.
+    if (wordsOf(text).length === 0) throw cause;
+    return { hits: await rankedByText(), fallback: { by: 'text', cause } };
   }
-  const used = requireEmbedder(embedder);
-  await embedTexts(store, used, filter.space, signal);
-  const [vector] = await embedded(used, [text], signal);
   const byVector = (facts: FactReads, limit: number): Promise<FactHit[]> =>
     best(facts, (query, limit) => facts.factsByVector({ ...query, embedder: used.id, vector: vector!, limit }), limit);
   if (by === 'embedding') {
     const hits = await ask((facts) => byVector(facts, limit));
-    return hits.map(({ fact, score }) => ({ fact, score: { score, embedding: score } }));
+    return { hits: hits.map(({ fact, score }) => ({ fact, score: { score, embedding: score } })) };
   }
   const depth = Math.max(limit, FUSED_MIN);
-  return ask(async (facts) => fused(await byText(facts, depth), await byVector(facts, depth)).slice(0, limit));
+  const hits = await ask(async (facts) => fused(await byText(facts, depth), await byVector(facts, depth), weights));
+  return { hits: hits.slice(0, limit) };
+}
+
+/** The same embedder, with its own errors on record. Others are of the store. */
+function watched(embedder: Embedder, failures: Set<unknown>): Embedder {
+  const { id, dimensions } = embedder;
+  return {
+    id,
+    dimensions,
+    embed: async (texts, signal) => {
+      try {
+        return await embedder.embed(texts, signal);
+      } catch (error) {
+        failures.add(error);
+        throw error;
+      }
+    },
+  };
 }
 
 /** A store is asked for more until there are as many of those that are wanted. */
@@ -104,10 +155,14 @@ async function rankUntilEnough(
 }
 
 /** Fuses both lists. Each fact has its scores from the two lists. */
-function fused(words: readonly FactHit[], near: readonly FactHit[]): RankedFact[] {
+function fused(
+  words: readonly FactHit[],
+  near: readonly FactHit[],
+  { text: ofText = 1, embedding: ofEmbedding = 1 }: SearchWeights,
+): RankedFact[] {
   const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
   const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
-  return fuse(lists, keyOf).map(({ item: fact, score }) => {
+  return fuse(lists, keyOf, [ofText, ofEmbedding]).map(({ item: fact, score }) => {
     const own = { text: text!.get(keyOf(fact)), embedding: embedding!.get(keyOf(fact)) };
     return {
       fact,
