@@ -17,6 +17,7 @@ import { desk } from '../support/ledger/desk.ts';
 import { erasureCases, faultsByName, linesOf, readable, verdictsOf } from '../support/ledger/erasure-cases.ts';
 import { haltCases } from '../support/ledger/halt-cases.ts';
 import { importedStore, inheritedCases } from '../support/ledger/inherited-cases.ts';
+import { keyCases } from '../support/ledger/key-cases.ts';
 import { revocationCases } from '../support/ledger/revocation-cases.ts';
 import { ChainWriter, commitMembers, everyKind, keysOf, rootMembers, salted } from '../support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -85,6 +86,12 @@ describe.skipIf(!hasPython)('with python3', () => {
     const { said } = await verdict(text);
     expect(said.findings.map(placeAndCode)).toEqual(faults);
     expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(store));
+  });
+
+  test.each(keyCases)('signatures: $name', async ({ rows, named = [], faults }) => {
+    const options = named.flatMap((key) => ['--entry-key', key]);
+    const { said } = await verdict(linesOf({ rows, blobs: [], erased: [] }), ...options);
+    expect(said.findings.map(withRule).sort()).toEqual(faults);
   });
 
   test.each(haltCases)('halts: $name', async ({ make, faults }) => {
