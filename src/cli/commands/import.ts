@@ -6,7 +6,7 @@ import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyS
 import type { Store } from '#stores';
 import { EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../files/file-faults.ts';
-import { withSharedOptions } from '../files/options.ts';
+import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -16,6 +16,7 @@ import { green, line, red } from '../terminal/printable.ts';
 interface Options extends SharedOptions {
   readonly erase?: boolean;
   readonly mark?: boolean;
+  readonly entryKey: readonly string[];
 }
 
 export function importCommand(program: Command): void {
@@ -28,7 +29,8 @@ export function importCommand(program: Command): void {
       .option(
         '--mark',
         'also mark existing entries without effects in the effect log as imported, such as imports of an earlier version',
-      ),
+      )
+      .addOption(entryKeyOption),
   )
     .addHelpText(
       'after',
@@ -41,7 +43,7 @@ export function importCommand(program: Command): void {
         'Negative: an imported entry does not verify. An invalid line is misuse, and the error names it.',
     )
     .action(
-      inSession(async (session, { erase = false, mark = false }: Options, file: string) => {
+      inSession(async (session, { erase = false, mark = false, entryKey }: Options, file: string) => {
         const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
         // An invalid export creates no store.
         const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
@@ -57,6 +59,7 @@ export function importCommand(program: Command): void {
               onProgress: (entries) => session.progress.report('entries imported', entries),
             });
             const reports = await verifyStore(store, {
+              ...(entryKey.length > 0 && { entryKeys: entryKey }),
               onProgress: (at, total) => session.progress.report('verifying entries', at, total),
             });
             return { done, reports };

@@ -105,7 +105,7 @@ function delegated(
   below: EntrySigner | undefined,
   changes: readonly (readonly [EntrySigner, EntrySigner])[] = [],
 ): readonly EntryRow[] {
-  const parent = new ChainWriter('p', above);
+  const parent = new ChainWriter('first', above);
   parent.add('root', { ...rootMembers(), writs: [WRIT, HELD] });
   const start = parent.add('delegation', delegationMembers({ child_trajectory_id: 'child' }));
   for (const [by, to] of changes) parent.push(parent.row('key_change', changeTo(to), by));
@@ -203,7 +203,7 @@ export const keyCases: readonly KeyCase[] = [
   {
     name: 'a child under the key of a forged change in its parent',
     rows: delegated(OLD, FORGER, [[FORGER, FORGER]]),
-    faults: ['child 0 bad_signature root.key', `p 2 ${SIGNED}`],
+    faults: ['child 0 bad_signature root.key', `first 2 ${SIGNED}`],
   },
   {
     name: 'an unsigned child of a signed parent',
@@ -256,7 +256,7 @@ export const keyCases: readonly KeyCase[] = [
     name: 'a parent and its child under a foreign key',
     named: [keyOf(OLD)],
     rows: delegated(FORGER, FORGER),
-    faults: [`child 0 ${NAMED}`, `p 0 ${NAMED}`],
+    faults: [`child 0 ${NAMED}`, `first 0 ${NAMED}`],
   },
   {
     name: 'a branch under a key to which its source leads',
