@@ -19,7 +19,7 @@ import {
 } from './create.ts';
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, findDomain } from './domain-registry.ts';
-import { changeKey, KEY_CHANGE_OPTIONS, type KeyChange, type KeyChangeOptions, namedKeys } from './entry-keys.ts';
+import { changeKey, checkKeyChange, type KeyChange, type KeyChangeOptions, namedKeys } from './entry-keys.ts';
 import { callsCut, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
@@ -261,7 +261,7 @@ export class Assize {
    */
   async changeEntryKey(trajectoryId: string, options: KeyChangeOptions): Promise<KeyChange | undefined> {
     checkArgument(arg.text, trajectoryId, 'trajectoryId');
-    checkArgument(KEY_CHANGE_OPTIONS, options, 'options');
+    checkKeyChange(options);
     const { signer } = this.#context;
     if (signer === undefined || this.#named === undefined) throw badOption('no signer is given; pass `signer`');
     return changeKey(trajectoryId, signer, options, {

@@ -1,8 +1,10 @@
 import { arg, checkArgument } from '#base';
 import { assertPublicKey } from '#canon';
 import { type Chain, type EntrySigner, type Hash, type KeyChangePayload, type LedgerStore, Replayer } from '#ledger';
+import { reasonFault } from './delegate/stops.ts';
 import { RuntimeError } from './errors.ts';
 import { NAMES } from './option-names.ts';
+import { requirePair } from './options.ts';
 import { type ClosedLedgerPorts, ClosedLedgers } from './transactions/settle/closed-ledgers.ts';
 import { requireSigner } from './writer/require-signer.ts';
 
@@ -17,10 +19,18 @@ export interface KeyChangeOptions {
   readonly from?: EntrySigner;
 }
 
-export const KEY_CHANGE_OPTIONS = arg.options<KeyChangeOptions>({
+const KEY_CHANGE_OPTIONS = arg.options<KeyChangeOptions>({
   reason: arg.text,
   from: arg.optional(arg.members({ publicKey: arg.text, privateKey: arg.text })),
 });
+
+/** @throws RuntimeError `bad_intent`, `bad_option`; ArgumentError `bad_argument` */
+export function checkKeyChange(options: KeyChangeOptions): void {
+  checkArgument(KEY_CHANGE_OPTIONS, options, 'options');
+  const fault = reasonFault(options.reason);
+  if (fault !== undefined) throw new RuntimeError('bad_intent', `The change of the key is not valid: ${fault}.`);
+  if (options.from !== undefined) requirePair(options.from, 'signer `from`');
+}
 
 /** The entry that changed the key. */
 export interface KeyChange {

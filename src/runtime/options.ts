@@ -40,13 +40,14 @@ export interface AssizeOptions {
   readonly anchors: readonly string[];
   readonly policy?: Policy;
   /**
-   * Signs every entry. Default: entries are not signed. The key of a trajectory is that of its first
-   * signed entry, until `changeEntryKey` records another.
+   * Signs every entry. Default: entries are not signed. The key of a trajectory is that of its
+   * first signed entry, until `changeEntryKey` records another.
    */
   readonly signer?: EntrySigner;
   /**
    * The public keys that this runtime trusts besides that of `signer`. One of them must sign the
-   * first entry of each trajectory. Default: the key of `signer`; without `signer`, any key or none.
+   * first entry of each trajectory. Default: the key of `signer`; without `signer`, any key or
+   * none.
    */
   readonly entryKeys?: readonly string[];
   /**
@@ -309,10 +310,13 @@ function checkEntryOptions(options: AssizeOptions): void {
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
     throw badOption('memory.embedder must have an id that names its model');
   if (embedder?.dimensions === 0) throw badOption('memory.embedder must have at least one dimension');
-  if (signer === undefined) return;
-  const { publicKey, privateKey } = signer;
+  if (signer !== undefined) requirePair(signer, 'signer');
+}
+
+/** Another key's signature would make an entry that never verifies. @throws RuntimeError `bad_option` */
+export function requirePair({ publicKey, privateKey }: EntrySigner, what: string): void {
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
-    throw badOption('the two keys of the signer must be a pair');
+    throw badOption(`the two keys of the ${what} must be a pair`);
 }
 
 /** @throws RuntimeError `bad_option`; EffectError `invalid_tool`, `bad_resolver` */

@@ -1,4 +1,4 @@
-/** Attacks on a signed ledger, by an attacker with write access to the database and without its key. */
+/** Attacks on a signed ledger, by an attacker who writes the database and lacks the key. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

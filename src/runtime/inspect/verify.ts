@@ -25,8 +25,8 @@ export interface VerifyOptions {
   /** Maximum number of threads. Default 2; 1 uses only this thread. */
   readonly threads?: number;
   /**
-   * The public keys of which one signs the first entry of each trajectory. A change of the key leads
-   * to another. Default: any key, or none.
+   * The public keys of which one signs the first entry of each trajectory. A change of the key
+   * leads to another. Default: any key, or none.
    */
   readonly entryKeys?: readonly string[];
   /** Called now and then with the number of entries done, and the total. */

@@ -1,4 +1,4 @@
-/** Ledgers with signed entries and changes of the key, honest and forged, with the faults of each. */
+/** Ledgers with signed entries and changes of the key, honest and forged, with their faults. */
 import { hashText } from '#canon';
 import type { EntryRow, EntrySigner } from '#ledger';
 import {

@@ -32,8 +32,8 @@ const AUDIT_OPTIONS = arg.options<Pick<VerifyOptions, 'entryKeys'>>({ entryKeys:
  * not. So the store need not be trusted. The chains of all entries must be valid, with their
  * signatures; `verifyStore` checks more.
  *
- * @throws RuntimeError `bad_checkpoint` for a checkpoint that the log did not sign, `bad_option` and
- * KeyError for `entryKeys`; ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_checkpoint` for a checkpoint that the log did not sign, `bad_option`
+ * and KeyError for `entryKeys`; ArgumentError `bad_argument`
  */
 export async function auditCheckpoints(
   store: LedgerStore & LogStore,
