@@ -120,8 +120,9 @@ export class Assize {
     checkOptions(options);
     const verifier = createWritVerifier({ anchors: options.anchors });
     this.#store = options.store;
-    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed);
     this.#named = namedKeys(options.entryKeys, options.signer);
+    const keys = { signer: options.signer, trusted: this.#named };
+    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed, keys);
     this.#replayer = new Replayer(
       options.store,
       (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq),
