@@ -44,6 +44,9 @@ DEPTH = 64                       # containers inside each other, of a payload or
 PAYLOAD_BYTES, PAYLOAD_VALUES = 1_048_576, 262_144
 BLOB_BYTES, BLOB_VALUES = 268_435_456, 100_000_000
 LINE_BYTES = 268_435_656
+OTHER_LINE_BYTES = 1_048_576     # of a line that begins neither as a blob nor as an entry
+PIECE = 65_536                   # bytes of a line that are read before its length is known
+WAITING_BLOBS, WAITING_BYTES = 65_536, 536_870_912       # of the blobs before one entry (section 10, rule 6)
 
 
 # The ids of the rules of section 5, in the order of the page.
@@ -74,6 +77,17 @@ class Fault(Exception):
 
 class NotCanonical(Exception):
     """A text, or a value, that has no canonical form."""
+
+
+class TooMuch(Exception):
+    """The input passes a limit. The rest of it is not read."""
+
+
+class Limits(NamedTuple):
+    """What bounds the memory and the time of a reading."""
+    line: int = LINE_BYTES
+    blobs: int = WAITING_BYTES
+    total: Optional[int] = None
 
 
 SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -1524,7 +1538,10 @@ def is_taken_over(inherit: Dict[str, Any], source: Source, changes: List[Change]
 
 
 class Verifier:
-    def __init__(self, source: BinaryIO, copy: Optional[BinaryIO], named: Optional[List[str]] = None) -> None:
+    def __init__(self, source: BinaryIO, copy: Optional[BinaryIO], named: Optional[List[str]] = None,
+                 limits: Limits = Limits()) -> None:
+        self.limits = limits
+        self.waiting_bytes = 0                           # of the blobs in `waiting`
         self.named = frozenset(named or ())              # the keys of which one signs first (rule place.named)
         self.source, self.copy = source, copy            # `copy` takes the bytes of a source that can't seek
         self.store = copy or source
@@ -1553,29 +1570,59 @@ class Verifier:
     # --- the first pass
 
     def read(self) -> None:
-        """Reads all lines. Lines that are too long are found and passed over in pieces."""
-        offset, tail = 0, False
-        while True:
-            raw = self.source.readline(LINE_BYTES + 1)
-            if not raw:
-                break
-            if self.copy:
-                self.copy.write(raw)
-            if not tail:
+        """Reads all lines, up to one that passes a limit."""
+        offset = 0
+        try:
+            while True:
                 self.line += 1
-                try:
-                    if raw[-1:] != b"\n":
-                        self.found(Fault("bad_export", "no newline within %d bytes" % LINE_BYTES))
-                    if len(raw) <= LINE_BYTES or raw[-1:] == b"\n":
-                        self.read_line(raw.rstrip(b"\n"), offset)
-                except NotCanonical as error:
-                    self.found(Fault("bad_export", "the line is not canonical: " + str(error)))
-                except Fault as fault:
-                    self.found(fault)
-            tail = raw[-1:] != b"\n"
-            offset += len(raw)
+                raw = self.next_line(offset)
+                if not raw:
+                    break
+                self.read_one(raw, offset)
+                offset += len(raw)
+        except TooMuch as limit:
+            return self.found(Fault("bad_export", "%s; the rest is not read" % limit))
         if not self.trailer:
-            self.found(Fault("bad_export", "the export ends without a trailer"), line=self.line + 1)
+            self.found(Fault("bad_export", "the export ends without a trailer"))
+
+    def next_line(self, offset: int) -> bytes:
+        """The next line with its newline. Its length is judged before it is read as a whole."""
+        piece = self.next_piece()
+        most = self.limits.line if piece.startswith((b'{"blob":', b'{"id":"')) else OTHER_LINE_BYTES
+        length, is_blob = len(piece), piece.startswith(b'{"blob":')
+        while piece and piece[-1:] != b"\n":
+            more = self.next_piece()
+            if not more:
+                break
+            length, piece = length + len(more), more if length + len(more) > PIECE else piece + more
+            if length > most + 1:
+                raise TooMuch("the line has more than %d bytes" % most)
+        if self.limits.total is not None and offset + length > self.limits.total:
+            raise TooMuch("the export has more than %d bytes" % self.limits.total)
+        if is_blob and self.waiting_bytes + length - BLOB_TEXT - BLOB_END > self.limits.blobs:
+            raise TooMuch("the blobs before one entry have more than %d bytes" % self.limits.blobs)
+        if length == len(piece):
+            return piece
+        self.store.seek(offset)
+        return self.store.read(length)
+
+    def next_piece(self) -> bytes:
+        piece = self.source.readline(PIECE)
+        if self.copy:
+            self.copy.write(piece)
+        return piece
+
+    def read_one(self, raw: bytes, offset: int) -> None:
+        try:
+            if raw[-1:] != b"\n":
+                self.found(Fault("bad_export", "the last line has no newline"))
+            self.read_line(raw.rstrip(b"\n"), offset)
+        except NotCanonical as error:
+            self.found(Fault("bad_export", "the line is not canonical: " + str(error)))
+        except Fault as fault:
+            self.found(fault)
+        if len(self.waiting) > WAITING_BLOBS:
+            raise TooMuch("more than %d blobs stand before one entry" % WAITING_BLOBS)
 
     def read_line(self, raw: bytes, offset: int) -> None:
         if raw == HEADER:
@@ -1622,6 +1669,7 @@ class Verifier:
         must(name not in self.blobs and name not in self.erased, "the blob %s stood before" % name, "bad_export")
         must(hashlib.sha256(raw).hexdigest() == name, "the blob does not hash to " + name, "bad_export")
         self.waiting.append(Waiting(self.line, name, value.get("parent") if type(value) is dict else None))
+        self.waiting_bytes += len(raw)
         self.blobs[name] = (offset, len(raw), raw[:1], what_is_salted(value))
 
     def read_erased(self, text: str, value: Dict[str, Any]) -> None:
@@ -1635,7 +1683,7 @@ class Verifier:
 
     def read_bad_entry(self, id: str, raw: bytes, payload: Any, why: str) -> None:
         """A line with the beginning of an entry whose payload is not canonical."""
-        self.recognised, self.waiting = True, []
+        self.recognised, self.waiting, self.waiting_bytes = True, [], 0
         data = raw[ENTRY_TEXT:-1]
         self.tree.add(data)
         code = "not_canonical" if hashlib.sha256(data).hexdigest() == id else "tampered"
@@ -1659,7 +1707,7 @@ class Verifier:
             return self.read_bad_entry(id, raw, payload, str(error))
         self.recognised = True
         self.tree.add(data)
-        waiting, self.waiting = self.waiting, []
+        waiting, self.waiting, self.waiting_bytes = self.waiting, [], 0
         if hashlib.sha256(data).hexdigest() != id:
             return self.reject(id, payload, Fault("tampered", "the payload does not hash to the id " + id))
         kind = payload.get("kind") if type(payload) is dict else None
@@ -2217,6 +2265,10 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--size", metavar="N", type=int, help="the size that a checkpoint has")
     parser.add_argument("--entry-key", metavar="HEX", action="append",
                         help="a public key that may sign the first entry of a trajectory, in hex (repeatable)")
+    parser.add_argument("--max-line", metavar="N", type=int, default=LINE_BYTES, help="bytes of a line (%(default)s)")
+    parser.add_argument("--max-blobs", metavar="N", type=int, default=WAITING_BYTES,
+                        help="bytes of all blobs before one entry (%(default)s)")
+    parser.add_argument("--max-bytes", metavar="N", type=int, help="bytes of the export (no limit)")
     options = parser.parse_args(arguments)
     if not all(map(is_hash, options.entry_key or ())):
         parser.error("--entry-key is 64 lower-case hex digits")
@@ -2229,7 +2281,7 @@ def main(arguments: Optional[List[str]] = None) -> int:
             source = sys.stdin.buffer if options.file == "-" else files.enter_context(open(options.file, "rb"))
             seekable = options.file != "-" and source.seekable()
             verifier = Verifier(source, None if seekable else files.enter_context(tempfile.TemporaryFile()),
-                                options.entry_key)
+                                options.entry_key, Limits(options.max_line, options.max_blobs, options.max_bytes))
             verifier.read()
             if not verifier.recognised:
                 print("verify.py: %s is not an export of an Assize ledger" % options.file, file=sys.stderr)
