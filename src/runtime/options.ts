@@ -313,7 +313,11 @@ function checkEntryOptions(options: AssizeOptions): void {
   if (signer !== undefined) requirePair(signer, 'signer');
 }
 
-/** Another key's signature would make an entry that never verifies. @throws RuntimeError `bad_option` */
+/**
+ * The signature of another key would make an entry that never verifies.
+ *
+ * @throws RuntimeError `bad_option`
+ */
 export function requirePair({ publicKey, privateKey }: EntrySigner, what: string): void {
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
     throw badOption(`the two keys of the ${what} must be a pair`);

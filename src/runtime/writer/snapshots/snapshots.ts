@@ -24,7 +24,7 @@ export type SnapshotListener = (error: RuntimeError) => void;
 /** The keys that sign the snapshots of a runtime. */
 export interface SnapshotKeys {
   readonly signer?: EntrySigner | undefined;
-  /** Only snapshots that one of these keys has signed are read. Undefined: all are. */
+  /** The runtime reads only snapshots that one of these keys has signed. Undefined: any. */
   readonly trusted?: ReadonlySet<string> | undefined;
 }
 
