@@ -43,6 +43,7 @@ export type {
   EntrySignature,
   Instant,
   IntentRecord,
+  KeyChangePayload,
   Observation,
   Payload,
   PendingPayload,
@@ -54,7 +55,7 @@ export type {
   RootPayload,
   VectorItem,
 } from './entry/entry.ts';
-export { checkRow, type EntrySigner, entryRow, readRow } from './entry/entry-text.ts';
+export { checkRow, type EntrySigner, entryRow, readRow, signed } from './entry/entry-text.ts';
 export {
   answersErasedBy,
   ERASE_ACTION,
@@ -103,6 +104,7 @@ export {
 } from './entry/halt.ts';
 export type { BlobRef, Erased, Hash, Stored } from './entry/hash.ts';
 export { isHash } from './entry/is-hash.ts';
+export { isKeyChange, keyAfter } from './entry/key-change.ts';
 export { observationsOf } from './entry/observations.ts';
 export type { Patch } from './entry/patch.ts';
 export { placedProvenance } from './entry/placed-provenance.ts';
@@ -214,4 +216,5 @@ export { type ReadValue, ValueReader } from './replay/values.ts';
 export { RULES, type RuleId } from './rule-ids.ts';
 export { approvalsOf, isSamePrincipal } from './rules/approvals.ts';
 export { Chain, type ChainState, type LastUpgrade } from './rules/chain.ts';
+export { EntryKeyRules } from './rules/entry-keys.ts';
 export { isExpired, type OpenApprovalListener } from './rules/open-approvals.ts';

@@ -66,6 +66,8 @@ export {
   type ErasureInput,
   type ErasureRuling,
   type FinalRuling,
+  type KeyChange,
+  type KeyChangeOptions,
   type MemoryRuntimeOptions,
   type OpenPending,
   type PendingNotification,

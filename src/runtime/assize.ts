@@ -19,6 +19,7 @@ import {
 } from './create.ts';
 import type { Revocation, RevocationInput } from './delegate/revoke.ts';
 import { checkDomainOf, findDomain } from './domain-registry.ts';
+import { changeKey, checkKeyChange, type KeyChange, type KeyChangeOptions, namedKeys } from './entry-keys.ts';
 import { callsCut, RuntimeError } from './errors.ts';
 import { type EffectsQuery, type EffectTransaction, readEffects } from './inspect/effects/list.ts';
 import { BeliefPlanner, requireFactStore } from './memory/plan/plan-beliefs.ts';
@@ -53,9 +54,10 @@ import { requireGiven, Upgrades } from './upgrade/upgrade.ts';
 import type { Upgrade, UpgradeOptions } from './upgrade/upgrade-input.ts';
 import type { AwaitOptions } from './writer/await-options.ts';
 import { copyOf, type FoldedTrajectory } from './writer/fold.ts';
-import { TrajectoryLoader, unmade } from './writer/load.ts';
+import { TrajectoryLoader, unmade, valid } from './writer/load.ts';
 import { Notifications } from './writer/notifications.ts';
 import type { ReplayBase, TrajectoryState } from './writer/ports.ts';
+import { isSigner } from './writer/require-signer.ts';
 import { Snapshots } from './writer/snapshots/snapshots.ts';
 import { SourceRulings } from './writer/source-rulings.ts';
 import { partsRead, partsUnder } from './writer/state.ts';
@@ -89,6 +91,8 @@ export class Assize {
   readonly #context: TrajectoryContext;
   readonly #snapshots: Snapshots;
   readonly #replayer: Replayer;
+  /** The keys of which one signs first in each trajectory. */
+  readonly #named: ReadonlySet<string> | undefined;
   readonly #reading: TrajectoryLoader;
   readonly #effects: TransactionEngines | undefined;
   readonly #beginnings: TrajectoryFactory;
@@ -116,8 +120,14 @@ export class Assize {
     checkOptions(options);
     const verifier = createWritVerifier({ anchors: options.anchors });
     this.#store = options.store;
-    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed);
-    this.#replayer = new Replayer(options.store, (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq));
+    this.#named = namedKeys(options.entryKeys, options.signer);
+    const keys = { signer: options.signer, trusted: this.#named };
+    this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed, keys);
+    this.#replayer = new Replayer(
+      options.store,
+      (trajectoryId, seq) => this.#snapshots.find(trajectoryId, seq),
+      this.#named,
+    );
     this.#reading = new TrajectoryLoader(options.store, this.#replayer, this.#snapshots);
     const policy = options.policy === undefined ? undefined : failClosedPolicy(options.policy);
     this.#effects = effectsFor(options, {
@@ -243,6 +253,25 @@ export class Assize {
     return new Upgrades(writer, new Resolutions(writer, undefined, undefined)).upgrade(next, options);
   }
 
+  /**
+   * Records that the `signer` of this runtime signs every later entry of a trajectory. Later
+   * runtimes name the earlier key in `entryKeys`. Returns undefined if the key is in force already.
+   *
+   * @throws RuntimeError `bad_option` without a signer; `wrong_signer` if `from` is not the key in
+   * force; `concluded`, `invalid_ledger`, `not_found`; ArgumentError `bad_argument`
+   */
+  async changeEntryKey(trajectoryId: string, options: KeyChangeOptions): Promise<KeyChange | undefined> {
+    checkArgument(arg.text, trajectoryId, 'trajectoryId');
+    checkKeyChange(options);
+    const { signer } = this.#context;
+    if (signer === undefined || this.#named === undefined) throw badOption('no signer is given; pass `signer`');
+    return changeKey(trajectoryId, signer, options, {
+      ...this.#context,
+      named: this.#named,
+      chainOf: async (name, replayer) => (await valid(() => replayer.replay(name))).chain,
+    });
+  }
+
   /** A writer of a trajectory with the state of the ledger, for any version of the domain. */
   async #writerUnder(trajectoryId: string, domain: Domain): Promise<Writer> {
     const read = async (): Promise<TrajectoryState> => {
@@ -332,7 +361,8 @@ export class Assize {
     );
     // Not if the trajectory was released in the meantime.
     if (this.#open.has(trajectoryId)) this.#writing.set(trajectoryId, trajectory);
-    await this.complete(trajectory);
+    // Another signer completes what a crash interrupted.
+    if (isSigner(result.chain, this.#context.signer)) await this.complete(trajectory);
     Trajectory.openingCompleted(trajectory);
     return trajectory;
   }

@@ -6,12 +6,15 @@ import {
   type BatchClock,
   type BlobRow,
   type BranchPayload,
+  type Entry,
   type EntryRow,
   entryRow,
   type Hash,
+  LedgerFault,
   payloadFault,
   type RootPayload,
   readRow,
+  signed,
 } from '#ledger';
 import type { Random } from '#oracle';
 import { clockAhead, haltedError, RuntimeError } from './errors.ts';
@@ -24,6 +27,7 @@ import { checkWrits, policyHash, refOf, rootPayload, splitInitialState, vectorOf
 import { applyEntry } from './writer/apply.ts';
 import { valid } from './writer/load.ts';
 import type { TrajectoryState, WriterContext } from './writer/ports.ts';
+import { wrongSigner } from './writer/require-signer.ts';
 import { resolveUnknownCommit } from './writer/resolve-unknown-commit.ts';
 import { partsToBegin, worldOf } from './writer/state.ts';
 import { clockOf } from './writer/writer.ts';
@@ -158,14 +162,16 @@ export class TrajectoryFactory {
 
   async #begin(
     trajectoryId: string,
-    payload: RootPayload | BranchPayload,
+    unsigned: RootPayload | BranchPayload,
     clock: BatchClock | undefined,
     blobs: BlobRow[],
     world: World,
     revoked: ReadonlySet<Hash> = new Set(),
   ): Promise<CreatedTrajectory> {
     const { store, signer } = this.#context;
-    const row = entryRow(payload, signer);
+    const payload = signed(unsigned, signer);
+    const row = entryRow(payload);
+    if (payload.kind === 'branch') await this.#checkKey({ ...row, payload });
     const malformed = payloadFault(payload);
     if (malformed !== undefined) throw badOption(`the first entry is not valid: ${malformed}`);
     const result = await store.commit({ entries: [row], blobs, ...(clock && { clock }) });
@@ -185,6 +191,20 @@ export class TrajectoryFactory {
     parts.chain.inherit(revoked);
     parts.writs.inherit(revoked);
     return { trajectoryId, parts };
+  }
+
+  /** The key of a branch follows from its source. @throws RuntimeError `wrong_signer` */
+  async #checkKey(entry: Entry): Promise<void> {
+    try {
+      await this.#context.replayer.checkFirst(entry);
+    } catch (error) {
+      if (!(error instanceof LedgerFault)) throw error;
+      throw wrongSigner(
+        `The branch cannot be signed: ${error.fault.detail}. Pass the signer of that key, or name the key in entryKeys.`,
+        entry.trajectory_id,
+        error,
+      );
+    }
   }
 
   #checkWrits(writs: readonly Writ[] = []): readonly Json[] {

@@ -120,6 +120,11 @@ export type RuntimeErrorCode =
   | 'halted'
   /** The trajectory is not halted. Nothing needs to be resumed. */
   | 'not_halted'
+  /**
+   * The runtime signs with another key than the key in force, or trusts another key. Pass that
+   * signer, name the key in `entryKeys`, or record the change with `assize keys change`.
+   */
+  | 'wrong_signer'
   /** The trajectory has open delegations. Conclude them first. */
   | 'open_delegations'
   /**

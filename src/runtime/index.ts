@@ -22,6 +22,7 @@ export {
 } from './delegate/revoke.ts';
 export type { Propagated } from './delegate/stops.ts';
 export type { Conclusion, DelegatedTask, DelegationInput, GrantToSign, SignedGrant } from './delegate/terms.ts';
+export type { KeyChange, KeyChangeOptions } from './entry-keys.ts';
 export { RuntimeError, type RuntimeErrorCode } from './errors.ts';
 export {
   type BacktestOptions,

@@ -39,8 +39,17 @@ export interface AssizeOptions {
   /** Root writs of these public keys count. The keys are never read from a writ. */
   readonly anchors: readonly string[];
   readonly policy?: Policy;
-  /** Signs every entry. Default: entries are not signed. */
+  /**
+   * Signs every entry. Default: entries are not signed. The key of a trajectory is that of its
+   * first signed entry, until `changeEntryKey` records another.
+   */
   readonly signer?: EntrySigner;
+  /**
+   * The public keys that this runtime trusts besides that of `signer`. One of them must sign the
+   * first entry of each trajectory. Default: the key of `signer`; without `signer`, any key or
+   * none.
+   */
+  readonly entryKeys?: readonly string[];
   /**
    * The tools that agents may call in transactions (`Trajectory.transaction`). The store must keep
    * an effect log, as the stores of this package do. A runtime with tools must be ended with
@@ -228,6 +237,7 @@ const ASSIZE_OPTIONS = arg.options<AssizeOptions>({
   anchors: arg.any,
   policy: arg.optional(arg.members({ evaluate: arg.code })),
   signer: arg.optional(arg.object),
+  entryKeys: arg.any,
   tools: arg.any,
   strict: arg.any,
   approvals: arg.optional(
@@ -300,10 +310,17 @@ function checkEntryOptions(options: AssizeOptions): void {
   if (embedder !== undefined && (embedder.id === '' || !embedder.id.isWellFormed() || embedder.id.includes('\0')))
     throw badOption('memory.embedder must have an id that names its model');
   if (embedder?.dimensions === 0) throw badOption('memory.embedder must have at least one dimension');
-  if (signer === undefined) return;
-  const { publicKey, privateKey } = signer;
+  if (signer !== undefined) requirePair(signer, 'signer');
+}
+
+/**
+ * The signature of another key would make an entry that never verifies.
+ *
+ * @throws RuntimeError `bad_option`
+ */
+export function requirePair({ publicKey, privateKey }: EntrySigner, what: string): void {
   if (!verifyText('entry', '', signText('entry', '', privateKey), publicKey))
-    throw badOption('the two keys of the signer must be a pair');
+    throw badOption(`the two keys of the ${what} must be a pair`);
 }
 
 /** @throws RuntimeError `bad_option`; EffectError `invalid_tool`, `bad_resolver` */

@@ -254,9 +254,11 @@ describe('a signer', () => {
       reason: 'r',
     });
     expect(await verifyStore(store)).toMatchObject([{ valid: true, entries: 4, signed: 4 }]);
-    // Another runtime may continue without a signer.
-    await (await runtimeOver(store, [desk]).open('t')).propose(add());
-    expect(await verifyStore(store)).toMatchObject([{ valid: true, entries: 5, signed: 4 }]);
+    // Another runtime without a signer can read, and can add no entry.
+    const reading = await runtimeOver(store, [desk]).open('t');
+    expect(reading.state()).toEqual(trajectory.state());
+    await expect(reading.propose(add())).rejects.toMatchObject({ code: 'wrong_signer' });
+    expect(await verifyStore(store)).toMatchObject([{ valid: true, entries: 4, signed: 4 }]);
   });
   test('with mismatched keys is refused before it damages a ledger', () => {
     const wrong = { publicKey: keysOf(32).publicKey, privateKey: signer.privateKey };

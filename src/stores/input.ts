@@ -33,6 +33,7 @@ const KIND = arg.oneOf(
     pending_approval: true,
     delegation: true,
     branch: true,
+    key_change: true,
   } satisfies { readonly [kind in EntryKind]: true }),
 );
 

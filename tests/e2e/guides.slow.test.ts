@@ -58,9 +58,10 @@ test.skipIf(!python)('audit.md, which also needs python3', async () => {
   for (const part of [
     '2 of 2 trajectories are valid',
     '28 of them in the log',
-    'grew from 28 to 29 entries',
-    'The entry has index 0 in the 29 entries',
-    '29 of them new',
+    'signs 2 trajectories from now on',
+    'grew from 28 to 31 entries',
+    'The entry has index 0 in the 31 entries',
+    '31 of them new',
   ]) {
     expect(said).toContain(part);
   }

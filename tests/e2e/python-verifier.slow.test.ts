@@ -7,9 +7,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashText } from '#canon';
 import { type BlobRow, exportLines, type Fault, importLines, integrateLog, logHead } from '#ledger';
 import { verifyStore } from '#runtime';
 import { MemoryStore } from '#stores';
+import { blobLine } from '../../src/ledger/export/lines.ts';
 import { amendmentCases } from '../support/ledger/amendment-cases.ts';
 import { approvalCases } from '../support/ledger/approval-cases.ts';
 import { beliefCases } from '../support/ledger/belief-cases.ts';
@@ -17,6 +19,7 @@ import { desk } from '../support/ledger/desk.ts';
 import { erasureCases, faultsByName, linesOf, readable, verdictsOf } from '../support/ledger/erasure-cases.ts';
 import { haltCases } from '../support/ledger/halt-cases.ts';
 import { importedStore, inheritedCases } from '../support/ledger/inherited-cases.ts';
+import { keyCases } from '../support/ledger/key-cases.ts';
 import { revocationCases } from '../support/ledger/revocation-cases.ts';
 import { ChainWriter, commitMembers, everyKind, keysOf, rootMembers, salted } from '../support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -27,6 +30,7 @@ import { ledgerWithEffects } from '../support/tools/ledger-with-effects.ts';
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'assize-python-'));
 const python = new PythonVerifier();
+const verifier = join(root, 'verifiers/python/verify.py');
 
 beforeAll(() => {
   execFileSync(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--store', `sqlite:${folder}/demo.db`]);
@@ -85,6 +89,56 @@ describe.skipIf(!hasPython)('with python3', () => {
     const { said } = await verdict(text);
     expect(said.findings.map(placeAndCode)).toEqual(faults);
     expect(said.findings.map(withRule).sort()).toEqual(await faultsIn(store));
+  });
+
+  describe('ends its reading at a limit', () => {
+    const limited = (text: string, ...options: string[]) => {
+      const { status, stdout } = spawnSync('python3', ['-B', verifier, '-', '--json', ...options], { input: text });
+      const { findings } = JSON.parse(stdout.toString());
+      return { status, findings: findings.map(({ line, detail }: any) => `${line} ${detail}`) };
+    };
+    const header = '{"format":"assize/export/v1"}\n';
+    const blob = (text: string): string => blobLine({ hash: hashText(`"${text}"`), text: `"${text}"` });
+
+    test.each([
+      ['blob', `{"blob":"${'a'.repeat(200_000)}`],
+      ['entry', `{"id":"${'a'.repeat(200_000)}`],
+    ])('in a line of a %s, before the line ends', (_, line) => {
+      const findings = ['2 the line has more than 100000 bytes; the rest is not read'];
+      expect(limited(`${header}${line}`, '--max-line', '100000')).toEqual({ status: 1, findings });
+    });
+
+    test('in a line of no kind', () => {
+      const findings = ['2 the line has more than 1048576 bytes; the rest is not read'];
+      expect(limited(`${header}${'a'.repeat(1_200_000)}`)).toEqual({ status: 1, findings });
+    });
+
+    test('in the blobs before one entry, before the next is parsed', () => {
+      const lines = header + blob('b'.repeat(70_000)) + blob('c'.repeat(70_000));
+      const findings = ['3 the blobs before one entry have more than 100000 bytes; the rest is not read'];
+      expect(limited(lines, '--max-blobs', '100000')).toEqual({ status: 1, findings });
+      // The second line passes the limit already by its length, so its text need not be JSON.
+      const unread = `${header}${blob('b'.repeat(70_000))}{"blob":${'x'.repeat(70_000)}\n`;
+      expect(limited(unread, '--max-blobs', '100000')).toEqual({ status: 1, findings });
+    });
+
+    test('in the whole export', () => {
+      const findings = ['2 the export has more than 1000 bytes; the rest is not read'];
+      expect(limited(header + blob('b'.repeat(2_000)), '--max-bytes', '1000')).toEqual({ status: 1, findings });
+    });
+
+    test('a long line within the limits is read as before, from a pipe too', () => {
+      const text = linesOf({ rows: [], blobs: [], erased: [] });
+      const lines = text.split('\n');
+      const spoilt = [lines[0], blob('b'.repeat(300_000)).trimEnd(), ...lines.slice(1)].join('\n');
+      expect(limited(spoilt).findings).toEqual([expect.stringMatching(/^2 the blob .* before the trailer$/)]);
+    });
+  });
+
+  test.each(keyCases)('signatures: $name', async ({ rows, named = [], faults }) => {
+    const options = named.flatMap((key) => ['--entry-key', key]);
+    const { said } = await verdict(linesOf({ rows, blobs: [], erased: [] }), ...options);
+    expect(said.findings.map(withRule).sort()).toEqual(faults);
   });
 
   test.each(haltCases)('halts: $name', async ({ make, faults }) => {

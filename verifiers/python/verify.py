@@ -31,10 +31,10 @@ from array import array
 from typing import Any, BinaryIO, Callable, Dict, List, NamedTuple, NoReturn, Optional, Set, Tuple
 
 NOT_CHECKED = [
-    "Ed25519 signatures of entries and writs (not in Python's standard library)",
+    "Ed25519 signatures of writs",
     "writs beyond their presence, form, ids and number of links: attenuation, patterns, keys, trajectories",
     "budgets (overspent), and the budget_cost of answers against what was spent",
-    "who should have signed, and whether this is the newest state of the log (configuration, checkpoints)",
+    "who should have signed (without --entry-key), and whether this is the newest state of the log (checkpoints)",
 ]
 
 # --------------------------------------------------------------------------------------- section 1: canonical text
@@ -44,16 +44,19 @@ DEPTH = 64                       # containers inside each other, of a payload or
 PAYLOAD_BYTES, PAYLOAD_VALUES = 1_048_576, 262_144
 BLOB_BYTES, BLOB_VALUES = 268_435_456, 100_000_000
 LINE_BYTES = 268_435_656
+OTHER_LINE_BYTES = 1_048_576     # of a line that begins neither as a blob nor as an entry
+PIECE = 65_536                   # bytes of a line that are read before its length is known
+WAITING_BLOBS, WAITING_BYTES = 65_536, 536_870_912       # of the blobs before one entry (section 10, rule 6)
 
 
 # The ids of the rules of section 5, in the order of the page.
 RULES = frozenset("""
-place.parent place.first place.time place.answered place.halted commit.parent-commit commit.frozen commit.direct
+place.parent place.first place.time place.answered place.halted place.signed place.named key.change commit.parent-commit commit.frozen commit.direct
 commit.proposal commit.channel commit.expired commit.approvals commit.amended rejection.frozen rejection.direct
 rejection.proposal rejection.reason rejection.counselor rejection.expired rejection.upgraded pending.frozen pending.digest
 pending.direct pending.proposal pending.approved-by pending.counselor start.frozen start.members start.child
 delegation.begins answer.origin answer.open conclusion.start conclusion.task branch.cycle branch.source
-branch.time branch.kind branch.valid branch.halted root.start root.writ root.begins start.ancestor answer.task
+branch.time branch.kind branch.valid branch.halted branch.key root.start root.writ root.begins root.key start.ancestor answer.task
 conclusion.root conclusion.child-head conclusion.answer conclusion.time erasure.form erasure.values
 revocation.form revocation.delegated revocation.source upgrade.form upgrade.from settlement.args settlement.delta settlement.direct
 settlement.decided settlement.unsettled settlement.writ settlement.pending effect.args effect.delta
@@ -74,6 +77,17 @@ class Fault(Exception):
 
 class NotCanonical(Exception):
     """A text, or a value, that has no canonical form."""
+
+
+class TooMuch(Exception):
+    """The input passes a limit. The rest of it is not read."""
+
+
+class Limits(NamedTuple):
+    """What bounds the memory and the time of a reading."""
+    line: int = LINE_BYTES
+    blobs: int = WAITING_BYTES
+    total: Optional[int] = None
 
 
 SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -407,6 +421,7 @@ pending_approval = +entry proposal:proposal digest:hash channel:text detail:text
   policy?:policy invariant_id?:text expires?:instant approvals?:several resolves?:hash approved_by?:[counselor]
 delegation = +entry child_trajectory_id:text task:text writ:value begins?:beginning concludes?:hash child_head?:hash
   final_answer?:stored budget_cost?:{count}
+key_change = +entry to:hash reason:text
 settled = id:hash outcome:applied|undone|accepted by?:text cost?:{count} answered?:true
   absent?:true
 settled_commit = commit:hash effects:[settled]
@@ -444,7 +459,8 @@ def read_tables() -> None:
 
 
 read_tables()
-KINDS = {kind: TYPES[kind] for kind in ("root", "branch", "commit", "rejection", "pending_approval", "delegation")}
+KINDS = {kind: TYPES[kind] for kind in ("root", "branch", "commit", "rejection", "pending_approval", "delegation",
+                                      "key_change")}
 
 
 def wrong_beliefs(p: Dict[str, Any]) -> str:
@@ -636,7 +652,7 @@ def passes_halt(p: Dict[str, Any]) -> bool:
         return is_halting(p) or is_revoking(p) or is_settling(p)
     if p["kind"] == "rejection":
         return "resolves" in p or is_abandoning(p) or p["intent"]["action"] in STOPS
-    return p["kind"] == "pending_approval" and is_effect_waiting(p)
+    return p["kind"] == "key_change" or p["kind"] == "pending_approval" and is_effect_waiting(p)
 
 
 SETTLE = "assize.settle"
@@ -879,7 +895,109 @@ class Tree:
         return node.hex()
 
 
+# ------------------------------------------------------------------------------------------ section 2: signatures
+
+FIELD = 2 ** 255 - 19
+ORDER = 2 ** 252 + 27742317777372353535851937790883648493
+CURVE_D = -121665 * pow(121666, -1, FIELD) % FIELD
+ROOT_OF_MINUS_1 = pow(2, (FIELD - 1) // 4, FIELD)
+TOP_BIT = 2 ** 255
+LOW_ORDER = frozenset(int.from_bytes(bytes.fromhex(point), "little") for point in (
+    "00" * 32, "01" + "00" * 31, "ec" + "ff" * 30 + "7f",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"))
+Point = Tuple[int, int, int, int]                        # X, Y, Z, T: x = X/Z, y = Y/Z, xy = T/Z
+NEUTRAL: Point = (0, 1, 1, 0)
+
+
+def add_points(p: Point, q: Point) -> Point:
+    """The sum, by the complete formulas of RFC 8032 section 5.1.4."""
+    a, b = (p[1] - p[0]) * (q[1] - q[0]) % FIELD, (p[1] + p[0]) * (q[1] + q[0]) % FIELD
+    c, d = 2 * CURVE_D * p[3] * q[3] % FIELD, 2 * p[2] * q[2] % FIELD
+    e, f, g, h = b - a, d - c, d + c, b + a
+    return e * f % FIELD, g * h % FIELD, f * g % FIELD, e * h % FIELD
+
+
+def read_point(encoded: bytes) -> Optional[Point]:
+    """The point of 32 bytes (RFC 8032 section 5.1.3); none for an encoding of no point."""
+    number_of = int.from_bytes(encoded, "little")
+    y, sign = number_of % TOP_BIT, number_of >= TOP_BIT
+    u, v = (y * y - 1) % FIELD, (CURVE_D * y * y + 1) % FIELD
+    x = u * pow(v, 3, FIELD) * pow(u * pow(v, 7, FIELD), (FIELD - 5) // 8, FIELD) % FIELD
+    if v * x * x % FIELD != u:
+        x = x * ROOT_OF_MINUS_1 % FIELD
+    if v * x * x % FIELD != u or x == 0 and sign:
+        return None
+    x = FIELD - x if x % 2 != sign else x
+    return x, y, 1, x * y % FIELD
+
+
+def is_usable(encoded: bytes) -> bool:
+    """Points 1 and 2 of section 2: encoded canonically, and not of low order."""
+    y = int.from_bytes(encoded, "little") % TOP_BIT
+    return y < FIELD and y not in LOW_ORDER
+
+
+@functools.lru_cache(maxsize=16)
+def multiples(encoded: bytes) -> Optional[List[List[Point]]]:
+    """For each of 64 hex digits, from the lowest: the point times the digit and its place. A key signs many entries."""
+    base = read_point(encoded)
+    if base is None:
+        return None
+    table = []
+    for _ in range(64):
+        row = [NEUTRAL]
+        for _ in range(16):
+            row.append(add_points(row[-1], base))
+        table.append(row[:16])
+        base = row[16]
+    return table
+
+
+def times(table: List[List[Point]], factor: int) -> Point:
+    sum_of = NEUTRAL
+    for row in table:
+        sum_of = add_points(sum_of, row[factor & 15])
+        factor >>= 4
+    return sum_of
+
+
+BASE = (4 * pow(5, -1, FIELD) % FIELD).to_bytes(32, "little")
+
+
+def is_signed(key: bytes, signature: bytes, message: bytes) -> bool:
+    """Whether an Ed25519 signature holds, by the four points of section 2."""
+    r, s = signature[:32], int.from_bytes(signature[32:], "little")
+    if not is_usable(key) or not is_usable(r) or s >= ORDER:
+        return False
+    of_key, of_base = multiples(key), multiples(BASE)
+    if of_key is None or of_base is None:
+        return False
+    k = int.from_bytes(hashlib.sha512(r + key + message).digest(), "little") % ORDER
+    x, y, z, _ = add_points(times(of_base, s), times(of_key, ORDER - k))
+    inverse = pow(z, -1, FIELD)
+    x, y = x * inverse % FIELD, y * inverse % FIELD
+    return (y + (TOP_BIT if x % 2 else 0)).to_bytes(32, "little") == r
+
+
+def has_good_signature(p: Dict[str, Any]) -> bool:
+    signature = p["signature"]
+    text = canonical({name: value for name, value in p.items() if name != "signature"})
+    return is_signed(bytes.fromhex(signature["key"]), bytes.fromhex(signature["value"]),
+                     b"assize/entry/v1\n" + text.encode())
+
+
 # ----------------------------------------------------------------------------------- section 5: one chain, by itself
+
+
+def key_of(p: Dict[str, Any]) -> Optional[str]:
+    """The key that signed an entry."""
+    return p["signature"]["key"] if "signature" in p else None
+
+
+def key_after(p: Dict[str, Any]) -> Optional[str]:
+    """The key in force after an entry."""
+    return p["to"] if p["kind"] == "key_change" else key_of(p)
 
 
 class Pending(NamedTuple):
@@ -937,6 +1055,9 @@ class Chain:
         self.children: Set[str] = set()
         self.delegated_from: Optional[Dict[str, str]] = None
         self.answered = False
+        self.key: Optional[str] = None                   # the one in force
+        self.signing: Optional[Tuple[int, str, bool]] = None  # first signed entry: index, key, whether it changes the key
+        self.changes: List[Tuple[int, str, str]] = []    # seq, key, new key; also of entries that it did not accept
         self.domain: Dict[str, str] = {}                 # the one in force
         self.upgraded: Optional[int] = None              # seq of the last upgrade
         self.unsettled: Dict[str, Tuple[str, Set[str]]] = {}  # commit: writ_id, ids of effects that are not settled
@@ -978,13 +1099,26 @@ class Chain:
         obey("place.time", p["at"] >= self.at, "at is before that of the entry before")
         obey("place.answered", not self.answered, "the trajectory was answered")
         obey("place.halted", not self.halts or passes_halt(p), "the trajectory is halted")
+        key = key_of(p)
+        obey("place.signed", self.key is None or key == self.key,
+             "the entry is signed with %s, and the key in force is %s" % (key or "no key", self.key), "bad_signature")
         if kind == "root":
             self.last_commit, self.delegated_from, self.domain = id, p.get("delegated_from"), p["domain"]
         elif kind == "branch":
             self.last_commit, self.domain = p["source_commit_id"], p["domain"]
         else:
             getattr(self, "check_" + kind)(id, p)
+        if key is not None and self.key is None:
+            self.signing = (self.seq, key, kind == "key_change")
+        self.key = key_after(p)
         self.head, self.seq, self.at = id, self.seq + 1, p["at"]
+
+    def check_key_change(self, id: str, p: Dict[str, Any]) -> None:
+        """Rule key.change; place.signed has compared the signature with the key in force."""
+        key = key_of(p)
+        obey("key.change", key is not None, "a change of the key must be signed", "bad_signature")
+        obey("key.change", self.key is not None or key == p["to"], "the first key signs in another key")
+        obey("key.change", self.key != p["to"], "the new key is in force already")
 
     def resolve(self, rule: str, p: Dict[str, Any]) -> Pending:
         """The open pending that an entry resolves; it is open no more."""
@@ -1404,7 +1538,11 @@ def is_taken_over(inherit: Dict[str, Any], source: Source, changes: List[Change]
 
 
 class Verifier:
-    def __init__(self, source: BinaryIO, copy: Optional[BinaryIO]) -> None:
+    def __init__(self, source: BinaryIO, copy: Optional[BinaryIO], named: Optional[List[str]] = None,
+                 limits: Limits = Limits()) -> None:
+        self.limits = limits
+        self.waiting_bytes = 0                           # of the blobs in `waiting`
+        self.named = frozenset(named or ())              # the keys of which one signs first (rule place.named)
         self.source, self.copy = source, copy            # `copy` takes the bytes of a source that can't seek
         self.store = copy or source
         self.findings: List[Finding] = []
@@ -1432,29 +1570,59 @@ class Verifier:
     # --- the first pass
 
     def read(self) -> None:
-        """Reads all lines. Lines that are too long are found and passed over in pieces."""
-        offset, tail = 0, False
-        while True:
-            raw = self.source.readline(LINE_BYTES + 1)
-            if not raw:
-                break
-            if self.copy:
-                self.copy.write(raw)
-            if not tail:
+        """Reads all lines, up to one that passes a limit."""
+        offset = 0
+        try:
+            while True:
                 self.line += 1
-                try:
-                    if raw[-1:] != b"\n":
-                        self.found(Fault("bad_export", "no newline within %d bytes" % LINE_BYTES))
-                    if len(raw) <= LINE_BYTES or raw[-1:] == b"\n":
-                        self.read_line(raw.rstrip(b"\n"), offset)
-                except NotCanonical as error:
-                    self.found(Fault("bad_export", "the line is not canonical: " + str(error)))
-                except Fault as fault:
-                    self.found(fault)
-            tail = raw[-1:] != b"\n"
-            offset += len(raw)
+                raw = self.next_line(offset)
+                if not raw:
+                    break
+                self.read_one(raw, offset)
+                offset += len(raw)
+        except TooMuch as limit:
+            return self.found(Fault("bad_export", "%s; the rest is not read" % limit))
         if not self.trailer:
-            self.found(Fault("bad_export", "the export ends without a trailer"), line=self.line + 1)
+            self.found(Fault("bad_export", "the export ends without a trailer"))
+
+    def next_line(self, offset: int) -> bytes:
+        """The next line with its newline. Its length is judged before it is read as a whole."""
+        piece = self.next_piece()
+        most = self.limits.line if piece.startswith((b'{"blob":', b'{"id":"')) else OTHER_LINE_BYTES
+        length, is_blob = len(piece), piece.startswith(b'{"blob":')
+        while piece and piece[-1:] != b"\n":
+            more = self.next_piece()
+            if not more:
+                break
+            length, piece = length + len(more), more if length + len(more) > PIECE else piece + more
+            if length > most + 1:
+                raise TooMuch("the line has more than %d bytes" % most)
+        if self.limits.total is not None and offset + length > self.limits.total:
+            raise TooMuch("the export has more than %d bytes" % self.limits.total)
+        if is_blob and self.waiting_bytes + length - BLOB_TEXT - BLOB_END > self.limits.blobs:
+            raise TooMuch("the blobs before one entry have more than %d bytes" % self.limits.blobs)
+        if length == len(piece):
+            return piece
+        self.store.seek(offset)
+        return self.store.read(length)
+
+    def next_piece(self) -> bytes:
+        piece = self.source.readline(PIECE)
+        if self.copy:
+            self.copy.write(piece)
+        return piece
+
+    def read_one(self, raw: bytes, offset: int) -> None:
+        try:
+            if raw[-1:] != b"\n":
+                self.found(Fault("bad_export", "the last line has no newline"))
+            self.read_line(raw.rstrip(b"\n"), offset)
+        except NotCanonical as error:
+            self.found(Fault("bad_export", "the line is not canonical: " + str(error)))
+        except Fault as fault:
+            self.found(fault)
+        if len(self.waiting) > WAITING_BLOBS:
+            raise TooMuch("more than %d blobs stand before one entry" % WAITING_BLOBS)
 
     def read_line(self, raw: bytes, offset: int) -> None:
         if raw == HEADER:
@@ -1501,6 +1669,7 @@ class Verifier:
         must(name not in self.blobs and name not in self.erased, "the blob %s stood before" % name, "bad_export")
         must(hashlib.sha256(raw).hexdigest() == name, "the blob does not hash to " + name, "bad_export")
         self.waiting.append(Waiting(self.line, name, value.get("parent") if type(value) is dict else None))
+        self.waiting_bytes += len(raw)
         self.blobs[name] = (offset, len(raw), raw[:1], what_is_salted(value))
 
     def read_erased(self, text: str, value: Dict[str, Any]) -> None:
@@ -1514,7 +1683,7 @@ class Verifier:
 
     def read_bad_entry(self, id: str, raw: bytes, payload: Any, why: str) -> None:
         """A line with the beginning of an entry whose payload is not canonical."""
-        self.recognised, self.waiting = True, []
+        self.recognised, self.waiting, self.waiting_bytes = True, [], 0
         data = raw[ENTRY_TEXT:-1]
         self.tree.add(data)
         code = "not_canonical" if hashlib.sha256(data).hexdigest() == id else "tampered"
@@ -1538,7 +1707,7 @@ class Verifier:
             return self.read_bad_entry(id, raw, payload, str(error))
         self.recognised = True
         self.tree.add(data)
-        waiting, self.waiting = self.waiting, []
+        waiting, self.waiting, self.waiting_bytes = self.waiting, [], 0
         if hashlib.sha256(data).hexdigest() != id:
             return self.reject(id, payload, Fault("tampered", "the payload does not hash to the id " + id))
         kind = payload.get("kind") if type(payload) is dict else None
@@ -1546,6 +1715,8 @@ class Verifier:
             else "is of no known kind"
         if wrong:
             return self.reject(id, payload, Fault("malformed", "the payload: " + wrong))
+        if "signature" in payload and not has_good_signature(payload):
+            return self.reject(id, payload, Fault("bad_signature", "the signature does not hold"))
         chain = self.chains.get(payload["trajectory_id"])
         if chain is None:
             chain = self.chains[payload["trajectory_id"]] = Chain(payload["trajectory_id"])
@@ -1570,6 +1741,8 @@ class Verifier:
                 chain.root_from = payload["delegated_from"]["trajectory_id"]
             elif kind == "branch":
                 chain.source = (payload["source_trajectory_id"], payload["source_commit_id"])
+        if kind == "key_change" and "signature" in payload:
+            chain.changes.append((payload["seq"], payload["signature"]["key"], payload["to"]))
         chain.ids += bytes.fromhex(id)
         chain.offsets.append(offset)
         chain.lines.append(self.line)
@@ -1707,9 +1880,15 @@ class Verifier:
                         state.apply(self.operations(p.get("sensitive", [])))
                         own = {hash_of(writ): writ for writ in p["writs"]}
                         first = hash_of(p["writs"][0]) if p["writs"] and "delegated_from" in p else None
+                        self.check_first_key(chain, p)
+                if chain.signing and chain.signing[0] == index:
+                    self.check_named(chain, *chain.signing)
                 if index in points:
                     self.shared[(chain.name, points[index])] = state.share()
                 chain.verified = index + 1
+            if self.named and chain.key is None and not chain.stopped:
+                index = 0
+                raise Fault("bad_signature", "the entry is not signed, and keys are named", "place.named")
             # ASSUMED: all of `writs` is looked at, as if the entry at seq 0 named it (section 8 does not say so).
             for id, index in [(id, 0) for id in own] + list(chain.writs.items()):
                 self.check_writ(chain, id, own, index)
@@ -1954,6 +2133,50 @@ class Verifier:
         self.wanted[key] -= 1
         return self.shared[key] if self.wanted[key] else self.shared.pop(key)
 
+    def origin_of(self, chain: Chain) -> Optional[str]:
+        """The trajectory that a branch, or the root of a delegation, continues from."""
+        return chain.source[0] if chain.source else chain.root_from
+
+    def follow_keys(self, name: str, after: int, keys: Set[str]) -> None:
+        """Adds the keys to which changes of the key in a trajectory lead."""
+        for seq, key, to in self.chains[name].changes if name in self.chains else ():
+            if seq > after and key in keys:
+                keys.add(to)
+
+    def check_first_key(self, chain: Chain, p: Dict[str, Any]) -> None:
+        """Rules branch.key and root.key."""
+        if p["kind"] == "branch":
+            rule, name, id = "branch.key", p["source_trajectory_id"], p["source_commit_id"]
+        elif "delegated_from" in p:
+            rule, name, id = "root.key", p["delegated_from"]["trajectory_id"], p["delegated_from"]["entry_id"]
+        else:
+            return
+        there = self.entry_of(rule, name, id)
+        before, key = key_after(there), key_of(p)
+        if before is None or key == before:
+            return
+        keys = {before}
+        self.follow_keys(name, there["seq"], keys)
+        obey(rule, key in keys, "the entry is signed with %s, and %s with %s" % (key or "no key", id, before),
+             "bad_signature")
+
+    def check_named(self, chain: Chain, index: int, key: str, is_change: bool) -> None:
+        """Rule place.named for the first signed entry of a chain."""
+        if not self.named:
+            return
+        if key not in self.named:
+            path: List[str] = []
+            above = self.origin_of(chain) if index == 0 else None
+            while above is not None and above not in path:
+                path.append(above)
+                above = self.origin_of(self.chains[above]) if above in self.chains else None
+            keys = set(self.named)
+            for name in reversed(path):
+                self.follow_keys(name, -1, keys)
+            obey("place.named", index == 0 and key in keys, "%s is none of the named keys" % key, "bad_signature")
+        obey("place.named", index == 0 or is_change,
+             "the entries before are not signed, and no change of the key accepts them", "bad_signature")
+
     def delegating_start(self, rule: str, chain_name: str, origin: Dict[str, str]) -> Dict[str, Any]:
         """Rule 1 of roots with delegated_from: the start in the other trajectory."""
         start = self.entry_of(rule, origin["trajectory_id"], origin["entry_id"])
@@ -2040,7 +2263,15 @@ def main(arguments: Optional[List[str]] = None) -> int:
     parser.add_argument("--json", action="store_true", help="print a JSON document")
     parser.add_argument("--root", metavar="HEX", help="the root that a checkpoint has, in hex")
     parser.add_argument("--size", metavar="N", type=int, help="the size that a checkpoint has")
+    parser.add_argument("--entry-key", metavar="HEX", action="append",
+                        help="a public key that may sign the first entry of a trajectory, in hex (repeatable)")
+    parser.add_argument("--max-line", metavar="N", type=int, default=LINE_BYTES, help="bytes of a line (%(default)s)")
+    parser.add_argument("--max-blobs", metavar="N", type=int, default=WAITING_BYTES,
+                        help="bytes of all blobs before one entry (%(default)s)")
+    parser.add_argument("--max-bytes", metavar="N", type=int, help="bytes of the export (no limit)")
     options = parser.parse_args(arguments)
+    if not all(map(is_hash, options.entry_key or ())):
+        parser.error("--entry-key is 64 lower-case hex digits")
     if options.root is not None and not is_hash(options.root.lower()):
         parser.error("--root is 64 hex digits")
     gc.disable()                                         # there are no cycles worth collecting
@@ -2049,7 +2280,8 @@ def main(arguments: Optional[List[str]] = None) -> int:
         with contextlib.ExitStack() as files:
             source = sys.stdin.buffer if options.file == "-" else files.enter_context(open(options.file, "rb"))
             seekable = options.file != "-" and source.seekable()
-            verifier = Verifier(source, None if seekable else files.enter_context(tempfile.TemporaryFile()))
+            verifier = Verifier(source, None if seekable else files.enter_context(tempfile.TemporaryFile()),
+                                options.entry_key, Limits(options.max_line, options.max_blobs, options.max_bytes))
             verifier.read()
             if not verifier.recognised:
                 print("verify.py: %s is not an export of an Assize ledger" % options.file, file=sys.stderr)

@@ -4,7 +4,7 @@ import { thrownBy } from '../../../tests/thrown-by.ts';
 import { generateKeys, KeyError } from './ed25519.ts';
 import { type Purpose, signText, verifyText } from './sign.ts';
 
-const PURPOSES: readonly Purpose[] = ['entry', 'writ', 'checkpoint', 'approval'];
+const PURPOSES: readonly Purpose[] = ['entry', 'writ', 'checkpoint', 'approval', 'snapshot'];
 const keys = generateKeys(new Uint8Array(32).fill(3));
 const text = '{"kind":"root","note":"é\u{1f600}"}';
 

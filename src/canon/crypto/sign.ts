@@ -3,7 +3,7 @@ import { CanonError } from '../json/canon-error.ts';
 import { KeyError, signBytes, verifyBytes } from './ed25519.ts';
 
 /** The purpose of a signature. A signature for one purpose is invalid for another. */
-export type Purpose = 'entry' | 'writ' | 'checkpoint' | 'approval';
+export type Purpose = 'entry' | 'writ' | 'checkpoint' | 'approval' | 'snapshot';
 
 /** Permanent formats: a new rule for the signed bytes is a new version next to these. */
 const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
@@ -11,6 +11,7 @@ const PREFIXES: ReadonlyMap<string, string> = new Map<Purpose, string>([
   ['writ', 'assize/writ/v1\n'],
   ['checkpoint', 'assize/checkpoint/v1\n'],
   ['approval', 'assize/approval/v1\n'],
+  ['snapshot', 'assize/snapshot/v1\n'],
 ]);
 
 /**

@@ -6,7 +6,9 @@ import { CliError } from '../errors.ts';
 import {
   anchorsOption,
   domainOption,
+  entryKeyOption,
   repeatable,
+  signerOption,
   toolsOption,
   waitOption,
   withSharedOptions,
@@ -43,6 +45,8 @@ export function approve(program: Command): void {
       )
       .addOption(domainOption)
       .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption)
       .addOption(toolsOption)
       .addOption(recoveryKeyOption)
       .addOption(waitOption),

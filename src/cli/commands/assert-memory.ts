@@ -6,7 +6,7 @@ import { readRow } from '#ledger';
 import type { Ruling, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
-import { anchorsOption, domainOption, type OpeningOptions } from '../files/options.ts';
+import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrits } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
@@ -40,7 +40,9 @@ export function withAuthority(command: Command): Command {
     .option('--key <file>', 'or the private key of an anchor, which signs a short-lived writ')
     .option('--principal <name>', 'with --key: the asserting principal', 'operator')
     .addOption(domainOption)
-    .addOption(anchorsOption);
+    .addOption(anchorsOption)
+    .addOption(signerOption)
+    .addOption(entryKeyOption);
 }
 
 /** A typed name of a space, subject, predicate or source. */

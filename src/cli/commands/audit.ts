@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { auditCheckpoints } from '#runtime';
 import { CliError, EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
+import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { logKeyOption, readKnownLog, readText } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
@@ -10,6 +10,7 @@ import { green, line, red } from '../terminal/printable.ts';
 interface AuditOptions extends SharedOptions {
   readonly checkpoint: readonly string[];
   readonly logKey?: string;
+  readonly entryKey: readonly string[];
 }
 
 export function audit(program: Command): void {
@@ -22,7 +23,8 @@ export function audit(program: Command): void {
         'file with a signed checkpoint; pass it twice',
         (file: string, before: readonly string[] = []) => [...before, file],
       )
-      .addOption(logKeyOption),
+      .addOption(logKeyOption)
+      .addOption(entryKeyOption),
   )
     .addHelpText(
       'after',
@@ -43,6 +45,7 @@ export function audit(program: Command): void {
               watchedStore(store, session.interruption),
               [read(first), read(second)],
               log,
+              options.entryKey.length > 0 ? { entryKeys: options.entryKey } : {},
             );
             const { older, newer, consistent, findings } = report;
             const said = {

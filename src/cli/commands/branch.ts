@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
-import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../files/options.ts';
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  type OpeningOptions,
+  signerOption,
+  withSharedOptions,
+} from '../files/options.ts';
 import { POINT_HELP, placeIn, pointOf } from '../input/points.ts';
 import { shortId } from '../store/entries.ts';
 import { openAssize } from '../store/runtime.ts';
@@ -24,7 +31,9 @@ export function branch(program: Command): void {
       .option('--id <name>', 'id of the branch (default: random)')
       .option('--override', 'branch even if the state fails an invariant; recorded')
       .addOption(domainOption)
-      .addOption(anchorsOption),
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption),
   )
     .addHelpText(
       'after',

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { fileSink, httpWitness, makeCheckpoint, type VerifiedEntries, verifyLogged, type Witness } from '#runtime';
 import { checkpointFile } from '#stores';
 import { CliError, EXIT, note } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
+import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { checkpointOption, keyOption, lastCheckpoint, readSigner, readVerifierKey } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { watchedStore } from '../store/watched-store.ts';
@@ -15,6 +15,7 @@ interface CheckpointOptions extends SharedOptions {
   readonly witness: readonly string[];
   readonly print?: boolean;
   readonly verify: boolean;
+  readonly entryKey: readonly string[];
 }
 
 export function checkpoint(program: Command): void {
@@ -24,6 +25,7 @@ export function checkpoint(program: Command): void {
       .description('add all entries to the Merkle log, and sign its size and root')
       .addOption(keyOption)
       .addOption(checkpointOption)
+      .addOption(entryKeyOption)
       .option(
         '--witness <url> <key>',
         'witness that cosigns: URL=KEY, with its public key or a file of it (repeatable)',
@@ -61,7 +63,14 @@ export function checkpoint(program: Command): void {
               if (!options.verify) return;
               const onProgress = (done: number, total: number): void =>
                 session.progress.report('verifying entries', done, total);
-              verified = await verifyLogged(watchedStore(store, session.interruption), { from, to }, { onProgress });
+              verified = await verifyLogged(
+                watchedStore(store, session.interruption),
+                { from, to },
+                {
+                  onProgress,
+                  ...(options.entryKey.length > 0 && { entryKeys: options.entryKey }),
+                },
+              );
             },
             sinks: [
               fileSink(file),

@@ -10,8 +10,10 @@ import {
   anchorsOption,
   count,
   domainOption,
+  entryKeyOption,
   type OpeningOptions,
   positive,
+  signerOption,
   toolsOption,
   waitOption,
   withSharedOptions,
@@ -29,6 +31,7 @@ import { readAnchors } from '../store/anchors.ts';
 import { loadDomains } from '../store/domains.ts';
 import { headOf } from '../store/entries.ts';
 import { type RecoveryKeyOptions, readRecoveryKey, recoveryKeyOption } from '../store/recovery-key.ts';
+import { runtimeKeys } from '../store/runtime.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { loadTools, reportingWaits, untilStopped, whenEffectsFree } from '../store/tools.ts';
 import { counted } from '../terminal/counted.ts';
@@ -322,6 +325,8 @@ function working(command: Command): Command {
     .addOption(recoveryKeyOption)
     .addOption(domainOption)
     .addOption(anchorsOption)
+    .addOption(signerOption)
+    .addOption(entryKeyOption)
     .addOption(waitOption);
 }
 
@@ -332,7 +337,7 @@ function onRecoveryFailed({ message }: { readonly message: string }): void {
 /** A runtime for effects only: without proposals, it needs neither anchors nor domains. */
 function runtimeOver(
   store: Store,
-  more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors' | 'effects'>> = {},
+  more: Partial<Pick<AssizeOptions, 'tools' | 'domains' | 'anchors' | 'signer' | 'entryKeys' | 'effects'>> = {},
 ): Assize {
   return new Assize({
     store,
@@ -375,7 +380,7 @@ async function givenBy(
 async function withEffects<T>(
   { interruption }: Session,
   store: Store,
-  { wait, recoveryKey }: WorkingOptions,
+  { wait, recoveryKey, signer, entryKey }: WorkingOptions,
   { tools, domains, anchors, onFailed }: GivenHere,
   work: (assize: Assize, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -384,6 +389,7 @@ async function withEffects<T>(
     tools,
     domains,
     ...(anchors.length > 0 && { anchors }),
+    ...runtimeKeys({ signer, entryKey }),
     effects: { ...readRecoveryKey(recoveryKey), ...told },
   });
   try {

@@ -14,7 +14,7 @@ import {
 import type { ErasureInput, ErasureRuling } from '#runtime';
 import type { Store } from '#stores';
 import { EXIT } from '../errors.ts';
-import { anchorsOption, domainOption, type OpeningOptions } from '../files/options.ts';
+import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { shortName } from '../render/writ-text.ts';
@@ -42,7 +42,9 @@ export function withErasing(command: Command): Command {
     .requiredOption('--key <file>', 'private key of an anchor of the store: 64 hex digits')
     .option('--principal <name>', 'the erasing principal, subject of the short-lived writ', 'operator')
     .addOption(domainOption)
-    .addOption(anchorsOption);
+    .addOption(anchorsOption)
+    .addOption(signerOption)
+    .addOption(entryKeyOption);
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { fsck as check, type NotCompared, readCheckpoint } from '#runtime';
 import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
+import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
@@ -12,6 +12,7 @@ import { green, line, type Printable, red, yellow } from '../terminal/printable.
 interface FsckOptions extends SharedOptions {
   readonly checkpoint?: string;
   readonly logKey?: string;
+  readonly entryKey: readonly string[];
 }
 
 export function fsck(program: Command): void {
@@ -22,7 +23,8 @@ export function fsck(program: Command): void {
         'check the database, all trajectories, snapshots, facts, oracle answers, the Merkle log and the last checkpoint',
       )
       .addOption(checkpointOption)
-      .addOption(logKeyOption),
+      .addOption(logKeyOption)
+      .addOption(entryKeyOption),
   )
     .addHelpText('after', 'Negative: the check found a fault. Each finding names its location.')
     .action(
@@ -37,6 +39,7 @@ export function fsck(program: Command): void {
           async (store) => {
             const report = await check(watchedStore(store, session.interruption), {
               ...kept,
+              ...(options.entryKey.length > 0 && { entryKeys: options.entryKey }),
               onProgress: (done, total) => session.progress.report('checking entries', done, total),
             });
             session.progress.end();

@@ -6,7 +6,14 @@ import { HALT_ACTION } from '#kernel';
 import type { Assize, HaltInput, HaltOutcome, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
-import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../files/options.ts';
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  type OpeningOptions,
+  signerOption,
+  withSharedOptions,
+} from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { readWritFile } from '../input/writ-file.ts';
@@ -73,7 +80,9 @@ function register(program: Command, does: Does, about: string): Command {
       .option('--by <file>', 'writ that gives the right: it names assize.halt and halt:TRAJECTORY or halt:**')
       .option('--principal <name>', 'without --by: the principal, subject of the short-lived writ', 'operator')
       .addOption(domainOption)
-      .addOption(anchorsOption),
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption),
   ).action(
     inSession((session, options: Options, trajectoryId?: string) => {
       if ((trajectoryId === undefined) === (options.all !== true))

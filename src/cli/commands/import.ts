@@ -6,7 +6,7 @@ import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyS
 import type { Store } from '#stores';
 import { EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../files/file-faults.ts';
-import { withSharedOptions } from '../files/options.ts';
+import { entryKeyOption, positive, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
@@ -16,6 +16,8 @@ import { green, line, red } from '../terminal/printable.ts';
 interface Options extends SharedOptions {
   readonly erase?: boolean;
   readonly mark?: boolean;
+  readonly maxBlobs?: number;
+  readonly entryKey: readonly string[];
 }
 
 export function importCommand(program: Command): void {
@@ -28,7 +30,9 @@ export function importCommand(program: Command): void {
       .option(
         '--mark',
         'also mark existing entries without effects in the effect log as imported, such as imports of an earlier version',
-      ),
+      )
+      .option('--max-blobs <n>', 'characters of all blobs before one entry (default: 536,870,912)', positive)
+      .addOption(entryKeyOption),
   )
     .addHelpText(
       'after',
@@ -41,10 +45,10 @@ export function importCommand(program: Command): void {
         'Negative: an imported entry does not verify. An invalid line is misuse, and the error names it.',
     )
     .action(
-      inSession(async (session, { erase = false, mark = false }: Options, file: string) => {
+      inSession(async (session, { erase = false, mark = false, maxBlobs, entryKey }: Options, file: string) => {
         const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
         // An invalid export creates no store.
-        const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)));
+        const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)), maxBlobs);
         return session.withStore('create', async (store) => {
           // Left by an earlier, interrupted import. Its entries are included, because that import
           // did not finish.
@@ -53,10 +57,12 @@ export function importCommand(program: Command): void {
             const done = await importLines(store, lines, {
               erase,
               awaitsFacts: true,
+              ...(maxBlobs !== undefined && { blobUnitsMax: maxBlobs }),
               ...(mark && { cameBefore: isForeignEntry(store) }),
               onProgress: (entries) => session.progress.report('entries imported', entries),
             });
             const reports = await verifyStore(store, {
+              ...(entryKey.length > 0 && { entryKeys: entryKey }),
               onProgress: (at, total) => session.progress.report('verifying entries', at, total),
             });
             return { done, reports };
@@ -161,7 +167,7 @@ function asUnreadable(file: string, error: unknown): unknown {
  * The same lines, after checking that the lines up to the first entry are an export's.
  * @throws ExportError
  */
-async function checkedBeginning(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+async function checkedBeginning(lines: AsyncIterable<string>, maxBlobs?: number): Promise<AsyncIterable<string>> {
   const iterator = lines[Symbol.asyncIterator]();
   const seen: string[] = [];
   const noted = {
@@ -171,7 +177,7 @@ async function checkedBeginning(lines: AsyncIterable<string>): Promise<AsyncIter
       return read;
     },
   };
-  await readExport({ [Symbol.asyncIterator]: () => noted }).next();
+  await readExport({ [Symbol.asyncIterator]: () => noted }, maxBlobs).next();
   return (async function* () {
     yield* seen;
     yield* { [Symbol.asyncIterator]: () => iterator };

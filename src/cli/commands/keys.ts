@@ -6,6 +6,7 @@ import { withSharedOptions } from '../files/options.ts';
 import { fileBeside, readVerifierKey, writeKeys } from '../store/log-files.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import { line } from '../terminal/printable.ts';
+import { keysChange } from './keys-change.ts';
 
 interface NewOptions extends SharedOptions {
   readonly for: 'log' | 'witness';
@@ -15,7 +16,9 @@ interface NewOptions extends SharedOptions {
 const USES: Readonly<Record<NewOptions['for'], KeyUse>> = { log: 'note', witness: 'cosignature' };
 
 export function keys(program: Command): void {
-  const command = program.command('keys').description('create a key that signs checkpoints, or show its public key');
+  const command = program
+    .command('keys')
+    .description('create a key that signs checkpoints, show its public key, or change the key of entries');
   withSharedOptions(
     command
       .command('new')
@@ -55,6 +58,7 @@ export function keys(program: Command): void {
         return EXIT.ok;
       }),
     );
+  keysChange(command);
   withSharedOptions(
     command
       .command('show')

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { anchorsOption, domainOption, withSharedOptions } from '../files/options.ts';
+import { anchorsOption, domainOption, entryKeyOption, signerOption, withSharedOptions } from '../files/options.ts';
 import { inSession } from '../store/session.ts';
 import { METHOD, type ResolvingOptions, resolvePending } from './resolution.ts';
 
@@ -17,7 +17,9 @@ export function reject(program: Command): void {
       .requiredOption('--reason <text>', 'reason for the rejection; recorded')
       .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')
       .addOption(domainOption)
-      .addOption(anchorsOption),
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption),
   )
     .addHelpText('after', 'A process that can write the store can reject under any name. The recorded method is cli.')
     .action(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type FsckReport, fsck, readCheckpoint } from '#runtime';
 import { openSqlite } from '#stores';
 import { EXIT } from '../errors.ts';
-import { withSharedOptions } from '../files/options.ts';
+import { entryKeyOption, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readKnownLog } from '../store/log-files.ts';
 import { openEffects } from '../store/open-effects.ts';
@@ -15,6 +15,7 @@ import { green, line, red, yellow } from '../terminal/printable.ts';
 interface RestoreOptions extends SharedOptions {
   readonly checkpoint?: string;
   readonly logKey?: string;
+  readonly entryKey: readonly string[];
 }
 
 /** The result for a copy that was checked. */
@@ -31,7 +32,8 @@ export function restore(program: Command): void {
       .description('copy a backup to the path of a store, which must be free, after the check of assize fsck')
       .argument('<file>', 'a file that assize backup wrote')
       .addOption(checkpointOption)
-      .addOption(logKeyOption),
+      .addOption(logKeyOption)
+      .addOption(entryKeyOption),
   )
     .addHelpText(
       'after',
@@ -69,6 +71,7 @@ async function check(session: Session, options: RestoreOptions, copy: string): P
   try {
     const report = await fsck(watchedStore(store, session.interruption), {
       ...kept,
+      ...(options.entryKey.length > 0 && { entryKeys: options.entryKey }),
       onProgress: (done, total) => session.progress.report('checking entries', done, total),
     });
     const open = await openEffects(store);

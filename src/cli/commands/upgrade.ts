@@ -5,7 +5,7 @@ import type { Upgrade } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import { importModule } from '../files/module-file.ts';
-import { anchorsOption, withSharedOptions } from '../files/options.ts';
+import { anchorsOption, entryKeyOption, type KeyOptions, signerOption, withSharedOptions } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
 import { domainsNamed } from '../store/domains.ts';
@@ -15,7 +15,7 @@ import { inSession, type Session, type SharedOptions } from '../store/session.ts
 import { counted } from '../terminal/counted.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
 
-interface Options extends SharedOptions {
+interface Options extends SharedOptions, KeyOptions {
   readonly domain: string;
   readonly reason: string;
   readonly key: string;
@@ -37,7 +37,9 @@ export function upgrade(program: Command): void {
       .option('--principal <name>', 'the upgrading principal, subject of the short-lived writ', 'operator')
       .option('--override <counselor>', 'counselor that commits although rules of the new version do not pass')
       .option('--dry-run', 'print what the upgrade would do, and record nothing')
-      .addOption(anchorsOption),
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption),
   )
     .addHelpText(
       'after',
@@ -52,7 +54,7 @@ export function upgrade(program: Command): void {
           const head = await headOf(store, trajectoryId);
           const next = await versionIn(options.domain, await domainNameOf(store, trajectoryId));
           const { principal, reason, override, dryRun = false } = options;
-          const opening = { domain: [options.domain], ...(options.anchors && { anchors: options.anchors }) };
+          const opening = { ...options, domain: [options.domain] };
           const assize = await openAssize(store, session.storeUrl, opening);
           const migrate = await migrationIn(options.domain);
           const done = await assize.upgrade(trajectoryId, next, {

@@ -3,7 +3,7 @@ import type { VerifyReport } from '#ledger';
 import { verifyStore } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT } from '../errors.ts';
-import { domainOption, withSharedOptions } from '../files/options.ts';
+import { domainOption, entryKeyOption, withSharedOptions } from '../files/options.ts';
 import {
   type DeepOptions,
   domainsFor,
@@ -22,6 +22,7 @@ import { green, line, red, yellow } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions, DeepOptions {
   readonly deep?: boolean;
+  readonly entryKey: readonly string[];
 }
 
 export function verify(program: Command): void {
@@ -32,6 +33,7 @@ export function verify(program: Command): void {
       .argument('[trajectory...]', 'only these trajectories (default: all)')
       .option('--deep', 'also run their domains again, and compare every ruling, change and cost')
       .addOption(domainOption)
+      .addOption(entryKeyOption)
       .option('--changed-domain', 'with --deep: run the last domain of the recorded name, even with another hash'),
   )
     .addHelpText(
@@ -49,7 +51,7 @@ export function verify(program: Command): void {
           const wanted = named.length === 0 ? await allOf(store) : [...new Set(named)];
           const domains = options.deep === true ? await domainsFor(options) : undefined;
           if (domains !== undefined) await requireDomains(store, wanted, domains);
-          const reports = await verified(session, store, wanted);
+          const reports = await verified(session, store, wanted, options.entryKey);
           const valid = reports.every((report) => report.valid);
           const sound = reports.filter((report) => report.valid).map(({ trajectory_id }) => trajectory_id);
           const deep = domains && (await replayDeeply(session, store, sound, domains));
@@ -78,9 +80,11 @@ function verified(
   { interruption, progress }: Session,
   store: Store,
   trajectoryIds: readonly string[],
+  entryKeys: readonly string[],
 ): Promise<VerifyReport[]> {
   return verifyStore(watchedStore(store, interruption), {
     trajectoryIds,
+    ...(entryKeys.length > 0 && { entryKeys }),
     onProgress: (done, total) => progress.report('verifying entries', done, total),
   });
 }

@@ -35,7 +35,24 @@ export const anchorsOption: Option = new Option(
   'JSON list of trusted root public keys (default: <store file>.anchors.json)',
 );
 
-export interface OpeningOptions {
+export const signerOption: Option = new Option(
+  '--signer <file>',
+  'private key that signs the entries of a signed ledger: 64 hex digits',
+).env('ASSIZE_SIGNER');
+
+/** The public keys of which one must sign the first entry of a trajectory. */
+export const entryKeyOption: Option = repeatable(
+  '--entry-key <key>',
+  'public key that signs the first entry of each trajectory, in hex',
+);
+
+/** The options that say which keys sign a ledger. */
+export interface KeyOptions {
+  readonly signer?: string | undefined;
+  readonly entryKey?: readonly string[] | undefined;
+}
+
+export interface OpeningOptions extends KeyOptions {
   readonly domain: readonly string[];
   readonly anchors?: string;
 }

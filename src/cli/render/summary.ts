@@ -38,6 +38,7 @@ export interface Summary {
     | 'delegated'
     | 'answered'
     | 'concluded'
+    | 'key changed'
     | 'unreadable';
   readonly reason?: string;
   readonly invariant_id?: string;
@@ -116,6 +117,8 @@ function ruledOf(
       const delegation = stepOf(row, payload, conclusions);
       return { ruling: STEPS[delegation.step], detail: payload.task, delegation };
     }
+    case 'key_change':
+      return { ruling: 'key changed', detail: `to ${payload.to}${suffix(payload.reason)}` };
   }
 }
 

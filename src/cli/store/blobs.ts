@@ -45,6 +45,7 @@ function placesOf(payload: Payload): Place[] {
     case 'root':
       return [['/initial_state', payload.initial_state], ...changed('/sensitive', payload.sensitive)];
     case 'branch':
+    case 'key_change':
       return [];
     case 'commit':
       return [

@@ -1,10 +1,11 @@
 import { generateKeys } from '#canon';
 import type { Tool } from '#effects';
 import type { Embedder } from '#memory';
-import { Assize, type EffectOptions } from '#runtime';
+import { Assize, type AssizeOptions, type EffectOptions } from '#runtime';
 import type { Store } from '#stores';
 import { note } from '../errors.ts';
-import type { OpeningOptions } from '../files/options.ts';
+import type { KeyOptions, OpeningOptions } from '../files/options.ts';
+import { readPrivateKey } from '../input/private-key.ts';
 import { readAnchors } from './anchors.ts';
 import { domainsWithoutInvariants, loadDomains } from './domains.ts';
 
@@ -15,7 +16,7 @@ import { domainsWithoutInvariants, loadDomains } from './domains.ts';
 export async function openAssize(
   store: Store,
   storeUrl: string,
-  { domain, anchors }: OpeningOptions,
+  { domain, anchors, ...keys }: OpeningOptions,
   tools: readonly Tool[] = [],
   recovery: Pick<EffectOptions, 'recoveryKey'> = {},
 ): Promise<Assize> {
@@ -28,8 +29,17 @@ export async function openAssize(
     oracle: store,
     domains,
     anchors: readAnchors(storeUrl, anchors),
+    ...runtimeKeys(keys),
     ...(tools.length > 0 && { tools, effects: { ...recovery, onRecoveryFailed: ({ message }) => note(message) } }),
   });
+}
+
+/** The keys that sign a ledger, as options of a runtime. @throws CliError */
+export function runtimeKeys({ signer, entryKey = [] }: KeyOptions): Pick<AssizeOptions, 'signer' | 'entryKeys'> {
+  return {
+    ...(signer !== undefined && { signer: readPrivateKey(signer) }),
+    ...(entryKey.length > 0 && { entryKeys: entryKey }),
+  };
 }
 
 /** The runtime over a store for reads, which need neither domains nor anchors. */

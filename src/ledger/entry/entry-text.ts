@@ -19,9 +19,14 @@ export interface EntrySigner {
  * is data made in this process (see `plainText`).
  */
 export function entryRow(payload: Payload, signer?: EntrySigner): EntryRow {
-  const text = plainText(signer === undefined ? payload : { ...payload, signature: sign(payload, signer) });
+  const text = plainText(signed(payload, signer));
   const { trajectory_id, parent, seq, kind } = payload;
   return { id: hashText(text), trajectory_id, parent, seq, kind, payload: text };
+}
+
+/** The payload with its signature. Unchanged without a signer. */
+export function signed<P extends Payload>(payload: P, signer: EntrySigner | undefined): P {
+  return signer === undefined ? payload : { ...payload, signature: sign(payload, signer) };
 }
 
 function sign(payload: Payload, signer: EntrySigner): EntrySignature {

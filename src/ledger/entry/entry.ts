@@ -5,7 +5,7 @@ import type { Hash, Stored } from './hash.ts';
 import type { Patch } from './patch.ts';
 
 export type { Instant } from '#canon';
-export type EntryKind = 'root' | 'commit' | 'rejection' | 'pending_approval' | 'delegation' | 'branch';
+export type EntryKind = 'root' | 'commit' | 'rejection' | 'pending_approval' | 'delegation' | 'branch' | 'key_change';
 
 /** The reason why an intent was rejected (docs/decisions/003-what-writes-an-entry.md). */
 export type RejectionReason =
@@ -306,13 +306,24 @@ export interface ChildBeginning {
   readonly sensitive?: readonly Patch[];
 }
 
+/**
+ * Another key signs every later entry of the trajectory. The entry is signed by the key before it,
+ * or by the new key if no earlier entry is signed.
+ */
+export interface KeyChangePayload extends Common<'key_change'> {
+  /** The public key, 64 hex digits. */
+  readonly to: string;
+  readonly reason: string;
+}
+
 export type Payload =
   | RootPayload
   | CommitPayload
   | RejectionPayload
   | PendingPayload
   | DelegationPayload
-  | BranchPayload;
+  | BranchPayload
+  | KeyChangePayload;
 
 /** An entry with its parsed payload. */
 export interface Entry<P extends Payload = Payload> {

@@ -51,8 +51,8 @@ export function haltFault(payload: CommitPayload): string | undefined {
 }
 
 /**
- * Whether a halted trajectory takes an entry: halts and resumes, revocations, resolutions of
- * pending proposals that are no approvals, and outcomes of effects.
+ * Whether a halted trajectory takes an entry: halts and resumes, revocations, changes of the key,
+ * resolutions of pending proposals that are no approvals, and outcomes of effects.
  */
 export function passesHalt(payload: Payload): boolean {
   switch (payload.kind) {
@@ -62,6 +62,8 @@ export function passesHalt(payload: Payload): boolean {
       const { resolves, intent } = payload;
       return resolves !== undefined || isAbandonment(payload) || [HALT_ACTION, REVOKE_ACTION].includes(intent.action);
     }
+    case 'key_change':
+      return true;
     default:
       return isEffectPending(payload);
   }

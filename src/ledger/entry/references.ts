@@ -57,6 +57,7 @@ export function positionsOf(payload: Payload): (Stored | undefined)[] {
     case 'delegation':
       return [payload.begins?.initial_state, ...valuesIn(payload.begins?.sensitive), payload.final_answer];
     case 'branch':
+    case 'key_change':
       return [];
   }
 }

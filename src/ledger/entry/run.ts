@@ -22,7 +22,8 @@ export interface VerifiedRun {
   readonly head: Hash;
   readonly to: Instant;
   readonly lastCommit: Hash | undefined;
-  readonly signed: number;
+  /** The public key that signed every entry. Undefined if none is signed. */
+  readonly key: string | undefined;
   /** The spending by writ, with the first entry that names the writ. */
   readonly spent: readonly { readonly writId: Hash; readonly seq: number; readonly cost: Amounts }[];
   /**

@@ -215,6 +215,7 @@ const KINDS: Record<EntryKind, readonly [Record<string, Check>, Record<string, C
       budget_cost: isAmounts,
     },
   ],
+  key_change: [{ to: isHash, reason: isText }, {}],
 };
 
 /** The same shapes with the common fields. */
@@ -226,7 +227,7 @@ const SHAPES = new Map<unknown, Shape>(
 );
 
 /**
- * The violation in a payload's fields. Undefined for a complete payload of one of the six kinds
+ * The violation in a payload's fields. Undefined for a complete payload of one of the seven kinds
  * with no other fields.
  */
 export function payloadFault(payload: unknown): string | undefined {

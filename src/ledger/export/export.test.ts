@@ -234,6 +234,8 @@ describe('a fault is named by its line', () => {
     expect(() => reader.take(blob('"abcdefghi"'))).toThrow(
       'Line 3 of the export is not valid: the blobs before one entry exceed 20 characters.',
     );
+    // The limit comes before the parser.
+    expect(() => reader.take(`{"blob":${'x'.repeat(100)}`)).toThrow('exceed 20 characters');
     reader.take(blob('"ABCDEFGH"'));
   });
 

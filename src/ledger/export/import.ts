@@ -35,6 +35,11 @@ export interface ImportOptions {
    * (`FactStore.keepFacts`). Default: reads return the old facts.
    */
   readonly awaitsFacts?: boolean;
+  /**
+   * Maximum number of UTF-16 units of all blobs before one entry, which stay in memory. Default
+   * 536,870,912; raise it for an export that you trust.
+   */
+  readonly blobUnitsMax?: number;
 }
 
 export interface ImportReport {
@@ -74,6 +79,7 @@ export async function importLines(
   options: ImportOptions = {},
 ): Promise<ImportReport> {
   checkArgument(arg.object, options, 'options');
+  checkArgument(arg.members({ blobUnitsMax: arg.optional(arg.whole) }), options, 'options');
   const { onProgress, erase = false, cameBefore = () => false, awaitsFacts = false } = options;
   let entries = 0;
   let imported = 0;
@@ -93,7 +99,7 @@ export async function importLines(
     onProgress?.(entries, beliefs);
   };
   try {
-    for await (const { row, entry, blobs, erased } of readExport(lines)) {
+    for await (const { row, entry, blobs, erased } of readExport(lines, options.blobUnitsMax)) {
       const changes = entry.payload.kind === 'commit' ? entry.payload.delta.beliefs.length : 0;
       group.add(row, blobs, erased, changes > 0);
       if (isMarked(entry.payload)) group.mark(entry);

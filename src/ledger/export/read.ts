@@ -25,12 +25,13 @@ export interface ExportedEntry {
 /**
  * Reads the lines of an export and checks everything that needs no fold. Checked are form, ids,
  * hashes, every trajectory's chain, and that each referenced blob precedes its entry. At the end,
- * the entry count and the root of the log are checked. `verify` checks the folds.
+ * the entry count and the root of the log are checked. `verify` checks the folds. `blobUnitsMax`:
+ * maximum number of UTF-16 units of all blobs before one entry; default 536,870,912.
  *
  * @throws ExportError `bad_export` with the line
  */
-export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<ExportedEntry> {
-  const reader = new ExportReader();
+export async function* readExport(lines: AsyncIterable<string>, blobUnitsMax?: number): AsyncGenerator<ExportedEntry> {
+  const reader = new ExportReader(blobUnitsMax);
   for await (const line of lines) {
     const read = reader.take(line);
     if (read !== undefined) yield read;
@@ -40,12 +41,16 @@ export async function* readExport(lines: AsyncIterable<string>): AsyncGenerator<
 
 /**
  * Limits on the lines before one entry, which stay in memory until that entry. Without limits an
- * export could exhaust the memory. The text limit allows four whole states, and an entry starts
- * with at most one. It also fits a thousand of the longest answers. The count limit allows four
- * times the blobs that a 1 MiB entry can name.
+ * export could exhaust the memory. The text limit allows two whole states, and an entry starts with
+ * at most one; an importer can raise it. The count limit allows four times the blobs that a 1 MiB
+ * entry can name.
  */
-const NEEDED_UNITS_MAX = 4 * WORLD_LIMITS.bytesMax;
+const NEEDED_UNITS_MAX = 2 * WORLD_LIMITS.bytesMax;
 const NEEDED_MAX = 65_536;
+
+/** The units of a blob's line before and around its text. */
+const BLOB_START = '{"blob":';
+const BLOB_FRAME = BLOB_START.length + ',"hash":""}'.length + 64;
 
 /** Reads an export line by line. A refused line leaves the reader unchanged. */
 export class ExportReader {
@@ -76,6 +81,8 @@ export class ExportReader {
 
   #take(text: string): ExportedEntry | undefined {
     if (this.#ended) throw this.#bad('a line follows the trailer');
+    // Parsing takes longer than all else, so the limit comes first.
+    if (text.startsWith(BLOB_START)) this.#checkNeeded(text.length - BLOB_FRAME);
     const line = readLine(text);
     if (typeof line === 'string') throw this.#bad(line);
     if ((line.type === 'header') !== (this.#line === 1)) {
@@ -109,13 +116,15 @@ export class ExportReader {
 
   #takeNeeded(row: BlobRow | ErasedRow): void {
     if (this.#known.has(row.hash)) throw this.#bad(`the blob ${row.hash} occurs twice`);
-    const units = this.#neededUnits + ('text' in row ? row.text.length : 0);
-    if (units > this.#neededUnitsMax)
-      throw this.#bad(`the blobs before one entry exceed ${this.#neededUnitsMax} characters`);
     if (this.#needed.length === NEEDED_MAX) throw this.#bad(`more than ${NEEDED_MAX} blobs precede one entry`);
-    this.#neededUnits = units;
+    if ('text' in row) this.#neededUnits += row.text.length;
     this.#known.add(row.hash);
     this.#needed.push(row);
+  }
+
+  #checkNeeded(units: number): void {
+    if (this.#neededUnits + units > this.#neededUnitsMax)
+      throw this.#bad(`the blobs before one entry exceed ${this.#neededUnitsMax} characters`);
   }
 
   #noteEraser({ hash, by }: ErasedRow): void {

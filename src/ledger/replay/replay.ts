@@ -17,6 +17,7 @@ import { PAGE, type ParallelReader } from '../ports/parallel-reader.ts';
 import type { RuleId } from '../rule-ids.ts';
 import { Chain } from '../rules/chain.ts';
 import { CrossChainRules } from '../rules/cross-chain.ts';
+import { EntryKeyRules } from '../rules/entry-keys.ts';
 import { applyPatches, type Folded, fresh, share } from './fold.ts';
 import type { BranchesPartition } from './inherited-beliefs.ts';
 import { patchesOfRun, refersBesideFold, refersInFold } from './run.ts';
@@ -86,14 +87,21 @@ export class Replayer {
   readonly values: ValueReader;
   readonly #reader: LedgerReader;
   readonly #startFor: StartFor;
+  readonly #keys: EntryKeyRules;
   readonly #points: Map<Hash, BranchPoint> = new Map();
 
   /**
    * `startFor`: where to start if only the state after an entry is needed. Default: at the first
-   * entry.
+   * entry. `entryKeys`: one of these public keys signs every first entry (rule `place.named`).
+   * Default: any key does, or none.
    */
-  constructor(reader: LedgerReader, startFor: StartFor = async () => undefined) {
+  constructor(
+    reader: LedgerReader,
+    startFor: StartFor = async () => undefined,
+    entryKeys?: ReadonlySet<string> | undefined,
+  ) {
     this.#reader = reader;
+    this.#keys = new EntryKeyRules(reader, entryKeys);
     this.values = new ValueReader(reader);
     this.#startFor = startFor;
   }
@@ -136,6 +144,7 @@ export class Replayer {
           continue;
         }
         const entry = checkRow(row);
+        const isFirst = EntryKeyRules.isFirst(entry, chain);
         chain.accept(entry);
         fold = this.#foldNow(fold, entry) ?? (await this.#foldLater(fold, entry, chain, path));
         if (entry.kind === 'branch') options.onInherited?.(chain.revoked);
@@ -147,6 +156,7 @@ export class Replayer {
             if (links.isInBranch) options.onBranches?.({ name: name as BranchesPartition['name'], names: hash });
           }
         }
+        if (isFirst) await this.#keys.checkFirst(entry);
         options.onEntry?.(entry);
         if (row.id === options.until) return { chain, fold };
       }
@@ -167,6 +177,7 @@ export class Replayer {
         detail: `the trajectory has no entry ${options.until}`,
       });
     }
+    this.#keys.checkWhole(trajectoryId, chain.key);
     return { chain, fold };
   }
 
@@ -241,6 +252,16 @@ export class Replayer {
       }
     }
     return this.#replay(trajectoryId, { until }, path);
+  }
+
+  /**
+   * Checks the key of a first entry (`EntryKeyRules`).
+   *
+   * @throws LedgerFault
+   * @internal
+   */
+  checkFirst(entry: Entry): Promise<void> {
+    return this.#keys.checkFirst(entry);
   }
 
   /**
@@ -484,7 +505,7 @@ export async function verifyTrajectory(
         options.onRun?.(run);
         entries += run.count;
         head = run.head;
-        signed += run.signed;
+        signed += run.key === undefined ? 0 : run.count;
       },
     });
     const [open, delegated] = [chain.open.size, chain.delegated.size];

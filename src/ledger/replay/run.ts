@@ -46,20 +46,22 @@ class RunBuilder {
   #count = 0;
   #patches = '';
   readonly #spent: Map<Hash, { seq: number; units: Map<string, number> }> = new Map();
+  readonly #key: string | undefined;
   #parentCommit: Hash | undefined;
-  #signed = 0;
 
   constructor(first: Entry) {
     this.#first = first;
     this.#chain = new Chain(first.trajectory_id);
     this.#chain.head = first.parent;
     this.#chain.seq = first.seq;
+    this.#key = first.payload.signature?.key;
   }
 
   /** Returns false for an entry that does not belong to the run. */
   take(entry: Entry): boolean {
     const { payload, seq } = entry;
-    if (!isPlain(payload) || this.#patches.length > PATCHES_MAX) return false;
+    const isOther = !isPlain(payload) || payload.signature?.key !== this.#key;
+    if (isOther || this.#patches.length > PATCHES_MAX) return false;
     // The first commit stands for the commits before the run.
     const first = payload.kind === 'commit' && this.#parentCommit === undefined;
     if (first) this.#chain.lastCommit = payload.parent_commit;
@@ -70,7 +72,6 @@ class RunBuilder {
       throw error;
     }
     if (first) this.#parentCommit = payload.parent_commit;
-    if (payload.signature !== undefined) this.#signed++;
     this.#patches += this.#count++ === 0 ? '[' : ',';
     this.#patches += payload.kind === 'commit' ? JSON.stringify(payload.delta.state) : '[]';
     if (payload.kind === 'commit') this.#spend(payload.writ_id, seq, payload.budget_cost);
@@ -89,7 +90,7 @@ class RunBuilder {
       head: head as Hash,
       to: at,
       lastCommit: this.#parentCommit === undefined ? undefined : lastCommit,
-      signed: this.#signed,
+      key: this.#key,
       spent: [...this.#spent].map(([writId, { seq, units }]) => ({ writId, seq, cost: Object.fromEntries(units) })),
       patches: `${this.#patches}]`,
     };

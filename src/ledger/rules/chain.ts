@@ -7,6 +7,7 @@ import type {
   DomainRef,
   Entry,
   Instant,
+  KeyChangePayload,
   Payload,
   PendingPayload,
   ProposalRecord,
@@ -14,6 +15,7 @@ import type {
 } from '../entry/entry.ts';
 import { HALT_ACTION, type Halt, type HaltPayload, haltFault, isHalt, passesHalt } from '../entry/halt.ts';
 import type { Hash } from '../entry/hash.ts';
+import { keyAfter } from '../entry/key-change.ts';
 import { isRevocation, REVOKE_ACTION, type RevocationPayload, revocationFault } from '../entry/revocation.ts';
 import type { VerifiedRun } from '../entry/run.ts';
 import {
@@ -60,6 +62,8 @@ export interface ChainState {
   readonly upgraded?: LastUpgrade;
   readonly halts?: Halts;
   readonly resumed?: Resumed;
+  /** The key in force. */
+  readonly key?: string;
 }
 
 /** The halts that stand: of a principal here, and of the delegator. */
@@ -123,6 +127,8 @@ export class Chain {
   upgraded: LastUpgrade | undefined;
   halts: Halts = {};
   resumed: Resumed | undefined;
+  /** The public key that signs the next entry. Undefined if no entry is signed. */
+  key: string | undefined;
 
   constructor(trajectoryId: string) {
     this.trajectoryId = trajectoryId;
@@ -147,6 +153,7 @@ export class Chain {
     chain.upgraded = state.upgraded;
     chain.halts = state.halts ?? {};
     chain.resumed = state.resumed;
+    chain.key = state.key;
     return chain;
   }
 
@@ -169,6 +176,7 @@ export class Chain {
       ...(this.upgraded === undefined ? {} : { upgraded: this.upgraded }),
       ...(this.halted === undefined ? {} : { halts: this.halts }),
       ...(this.resumed === undefined ? {} : { resumed: this.resumed }),
+      ...(this.key === undefined ? {} : { key: this.key }),
     };
   }
 
@@ -186,6 +194,7 @@ export class Chain {
     copy.upgraded = this.upgraded;
     copy.halts = this.halts;
     copy.resumed = this.resumed;
+    copy.key = this.key;
     for (const [id, pending] of this.open) copy.open.set(id, pending);
     for (const [id, delegation] of this.delegated) copy.delegated.set(id, delegation);
     for (const child of this.children) copy.children.add(child);
@@ -235,8 +244,12 @@ export class Chain {
       case 'delegation':
         this.#acceptDelegation(entry, payload);
         break;
+      case 'key_change':
+        this.#checkKeyChange(entry, payload);
+        break;
     }
     this.domain = domainFrom(payload) ?? this.domain;
+    this.key = keyAfter(payload);
     this.head = entry.id;
     this.seq = entry.seq + 1;
     this.at = payload.at;
@@ -246,11 +259,11 @@ export class Chain {
    * Continues after a run of entries. Returns false and changes nothing if the run does not follow
    * this chain.
    */
-  join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit }: VerifiedRun): boolean {
+  join({ trajectoryId, seq, count, parent, from, parentCommit, head, to, lastCommit, key }: VerifiedRun): boolean {
     const follows = trajectoryId === this.trajectoryId && seq === this.seq && parent === this.head && from >= this.at;
     const commits = parentCommit === undefined || parentCommit === this.lastCommit;
     const stands = this.frozenBy() !== undefined || this.answered !== undefined || this.halted !== undefined;
-    if (!follows || !commits || stands) return false;
+    if (!follows || !commits || stands || key !== this.key) return false;
     this.head = head;
     this.seq = seq + count;
     this.at = to;
@@ -293,6 +306,26 @@ export class Chain {
 
     if (this.halted !== undefined && !passesHalt(entry.payload))
       throw this.#broken(entry, 'place.halted', `the trajectory is halted by ${this.halted.id}`);
+
+    const key = entry.payload.signature?.key;
+    if (this.key !== undefined && key !== this.key) {
+      const is = key === undefined ? 'is not signed' : `is signed with ${key}`;
+      throw this.#broken(
+        entry,
+        'place.signed',
+        `the entry ${is}, and the key in force is ${this.key}`,
+        'bad_signature',
+      );
+    }
+  }
+
+  /** `place.signed` has compared the signature with the key in force. */
+  #checkKeyChange(entry: Entry, { signature, to }: KeyChangePayload): void {
+    if (signature === undefined)
+      throw this.#broken(entry, 'key.change', 'a change of the key must be signed', 'bad_signature');
+    if (this.key === undefined && signature.key !== to)
+      throw this.#broken(entry, 'key.change', `the first key signs itself in, and ${signature.key} signs in ${to}`);
+    if (this.key === to) throw this.#broken(entry, 'key.change', `${to} is the key in force already`);
   }
 
   #checkCommit(entry: Entry, payload: CommitPayload): void {

@@ -14,6 +14,7 @@ import {
   verifyTrajectory,
 } from '#ledger';
 import { AuthorityFold } from '../authority/fold.ts';
+import { namedKeys } from '../entry-keys.ts';
 import { NAMES } from '../option-names.ts';
 import { EffectLogCheck } from './effects/check-with-ledger.ts';
 import { LedgerEffects } from './effects/compare-with-ledger.ts';
@@ -23,6 +24,11 @@ export interface VerifyOptions {
   readonly trajectoryIds?: readonly string[];
   /** Maximum number of threads. Default 2; 1 uses only this thread. */
   readonly threads?: number;
+  /**
+   * The public keys of which one signs the first entry of each trajectory. A change of the key
+   * leads to another. Default: any key, or none.
+   */
+  readonly entryKeys?: readonly string[];
   /** Called now and then with the number of entries done, and the total. */
   readonly onProgress?: (done: number, total: number) => void;
 }
@@ -30,6 +36,7 @@ export interface VerifyOptions {
 const VERIFY_OPTIONS = arg.options<VerifyOptions>({
   trajectoryIds: arg.optional(NAMES),
   threads: arg.optional(arg.number),
+  entryKeys: arg.any,
   onProgress: arg.any,
 });
 
@@ -51,15 +58,16 @@ const ENTRIES_MAX = 2 ** 31 - 1;
  * error means that the store could not be read. A trajectory that continues because a parent's
  * revocation never reached it gets a warning, if both are verified.
  *
- * @throws ArgumentError `bad_argument`
+ * @throws RuntimeError `bad_option`, KeyError for `entryKeys`; ArgumentError `bad_argument`
  */
 export async function verifyStore(store: LedgerStore, options: VerifyOptions = {}): Promise<VerifyReport[]> {
   checkArgument(VERIFY_OPTIONS, options, 'options');
+  const named = namedKeys(options.entryKeys);
   const ranges = await rangesOf(store, options.trajectoryIds);
   const total = ranges.reduce((sum, { entries }) => sum + entries, 0);
   const worth = (options.threads ?? 2) > 1 && total >= WORTH_A_THREAD && total < ENTRIES_MAX;
   const ahead = worth ? store.readInParallel?.(ranges) : undefined;
-  const replayer = new Replayer(store);
+  const replayer = new Replayer(store, undefined, named);
   const verified: Verified[] = [];
   const known = new Set(ranges.map(({ trajectory_id }) => trajectory_id));
   const isAll = options.trajectoryIds === undefined;
@@ -78,7 +86,7 @@ export async function verifyStore(store: LedgerStore, options: VerifyOptions = {
       // A run does not show which of its entries is at fault. A replay without runs finds it.
       if (ahead !== undefined && !one.report.valid) {
         told = new LedgerEffects();
-        one = await verifyOne(store, new Replayer(store), trajectory_id, told, {});
+        one = await verifyOne(store, new Replayer(store, undefined, named), trajectory_id, told, {});
       }
       verified.push(one);
       if (one.report.valid) await toldCheck?.add(trajectory_id, told);

@@ -2,6 +2,7 @@ import { LedgerFault, type LedgerStore, type Replayer } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold.ts';
 import type { ReplayBase } from './ports.ts';
+import { wrongSigner } from './require-signer.ts';
 import type { Snapshots } from './snapshots/snapshots.ts';
 
 /** A trajectory as the store has it, and the value made from it. The receiver may change both. */
@@ -100,6 +101,12 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
       throw new RuntimeError('not_found', `The store has no trajectory ${error.fault.trajectory_id}.`, {
         cause: error,
       });
+    if (error.fault.rule === 'place.named')
+      throw wrongSigner(
+        `This runtime does not trust the key of the ledger: ${error.message}. Name the key in entryKeys if you trust it, or accept unsigned entries with changeEntryKey (assize keys change).`,
+        error.fault.trajectory_id,
+        error,
+      );
     throw new RuntimeError(
       'invalid_ledger',
       `The ledger does not verify and accepts no more entries: ${error.message}.`,

@@ -10,6 +10,7 @@ import {
   type Instant,
   type LedgerStore,
   type Payload,
+  signed,
 } from '#ledger';
 import { authorityFor } from '../authority/check.ts';
 import type { WritChain } from '../authority/writs.ts';
@@ -21,6 +22,7 @@ import { WriteContention } from './contention.ts';
 import type { TrajectoryState, TrajectoryWriterContext } from './ports.ts';
 import { COMMIT_ATTEMPTS_MAX, type PreparedCommit } from './prepared.ts';
 import { RecentCommits } from './recent-commits.ts';
+import { requireSigner } from './require-signer.ts';
 import { Reservations } from './reservations.ts';
 import { resolveUnknownCommit } from './resolve-unknown-commit.ts';
 import { WakeSignal } from './signal.ts';
@@ -107,6 +109,11 @@ export class Writer {
     if (halted !== undefined) throw haltedError(this.id, halted);
   }
 
+  /** @throws RuntimeError `wrong_signer` */
+  refuseIfOtherKey(): void {
+    requireSigner(this.parts.chain, this.context.signer);
+  }
+
   nextPosition(at: Instant): EntryPosition {
     const { chain } = this.parts;
     return { trajectory_id: this.id, seq: chain.seq, parent: chain.head, at };
@@ -146,14 +153,17 @@ export class Writer {
     return { row, payload: made.payload, batch };
   }
 
-  #make(payload: Payload, others: Moves['others']) {
-    const row = this.make(payload);
+  #make(unsigned: Payload, others: Moves['others']) {
+    this.refuseIfOtherKey();
+    const payload = signed(unsigned, this.context.signer);
+    const row = rowOf(payload);
     return { row, payload, rest: others?.(row) ?? [] };
   }
 
-  /** @throws CanonError for a payload that is too large */
+  /** @throws CanonError for a payload that is too large; RuntimeError `wrong_signer` */
   make(payload: Payload): EntryRow {
-    return withinEntrySize('The entry', DEFAULT_LIMITS, () => entryRow(payload, this.context.signer));
+    this.refuseIfOtherKey();
+    return rowOf(signed(payload, this.context.signer));
   }
 
   /** `committing`: the epoch of the tool transaction, if its commit calls this method. */
@@ -500,4 +510,9 @@ export function later(a: Instant, b: Instant): Instant {
 
 function reasonOf(cause: unknown): string {
   return (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+}
+
+/** @throws CanonError for a payload that is too large */
+function rowOf(payload: Payload): EntryRow {
+  return withinEntrySize('The entry', DEFAULT_LIMITS, () => entryRow(payload));
 }

@@ -164,6 +164,10 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
     ({ assize }, id, domain, options) => assize.upgrade(id, domain, options),
     ['t', upgraded, UPGRADE],
   ),
+  'Assize.changeEntryKey': on(
+    ({ store }, id, options) => runtimeOver(store, [desk], { signer: lead }).changeEntryKey(id, options),
+    ['t', { reason: 'r' }],
+  ),
   'Assize.awaitEffects': withDoubt(
     ({ assize }, id, options) => assize.awaitEffects(id, options),
     ({ committed }) => [committed, { until: '2026-01-01T00:00:00.000000Z', signal: new AbortController().signal }],

@@ -196,7 +196,7 @@ export function answeredChild(start: EntryRow, said: Members = {}): ChainWriter 
 export class ChainWriter {
   readonly rows: EntryRow[] = [];
   readonly #trajectoryId: string;
-  readonly #signer: EntrySigner | undefined;
+  #signer: EntrySigner | undefined;
   #lastCommit: Hash = '';
 
   constructor(trajectoryId: string, signer?: EntrySigner) {
@@ -225,7 +225,9 @@ export class ChainWriter {
     return entryRow(given as unknown as Payload, signer);
   }
 
-  add(kind: EntryKind, members: Members, signer?: EntrySigner): EntryRow {
+  /** `signer` signs this entry and every later one. */
+  add(kind: EntryKind, members: Members, signer: EntrySigner | undefined = this.#signer): EntryRow {
+    this.#signer = signer;
     return this.push(this.row(kind, members, signer));
   }
 
@@ -316,7 +318,7 @@ export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobR
     'rejection',
     rejectionMembers({ proposal_id: hashText('proposal'), reason: 'expired', resolves: first.head.id }),
   );
-  const second_ = new ChainWriter('second');
+  const second_ = new ChainWriter('second', signer);
   second_.add('branch', { ...branchMembers(first.rows[8] as EntryRow), at: second(20) });
   for (let n = 1; n < 7; n++) {
     const value = { op: 'replace', path: '/n', value: n } as const;
@@ -328,7 +330,7 @@ export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobR
       }),
     );
   }
-  const third = new ChainWriter('third');
+  const third = new ChainWriter('third', signer);
   third.add('branch', { ...branchMembers(second_.rows[0] as EntryRow), at: second(30) });
   third.add('commit', commitMembers([{ op: 'remove', path: '/list/1' }], { at: second(31) }));
   third.add(
@@ -339,8 +341,9 @@ export function everyKind(signer: EntrySigner): { rows: EntryRow[]; blobs: BlobR
     }),
   );
   third.add('pending_approval', pendingMembers({ freezes: ['/n'], at: second(33) }));
-  third.add('pending_approval', { ...pendingMembers({ freezes: ['/list'], at: second(34) }) }, signer);
+  third.add('pending_approval', pendingMembers({ freezes: ['/list'], at: second(34) }));
   third.add('commit', commitMembers([{ op: 'add', path: '/list/1', value: {} }], { at: second(35) }));
+  third.add('key_change', { to: 'ab'.repeat(32), reason: 'the first key is retired', at: second(36) });
   const writers = [first, second_, third, child];
   return {
     rows: writers.flatMap(({ rows }) => rows),

@@ -5,7 +5,14 @@ import { REVOKE_ACTION } from '#kernel';
 import type { Revocation, WritChain } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../../errors.ts';
-import { anchorsOption, domainOption, type OpeningOptions, withSharedOptions } from '../../files/options.ts';
+import {
+  anchorsOption,
+  domainOption,
+  entryKeyOption,
+  type OpeningOptions,
+  signerOption,
+  withSharedOptions,
+} from '../../files/options.ts';
 import { ephemeralWrit } from '../../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../../input/private-key.ts';
 import { isWritFile, readWritFile } from '../../input/writ-file.ts';
@@ -36,7 +43,9 @@ export function revoke(command: Command): void {
       .option('--by <file>', 'writ that authorises the revocation: an ancestor that grants assize.revoke on writ:**')
       .option('--principal <name>', 'without --by: the revoking principal, subject of the short-lived writ', 'operator')
       .addOption(domainOption)
-      .addOption(anchorsOption),
+      .addOption(anchorsOption)
+      .addOption(signerOption)
+      .addOption(entryKeyOption),
   )
     .addHelpText(
       'after',

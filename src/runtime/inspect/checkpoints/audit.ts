@@ -1,6 +1,9 @@
 import { arg, checkArgument, isAssizeError } from '#base';
-import { askNodes, compareWithHead, type LogComparison, type LogStore } from '#ledger';
+import { askNodes, compareWithHead, type LedgerStore, type LogComparison, type LogStore } from '#ledger';
 import { type Checkpoint, consistencyProof, type KnownLog, verifyConsistency } from '#merkle';
+import { namedKeys } from '../../entry-keys.ts';
+import type { VerifyOptions } from '../verify.ts';
+import { chainFault } from './check-chains.ts';
 import { readCheckpoint } from './checkpoint.ts';
 import { rootOfEntries } from './entries-root.ts';
 
@@ -20,27 +23,33 @@ export interface AuditReport {
   readonly findings: readonly string[];
 }
 
+const AUDIT_OPTIONS = arg.options<Pick<VerifyOptions, 'entryKeys'>>({ entryKeys: arg.any });
+
 /**
  * Whether one log was kept the whole time: checks two checkpoints, in any order, and the current
  * store. The store makes the proof, and the proof is verified against the signed roots. All entries
  * up to the newer checkpoint are read too, because stored hashes may be right where entries are
- * not. So the store need not be trusted.
+ * not. So the store need not be trusted. The chains of all entries must be valid, with their
+ * signatures; `verifyStore` checks more.
  *
- * @throws RuntimeError `bad_checkpoint` for a checkpoint that the log did not sign; ArgumentError
- * `bad_argument`
+ * @throws RuntimeError `bad_checkpoint` for a checkpoint that the log did not sign, `bad_option`
+ * and KeyError for `entryKeys`; ArgumentError `bad_argument`
  */
 export async function auditCheckpoints(
-  store: LogStore,
+  store: LedgerStore & LogStore,
   signed: readonly [string, string],
   log: KnownLog,
+  options: Pick<VerifyOptions, 'entryKeys'> = {},
 ): Promise<AuditReport> {
   checkArgument(arg.list(arg.text), signed, 'signed');
   checkArgument(arg.text, signed[1], 'signed.1');
+  checkArgument(AUDIT_OPTIONS, options, 'options');
+  const named = namedKeys(options.entryKeys);
   const [older, newer] = signed
     .map((text) => readCheckpoint(text, log).checkpoint)
     .sort((a, b) => (a.size < b.size ? -1 : a.size > b.size ? 1 : 0)) as [Checkpoint, Checkpoint];
   try {
-    return await audited(store, older, newer);
+    return await audited(store, older, newer, named);
   } catch (error) {
     if (!isAssizeError(error, 'missing_node')) throw error;
     const finding = `the store has lost hashes of its log and cannot prove anything: ${error.message}`;
@@ -48,7 +57,12 @@ export async function auditCheckpoints(
   }
 }
 
-async function audited(store: LogStore, older: Checkpoint, newer: Checkpoint): Promise<AuditReport> {
+async function audited(
+  store: LedgerStore & LogStore,
+  older: Checkpoint,
+  newer: Checkpoint,
+  named: ReadonlySet<string> | undefined,
+): Promise<AuditReport> {
   const standing = await compareWithHead(store, newer);
   const isOther = isThere(standing) && !(await areLogged(store, newer));
   const findings: string[] = [];
@@ -67,6 +81,10 @@ async function audited(store: LogStore, older: Checkpoint, newer: Checkpoint): P
   if (standing.stands === 'diverged') findings.push('the store does not match the newer checkpoint');
   if (isOther)
     findings.push('entries of the store were changed or removed after they were logged; list them with assize fsck');
+  // Other findings explain the entries already.
+  const invalid = findings.length > 0 ? undefined : await chainFault(store, named);
+  if (invalid !== undefined)
+    findings.push(`an entry is not valid, ${invalid.message}; list such entries with assize verify`);
   return { older, newer, consistent, store: isOther ? 'diverged' : standing.stands, proof, findings };
 }
 

@@ -77,7 +77,7 @@ export interface NotCompared {
   readonly examples: readonly UnverifiedPartition[];
 }
 
-export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'onProgress'> {
+export interface FsckOptions extends Pick<VerifyOptions, 'threads' | 'entryKeys' | 'onProgress'> {
   /** The last checkpoint, verified by the caller. */
   readonly checkpoint?: Checkpoint;
 }
@@ -86,6 +86,7 @@ const SIZE = arg.of('a bigint', (value) => typeof value === 'bigint');
 const FSCK_OPTIONS = arg.options<FsckOptions>({
   checkpoint: arg.optional(arg.members({ origin: arg.text, size: SIZE, root: arg.bytes })),
   threads: arg.optional(arg.number),
+  entryKeys: arg.any,
   onProgress: arg.any,
 });
 

@@ -25,7 +25,7 @@ const POSITIONS = arg.all(arg.known({ from: true, to: true }), arg.members({ fro
 export async function verifyLogged(
   store: LedgerStore & LogStore,
   positions: { readonly from: number; readonly to: number },
-  options: Pick<VerifyOptions, 'onProgress'> = {},
+  options: Pick<VerifyOptions, 'entryKeys' | 'onProgress'> = {},
 ): Promise<VerifiedEntries> {
   checkArgument(POSITIONS, positions, 'positions');
   const { from, to } = positions;

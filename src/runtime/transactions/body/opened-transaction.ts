@@ -68,6 +68,7 @@ export function openTransaction(
     writId: writId(writ.writ),
     authority: () => {
       writer.refuseIfHalted();
+      writer.refuseIfOtherKey();
       return writer.authority(writ, principal, writer.now());
     },
     unstored: () => writer.parts.writs.unstored(writ),

@@ -115,6 +115,7 @@ export class TransactionRunner {
       const before = asked && (await asked);
       if (before !== undefined) return before;
       if (this.#writer.parts.chain.halted !== undefined) await this.#refuseIfHalted();
+      this.#writer.refuseIfOtherKey();
       const ended = await running.run(body, options.idleTimeoutMs ?? effects.idleTimeoutMs);
       const missing = ended.missing((intent) => this.#proposals.declaredCalls({ ...intent, ...proposer(options) }));
       if (missing.length > 0) ended.planDeclared(await resolvedCalls(engine, missing, signal));

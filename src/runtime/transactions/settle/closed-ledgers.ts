@@ -1,9 +1,18 @@
-import { type BatchClock, type Chain, type EntrySigner, entryRow, type Instant, type LedgerStore } from '#ledger';
+import {
+  type BatchClock,
+  type Chain,
+  type EntrySigner,
+  entryRow,
+  type Instant,
+  type LedgerStore,
+  signed,
+} from '#ledger';
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
 import { resolvedBy } from '../../writer/apply.ts';
 import type { Notifications } from '../../writer/notifications.ts';
 import { COMMIT_ATTEMPTS_MAX } from '../../writer/prepared.ts';
+import { requireSigner } from '../../writer/require-signer.ts';
 import { resolveUnknownCommit } from '../../writer/resolve-unknown-commit.ts';
 import { storeRefusal } from '../../writer/store-refusals.ts';
 import { clockOf, later } from '../../writer/writer.ts';
@@ -121,9 +130,11 @@ class ClosedLedgerWriter implements LedgerWriter {
     clock: BatchClock | undefined,
   ): Promise<'written' | 'conflict' | { readonly now: Instant }> {
     const { store, signer, notifications } = this.#ports;
-    const row = entryRow(payload, signer);
-    chain.accept({ ...row, payload });
-    const result = await store.commit({ entries: [row], blobs, effects, ...(clock && { clock }) });
+    requireSigner(chain, signer);
+    const made = signed(payload, signer);
+    const row = entryRow(made);
+    chain.accept({ ...row, payload: made });
+    const result = await store.commit({ entries: [row], blobs, ...(effects && { effects }), ...(clock && { clock }) });
     if (result.status === 'ahead') return result;
     if (result.status === 'fenced' || result.status === 'taken') throw storeRefusal(result);
     if (result.status === 'conflict') return 'conflict';

@@ -14,7 +14,7 @@ export interface LedgerHead {
 export interface EntryDraft {
   readonly payload: Payload;
   readonly blobs: readonly BlobRow[];
-  readonly effects: EffectWrite;
+  readonly effects: EffectWrite | undefined;
 }
 
 /**

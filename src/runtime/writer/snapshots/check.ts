@@ -1,6 +1,6 @@
 import type { LedgerStore, Replayer, SnapshotRow } from '#ledger';
 import { foldTrajectory } from '../fold.ts';
-import { isUsed, parseSnapshot, snapshotOf } from './snapshot.ts';
+import { isUsed, jsonOf, parseSnapshot, snapshotOf } from './snapshot.ts';
 
 /**
  * The fault of a snapshot of a verified trajectory. The snapshot is rebuilt from the entries and
@@ -22,5 +22,5 @@ export async function snapshotFault(
   const [last] = await store.entries(row.trajectory_id, { from: row.seq, limit: 1 });
   if (last === undefined) return `the trajectory has no seq ${row.seq}`;
   const folded = await foldTrajectory(row.trajectory_id, replayer, store, { until: last.id });
-  return snapshotOf(folded)?.text === row.text ? undefined : 'it differs from the fold of the entries';
+  return snapshotOf(folded)?.text === jsonOf(row.text) ? undefined : 'it differs from the fold of the entries';
 }

@@ -1,5 +1,5 @@
 import { isAssizeError, type Json } from '#base';
-import { type CanonLimits, canonicalize, hashText, parseCanonical, WORLD_LIMITS } from '#canon';
+import { type CanonLimits, canonicalize, hashText, parseCanonical, signText, verifyText, WORLD_LIMITS } from '#canon';
 import {
   Chain,
   type ChainState,
@@ -7,8 +7,10 @@ import {
   type DomainRef,
   domainFrom,
   type Entry,
+  type EntrySigner,
   fresh,
   type Hash,
+  keyAfter,
   type LedgerStore,
   type SnapshotRow,
 } from '#ledger';
@@ -21,7 +23,7 @@ import { RequestIndex, type RequestIndexState } from '../request-index.ts';
  * The format of a snapshot. A snapshot is a cache, so one in another format is not read but
  * rebuilt.
  */
-export const SNAPSHOT_FORMAT = 'assize-snapshot/7';
+export const SNAPSHOT_FORMAT = 'assize-snapshot/8';
 
 /** The content of a snapshot. It is the fold up to the entry that `chain` names as its head. */
 export interface Snapshot {
@@ -46,13 +48,14 @@ export interface SnapshotSource extends Omit<FoldedTrajectory, 'fold'> {
 
 /**
  * The snapshot of a fold. The same entries give the same snapshot, however they were read.
- * Undefined if it would be too long.
+ * Undefined if it would be too long. A signed snapshot has a line with the signature before it.
  *
  * @throws CanonError for a value that is not a state of a trajectory
  */
 export function snapshotOf(
   { chain, fold, writs, requests, domain, overridden }: SnapshotSource,
   bytesMax: number = Number.POSITIVE_INFINITY,
+  signer?: EntrySigner,
 ): SnapshotRow | undefined {
   const snapshot: Snapshot = {
     format: SNAPSHOT_FORMAT,
@@ -66,7 +69,8 @@ export function snapshotOf(
     state: fold.state as Json,
   };
   try {
-    const text = canonicalize(snapshot, { ...LIMITS, bytesMax: Math.min(bytesMax, WORLD_LIMITS.bytesMax) });
+    const json = canonicalize(snapshot, { ...LIMITS, bytesMax: Math.min(bytesMax, WORLD_LIMITS.bytesMax) });
+    const text = signer === undefined ? json : `${signatureOf(json, signer)}\n${json}`;
     return { trajectory_id: chain.trajectoryId, seq: chain.seq - 1, hash: hashText(text), text };
   } catch (error) {
     if (isAssizeError(error, 'too_large')) return undefined;
@@ -77,15 +81,18 @@ export function snapshotOf(
 /**
  * The fold that a snapshot contains, in its own objects; undefined for a snapshot of another
  * version. The text must match its hash, and its head must be an entry of its trajectory; the rest
- * is trusted.
+ * is trusted. With trusted keys, one of them has signed the snapshot.
  *
  * @throws an error for any fault of the snapshot or of the entries that it names
  */
 export async function readSnapshot(
   row: SnapshotRow,
   store: Pick<LedgerStore, 'entries' | 'resolve'>,
+  trusted?: ReadonlySet<string>,
 ): Promise<FoldedTrajectory | undefined> {
   const snapshot = parseSnapshot(row);
+  if (trusted !== undefined && !isSignedBy(row.text, trusted))
+    throw new Error('it is not signed with a key that this runtime trusts');
   if (!isUsed(snapshot)) return undefined;
   const { trajectory_id, domain, overridden, chain } = snapshot;
   if (trajectory_id !== row.trajectory_id || chain.seq !== row.seq + 1)
@@ -106,7 +113,21 @@ export async function readSnapshot(
 /** The content of a row, if the text still matches its hash. @throws Error, CanonError */
 export function parseSnapshot({ text, hash }: SnapshotRow): Snapshot {
   if (hashText(text) !== hash) throw new Error('its text does not match its stored hash');
-  return parseCanonical(text, LIMITS) as unknown as Snapshot;
+  return parseCanonical(jsonOf(text), LIMITS) as unknown as Snapshot;
+}
+
+/** The text of a snapshot without its signature. Canonical JSON has no newline. */
+export function jsonOf(text: string): string {
+  return text.slice(text.indexOf('\n') + 1);
+}
+
+function signatureOf(json: string, { publicKey, privateKey }: EntrySigner): string {
+  return `${publicKey} ${signText('snapshot', hashText(json), privateKey)}`;
+}
+
+function isSignedBy(text: string, trusted: ReadonlySet<string>): boolean {
+  const [key = '', value = ''] = text.slice(0, Math.max(0, text.indexOf('\n'))).split(' ');
+  return trusted.has(key) && verifyText('snapshot', hashText(jsonOf(text)), value, key);
 }
 
 /** False for a snapshot of another version, which this version never reads. */
@@ -132,6 +153,7 @@ async function checkStand(
   if (last?.trajectory_id !== trajectory_id || last.seq !== chain.seq - 1 || last.id !== chain.head)
     throw new Error(`the trajectory has no entry ${chain.head} at seq ${chain.seq - 1}`);
   if (last.payload.at !== chain.at) throw new Error('its time differs from the time of its entry');
+  if (keyAfter(last.payload) !== chain.key) throw new Error('its key differs from the key of its entry');
   const begun = first?.payload;
   if (begun?.kind !== 'root' && begun?.kind !== 'branch') throw new Error('the trajectory has no first entry');
   const recorded = (await upgradedTo(chain, store)) ?? begun.domain;

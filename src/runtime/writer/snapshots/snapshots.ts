@@ -1,4 +1,4 @@
-import type { LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
+import type { EntrySigner, LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { reportFailure } from '../../records/report-failure.ts';
 import type { FoldedTrajectory } from '../fold.ts';
@@ -21,6 +21,13 @@ export const BYTES_AN_ENTRY = 512;
 /** Notified of a failed snapshot. Nothing else fails because of it. */
 export type SnapshotListener = (error: RuntimeError) => void;
 
+/** The keys that sign the snapshots of a runtime. */
+export interface SnapshotKeys {
+  readonly signer?: EntrySigner | undefined;
+  /** The runtime reads only snapshots that one of these keys has signed. Undefined: any. */
+  readonly trusted?: ReadonlySet<string> | undefined;
+}
+
 /**
  * The snapshots of one runtime. A snapshot is read when a trajectory is opened. It is written after
  * many entries were replayed or added. Nothing ever fails because of a snapshot: the error is
@@ -35,8 +42,15 @@ export class Snapshots {
   /** Number of entries from which on a snapshot is tried again, by trajectory. */
   readonly #nextAttempts: Map<string, number> = new Map();
   readonly #underWay: Set<Promise<void>> = new Set();
+  readonly #keys: SnapshotKeys;
 
-  constructor(store: SnapshotStore | undefined, ledger: LedgerStore, listener: SnapshotListener | undefined) {
+  constructor(
+    store: SnapshotStore | undefined,
+    ledger: LedgerStore,
+    listener: SnapshotListener | undefined,
+    keys: SnapshotKeys = {},
+  ) {
+    this.#keys = keys;
     this.#store = store;
     this.#ledger = ledger;
     this.#listener = listener;
@@ -48,7 +62,7 @@ export class Snapshots {
     try {
       const row = await this.#store.snapshot(trajectoryId);
       if (row === undefined || row.seq > seq) return undefined;
-      const found = await readSnapshot(row, this.#ledger);
+      const found = await readSnapshot(row, this.#ledger, this.#keys.trusted);
       this.#lengths.set(trajectoryId, found?.chain.seq ?? 0);
       return found;
     } catch (error) {
@@ -119,7 +133,7 @@ export class Snapshots {
     const since = this.#since(trajectoryId, seq);
     this.#nextAttempts.set(trajectoryId, seq + since);
     try {
-      return snapshotOf(source, BYTES_AN_ENTRY * since);
+      return snapshotOf(source, BYTES_AN_ENTRY * since, this.#keys.signer);
     } catch (error) {
       this.#tell(failed(trajectoryId, 'could not be serialised', error));
       return undefined;
