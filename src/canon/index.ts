@@ -41,6 +41,7 @@ export {
   isInstant,
   maxInstant,
   parseInstant,
+  readInstant,
 } from './instant.ts';
 export { CanonError, type CanonErrorCode } from './json/canon-error.ts';
 export { canonicalize } from './json/canonicalize.ts';

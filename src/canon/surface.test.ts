@@ -32,6 +32,7 @@ test('the public names, which only a decision changes', () => {
     'parseStrict',
     'plainText',
     'readCanonical',
+    'readInstant',
     'signBytes',
     'signText',
     'sortKeys',

@@ -73,7 +73,9 @@ test('the first approver gets the id for a second approval, which commits', asyn
   expect((await assize('pending')).out).toContain('md, 1 of 2 (dr-a)');
   expect(await approve(next, 'dr-a')).toMatchObject({ code: 2, err: expect.stringContaining('Ask another counselor') });
   expect(await approve(id, 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining(next) });
-  const done = await json('approve', next, '--as', 'dr-b', '--digest', digest, '--domain', 'two.ts');
+  expect(await approve('t@9', 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining('no entry with seq 9') });
+  expect(await approve('t', 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining("'t' is not an entry id") });
+  const done = await json('approve', 't@3', '--as', 'dr-b', '--digest', digest, '--domain', 'two.ts');
   expect(done).toMatchObject({ ruling: 'committed', seq: 4 });
   expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
   const { log } = await json('log', 't');

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { parsePointer } from '#canon';
 import { CliError } from '../errors.ts';
 import { positive, repeatable, withSharedOptions } from '../files/options.ts';
-import { findEntry } from '../store/entries.ts';
+import { entryNamed } from '../input/points.ts';
 import { inSession } from '../store/session.ts';
 import {
   completeSelector,
@@ -38,7 +38,7 @@ export function erase(program: Command): void {
         .addOption(
           repeatable(
             '--entry <id>',
-            'all sensitive values of an entry, such as a rejected proposal; 8 digits are enough',
+            'all sensitive values of an entry, such as a rejected proposal; 8 digits, or TRAJECTORY@SEQ',
           ),
         )
         .addOption(
@@ -71,7 +71,7 @@ export function erase(program: Command): void {
         const beliefs = factsToErase(options);
         checkPlaces(options);
         return erasedIn(session, options, trajectoryId, async (store) => {
-          const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
+          const entries = await Promise.all(options.entry.map(async (id) => (await entryNamed(store, id)).id));
           const whole = await Promise.all(beliefs.map((belief) => completeSelector(store, trajectoryId, belief)));
           return { at: options.at, entries, beliefs: whole, transactions: options.transaction };
         });

@@ -33,6 +33,7 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   parsePointer: takes(canon.parsePointer, ['/a/b']),
   parseStrict: takes(canon.parseStrict, ['{"a":1}', LIMITS]),
   plainText: takes(canon.plainText, [{ a: 1 }]),
+  readInstant: takes(canon.readInstant, ['2026-03-23']),
   readCanonical: takes(canon.readCanonical, ['{"a":1}']),
   signBytes: takes(canon.signBytes, [bytes, privateKey]),
   signText: takes(canon.signText, ['entry', 'text', privateKey]),
