@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { CliError } from './errors.ts';
 
-/** Options of most commands, which are also accepted before the command. The value: whether the option takes one. */
+/** Options that are accepted before the command too. The value: whether the option has one. */
 const EARLY_OPTIONS: Readonly<Record<string, boolean>> = {
   '--json': false,
   '--store': true,

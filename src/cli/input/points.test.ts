@@ -38,7 +38,7 @@ test('an entry is named by its id or its place, and not by a trajectory', async 
   await expect(entryNamed(long, 't')).rejects.toMatchObject({ code: 'usage' });
 });
 
-test('an ambiguous prefix is refused with the digits that tell the entries apart', async () => {
+test('an ambiguous prefix is refused with the digits that differ', async () => {
   const ids = ['0123456789abcdef1'.padEnd(64, '0'), '0123456789abcdef2'.padEnd(64, '0')];
   const twins = { find: async () => ids.map((id) => ({ ...row(1), id })) } as unknown as LedgerStore;
   await expect(findEntry(twins, '01234567')).rejects.toMatchObject({

@@ -38,7 +38,9 @@ export async function findEntry(store: LedgerStore, prefix: string): Promise<Ent
   return found;
 }
 
-/** Several ids start with the typed digits. The message has as many digits of each as tell them apart. */
+/**
+ * The error for several ids that start with the typed digits. It has the digits that differ.
+ */
 export function ambiguous(what: string, typed: string, [first, second]: readonly [string, string]): CliError {
   const parting = [...first].findIndex((digit, i) => digit !== second[i]);
   const digits = Math.max(SHORT, parting + 1);
