@@ -141,5 +141,5 @@ export {
   upgradeScope,
 } from './judge/upgrade.ts';
 export { givenState, initialState, World } from './judge/world.ts';
-export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
+export { marksAt, type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
 export { ReadSet } from './state/read-set.ts';
