@@ -64,6 +64,7 @@ export {
   type Delegations,
   type EffectOptions,
   type ErasureInput,
+  type ErasurePreview,
   type ErasureRuling,
   type FinalRuling,
   type MemoryRuntimeOptions,
