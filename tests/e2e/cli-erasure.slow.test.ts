@@ -271,7 +271,7 @@ test('--dry-run lists the values, and erases nothing', async () => {
 
 const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script');
 
-test.skipIf(!hasTerminal)('a person at a terminal is asked (by script(1))', async () => {
+test.skipIf(!hasTerminal)('a person on a terminal is asked (by script(1))', async () => {
   const typed = (answer: string): Promise<Ended> => {
     const line = [process.execPath, main, ...asked('ward', '--at', '/patients/p1')].map((arg) => `'${arg}'`).join(' ');
     const env = { ...process.env, ASSIZE_STORE: 'sqlite:./clinic.db', NO_COLOR: '1' };

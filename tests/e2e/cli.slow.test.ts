@@ -364,10 +364,17 @@ describe('files that are not there', () => {
     expect(readFileSync(join(here.folder, 'there.jsonl'), 'utf8')).toBe('mine');
   });
 
-  test.each(['{"not":"an export"}\n', 'garbage', ''])('an import of %j leaves no store behind', async (text) => {
-    file('garbage.jsonl', text);
-    await refused(['import', 'garbage.jsonl', '--store', 'sqlite:./new.db'], /line 1|trailer/i);
-    expect(readdirSync(here.folder)).toEqual(['garbage.jsonl']);
+  test.each<[string, string, RegExp]>([
+    ['a JSON file', '{"name":"x"}\n', /no\.jsonl is not an export\. Pass a file that assize export wrote/],
+    ['a file without a line end', '{"name":"x"}', /no\.jsonl is not an export\./],
+    ['an indented JSON file', '{\n  "name": "x"\n}\n', /no\.jsonl is not an export\./],
+    ['an empty file', '', /no\.jsonl is not an export\./],
+    ['a file that is no text', '\0\ud800', /no\.jsonl is not an export\./],
+    ['an export of another version', '{"format":"assize/export/v9"}\n', /is an export of another version\. Export/],
+    ['an export that was cut', '{"format":"assize/export/v1"}\n', /no trailer, so its end is missing/],
+  ])('an import of %s says so', async (_, text, saying) => {
+    await refused(['import', file('no.jsonl', text), '--store', 'sqlite:./new.db'], saying);
+    expect(readdirSync(here.folder)).toEqual(['no.jsonl']);
   });
 
   test('an empty store name is reported with the variable that can set it', async () => {

@@ -45,7 +45,7 @@ export function extentOf(preview: ErasurePreview): string {
   ].join(' and ');
 }
 
-/** For each entry, the current paths of its values. A value without one is an argument or a call. */
+/** For each entry, the current paths of its values. An argument or a call has no path. */
 function bySeq({ values }: ErasurePreview): Map<number, (string | undefined)[]> {
   const entries = Map.groupBy(values, ({ seq }) => seq);
   return new Map([...entries].sort(([a], [b]) => a - b).map(([seq, of]) => [seq, of.map(({ path }) => path)]));
