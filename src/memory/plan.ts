@@ -19,7 +19,7 @@ import {
   validOf,
 } from './fact.ts';
 import type { Item } from './group.ts';
-import { intersection, leftovers, OPEN_END, overlaps, type Period, period, readPeriod } from './period.ts';
+import { intersection, leftovers, OPEN_END, overlaps, type Period, readPeriod } from './period.ts';
 import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
@@ -131,7 +131,7 @@ export function planChange(
       'A multi-valued predicate cannot be changed. Assert the new value and retract the old one.',
     );
   }
-  const valid = period(change.from, OPEN_END);
+  const valid = readPeriod({ from: change.from, to: OPEN_END }, 'change');
   return work.plan([work.asserted(change, valid)], { ...work.declaration, remainder: 'keep' });
 }
 
