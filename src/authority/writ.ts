@@ -265,7 +265,7 @@ function window(given: Fields, mode: Mode): { not_before: Instant; expires: Inst
   return { not_before, expires };
 }
 
-/** A draft may have any form of an instant. A signed writ has the only form that is compared as text. */
+/** A draft may have any form of an instant, and a signed writ has one: it is compared as text. */
 function instant(given: Fields, key: string, mode: Mode): Instant {
   const value = given[key];
   if (mode === 'draft') {

@@ -53,5 +53,12 @@ export { parseStrict } from './json/parse-strict.ts';
 export { plainText } from './json/plain-text.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './json/pointer.ts';
 export { readCanonical } from './json/read-canonical.ts';
-export { issueText, issueWords, type RawIssue, type SchemaIssues } from './json/schema-issues.ts';
+export {
+  issueText,
+  issueWords,
+  type Misfit,
+  misfitsOf,
+  type RawIssue,
+  type SchemaIssues,
+} from './json/schema-issues.ts';
 export { composed, composedJson, normalForm } from './text/normal-form.ts';

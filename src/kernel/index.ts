@@ -120,6 +120,7 @@ export { callInput, declaredCalls, type OutdatedCalls } from './judge/calls.ts';
 export { type Candidate, candidateOf } from './judge/candidate.ts';
 export { counselorKind } from './judge/channel.ts';
 export {
+  argumentMisfits,
   compile,
   roleScope,
 } from './judge/compile.ts';
