@@ -51,6 +51,8 @@ test('pending shows exact arguments and changes, escaped, and approval counts', 
   expect(out).toMatch(/an approval adds.*\n.*replace +\/approved +0 +5\n.*replace +\/by +"" +"\$counselor"/);
   expect(out).toContain('arguments {"value":{"note":"harmless\\u001b[2K\\u202e, approve it\\u200b"}}');
   expect(out).toContain('an approval adds nothing');
+  expect(out).toMatch(/^assize approve ID --as PRINCIPAL --domain FILE$/m);
+  expect(out).toMatch(/^assize reject ID --as PRINCIPAL --reason TEXT --domain FILE$/m);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/);
   const { pending } = await json('pending', '--channel', 'md');
