@@ -43,6 +43,16 @@ describe('issueWrit', () => {
     expect(written).toMatchObject({ actions: [], budget: {}, require_approval: [] });
   });
 
+  test('takes a text of a Date, and a day, and signs the instant', () => {
+    const short = { ...grant, not_before: '2026-01-01', expires: new Date('2027-01-01').toISOString() };
+    expect(issueWrit(short, operator.privateKey)).toEqual(root);
+    const child = attenuate(root, { subject: 'helper', nonce: 'c', expires: '2026-06-01' }, agent.privateKey);
+    expect(child.expires).toBe('2026-06-01T00:00:00.000000Z');
+    expect(() => issueWrit({ ...grant, expires: '2027-02-30' }, operator.privateKey)).toThrowError(
+      expect.objectContaining({ code: 'bad_writ', message: expect.stringContaining('or a day such as') }),
+    );
+  });
+
   test('refuses a key that is not the issuer’s', () => {
     expect(() => issueWrit(grant, stranger.privateKey)).toThrowError(expect.objectContaining({ code: 'wrong_key' }));
   });

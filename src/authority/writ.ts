@@ -1,5 +1,5 @@
 import { GenerationalMap, isAssizeError, type Json } from '#base';
-import { canonicalize, copyJson, hashText, type Instant, isInstant, signText, verifyText } from '#canon';
+import { canonicalize, copyJson, hashText, type Instant, isInstant, readInstant, signText, verifyText } from '#canon';
 import { type Amounts, isAmount } from './amounts.ts';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, readName } from './grammar.ts';
@@ -205,7 +205,7 @@ function readWrit(json: Json, mode: Mode): Writ {
     ...optional('actions', names(given, 'actions', 'action', mode)),
     ...optional('scopes', names(given, 'scopes', 'scope', mode)),
     ...optional('budget', budget),
-    ...window(given),
+    ...window(given, mode),
     max_depth: depth(given),
     ...optional('require_approval', names(given, 'require_approval', 'action', mode)),
     nonce: text(given, 'nonce'),
@@ -259,18 +259,22 @@ function depth(given: Fields): number {
   return value;
 }
 
-function window(given: Fields): { not_before: Instant; expires: Instant } {
-  const [not_before, expires] = [instant(given, 'not_before'), instant(given, 'expires')];
+function window(given: Fields, mode: Mode): { not_before: Instant; expires: Instant } {
+  const [not_before, expires] = [instant(given, 'not_before', mode), instant(given, 'expires', mode)];
   if (not_before >= expires) throw bad('expires', 'must be after not_before');
   return { not_before, expires };
 }
 
-function instant(given: Fields, key: string): Instant {
+/** A draft may have any form of an instant, and a signed writ has one: it is compared as text. */
+function instant(given: Fields, key: string, mode: Mode): Instant {
   const value = given[key];
-  if (typeof value !== 'string' || !isInstant(value)) {
-    throw bad(key, 'must be an instant in UTC with microseconds, such as 2026-03-23T09:00:00.000000Z');
+  if (mode === 'draft') {
+    const read = readInstant(value);
+    if (read !== undefined) return read;
+    throw bad(key, 'must be an instant such as 2026-03-23T09:00:00Z, or a day such as 2026-03-23');
   }
-  return value;
+  if (isInstant(value)) return value;
+  throw bad(key, 'must be an instant in UTC with microseconds, such as 2026-03-23T09:00:00.000000Z');
 }
 
 function names(given: Fields, key: string, sort: NameSort, mode: Mode): readonly string[] | undefined {

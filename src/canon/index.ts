@@ -41,6 +41,7 @@ export {
   isInstant,
   maxInstant,
   parseInstant,
+  readInstant,
 } from './instant.ts';
 export { CanonError, type CanonErrorCode } from './json/canon-error.ts';
 export { canonicalize } from './json/canonicalize.ts';
@@ -52,5 +53,12 @@ export { parseStrict } from './json/parse-strict.ts';
 export { plainText } from './json/plain-text.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './json/pointer.ts';
 export { readCanonical } from './json/read-canonical.ts';
-export { issueText, issueWords, type RawIssue, type SchemaIssues } from './json/schema-issues.ts';
+export {
+  issueText,
+  issueWords,
+  type Misfit,
+  misfitsOf,
+  type RawIssue,
+  type SchemaIssues,
+} from './json/schema-issues.ts';
 export { composed, composedJson, normalForm } from './text/normal-form.ts';

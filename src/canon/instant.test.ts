@@ -1,7 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { thrownBy } from '../../tests/thrown-by.ts';
-import { addMicros, instantFromMillis, instantToMillis, isInstant, maxInstant, parseInstant } from './instant.ts';
+import {
+  addMicros,
+  instantFromMillis,
+  instantToMillis,
+  isInstant,
+  maxInstant,
+  parseInstant,
+  readInstant,
+} from './instant.ts';
 
 const NOW = '2026-03-23T09:00:00.000000Z';
 const FIRST = '0001-01-01T00:00:00.000000Z';
@@ -171,14 +179,18 @@ describe('parseInstant', () => {
     ['2024-02-28T23:30:00-01:00', '2024-02-29T00:30:00.000000Z'],
     ['0001-01-01T23:00:00+23:00', FIRST],
     ['0050-01-01T00:00:00Z', '0050-01-01T00:00:00.000000Z'],
+    ['2026-03-23', '2026-03-23T00:00:00.000000Z'],
   ])('%s is %s', (text, instant) => {
     expect(parseInstant(text)).toBe(instant);
+    expect(readInstant(text)).toBe(instant);
   });
 
   test.each([
     '',
     'now',
-    '2026-03-23',
+    '2026-03',
+    '2026-02-30',
+    '9999-12-31',
     '2026-03-23T09:00:00',
     '2026-03-23 09:00:00Z',
     '2026-03-23T09Z',
@@ -199,6 +211,7 @@ describe('parseInstant', () => {
     '2026-W01-1T00:00:00Z',
   ])('%j is refused', (text) => {
     expect(thrownBy(() => parseInstant(text)).code).toBe('bad_instant');
+    expect(readInstant(text)).toBeUndefined();
   });
 
   test('it agrees with the platform about every instant with an offset', () => {

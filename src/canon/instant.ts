@@ -93,19 +93,25 @@ export function addMicros(instant: Instant, n: number): Instant {
   return instantFromMillis(ms + Math.floor(n / 1000) + Math.floor(micros / 1000), micros % 1000);
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)$/;
 
 /**
  * The instant of an ISO 8601 text: a date, a time, and a required `Z` or offset. Seconds may be
- * missing. Digits beyond microseconds are truncated.
+ * missing. Digits beyond microseconds are truncated. A date alone means its start in UTC.
  *
  * @throws CanonError `bad_instant` for any other text, including dates that do not exist and years
  * out of range.
  */
 export function parseInstant(isoText: string): Instant {
   if (isInstant(isoText)) return isoText;
+  if (typeof isoText === 'string' && DAY.test(isoText)) return parseInstant(`${isoText}T00:00:00Z`);
   const match = typeof isoText === 'string' ? ISO.exec(isoText) : null;
-  if (match === null) throw badInstant(isoText, 'write it as 2026-03-23T09:00:00Z or with an offset such as +02:00');
+  if (match === null)
+    throw badInstant(
+      isoText,
+      'write it as 2026-03-23T09:00:00Z, with an offset such as +02:00, or as a day such as 2026-03-23',
+    );
   const [, year, month, day, hour, minute, second = '00', fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] =
     match;
   if (!isDay(Number(year), Number(month), Number(day))) throw badInstant(isoText, 'there is no such day');
@@ -115,6 +121,21 @@ export function parseInstant(isoText: string): Instant {
   const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${digits6.slice(0, 3)}Z`);
   const offset = (Number(offsetHour) * 60 + Number(offsetMinute)) * 60_000;
   return instantFromMillis(sign === '-' ? local + offset : local - offset, Number(digits6.slice(3)));
+}
+
+/**
+ * The instant that a caller gave, also as a text of `Date.toISOString` or as a day. Undefined for
+ * any other value.
+ */
+export function readInstant(given: unknown): Instant | undefined {
+  if (isInstant(given)) return given;
+  if (typeof given !== 'string') return undefined;
+  try {
+    return parseInstant(given);
+  } catch (error) {
+    if (error instanceof CanonError) return undefined;
+    throw error;
+  }
 }
 
 function requireInstant(text: Instant): void {

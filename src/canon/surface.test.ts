@@ -15,6 +15,7 @@ test('the public names, which only a decision changes', () => {
     'contentHash',
     'copyJson',
     'escapeSegment',
+
     'generateKeys',
     'hashBytes',
     'hashText',
@@ -25,6 +26,7 @@ test('the public names, which only a decision changes', () => {
     'issueWords',
     'keyedHash',
     'maxInstant',
+    'misfitsOf',
     'normalForm',
     'parseCanonical',
     'parseInstant',
@@ -32,6 +34,7 @@ test('the public names, which only a decision changes', () => {
     'parseStrict',
     'plainText',
     'readCanonical',
+    'readInstant',
     'signBytes',
     'signText',
     'sortKeys',

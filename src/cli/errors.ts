@@ -82,8 +82,15 @@ function reported(error: unknown, json: boolean): ExitCode {
   }
   if (error instanceof CommanderError) return reportUsage(error, json);
   const { code, message, exitCode } = described(error);
-  say(code, message, json);
+  say(code, message, json, findingsIn(error));
   return exitCode;
+}
+
+/** The misfits of an input, one by one, if the error or its cause has them. */
+function findingsIn(error: unknown): readonly unknown[] | undefined {
+  if (!isAssizeError(error)) return undefined;
+  const { findings } = error.evidence;
+  return Array.isArray(findings) ? findings : findingsIn(error.cause);
 }
 
 /** Commander prints help and version itself. Usage errors are reported here. */
@@ -131,12 +138,12 @@ function tell(message: string): void {
   }
 }
 
-function say(code: string, text: string, json: boolean): void {
+function say(code: string, text: string, json: boolean, findings?: readonly unknown[]): void {
   const message = withoutPasswords(text);
   const lines = message
     .split('\n')
     .map(visible)
     .join(code === 'internal' ? '\n' : ' ');
   tell(lines);
-  if (json) writeTo(process.stdout, `${visibleJson({ error: { code, message } })}\n`);
+  if (json) writeTo(process.stdout, `${visibleJson({ error: { code, message, ...(findings && { findings }) } })}\n`);
 }

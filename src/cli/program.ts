@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
+import { type CommandWords, commandWords, parsedLine } from './command-words.ts';
 import { CliError, EXIT, type ExitCode, report } from './errors.ts';
-import { importInstalled, isInstalled } from './files/installed-package.ts';
+import { importInstalled, installedVersion, isInstalled } from './files/installed-package.ts';
 import { helpOptions, wrapHelp } from './terminal/help.ts';
 import { listenForSignals } from './terminal/interrupt.ts';
 import { OutputUnwritable, writeTo } from './terminal/output.ts';
@@ -55,6 +54,7 @@ const COMMANDS: CommandLine['commands'] = {
   export: async () => (await import('./commands/export.ts')).exportCommand,
   import: async () => (await import('./commands/import.ts')).importCommand,
   bench: async () => (await import('./commands/bench.ts')).bench,
+  version: async () => (await import('./commands/version.ts')).version,
 };
 
 /** The command `assize`. */
@@ -83,10 +83,7 @@ export async function run(args: readonly string[], commandLine: CommandLine = AS
   process.once('beforeExit', giveUp);
   try {
     process.exitCode = EXIT.ok;
-    await Promise.race([
-      program(args, commandLine).then((made) => made.parseAsync(args, { from: 'user' })),
-      idle.promise,
-    ]);
+    await Promise.race([parsed(commandWords(args), commandLine), idle.promise]);
     return process.exitCode;
   } catch (error) {
     return report(error, args.includes('--json'));
@@ -103,18 +100,23 @@ function neverAnswered(): CliError {
   );
 }
 
-async function program(args: readonly string[], { name, about, commands }: CommandLine): Promise<Command> {
+async function parsed(line: CommandWords, commandLine: CommandLine): Promise<void> {
+  const made = await program(line.words, commandLine);
+  await made.parseAsync(parsedLine(made, line), { from: 'user' });
+}
+
+async function program(words: readonly string[], { name, about, commands }: CommandLine): Promise<Command> {
   const program = new Command(name)
     .description(about)
-    .version(version(), '--version', 'print the version')
+    .version(installedVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'show help')
-    .helpCommand(false)
+    .helpCommand('help [command...]', 'show the help of a command')
     .configureHelp(helpOptions)
     // Errors are reported in one place, as one sentence.
     .exitOverride()
     .configureOutput({ outputError: () => undefined, writeOut: (text) => void writeTo(process.stdout, text) });
   wrapHelp(program);
-  for (const register of await Promise.all(wanted(args, commands).map((load) => load()))) register(program);
+  for (const register of await Promise.all(wanted(words, commands).map((load) => load()))) register(program);
   return program;
 }
 
@@ -122,18 +124,11 @@ async function program(args: readonly string[], { name, about, commands }: Comma
  * All commands, if the line starts with none: for the help, and for suggestions after an unknown
  * word.
  */
-function wanted(
-  [first = '']: readonly string[],
-  commands: CommandLine['commands'],
-): readonly (() => Promise<Register>)[] {
-  if (first === '--version') return [];
+function wanted(words: readonly string[], commands: CommandLine['commands']): readonly (() => Promise<Register>)[] {
+  if (words[0] === '--version') return [];
+  const first = (words[0] === 'help' ? words[1] : words[0]) ?? '';
   const one = Object.hasOwn(commands, first) ? commands[first] : undefined;
   return one === undefined ? Object.values(commands) : [one];
-}
-
-function version(): string {
-  const path = fileURLToPath(import.meta.resolve('assize/package.json'));
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
 /**

@@ -117,6 +117,22 @@ test.each<[string, z.ZodType, unknown, string]>([
   expect(message).not.toMatch(RAW);
 });
 
+test('the error has each misfit of an input as data', () => {
+  const parse = () => tool(z.strictObject({ to: z.string(), cc: z.number() })).parse({ too: 'a', cc: 'b' });
+  expect(parse).toThrowError(
+    expect.objectContaining({
+      code: 'bad_input',
+      evidence: expect.objectContaining({
+        findings: [
+          { pointer: '', message: 'there is no field "too"' },
+          { pointer: '/to', message: 'it must be a string, but is missing' },
+          { pointer: '/cc', message: 'it must be a number, but is a string' },
+        ],
+      }),
+    }),
+  );
+});
+
 test.each([
   ['no class', undefined, 'class must be an object'],
   ['a text', 'write', 'class must be an object'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Amounts, isToolName, segment } from '#authority';
 import { arg, isAssizeError, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
-import { copyJson, DEFAULT_LIMITS, issueText, issueWords } from '#canon';
+import { copyJson, DEFAULT_LIMITS, issueText, issueWords, type Misfit, misfitsOf } from '#canon';
 import { type AtomicBatch, batchProblem, type StagedReads } from './atomic-batch.ts';
 import type { CallContext, CompensationResult } from './call.ts';
 import { EffectError } from './errors.ts';
@@ -307,9 +307,6 @@ function isFunction(part: unknown): boolean {
   return typeof part === 'function';
 }
 
-/** Maximum number of faults of an input in one error. */
-const FAULTS = 5;
-
 /** Stands for input values that are not JSON. */
 const FOREIGN = Object.freeze({ foreign: true });
 
@@ -321,7 +318,7 @@ function parsed(name: string, schema: z.ZodType, input: unknown): Json {
     // A schema can be asynchronous, or throw.
     throw threw(name, 'its schema failed', error);
   }
-  if (!read.success) throw badInput(name, issueText(read.error, [], FAULTS));
+  if (!read.success) throw badInput(name, issueText(read.error), undefined, misfitsOf(read.error));
   try {
     return copyJson(read.data, FOREIGN);
   } catch (error) {
@@ -457,9 +454,9 @@ function threw(name: string, what: string, thrown: unknown): EffectError {
   );
 }
 
-function badInput(name: string, what: string, cause?: unknown): EffectError {
+function badInput(name: string, what: string, cause?: unknown, findings?: readonly Misfit[]): EffectError {
   return new EffectError('bad_input', `The input of ${name} is not valid: ${what}.`, {
-    evidence: { tool: name },
+    evidence: { tool: name, ...(findings && { findings }) },
     cause,
   });
 }

@@ -120,6 +120,7 @@ export { callInput, declaredCalls, type OutdatedCalls } from './judge/calls.ts';
 export { type Candidate, candidateOf } from './judge/candidate.ts';
 export { counselorKind } from './judge/channel.ts';
 export {
+  argumentMisfits,
   compile,
   roleScope,
 } from './judge/compile.ts';
@@ -141,5 +142,5 @@ export {
   upgradeScope,
 } from './judge/upgrade.ts';
 export { givenState, initialState, World } from './judge/world.ts';
-export { type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
+export { marksAt, type PatchOperation, partedState, patchesOf, plainPatches, sensitiveAbove } from './state/patches.ts';
 export { ReadSet } from './state/read-set.ts';

@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import { type Instant, isInstant } from '#canon';
+import { type Instant, isInstant, readInstant } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { MemoryError } from './errors.ts';
 
@@ -34,12 +34,12 @@ export function period(from: Instant, to: Instant): Period {
 }
 
 /**
- * A validated copy of a caller's period.
+ * A validated copy of a caller's period, with its instants in the form of the ledger.
  * @throws ArgumentError `bad_argument` for a value that is not an object; the errors of `period`
  */
 export function readPeriod(given: Period, argument: string): Period {
   checkArgument(arg.object, given, argument);
-  return period(given.from, given.to);
+  return period(readInstant(given.from) ?? given.from, readInstant(given.to) ?? given.to);
 }
 
 /** Whether the instant lies in the period. */

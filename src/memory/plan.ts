@@ -20,7 +20,7 @@ import {
   validOf,
 } from './fact.ts';
 import type { Item } from './group.ts';
-import { intersection, leftovers, OPEN_END, overlaps, type Period, period, readPeriod } from './period.ts';
+import { intersection, leftovers, OPEN_END, overlaps, type Period, readPeriod } from './period.ts';
 import { declarePredicate, type PredicateDeclaration } from './predicate.ts';
 import { type Answer, type Question, readAnswers } from './question.ts';
 import { type Belief, settle } from './settle.ts';
@@ -144,7 +144,7 @@ export function planChange(
       'A multi-valued predicate cannot be changed. Assert the new value and retract the old one.',
     );
   }
-  const valid = period(change.from, OPEN_END);
+  const valid = readPeriod({ from: change.from, to: OPEN_END }, 'change');
   return work.plan([work.asserted(change, valid)], { ...work.declaration, remainder: 'keep' });
 }
 
@@ -253,7 +253,7 @@ class PlanBuilder {
 
   /** The item of an end. Its claim may also assert the period before the end. */
   ended(ending: Ending): Item {
-    return { ...this.#item(ending, period(ending.ends, OPEN_END), this.#ends), isEnd: true };
+    return { ...this.#item(ending, readPeriod({ from: ending.ends, to: OPEN_END }, 'end'), this.#ends), isEnd: true };
   }
 
   #item(assertion: Omit<Assertion, 'valid'>, { from, to }: Period, claims: Set<string>): Item {

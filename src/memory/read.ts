@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import { type Instant, isInstant } from '#canon';
+import { type Instant, isInstant, readInstant } from '#canon';
 import { type AllenRelation, allenRelation, requireRelation } from './allen.ts';
 import { MemoryError } from './errors.ts';
 import {
@@ -147,9 +147,10 @@ function isOfKind({ row_kind }: FactRow, kind: RowSelection): boolean {
 
 function readPoint(point: Point): Point {
   checkArgument(arg.object, point, 'point');
-  const { valid, system } = point;
-  if (valid !== OPEN_START && !isInstant(valid)) throw noInstant('valid');
-  if (!isInstant(system)) throw noInstant('system');
+  const valid = point.valid === OPEN_START ? OPEN_START : readInstant(point.valid);
+  const system = readInstant(point.system);
+  if (valid === undefined) throw noInstant('valid');
+  if (system === undefined) throw noInstant('system');
   return { valid, system };
 }
 

@@ -42,8 +42,13 @@ describe('fixedClock', () => {
     expect([going.now(), going.now(), going.now(), going.now()].at(-1)).toBe('2026-03-23T09:00:01.200000Z');
   });
 
+  test('starts at a text of a Date, or at a day', () => {
+    expect(fixedClock(new Date(start).toISOString()).now()).toBe(start);
+    expect(fixedClock('2026-03-23').now()).toBe('2026-03-23T00:00:00.000000Z');
+  });
+
   test.each([
-    ['2026-03-23', 0],
+    ['2026-03-32', 0],
     [start, -1],
     [start, 0.5],
     [start, Number.NaN],

@@ -1,4 +1,4 @@
-import { addMicros, type Instant, instantFromMillis, isInstant } from '#canon';
+import { addMicros, type Instant, instantFromMillis, readInstant } from '#canon';
 import { OracleError } from './errors.ts';
 
 /** The source of time. Only this port reads the machine's clock. */
@@ -26,7 +26,8 @@ export const systemClock: Clock = Object.freeze({
  * @throws OracleError `bad_clock`
  */
 export function fixedClock(instant: Instant, stepMicros = 0): Clock {
-  if (!isInstant(instant)) {
+  const start = readInstant(instant);
+  if (start === undefined) {
     throw new OracleError(
       'bad_clock',
       'The start of the clock must be an instant such as 2026-03-23T09:00:00.000000Z.',
@@ -40,7 +41,7 @@ export function fixedClock(instant: Instant, stepMicros = 0): Clock {
       evidence: { given: stepMicros },
     });
   }
-  let next = instant;
+  let next = start;
   return Object.freeze({
     now: () => {
       const now = next;

@@ -17,7 +17,15 @@ export {
   writId,
 } from '#authority';
 export { AssizeError, isAssizeError, type Json } from '#base';
-export { canonicalize, contentHash, generateKeys, instantFromMillis, type KeyPair, parseStrict } from '#canon';
+export {
+  canonicalize,
+  contentHash,
+  generateKeys,
+  instantFromMillis,
+  type KeyPair,
+  type Misfit,
+  parseStrict,
+} from '#canon';
 export {
   type ActionCall,
   type ApplyContext,
@@ -64,6 +72,7 @@ export {
   type Delegations,
   type EffectOptions,
   type ErasureInput,
+  type ErasurePreview,
   type ErasureRuling,
   type FinalRuling,
   type KeyChange,

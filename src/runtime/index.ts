@@ -112,7 +112,7 @@ export {
 export type { ApprovalOptions, AssizeOptions, EffectOptions, MemoryRuntimeOptions, RuntimePorts } from './options.ts';
 export type { EffectOutcome, EffectsStatus } from './records/effect-outcome.ts';
 export { COMPILER_VERSION, digestOf } from './records/entry-payloads.ts';
-export type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
+export type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
 export {
   checkObservationName,
   type ObservationInput,

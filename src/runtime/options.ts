@@ -1,6 +1,6 @@
 import type { Policy } from '#authority';
 import { arg, checkArgument, refuseDuplicatePackage } from '#base';
-import { hashBytes, isInstant, signText, verifyText } from '#canon';
+import { hashBytes, readInstant, signText, verifyText } from '#canon';
 import { EFFECT_ATTEMPTS, EFFECT_ATTEMPTS_MAX, type Resolvers, type Tool } from '#effects';
 import type { Domain } from '#kernel';
 import {
@@ -108,9 +108,10 @@ export function checkedClock(given: Clock | undefined): Clock {
   return {
     now: () => {
       const now = given.now();
-      if (isInstant(now)) return now;
+      const instant = readInstant(now);
+      if (instant !== undefined) return instant;
       throw badOption(
-        `ports.clock.now() returned ${typeof now === 'string' ? JSON.stringify(now) : `a value of type ${typeof now}`}; return an instant such as 2026-03-23T09:00:00.000000Z, which instantFromMillis makes`,
+        `ports.clock.now() returned ${typeof now === 'string' ? JSON.stringify(now) : `a value of type ${typeof now}`}; return an instant such as 2026-03-23T09:00:00.000000Z, or date.toISOString()`,
       );
     },
   };

@@ -22,7 +22,7 @@ import { Memory, type MemoryOptions, type MemoryPorts } from './memory/memory.ts
 import { requireFactStore } from './memory/plan/plan-beliefs.ts';
 import { Proposals } from './propose/propose.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
-import type { ErasureInput, ErasureRuling } from './records/erasure-input.ts';
+import type { ErasureInput, ErasurePreview, ErasureRuling } from './records/erasure-input.ts';
 import { checkKey, type Proposal, type ProposalInput } from './records/intent.ts';
 import type { Ruling } from './records/ruling.ts';
 import { TransactionRunner } from './transactions/body/run-transaction.ts';
@@ -361,7 +361,8 @@ export class Trajectory<D extends Domain = Domain> {
    * Erases sensitive data. The input selects the data in one or more ways:
    *
    * - paths of the state: the values at or below them, every value ever written there, and the
-   *   arguments and observations of the proposals that wrote them;
+   *   arguments and observations of the proposals that wrote them. At a path without sensitive
+   *   values, only those of proposals with sensitive arguments;
    * - entries: all of their sensitive data;
    * - facts of a subject, of a predicate of a subject, or of one claim: the facts, all statements,
    *   questions and recalls of them here, and the sensitive values that their asserting principals
@@ -385,6 +386,15 @@ export class Trajectory<D extends Domain = Domain> {
    */
   erase(input: ErasureInput): Promise<ErasureRuling> {
     return this.#erasures.erase(input);
+  }
+
+  /**
+   * The data that `erase` would erase with the same input. Writes nothing, and adjudicates nothing.
+   *
+   * @throws RuntimeError `bad_intent`, `nothing_to_erase`, `not_found`
+   */
+  previewErasure(input: ErasureInput): Promise<ErasurePreview> {
+    return this.#erasures.preview(input);
   }
 
   /**

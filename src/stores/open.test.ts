@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -48,6 +48,27 @@ test.each([
     code: 'store_unknown',
     message: expect.stringMatching(/sqlite:.*memory:/),
   });
+});
+
+test.each([
+  ['sqlite:./x.db?mode=ro', 'mode'],
+  ['sqlite:x.db?mode=memory&cache=shared', 'mode'],
+  ['sqlite:/tmp/x.db?immutable=1', 'immutable'],
+  ['postgres://localhost/x?schema=a&mode=readonly', 'mode'],
+  ['postgresql://localhost/x?durability=off', 'durability'],
+  ['postgres://localhost/x?sslrootcert=/etc/ca.pem&readers=2', 'readers'],
+])('%s is refused by the name of its option %s', async (url, option) => {
+  await expect(openStore(url)).rejects.toMatchObject({
+    code: 'store_unknown',
+    message: expect.stringContaining(`has no option ${option}. Remove it from the URL`),
+    evidence: { option },
+  });
+});
+
+test('a path may have a question mark', async () => {
+  const path = join(folder, 'why?.db');
+  await (await openStore(`sqlite:${path}`)).close();
+  expect(existsSync(path)).toBe(true);
 });
 
 test('the error does not repeat a password', async () => {

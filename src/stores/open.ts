@@ -31,7 +31,7 @@ export type Store = LedgerStore &
  * Opens the store at a URL.
  *
  * - `sqlite:./file.db` or `sqlite:/absolute/file.db`: the path is everything after the colon,
- *   without unescaping.
+ *   without unescaping. `?name=value` at its end is refused, because it is no part of a path.
  * - `postgres://user:password@host:5432/database?schema=assize` (or `postgresql://…`): requires the
  *   package `pg`.
  * - `memory:`: each call opens a new and empty store.
@@ -69,6 +69,7 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
   const colon = url.indexOf(':');
   const scheme = url.slice(0, colon + 1);
   const path = url.slice(colon + 1);
+  refuseOptionsIn(scheme, path);
   if (scheme === 'sqlite:' && path !== '' && path !== ':memory:' && !path.startsWith('//')) {
     return openSqlite({ ...those(options, OF_SQLITE), path });
   }
@@ -85,6 +86,24 @@ async function openByUrl(url: string, options: Omit<StoreOptions, 'checkpoint'>)
     'store_unknown',
     `The URL does not name a store (${scheme === '' ? 'it has no scheme' : `'${scheme}'`}). Write sqlite:./file.db, sqlite:/absolute/file.db, postgres://user:password@host/database, or memory: for a temporary store.`,
     { evidence: { scheme, known: ['sqlite:', 'postgres:', 'postgresql:', 'memory:'] } },
+  );
+}
+
+/**
+ * An option in a URL would be a part of the path of SQLite, and the driver of PostgreSQL ignores
+ * it. @throws StoreError `store_unknown`
+ */
+function refuseOptionsIn(scheme: string, path: string): void {
+  const isPath = scheme === 'sqlite:';
+  const [, query = ''] = (isPath ? /\?([^/?]*=[^/?]*)$/ : /\?(.*)$/).exec(path) ?? [];
+  const option = [...new URLSearchParams(query).keys()].find(
+    (name) => isPath || Object.hasOwn(OF_POSTGRES, name) || Object.hasOwn(OF_SQLITE, name),
+  );
+  if (option === undefined) return;
+  throw new StoreError(
+    'store_unknown',
+    `A store URL has no option ${option}. Remove it from the URL: programs pass options to openStore, and each command sets its own.`,
+    { evidence: { scheme, option } },
   );
 }
 

@@ -118,6 +118,8 @@ describe('with a key and a checkpoint', () => {
     const row = db.prepare(`SELECT payload FROM entry WHERE seq = 5 AND ${DAVID}`).get() as { payload: string };
     db.close();
     writeFileSync(at('payload.json'), row.payload);
+    const shown = (await assize('show', id, '--json')).out;
+    expect(await json('prove', 'david-1@5', '--verify', 'p.tlog-proof')).toMatchObject({ valid: true, index: 5 });
     rmSync(at('d.db'));
     const alone = [
       'prove',
@@ -128,8 +130,23 @@ describe('with a key and a checkpoint', () => {
       readFileSync(at('d.db.vkey'), 'utf8').trim(),
     ];
     expect(await json(...alone)).toMatchObject({ valid: true, index: 5 });
-    writeFileSync(at('payload.json'), `${row.payload} `);
-    expect(await assize(...alone)).toMatchObject({ code: 1 });
+    const layouts = [`${row.payload}\n`, ` ${row.payload}`, JSON.stringify(JSON.parse(row.payload), null, 2), shown];
+    for (const layout of layouts) {
+      writeFileSync(at('payload.json'), layout);
+      expect(await json(...alone)).toMatchObject({ valid: true, index: 5 });
+    }
+    writeFileSync(at('payload.json'), row.payload.replace(/"seq":\d+/, '"seq":99'));
+    expect(await assize(...alone)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('The proof is not valid'),
+    });
+    for (const other of ['{"a":1}', 'no JSON', row.payload.slice(0, -1), '']) {
+      writeFileSync(at('payload.json'), other);
+      expect(await assize(...alone)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('payload.json is not an entry. Write it with assize show ENTRY --json.'),
+      });
+    }
   });
 
   test('a proof takes the place of one that was there as a whole', async () => {

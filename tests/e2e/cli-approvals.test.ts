@@ -51,6 +51,8 @@ test('pending shows exact arguments and changes, escaped, and approval counts', 
   expect(out).toMatch(/an approval adds.*\n.*replace +\/approved +0 +5\n.*replace +\/by +"" +"\$counselor"/);
   expect(out).toContain('arguments {"value":{"note":"harmless\\u001b[2K\\u202e, approve it\\u200b"}}');
   expect(out).toContain('an approval adds nothing');
+  expect(out).toMatch(/^assize approve ID --as PRINCIPAL --domain FILE$/m);
+  expect(out).toMatch(/^assize reject ID --as PRINCIPAL --reason TEXT --domain FILE$/m);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be there
   expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/);
   const { pending } = await json('pending', '--channel', 'md');
@@ -73,7 +75,9 @@ test('the first approver gets the id for a second approval, which commits', asyn
   expect((await assize('pending')).out).toContain('md, 1 of 2 (dr-a)');
   expect(await approve(next, 'dr-a')).toMatchObject({ code: 2, err: expect.stringContaining('Ask another counselor') });
   expect(await approve(id, 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining(next) });
-  const done = await json('approve', next, '--as', 'dr-b', '--digest', digest, '--domain', 'two.ts');
+  expect(await approve('t@9', 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining('no entry with seq 9') });
+  expect(await approve('t', 'dr-b')).toMatchObject({ code: 2, err: expect.stringContaining("'t' is not an entry id") });
+  const done = await json('approve', 't@3', '--as', 'dr-b', '--digest', digest, '--domain', 'two.ts');
   expect(done).toMatchObject({ ruling: 'committed', seq: 4 });
   expect((await assize('verify', '--deep', '--domain', 'two.ts')).code).toBe(0);
   const { log } = await json('log', 't');

@@ -185,6 +185,7 @@ describe('list', () => {
           here.url,
           'erase',
           't',
+          '--yes',
           '--reason',
           'asked for',
           '--key',

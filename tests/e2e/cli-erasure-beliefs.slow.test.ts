@@ -43,7 +43,10 @@ beforeAll(async () => {
 
 const assize = (...args: string[]): Promise<Ended> => runCommand(folder, 'sqlite:./ward.db', ...args);
 const erase = (trajectory: string, ...args: string[]): Promise<Ended> =>
-  assize('erase', trajectory, '--reason', 'request 19', '--key', 'operator.key', '--domain', 'clinic.ts', ...args);
+  assize(
+    ...['erase', trajectory, '--yes', '--reason', 'request 19', '--key', 'operator.key', '--domain', 'clinic.ts'],
+    ...args,
+  );
 
 /** The secrets that are in any file. */
 function found(): string[] {
@@ -126,7 +129,7 @@ test('a memory has a command of its own for it', async () => {
   await store.close();
   const forget = (...args: string[]): Promise<Ended> =>
     assize(
-      ...['memory', 'erase', 'm', '--space', 'a/b', '--key', 'operator.key', '--domain', 'clinic.ts'],
+      ...['memory', 'erase', 'm', '--yes', '--space', 'a/b', '--key', 'operator.key', '--domain', 'clinic.ts'],
       ...['--subject', 'p/1', '--reason', 'request 21', ...args],
     );
   const left = () => {
@@ -178,7 +181,18 @@ test('values in the state not marked sensitive are reported by their entries', a
   writeFileSync(join(folder, 'scales.db.anchors.json'), JSON.stringify([operator.publicKey]));
   const forget = (subject: string, ...args: string[]): Promise<Ended> =>
     runCommand(
-      ...([folder, 'sqlite:./scales.db', 'memory', 'erase', 's', '--space', 'ward', '--subject', subject] as const),
+      ...([
+        folder,
+        'sqlite:./scales.db',
+        'memory',
+        'erase',
+        's',
+        '--yes',
+        '--space',
+        'ward',
+        '--subject',
+        subject,
+      ] as const),
       ...['--key', 'operator.key', '--domain', 'scales.ts', '--reason', 'request 22', ...args],
     );
   const told = await forget('p1');

@@ -1,17 +1,18 @@
 /** How the command erases values and reports erasures, over the ledger of a clinic. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { keysOf } from '../support/ledger/rows.ts';
-import { type Ended, runCommand } from '../support/process/command.ts';
+import { type Ended, endOf, runCommand } from '../support/process/command.ts';
 
 const root = join(import.meta.dirname, '../..');
 const assizeModule = pathToFileURL(join(root, 'src/public/index.ts'));
+const main = join(root, 'src/cli/main.ts');
 const anchor = keysOf(31);
 
 /**
@@ -115,12 +116,14 @@ async function json(code: number, ...args: string[]): Promise<any> {
   return JSON.parse(ended.out);
 }
 
-const erase = (trajectory: string, ...args: string[]): string[] => [
+const asked = (trajectory: string, ...args: string[]): string[] => [
   'erase',
   trajectory,
   ...['--reason', 'she asked for it', '--key', 'anchor.key', '--domain', 'clinic.ts'],
   ...args,
 ];
+
+const erase = (trajectory: string, ...args: string[]): string[] => asked(trajectory, '--yes', ...args);
 
 test('erases a path and an entry, reports the count; other commands show it', async () => {
   const { log } = await json(0, 'log', 'ward');
@@ -236,6 +239,52 @@ test('a rejected or frozen erasure is a negative finding', async () => {
   expect(frozen).toMatchObject({ code: 1, out: expect.stringMatching(/^frozen by [0-9a-f]{12}: /) });
   expect(await json(1, ...erase('frozen', '--at', '/patients/p1'))).toMatchObject({ ruling: 'frozen' });
   expect((await json(0, 'state', 'ward')).state.patients.p2.name).toBe('Maria');
+});
+
+test('without --yes nothing is erased, and the extent is reported', async () => {
+  const before = await json(0, 'log', 'ward');
+  const refused = await assize(...asked('ward', '--at', '/patients/p1'));
+  expect(refused).toMatchObject({ code: 2, out: '' });
+  expect(refused.err).toMatch(
+    /^assize: Nothing is erased: the command would erase 4 values of 2 entries permanently\. /,
+  );
+  expect(refused.err).toMatch(/A law may require that some of these values are kept.* --dry-run .* --yes /);
+  const { error } = await json(2, ...asked('ward', '--at', '/patients/p1'));
+  expect(error.code).toBe('needs_confirmation');
+  expect(await json(0, 'log', 'ward')).toEqual(before);
+});
+
+test('--dry-run lists the values, and erases nothing', async () => {
+  const before = await json(0, 'log', 'ward');
+  const { code, out } = await assize(...erase('ward', '--at', '/patients/p1', '--dry-run'));
+  expect(code).toBe(0);
+  expect(out).toMatch(/^would erase 4 values of 2 entries of ward:\n {2}ward@1: 2 values \(\/patients\/p1\/name\)\n/);
+  expect(out).toContain('ward@3: 2 values (/patients/p1/notes/0)');
+  expect(out).toContain('A law may require that some of these values are kept');
+  const told = await json(0, ...asked('ward', '--at', '/patients/p1', '--dry-run'));
+  expect(told).toMatchObject({ dry_run: true, trajectory_id: 'ward', erased: 4, entries: 2, answers: [], logged: [] });
+  expect(told.values.map(({ seq }: { seq: number }) => seq)).toEqual([1, 1, 3, 3]);
+  expect(await json(0, 'log', 'ward')).toEqual(before);
+  const done = await json(0, ...erase('ward', '--at', '/patients/p1'));
+  expect(done.values).toEqual(told.values);
+});
+
+const hasTerminal = process.platform === 'linux' && existsSync('/usr/bin/script');
+
+test.skipIf(!hasTerminal)('a person on a terminal is asked (by script(1))', async () => {
+  const typed = (answer: string): Promise<Ended> => {
+    const line = [process.execPath, main, ...asked('ward', '--at', '/patients/p1')].map((arg) => `'${arg}'`).join(' ');
+    const env = { ...process.env, ASSIZE_STORE: 'sqlite:./clinic.db', NO_COLOR: '1' };
+    const child = spawn('/usr/bin/script', ['-qec', line, '/dev/null'], { cwd: folder, env });
+    // Not closed: a closed input answers no.
+    child.stdin.write(`${answer}\n`);
+    return endOf(child);
+  };
+  const kept = await typed('n');
+  expect(kept.code).toBe(2);
+  expect(kept.out).toMatch(/would erase 4 values[\s\S]*Erase these values permanently\? \[y\/N\]/);
+  expect(kept.out).toContain('Nothing is erased.');
+  expect(await typed('y')).toMatchObject({ code: 0, out: expect.stringContaining('erased 4 values of 2 entries') });
 });
 
 test.each<[string, string[], RegExp]>([

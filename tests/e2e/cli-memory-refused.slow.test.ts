@@ -180,7 +180,7 @@ test.each<[string, unknown, RegExp]>([
   ['an empty line', '', /line 2 is not JSON/],
   ['a member that is not known', { ...good, until: '2026' }, /line 2.*until/],
   ['no object', { subject: 'x', predicate: 'takes' }, /line 2, \/object/],
-  ['a misspelled object', { subject: 'x', predicate: 'takes', objekt: 'y' }, /line 2: .*"objekt" \(and 1 more\)/],
+  ['a misspelled object', { subject: 'x', predicate: 'takes', objekt: 'y' }, /line 2: .*"objekt"; \/object: /],
   ['an empty subject', { ...good, subject: '' }, /line 2: .*subject/],
   ['a subject that is not composed', { ...good, subject: 'e\u0301' }, /line 2: .*NFC/],
   ['a predicate of nobody', { ...good, predicate: 'likes' }, /line 2: .*no predicate "likes"/],
@@ -202,6 +202,12 @@ test.each<[string, unknown, RegExp]>([
   expect({ code, out, err }).toEqual({ code: 2, out: '', err: expect.stringMatching(saying) });
   expect(err).toContain('Nothing was written');
   expect((await json(0, 'log', 'notes')).entries).toBe(1);
+});
+
+test('with --json the error has each misfit of a line', async () => {
+  const name = file('bad.jsonl', good, { subject: 'x', predicate: 'takes', objekt: 'y', confidence: 2 });
+  const { error } = await json(2, 'memory', 'import', name, 'notes', '--space', 's', ...AUTHORITY);
+  expect(error.findings.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['', '/object', '/confidence']);
 });
 
 test('a domain without a memory is reported by name', async () => {

@@ -165,6 +165,8 @@ describe('a point', () => {
     ['2026-03-23T09:45:00Z', 5],
     ['2026-03-23T09:50:00Z', 6],
     ['2999-01-01T00:00:00Z', 6],
+    ['2026-03-23T09:30:00.000Z', 4],
+    ['2026-03-24', 6],
   ])('%s is after entry %i', async (instant, seq) => {
     expect(await json(0, 'state', `till-1@${instant}`)).toMatchObject({ seq });
   });
@@ -182,7 +184,8 @@ describe('a point', () => {
     await refused(['state', none], /no entry/);
     await refused(['state', `till-1@${inBranch}`], /belongs to till-2, not to till-1/);
     await refused(['state', 'till-1@2026-03-23T08:59:59Z'], /till-1 starts at 2026-03-23T09:00:00\.000000Z, after/);
-    await refused(['state', 'till-1@2026-03-23'], /The instant is not valid: write it as/);
+    await refused(['state', 'till-1@2026-03-32'], /The instant is not valid: there is no such day/);
+    await refused(['state', 'till-1@2026-03'], /The instant is not valid: write it as/);
     await refused(['state', 'till-1@2026-02-30T00:00:00Z'], /no such day/);
     await refused(['state', 'till-1@1', '--at', '2'], /no trajectory till-1@1/);
     await refused(['diff', 'till-1@1', 'till-1@99'], /no entry with seq 99/);

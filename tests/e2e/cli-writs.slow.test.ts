@@ -121,6 +121,17 @@ test('issue: from options, or from a file that options go before', async () => {
   expect(JSON.parse(made.out).writ).toMatchObject({ subject: 'bob', actions: ['spend'], scopes: [], nonce: 'n' });
 });
 
+test('issue: an end with milliseconds, or a day in UTC', async () => {
+  const made = (expires: string) =>
+    assize('issue', '--key', 'anchor.key', '--subject', 'ann', '--not-before', '2026-01-01', '--expires', expires);
+  for (const text of ['2027-12-31', '2027-12-31T00:00:00.000Z', '2027-12-31T00:00:00Z'])
+    expect(JSON.parse((await made(text)).out).writ).toMatchObject({
+      not_before: '2026-01-01T00:00:00.000000Z',
+      expires: '2027-12-31T00:00:00.000000Z',
+    });
+  expect(await made('2027-02-30')).toMatchObject({ code: 2, err: expect.stringContaining('must be an instant') });
+});
+
 test('a public key used as private signs nothing, a foreign issuer is reported', async () => {
   writeFileSync(at('anchor.pub'), `${anchor.publicKey}\n`);
   writeFileSync(at('lead.pub'), `${lead.publicKey}\n`);
@@ -264,23 +275,29 @@ test('revoke: refused is negative, a key that is not the holder’s is misuse', 
 test('verify: each link, the time, the use, and the record in the ledger', async () => {
   const writs = await begun();
   const { code, out } = await assize('verify', 'helper.json');
-  expect([code, out]).toEqual([0, expect.stringMatching(/^valid .*\nvalid .*\nThe writ is valid\.\n$/)]);
+  expect([code, out]).toEqual([0, expect.stringMatching(/^signed .*\nsigned .*\nThe writ is valid\.\n$/)]);
   const use = ['verify', 'helper.json', '--action', 'spend', '--scope'];
   expect(await assize(...use, 'role:spender:ann')).toMatchObject({
     code: 0,
     out: expect.stringContaining('grants spend'),
   });
-  const refusals: [string[], string][] = [
-    [['--action', 'spend', '--scope', 'role:spender:bob'], 'scope_not_granted'],
-    [['--action', 'book'], 'action_not_granted'],
-    [['--at', '2200-01-01T00:00:00Z'], 'expired'],
-    [['--at', '2000-01-01T00:00:00Z'], 'not_yet_valid'],
-    [['--principal', 'mallory'], 'wrong_principal'],
-    [['--trajectory', 'u'], 'wrong_trajectory'],
-    [['--in', 'c'], 'wrong_trajectory'],
+  const refusals: [string[], string, boolean][] = [
+    [['--action', 'spend', '--scope', 'role:spender:bob'], 'scope_not_granted', true],
+    [['--action', 'book'], 'action_not_granted', true],
+    [['--at', '2200-01-01T00:00:00Z'], 'expired', false],
+    [['--at', '2000-01-01'], 'not_yet_valid', false],
+    [['--principal', 'mallory'], 'wrong_principal', true],
+    [['--trajectory', 'u'], 'wrong_trajectory', true],
+    [['--in', 'c'], 'wrong_trajectory', true],
   ];
-  for (const [args, problem] of refusals)
-    expect(await json(1, 'verify', 'helper.json', ...args)).toMatchObject({ valid: false, problem: { code: problem } });
+  for (const [args, code, valid] of refusals)
+    expect(await json(1, 'verify', 'helper.json', ...args)).toMatchObject({ valid, granted: false, problem: { code } });
+  const { out: refused } = await assize('verify', 'helper.json', '--action', 'book');
+  expect(refused).toMatch(
+    /^signed .*\nsigned .*\nThe writ is valid, and does not grant the use: .*book\. \(action_not/,
+  );
+  const expired = await assize('verify', 'helper.json', '--at', '2200-01-01');
+  expect(expired.out).toMatch(/^signed .*\nsigned .*\nThe writ is not valid: .* \(expired\)\n$/);
   expect((await json(0, 'verify', 'helper.json', '--in', 't')).valid).toBe(true);
   await assize('revoke', 't', writId(writs.lead), '--key', 'anchor.key', '--reason', 'lost');
   const said = await json(1, 'verify', 'helper.json', '--in', 't');
@@ -295,7 +312,7 @@ test('verify: an ancestor of a revoked writ holds', async () => {
   const { code, out } = await assize('verify', 'helper.json', '--in', 't');
   expect([code, out]).toEqual([
     1,
-    expect.stringMatching(/^valid {2}\S+ .*\nrevoked {2}\S+ .*\nThe writ is not valid: /),
+    expect.stringMatching(/^signed {2}\S+ .*\nrevoked {2}\S+ .*\nThe writ is not valid: /),
   ]);
   expect((await json(0, 'verify', 'lead.json', '--in', 't')).links[0]).not.toHaveProperty('revoked');
 });
@@ -308,7 +325,7 @@ test('verify: a forged link, a foreign root, a missing ancestor', async () => {
   const text = await assize('verify', 'forged.json');
   expect(text).toMatchObject({
     code: 1,
-    out: expect.stringMatching(/^valid .*\nfails .*\(bad_signature\)\nThe writ is not valid: /),
+    out: expect.stringMatching(/^signed .*\nfails .*\(bad_signature\)\nThe writ is not valid: /),
   });
   writeFileSync(at('alone.json'), JSON.stringify(writ));
   expect(await json(1, 'verify', 'alone.json')).toMatchObject({ problem: { code: 'broken_chain' } });

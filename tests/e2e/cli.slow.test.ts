@@ -62,11 +62,12 @@ const COMMANDS = [
   'export',
   'import',
   'bench',
+  'version',
 ];
 
 /** Those that open none. */
 const EXPERIMENTS = ['adjudicate', 'effects', 'memory'].map((command) => `${EXPERIMENTS_COMMAND} ${command}`);
-const STORELESS = EXPERIMENTS.slice(1);
+const STORELESS = ['version', ...EXPERIMENTS.slice(1)];
 
 const here = inTillFolder();
 const { assize, json, refused, file, till, entries } = here;
@@ -116,6 +117,77 @@ describe('the command line', () => {
       for (const line of help.out.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
       expect(await assize(...program, '--version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
     }
+  });
+
+  test.each([
+    [['help'], ['--help']],
+    [
+      ['help', 'log'],
+      ['log', '--help'],
+    ],
+    [
+      ['help', 'effects', 'list'],
+      ['effects', 'list', '--help'],
+    ],
+    [
+      ['help', 'effects'],
+      ['effects', '--help'],
+    ],
+    [
+      ['effects', 'help', 'list'],
+      ['effects', 'list', '--help'],
+    ],
+    [
+      ['help', 'log', '--json'],
+      ['log', '--help'],
+    ],
+    [
+      ['help', 'log', 'david-1'],
+      ['log', '--help'],
+    ],
+  ])('%j shows the help of the command', async (words, option) => {
+    const shown = await assize(...words);
+    expect(shown).toEqual(await assize(...option));
+    expect(shown.code).toBe(0);
+  });
+
+  test.each([
+    [['help', 'lgo'], /unknown command 'lgo' \(Did you mean log\?\)/],
+    [['lgo', '--help'], /unknown command 'lgo'/],
+    [['help', 'effects', 'lst'], /unknown command 'lst'/],
+    [['effects', 'lst', '--help'], /unknown command 'lst'/],
+  ])('%j is refused and shows no help of another command', async (words, saying) => {
+    const { code, out, err } = await assize(...words);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(saying);
+  });
+
+  test('`version` prints the version, and as JSON also that of Node', async () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(await assize('version')).toEqual({ code: 0, out: `${version}\n`, err: '' });
+    expect(await json(0, 'version')).toEqual({ assize: version, node: process.versions.node });
+  });
+
+  test('common options are accepted before the command too', async () => {
+    till();
+    const store = 'sqlite:./till.db';
+    const after = await assize('effects', 'list', '--json', '--store', store);
+    expect(after.code).toBe(0);
+    expect(await assize('--json', '--store', store, 'effects', 'list')).toEqual(after);
+    expect(await assize(`--store=${store}`, '--json', 'effects', 'list')).toEqual(after);
+    expect(await assize('--json', 'effects', 'list', '--store', store)).toEqual(after);
+  });
+
+  test.each([
+    [['--store'], /--store has no value/],
+    [['--json'], /names no command/],
+    [['--store', 'memory:'], /names no command/],
+    [['--jsn', 'log'], /unknown option '--jsn'/],
+    [['--tools', 'x.ts', 'log'], /unknown option '--tools'/],
+  ])('%j before a command is refused', async (args, saying) => {
+    const { code, err } = await assize(...args);
+    expect(code).toBe(2);
+    expect(err).toMatch(saying);
   });
 
   test('nothing at all shows the help, as misuse', async () => {
@@ -206,7 +278,7 @@ describe('demo', () => {
 
 describe('domains', () => {
   test('are listed, shown whole, and one tool at a time', async () => {
-    const list = await json(0, 'domains');
+    const { domains: list } = await json(0, 'domains');
     const names = ['budget', 'udt', 'disclosure', 'demo-payments', 'airline', 'retail', 'moderation', 'verification'];
     expect(list.map(({ name }: { name: string }) => name)).toEqual(names);
     expect((await assize('domains')).out).toContain('CANCELLATION_GROUND');
@@ -223,7 +295,7 @@ describe('domains', () => {
 
   test('of one’s own are listed beside the shipped ones', async () => {
     till();
-    const list = await json(0, 'domains', '--domain', 'till.ts');
+    const { domains: list } = await json(0, 'domains', '--domain', 'till.ts');
     expect(list.at(-1)).toMatchObject({ name: 'till', invariants: ['CAP', 'LARGE'] });
   });
 
@@ -292,10 +364,17 @@ describe('files that are not there', () => {
     expect(readFileSync(join(here.folder, 'there.jsonl'), 'utf8')).toBe('mine');
   });
 
-  test.each(['{"not":"an export"}\n', 'garbage', ''])('an import of %j leaves no store behind', async (text) => {
-    file('garbage.jsonl', text);
-    await refused(['import', 'garbage.jsonl', '--store', 'sqlite:./new.db'], /line 1|trailer/i);
-    expect(readdirSync(here.folder)).toEqual(['garbage.jsonl']);
+  test.each<[string, string, RegExp]>([
+    ['a JSON file', '{"name":"x"}\n', /no\.jsonl is not an export\. Pass a file that assize export wrote/],
+    ['a file without a line end', '{"name":"x"}', /no\.jsonl is not an export\./],
+    ['an indented JSON file', '{\n  "name": "x"\n}\n', /no\.jsonl is not an export\./],
+    ['an empty file', '', /no\.jsonl is not an export\./],
+    ['a file that is no text', '\0\ud800', /no\.jsonl is not an export\./],
+    ['an export of another version', '{"format":"assize/export/v9"}\n', /is an export of another version\. Export/],
+    ['an export that was cut', '{"format":"assize/export/v1"}\n', /no trailer, so its end is missing/],
+  ])('an import of %s says so', async (_, text, saying) => {
+    await refused(['import', file('no.jsonl', text), '--store', 'sqlite:./new.db'], saying);
+    expect(readdirSync(here.folder)).toEqual(['no.jsonl']);
   });
 
   test('an empty store name is reported with the variable that can set it', async () => {

@@ -249,7 +249,7 @@ test('writs.md', () => {
   try {
     for (const name of ['notes.ts', 'spend.ts'])
       writeFileSync(join(folder, name), blocks('writs.md', `ts ${name}`).join('\n'));
-    expect(sh()).toMatch(/^valid .*\nvalid .*\nThe writ is valid, and grants note on role:writer\.\nrefused\n$/);
+    expect(sh()).toMatch(/^signed .*\nsigned .*\nThe writ is valid, and grants note on role:writer\.\nrefused\n$/);
     expect(spend()).toEqual([
       ...Array(4).fill('committed'),
       expect.stringMatching(/^budget_exhausted: .* has 0 calls left/),

@@ -135,7 +135,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
   {
     why: 'there is no script(1) of Linux',
     holds: () => process.platform !== 'linux' || !existsSync('/usr/bin/script'),
-    files: ['tests/e2e/cli-points.slow.test.ts'],
+    files: ['tests/e2e/cli-points.slow.test.ts', 'tests/e2e/cli-erasure.slow.test.ts'],
     named: /on a terminal/,
   },
   {

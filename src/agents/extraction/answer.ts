@@ -162,7 +162,7 @@ function claimOf(
 function instantOf(text: string | undefined, at: string): Instant | undefined {
   if (text === undefined) return undefined;
   try {
-    return parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
+    return parseInstant(text);
   } catch (error) {
     if (isAssizeError(error)) throw new InvalidAnswer(`${at}: ${error.message.replace(/\.$/, '')}`);
     throw error;

@@ -1,5 +1,5 @@
 import { arg, checkArgument } from '#base';
-import { type Instant, isInstant } from '#canon';
+import { type Instant, readInstant } from '#canon';
 import { STATEMENT_TEXTS } from '#kernel';
 import { ExtractionError } from './errors.ts';
 
@@ -35,12 +35,13 @@ export function checkedMessages(messages: readonly Message[], reference: Instant
     if (!STATEMENT_TEXTS.name.safeParse(author).success)
       throw bad(index, 'its author is not a valid name; use 1 to 512 characters in the composed form of Unicode (NFC)');
     if (!text.isWellFormed()) throw bad(index, 'its text has half of a surrogate pair');
-    if (!isInstant(at))
+    const written = readInstant(at);
+    if (written === undefined)
       throw bad(
         index,
         'it has no time; set `at` to an instant such as 2026-03-23T09:00:00.000000Z, or set `reference`',
       );
-    return { id, author, text, at };
+    return { id, author, text, at: written };
   });
 }
 

@@ -1,5 +1,5 @@
 import { arg, checkArgument, type Json } from '#base';
-import { type Instant, isInstant } from '#canon';
+import { type Instant, readInstant } from '#canon';
 import { type MemorySpec, STATEMENT_TEXTS } from '#kernel';
 import type { Theta } from '#oracle';
 import { ExtractionError } from './errors.ts';
@@ -58,7 +58,7 @@ const TERMS = arg.members({
 /** @throws ExtractionError `bad_terms`; ArgumentError `bad_argument` */
 export function checkedTerms(given: ExtractionTerms): CheckedTerms {
   checkArgument(TERMS, given, 'terms');
-  const { model, predicates, subjects, reference, confidenceMax = 1, theta = {}, attempts = ATTEMPTS } = given;
+  const { model, predicates, subjects, confidenceMax = 1, theta = {}, attempts = ATTEMPTS } = given;
   const isName = (name: string): boolean => STATEMENT_TEXTS.name.safeParse(name).success;
   if (Object.keys(predicates).length === 0 || !Object.keys(predicates).every(isName))
     throw bad('predicates', 'it must have at least one predicate, as the memory of the domain declares it');
@@ -67,7 +67,8 @@ export function checkedTerms(given: ExtractionTerms): CheckedTerms {
       'subjects',
       'it must have at least one name, of 1 to 512 characters in the composed form of Unicode (NFC)',
     );
-  if (reference !== undefined && !isInstant(reference))
+  const reference = readInstant(given.reference);
+  if (given.reference !== undefined && reference === undefined)
     throw bad('reference', 'it must be an instant such as 2026-03-23T09:00:00.000000Z');
   if (!(confidenceMax >= 0 && confidenceMax <= 1)) throw bad('confidenceMax', 'it must be a number from 0 to 1');
   if (attempts < 1 || attempts > ATTEMPTS_MAX)

@@ -9,19 +9,35 @@ export interface SchemaIssues {
   }[];
 }
 
+/** One misfit, with its place as a JSON pointer. The whole value has the place ''. */
+export interface Misfit {
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** Maximum number of misfits in a text. */
+const TOLD_MAX = 5;
+/** Maximum number of misfits as data: a long list may have a misfit in each item. */
+const MISFITS_MAX = 100;
+
 /**
- * The first misfit, or up to `most` of them, each with its place as a JSON pointer (below `keys`),
- * and the number of others. A missing member comes first: a misspelled member makes the correct one
- * missing.
+ * The misfits below `keys`. An unknown member comes first: a misspelled member makes the correct
+ * one missing.
  */
-export function issueText({ issues }: SchemaIssues, keys: readonly string[] = [], most: number = 1): string {
+export function misfitsOf({ issues }: SchemaIssues, keys: readonly string[] = []): readonly Misfit[] {
   const first = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0];
   const inOrder = first === undefined ? [] : [first, ...issues.filter((issue) => issue !== first)];
-  const told = inOrder.slice(0, most).map(({ path, message }) => {
-    const pointer = toPointer([...keys, ...path.map(String)]);
-    return `${pointer === '' ? '' : `${pointer}: `}${message}`;
-  });
-  const others = inOrder.length > most ? ` (and ${inOrder.length - most} more)` : '';
+  return inOrder
+    .slice(0, MISFITS_MAX)
+    .map(({ path, message }) => ({ pointer: toPointer([...keys, ...path.map(String)]), message }));
+}
+
+/** The misfits as a text, up to five, and the number of others. */
+export function issueText(given: SchemaIssues, keys: readonly string[] = []): string {
+  const told = misfitsOf(given, keys)
+    .slice(0, TOLD_MAX)
+    .map(({ pointer, message }) => `${pointer === '' ? '' : `${pointer}: `}${message}`);
+  const others = given.issues.length > TOLD_MAX ? ` (and ${given.issues.length - TOLD_MAX} more)` : '';
   return `${told.join('; ')}${others}`;
 }
 

@@ -31,7 +31,7 @@ export function approve(program: Command): void {
     program
       .command('approve')
       .description('approve a pending proposal as a counselor of its domain')
-      .argument('<pending>', 'id of the proposal, or its first 8 digits')
+      .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
       .requiredOption('--as <principal>', 'the approving principal; recorded')
       .option('--override', 'override the invariants that the result fails, except final ones; recorded')
       .option('--reason <text>', 'reason for the approval; recorded')

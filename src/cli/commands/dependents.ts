@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import type { DependentEntry } from '#runtime';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
+import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import { shortTime } from '../render/summary.ts';
-import { findEntry, shortId } from '../store/entries.ts';
+import { shortId } from '../store/entries.ts';
 import { readingAssize } from '../store/runtime.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import type { Output } from '../terminal/output.ts';
@@ -14,7 +15,7 @@ export function dependents(program: Command): void {
     program
       .command('dependents')
       .description('list the entries that depend on an entry, through facts or recalls')
-      .argument('<entry>', 'id of the entry, or its first 8 digits'),
+      .argument('<entry>', ENTRY_HELP),
   )
     .addHelpText(
       'after',
@@ -23,9 +24,9 @@ export function dependents(program: Command): void {
         'The command reads the whole store and needs no domain. It cannot find an entry by an erased recall.',
     )
     .action(
-      inSession(({ json, out, withStore }, _options: SharedOptions, prefix: string) =>
+      inSession(({ json, out, withStore }, _options: SharedOptions, text: string) =>
         withStore('readonly', async (store) => {
-          const { id, trajectory_id, seq } = await findEntry(store, prefix);
+          const { id, trajectory_id, seq } = await entryNamed(store, text);
           const found = await readingAssize(store).dependents(id);
           if (json)
             out.document({

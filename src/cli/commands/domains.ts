@@ -45,8 +45,8 @@ function named(known: readonly Domain[], name: string): Domain {
 
 function listDomains({ json, out }: Session, known: readonly Domain[]): void {
   if (json) {
-    out.document(
-      known.map(({ name, version, hash, actions, roles, rules }) => ({
+    out.document({
+      domains: known.map(({ name, version, hash, actions, roles, rules }) => ({
         name,
         version,
         hash,
@@ -54,7 +54,7 @@ function listDomains({ json, out }: Session, known: readonly Domain[]): void {
         roles: Object.keys(roles),
         invariants: rules.map(({ id }) => id),
       })),
-    );
+    });
     return;
   }
   for (const { name, version, hash, actions, roles, rules } of known) {

@@ -11,9 +11,9 @@ import {
   loggedErasedBy,
   ValueReader,
 } from '#ledger';
-import type { ErasureInput, ErasureRuling } from '#runtime';
+import type { ErasureInput, ErasurePreview, ErasureRuling } from '#runtime';
 import type { Store } from '#stores';
-import { EXIT } from '../errors.ts';
+import { CliError, EXIT } from '../errors.ts';
 import { anchorsOption, domainOption, entryKeyOption, type OpeningOptions, signerOption } from '../files/options.ts';
 import { ephemeralWrit } from '../input/ephemeral-writ.ts';
 import { readPrivateKey, requireAnchor } from '../input/private-key.ts';
@@ -23,14 +23,18 @@ import { headOf, shortId } from '../store/entries.ts';
 import { writsIn } from '../store/listed-writs.ts';
 import { openAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
+import { asksYes, canAsk } from '../terminal/confirm.ts';
 import { counted } from '../terminal/counted.ts';
 import { green, line, red, yellow } from '../terminal/printable.ts';
+import { extentOf, RETENTION, sayPreview } from './erase-preview.ts';
 
 /** The reason of an erasure, and its authority. */
 export interface ErasingOptions extends SharedOptions, OpeningOptions {
   readonly reason: string;
   readonly key: string;
   readonly principal: string;
+  readonly yes?: boolean;
+  readonly dryRun?: boolean;
 }
 
 /** The items to erase, with full ids. */
@@ -41,6 +45,8 @@ export function withErasing(command: Command): Command {
     .requiredOption('--reason <text>', 'reason for the erasure; stays in the ledger')
     .requiredOption('--key <file>', 'private key of an anchor of the store: 64 hex digits')
     .option('--principal <name>', 'the erasing principal, subject of the short-lived writ', 'operator')
+    .option('--dry-run', 'print what the erasure would erase, and erase nothing')
+    .option('--yes', 'erase without a question; required where no terminal can ask')
     .addOption(domainOption)
     .addOption(anchorsOption)
     .addOption(signerOption)
@@ -66,13 +72,32 @@ export function erasedIn(
     const trajectory = await assize.open(trajectoryId);
     const { principal } = options;
     const writ = ephemeralWrit(head, { action: ERASE_ACTION, scopes: scopesOf(wanted), principal }, key);
+    const input = { ...wanted, reason: options.reason, writ };
+    if (options.dryRun === true) {
+      sayPreview(session, trajectoryId, await trajectory.previewErasure(input));
+      return EXIT.ok;
+    }
+    if (options.yes !== true) await confirmed(session, trajectoryId, await trajectory.previewErasure(input));
     session.progress.announce('erasing, and rewriting the storage');
-    const ruling = await trajectory.erase({ ...wanted, reason: options.reason, writ });
+    const ruling = await trajectory.erase(input);
     session.progress.end();
     const erasures = await erasuresSince(store, head, writId(writ));
     await say(session, ruling, erasures, await writsNaming(store, trajectoryId, wanted.beliefs));
     return ruling.ruling === 'committed' ? EXIT.ok : EXIT.negative;
   });
+}
+
+/** @throws CliError `needs_confirmation` unless a person at the terminal agrees */
+async function confirmed(session: Session, trajectoryId: string, preview: ErasurePreview): Promise<void> {
+  if (canAsk() && !session.json) {
+    sayPreview(session, trajectoryId, preview);
+    if (await asksYes('Erase these values permanently?', session.interruption)) return;
+    throw new CliError('needs_confirmation', 'Nothing is erased. Repeat the command and answer yes to erase.');
+  }
+  throw new CliError(
+    'needs_confirmation',
+    `Nothing is erased: the command would erase ${extentOf(preview)} permanently. ${RETENTION} Pass --dry-run to list them, or --yes to erase them.`,
+  );
 }
 
 type Believed = ErasureSelection['beliefs'][number];

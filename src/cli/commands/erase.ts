@@ -2,8 +2,9 @@ import { type Command, Option } from 'commander';
 import { parsePointer } from '#canon';
 import { CliError } from '../errors.ts';
 import { positive, repeatable, withSharedOptions } from '../files/options.ts';
-import { findEntry } from '../store/entries.ts';
+import { entryNamed } from '../input/points.ts';
 import { inSession } from '../store/session.ts';
+import { RETENTION } from './erase-preview.ts';
 import {
   completeSelector,
   type ErasingOptions,
@@ -38,7 +39,7 @@ export function erase(program: Command): void {
         .addOption(
           repeatable(
             '--entry <id>',
-            'all sensitive values of an entry, such as a rejected proposal; 8 digits are enough',
+            'all sensitive values of an entry, such as a rejected proposal; 8 digits, or TRAJECTORY@SEQ',
           ),
         )
         .addOption(
@@ -54,8 +55,10 @@ export function erase(program: Command): void {
     .addHelpText(
       'after',
       'Negative: the erasure was rejected, or an open approval freezes an overlapping path.\n' +
+        `${RETENTION}\n` +
         'The command erases values that the domain marks sensitive, in this store only. With\n' +
-        'them it erases the arguments and observations of the proposals that wrote them.\n' +
+        'them it erases the arguments, observations and tool calls of the proposals that wrote them.\n' +
+        '--entry, --facts and --transaction also erase tool calls of domains that mark nothing.\n' +
         'It does not reach copies in paths that are not sensitive, details of rulings, the\n' +
         'reason, oracle answers that no such proposal observed, backups, exports and other\n' +
         'copies of the store. Values that a branch inherited are erased in their source.\n' +
@@ -71,7 +74,7 @@ export function erase(program: Command): void {
         const beliefs = factsToErase(options);
         checkPlaces(options);
         return erasedIn(session, options, trajectoryId, async (store) => {
-          const entries = await Promise.all(options.entry.map(async (id) => (await findEntry(store, id)).id));
+          const entries = await Promise.all(options.entry.map(async (id) => (await entryNamed(store, id)).id));
           const whole = await Promise.all(beliefs.map((belief) => completeSelector(store, trajectoryId, belief)));
           return { at: options.at, entries, beliefs: whole, transactions: options.transaction };
         });

@@ -1,10 +1,10 @@
 import { createReadStream, openSync } from 'node:fs';
 import type { Command } from 'commander';
-import { isAssizeError } from '#base';
+import { type AssizeError, isAssizeError } from '#base';
 import { importLines, readExport, splitLines } from '#ledger';
 import { checkMemory, isForeignEntry, type RebuiltMemory, rebuildMemory, verifyStore } from '#runtime';
 import type { Store } from '#stores';
-import { EXIT, note } from '../errors.ts';
+import { CliError, EXIT, note } from '../errors.ts';
 import { isSystemFault, unreadable } from '../files/file-faults.ts';
 import { entryKeyOption, positive, withSharedOptions } from '../files/options.ts';
 import { faultText } from '../render/fault-text.ts';
@@ -48,7 +48,7 @@ export function importCommand(program: Command): void {
       inSession(async (session, { erase = false, mark = false, maxBlobs, entryKey }: Options, file: string) => {
         const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
         // An invalid export creates no store.
-        const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)), maxBlobs);
+        const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)), file, maxBlobs);
         return session.withStore('create', async (store) => {
           // Left by an earlier, interrupted import. Its entries are included, because that import
           // did not finish.
@@ -165,9 +165,13 @@ function asUnreadable(file: string, error: unknown): unknown {
 
 /**
  * The same lines, after checking that the lines up to the first entry are an export's.
- * @throws ExportError
+ * @throws CliError for a file that does not start as an export; ExportError
  */
-async function checkedBeginning(lines: AsyncIterable<string>, maxBlobs?: number): Promise<AsyncIterable<string>> {
+async function checkedBeginning(
+  lines: AsyncIterable<string>,
+  file: string,
+  maxBlobs?: number,
+): Promise<AsyncIterable<string>> {
   const iterator = lines[Symbol.asyncIterator]();
   const seen: string[] = [];
   const noted = {
@@ -177,9 +181,21 @@ async function checkedBeginning(lines: AsyncIterable<string>, maxBlobs?: number)
       return read;
     },
   };
-  await readExport({ [Symbol.asyncIterator]: () => noted }, maxBlobs).next();
+  await readExport({ [Symbol.asyncIterator]: () => noted }, maxBlobs)
+    .next()
+    .catch((error: unknown) => {
+      throw isAssizeError(error, 'bad_export') && error.evidence['line'] === 1 ? noExport(file, seen, error) : error;
+    });
   return (async function* () {
     yield* seen;
     yield* { [Symbol.asyncIterator]: () => iterator };
   })();
+}
+
+/** The first line of an export names its format. */
+function noExport(file: string, [first]: readonly string[], cause: AssizeError): CliError {
+  const place = file === '-' ? 'Standard input' : file;
+  if (first?.startsWith('{"format":"assize/export/'))
+    return new CliError('bad_input', `${place} is an export of another version. Export the store again.`, { cause });
+  return new CliError('bad_input', `${place} is not an export. Pass a file that assize export wrote.`, { cause });
 }

@@ -186,5 +186,9 @@ async function print({ out }: Session, store: Store, open: readonly Open[], expi
   }
   if (open.every(({ payload }) => isEffectPending(payload))) return;
   out.line(line``);
-  out.line(dim(line`assize show ID; assize approve ID --as PRINCIPAL; assize reject ID --as PRINCIPAL --reason TEXT`));
+  const own = open.some(({ payload }) => payload.proposal.delta.effects.length > 0) ? ' --tools FILE' : '';
+  out.line(dim(line`assize show ID`));
+  out.line(dim(line`assize approve ID --as PRINCIPAL --domain FILE${own}`));
+  out.line(dim(line`assize reject ID --as PRINCIPAL --reason TEXT --domain FILE`));
+  out.line(dim(line`A shipped domain needs no --domain.`));
 }

@@ -1,12 +1,15 @@
 import type { Command } from 'commander';
-import type { LedgerStore } from '#ledger';
-import { checkRow } from '#ledger';
+import { isAssizeError, type Json } from '#base';
+import { canonicalize, parseStrict, WORLD_LIMITS } from '#canon';
+import { checkRow, isPayload, type LedgerStore } from '#ledger';
 import { verifyProofFile } from '#merkle';
 import { proveEntry } from '#runtime';
 import { CliError, EXIT } from '../errors.ts';
+import { isFile } from '../files/module-file.ts';
 import { withSharedOptions } from '../files/options.ts';
 import { replaceFile } from '../files/replace-file.ts';
-import { findEntry, shortId } from '../store/entries.ts';
+import { ENTRY_HELP, entryNamed } from '../input/points.ts';
+import { isPrefix, shortId } from '../store/entries.ts';
 import { checkpointOption, lastCheckpoint, logKeyOption, readBytes, readKnownLog } from '../store/log-files.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { green, line, red } from '../terminal/printable.ts';
@@ -23,7 +26,7 @@ export function prove(program: Command): void {
     program
       .command('prove')
       .description('create or verify a proof that an entry is in the log')
-      .argument('<entry>', 'id of the entry, or its first 8 digits; with --verify also a file with its payload')
+      .argument('<entry>', `${ENTRY_HELP}; with --verify also a file with the entry`)
       .addOption(checkpointOption)
       .addOption(logKeyOption)
       .option('--out <file>', 'write the proof (c2sp.org/tlog-proof) to a file instead of printing it')
@@ -32,13 +35,17 @@ export function prove(program: Command): void {
         'verify this proof file instead of creating one; needs no store if the entry is a file',
       ),
   )
-    .addHelpText('after', 'Negative: the proof is not valid.')
+    .addHelpText(
+      'after',
+      'The file of an entry has its payload, or the output of assize show ENTRY --json. Spaces do not matter.\n' +
+        'Negative: the proof is not valid.',
+    )
     .action(
       inSession(async (session, options: ProveOptions, entry: string) => {
         const log = readKnownLog(session.storeUrl, options.logKey);
         if (options.verify !== undefined) return verified(session, options.verify, entry, log);
         return session.withStore('readonly', async (store) => {
-          const row = await findEntry(store, entry);
+          const row = await entryNamed(store, entry);
           const signed = await lastCheckpoint(session.storeUrl, options.checkpoint);
           if (signed === undefined) {
             throw new CliError(
@@ -71,9 +78,10 @@ async function verified(
   log: ReturnType<typeof readKnownLog>,
 ): Promise<number> {
   const proof = readBytes(file, 'The proof', 'Create one with assize prove');
-  const payload = /^[0-9a-f]{8,64}$/i.test(entry)
-    ? await session.withStore('readonly', (store) => wholePayload(store, entry))
-    : readBytes(entry, 'The entry', 'Pass its id, or a file with its payload');
+  const payload =
+    isPrefix(entry) || (entry.includes('@') && !isFile(entry))
+      ? await session.withStore('readonly', (store) => wholePayload(store, entry))
+      : payloadIn(entry);
   const verdict = verifyProofFile(proof, payload, { log, witnesses: [], quorum: 0 });
   const said = verdict.valid
     ? { valid: true, index: Number(verdict.index), size: Number(verdict.checkpoint.size), log: log.origin }
@@ -90,11 +98,36 @@ async function verified(
 }
 
 /**
+ * The stored form of the payload in a file. Another layout of the same values is not a fault of
+ * the proof.
+ * @throws CliError
+ */
+function payloadIn(file: string): string {
+  const bytes = readBytes(file, 'The entry', 'Pass its id, or a file with the entry');
+  const json = jsonOf(bytes);
+  // The document of `assize show --json` has the payload as a member.
+  const payload = [json, (json as { readonly payload?: Json } | null | undefined)?.payload].find(isPayload);
+  if (payload === undefined)
+    throw new CliError('bad_input', `${file} is not an entry. Write it with assize show ENTRY --json.`);
+  return canonicalize(payload);
+}
+
+/** Undefined for a text that is not JSON. */
+function jsonOf(bytes: Uint8Array): Json | undefined {
+  try {
+    return parseStrict(bytes, WORLD_LIMITS);
+  } catch (error) {
+    if (isAssizeError(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
  * An entry that does not hash to its id has no proof.
  * @throws CliError, LedgerFault
  */
-async function wholePayload(store: LedgerStore, prefix: string): Promise<string> {
-  const row = await findEntry(store, prefix);
+async function wholePayload(store: LedgerStore, text: string): Promise<string> {
+  const row = await entryNamed(store, text);
   checkRow(row);
   return row.payload;
 }

@@ -12,7 +12,7 @@ export function reject(program: Command): void {
     program
       .command('reject')
       .description('reject a pending proposal as a counselor of its domain')
-      .argument('<pending>', 'id of the proposal, or its first 8 digits')
+      .argument('<pending>', 'id of the proposal, or its first 8 digits; or TRAJECTORY@SEQ')
       .requiredOption('--as <principal>', 'the rejecting principal; recorded')
       .requiredOption('--reason <text>', 'reason for the rejection; recorded')
       .option('--digest <hex>', 'digest of the inspected proposal, or its first 8 digits; another digest is refused')

@@ -5,10 +5,11 @@ import type { EffectTransaction, Ruling, Trajectory } from '#runtime';
 import type { Store } from '#stores';
 import { CliError, EXIT, type ExitCode } from '../errors.ts';
 import type { OpeningOptions } from '../files/options.ts';
+import { entryNamed } from '../input/points.ts';
 import { hasEnded } from '../render/effects-text.ts';
 import { amendmentText } from '../render/summary.ts';
 import { anchorsPath } from '../store/anchors.ts';
-import { findEntry, readable, shortId } from '../store/entries.ts';
+import { readable, shortId } from '../store/entries.ts';
 import { type RecoveryKeyOptions, readRecoveryKey } from '../store/recovery-key.ts';
 import { openAssize, readingAssize } from '../store/runtime.ts';
 import type { Session, SharedOptions } from '../store/session.ts';
@@ -37,13 +38,13 @@ export interface ResolvingOptions extends SharedOptions, OpeningOptions, Recover
 export function resolvePending(
   session: Session,
   options: ResolvingOptions,
-  prefix: string,
+  text: string,
   wanted: readonly Ruling['ruling'][],
   resolve: (trajectory: Trajectory, pending: EntryRow, digest: { digest?: string }) => Promise<Ruling>,
   check: () => void = () => undefined,
 ): Promise<ExitCode> {
   return session.withStore('existing', async (store) => {
-    const pending = await pendingEntry(store, prefix);
+    const pending = await pendingEntry(store, text);
     check();
     const { wait = 0 } = options;
     const tools = await loadTools(options.tools ?? []);
@@ -93,8 +94,8 @@ async function effectsOf(store: Store, commitId: string): Promise<EffectTransact
   return transaction;
 }
 
-async function pendingEntry(store: Store, prefix: string): Promise<EntryRow> {
-  const row = await findEntry(store, prefix);
+async function pendingEntry(store: Store, text: string): Promise<EntryRow> {
+  const row = await entryNamed(store, text);
   const payload = readable(row)?.payload;
   const effect = payload === undefined ? undefined : pendingEffectIn(payload);
   if (effect !== undefined) {

@@ -3,11 +3,10 @@ import type { Fault, Payload } from '#ledger';
 import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from '#ledger';
 import { EXIT } from '../errors.ts';
 import { withSharedOptions } from '../files/options.ts';
-import { pointOf } from '../input/points.ts';
+import { ENTRY_HELP, entryNamed } from '../input/points.ts';
 import { overridesIn, overrideText } from '../render/overrides.ts';
 import { blobsOf, blobValue, type NamedBlob } from '../store/blobs.ts';
 import { conclusionsOf, type DelegationStep, stepOf } from '../store/delegations.ts';
-import { findEntry } from '../store/entries.ts';
 import { answersOf, type NamedAnswer } from '../store/oracle-answers.ts';
 import { inSession, type SharedOptions } from '../store/session.ts';
 import type { Output } from '../terminal/output.ts';
@@ -22,14 +21,14 @@ export function show(program: Command): void {
     program
       .command('show')
       .description('show an entry with its payload')
-      .argument('<entry>', 'id of the entry, or its first 8 digits; or TRAJECTORY@PLACE (a seq, an id, an instant)')
+      .argument('<entry>', ENTRY_HELP)
       .option('--blobs', 'also print referenced values: large and sensitive ones, and answers of the oracle log'),
   )
     .addHelpText('after', 'Negative: the entry does not hash to its id, or is damaged.')
     .action(
       inSession(({ json, out, withStore }, options: Options, entry: string) =>
         withStore('readonly', async (store) => {
-          const row = await (entry.includes('@') ? pointOf(store, entry) : findEntry(store, entry));
+          const row = await entryNamed(store, entry);
           const read = readChecked(row);
           const blobs = 'fault' in read ? [] : await loaded(store, blobsOf(read.payload), options.blobs === true);
           const delegation = 'fault' in read ? undefined : await delegated(store, row, read.payload);

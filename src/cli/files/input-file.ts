@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { isAssizeError, type Json } from '#base';
-import { type CanonLimits, parseStrict, toPointer, WORLD_LIMITS } from '#canon';
+import { type CanonLimits, issueText, type Misfit, misfitsOf, parseStrict, WORLD_LIMITS } from '#canon';
 import { CliError } from '../errors.ts';
 import { unreadable } from './file-faults.ts';
 
@@ -74,16 +74,12 @@ export function openLines<T>(path: string | 0, schema: z.ZodType<T>, place: stri
 export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const { issues } = result.error;
-  // A misspelled field is reported before the missing field that it causes.
-  const issue = (issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]) as z.core.$ZodIssue;
-  const more = issues.length - 1;
-  const pointer = toPointer(issue.path.map(String));
-  throw new CliError(
-    'bad_input',
-    `${place}${pointer === '' ? '' : `, ${pointer}`}: ${issue.message}${more === 0 ? '' : ` (and ${more} more)`}.`,
-    { evidence: { pointer, issues: issues.length } },
-  );
+  const findings = misfitsOf(result.error);
+  const [{ pointer }] = findings as [Misfit];
+  const text = issueText(result.error);
+  throw new CliError('bad_input', `${place}${pointer === '' ? ': ' : ', '}${text}.`, {
+    evidence: { pointer, findings },
+  });
 }
 
 function readBytes(path: string | 0, place: string | 0 = path): Buffer {

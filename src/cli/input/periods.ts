@@ -8,18 +8,10 @@ import { type Period, period } from '#memory';
 export const INSTANT_HELP =
   'An instant is 2026-03-01T09:00:00Z, or a day such as 2026-03-01, which means its start in UTC. A period excludes its end.';
 
-/**
- * An instant, or the start of a day in UTC.
- * @throws CanonError `bad_instant`
- */
-export function instantOf(text: string): Instant {
-  return parseInstant(/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text);
-}
-
-/** The same, from the command line. */
+/** An instant, or the start of a day in UTC. */
 export function instantOrDay(text: string): Instant {
   try {
-    return instantOf(text);
+    return parseInstant(text);
   } catch (error) {
     if (!isAssizeError(error)) throw error;
     throw new InvalidArgumentError('It must be an instant such as 2026-03-01T09:00:00Z, or a day such as 2026-03-01.');

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { LedgerStore } from '#ledger';
-import { placeIn, pointOf } from './points.ts';
+import { findEntry } from '../store/entries.ts';
+import { entryNamed, placeIn, pointOf } from './points.ts';
 
 const LAST = 23_456_789;
 const idOf = (seq: number): string => `${seq}`.padEnd(64, 'a');
@@ -29,4 +30,20 @@ test('a trajectory named like a point takes precedence', async () => {
   };
   expect(await pointOf(odd as unknown as LedgerStore, 't@3')).toMatchObject({ seq: 3 });
   expect(await pointOf(odd as unknown as LedgerStore, 't@4')).toMatchObject({ seq: 4, id: idOf(4) });
+});
+
+test('an entry is named by its id or its place, and not by a trajectory', async () => {
+  expect(await entryNamed(long, 't@4')).toMatchObject({ seq: 4 });
+  expect(await entryNamed(long, '99999999')).toMatchObject({ seq: 7 });
+  await expect(entryNamed(long, 't')).rejects.toMatchObject({ code: 'usage' });
+});
+
+test('an ambiguous prefix is refused with the digits that differ', async () => {
+  const ids = ['0123456789abcdef1'.padEnd(64, '0'), '0123456789abcdef2'.padEnd(64, '0')];
+  const twins = { find: async () => ids.map((id) => ({ ...row(1), id })) } as unknown as LedgerStore;
+  await expect(findEntry(twins, '01234567')).rejects.toMatchObject({
+    code: 'ambiguous',
+    message: 'More than one entry starts with 01234567: 0123456789abcdef1 and 0123456789abcdef2. Pass more digits.',
+    evidence: { ids },
+  });
 });

@@ -6,7 +6,11 @@ import { entryAt, findEntry, headOf, isPrefix, shortId } from '../store/entries.
 /** For the help of commands that accept a point. */
 export const POINT_HELP =
   'A point is TRAJECTORY (its last entry), TRAJECTORY@PLACE, or the id of an entry.\n' +
-  'A place is a seq, an id or its first 8 digits, or an instant such as 2026-03-26T16:00:00Z (the last entry until then).';
+  'A place is a seq, an id or its first 8 digits, or an instant such as 2026-03-26T16:00:00Z (the last entry until then).\n' +
+  'A day such as 2026-03-26 means its start in UTC.';
+
+/** For the argument of commands that accept an entry. */
+export const ENTRY_HELP = 'id of the entry, or its first 8 digits; or TRAJECTORY@PLACE (a seq, an id, an instant)';
 
 /** Fewer digits than an id prefix needs. */
 const SEQ = /^\d{1,7}$/;
@@ -27,6 +31,17 @@ export async function pointOf(store: LedgerStore, text: string): Promise<EntryRo
   const at = text.lastIndexOf('@');
   if (at > 0) return placeIn(store, text.slice(0, at), text.slice(at + 1));
   return isPrefix(text) ? findEntry(store, text) : headOf(store, text);
+}
+
+/**
+ * The entry with that id or id prefix, or the entry at `TRAJECTORY@PLACE`. Never the last entry of
+ * a trajectory: that changes.
+ *
+ * @throws CliError
+ */
+export async function entryNamed(store: LedgerStore, text: string): Promise<EntryRow> {
+  const at = text.lastIndexOf('@');
+  return at > 0 ? placeIn(store, text.slice(0, at), text.slice(at + 1)) : findEntry(store, text);
 }
 
 /**

@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Instant, parseInstant } from '#canon';
+import { type Command, Option } from 'commander';
+import type { Instant } from '#canon';
 import { systemRandom } from '#oracle';
 import { CliError } from '../errors.ts';
 import { count, repeatable } from '../files/options.ts';
+import { instantOrDay } from './periods.ts';
 
 /** The typed terms of a root or child writ. Each command decides on absent terms. */
 export interface TermOptions {
@@ -38,8 +39,16 @@ export function withTerms(command: Command, absent: string): Command {
     .addOption(repeatable('--action <pattern>', 'granted action, such as spend or book:*'))
     .addOption(repeatable('--scope <pattern>', 'granted resource, such as role:spender:ann or fs:/repo/**'))
     .addOption(repeatable('--budget <unit=amount>', 'total budget, such as calls=10'))
-    .option('--not-before <instant>', `start of its validity (default: ${absent === 'any' ? 'now' : absent})`, instant)
-    .option('--expires <instant>', 'end of its validity', instant)
+    .option(
+      '--not-before <instant>',
+      `start of its validity (default: ${absent === 'any' ? 'now' : absent})`,
+      instantOrDay,
+    )
+    .option(
+      '--expires <instant>',
+      'end of its validity; a day such as 2027-12-31 ends it at the start of that day, UTC',
+      instantOrDay,
+    )
     .option('--max-depth <levels>', 'maximum levels of descendants, 0 to 8', count)
     .addOption(repeatable('--require-approval <pattern>', 'action that a human must approve'))
     .option('--nonce <text>', 'value that distinguishes equal grants (default: random)');
@@ -70,16 +79,9 @@ export function newNonce(): string {
   return Buffer.from(systemRandom.bytes(16)).toString('hex');
 }
 
-/** With whole seconds or fractions, in UTC. */
-export function instant(text: string): Instant {
-  try {
-    return parseInstant(text);
-  } catch {
-    throw new InvalidArgumentError('It must be an instant such as 2026-03-26T16:00:00Z.');
-  }
-}
-
-export const atOption: Option = new Option('--at <instant>', 'time of the check (default: now)').argParser(instant);
+export const atOption: Option = new Option('--at <instant>', 'time of the check, or a day (default: now)').argParser(
+  instantOrDay,
+);
 
 function listed(values: readonly string[]): readonly string[] | undefined {
   return values.length === 0 ? undefined : values;

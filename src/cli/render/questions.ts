@@ -3,7 +3,7 @@ import type { PendingPayload, ValueReader } from '#ledger';
 import type { AskedQuestion, GivenAnswer } from '#runtime';
 import { CliError } from '../errors.ts';
 import { periodText } from '../input/periods.ts';
-import { isPrefix, shortId } from '../store/entries.ts';
+import { ambiguous, isPrefix, shortId } from '../store/entries.ts';
 import type { Output } from '../terminal/output.ts';
 import { bold, dim, line } from '../terminal/printable.ts';
 import { shortened } from './fact-text.ts';
@@ -77,9 +77,9 @@ type Asked = Pick<AskedQuestion, 'request' | 'members'>;
 function questionOf(questions: readonly AskedQuestion[], typed: string): Asked {
   const name = typed.toLowerCase();
   const found = isPrefix(name) ? questions.filter(({ request }) => request.startsWith(name)) : [];
-  if (found.length === 1) return found[0]!;
-  if (found.length > 1)
-    throw new CliError('ambiguous', `More than one question starts with ${typed}. Pass more digits.`);
+  const [one, other] = found;
+  if (one !== undefined && other !== undefined) throw ambiguous('question', typed, [one.request, other.request]);
+  if (one !== undefined) return one;
   if (WHOLE.test(name)) return { request: name, members: [] };
   throw new CliError('not_found', `The proposal has no question ${typed}. List its questions with assize pending.`);
 }
@@ -95,8 +95,9 @@ function answerTo({ request, members }: Asked, typed: string): GivenAnswer {
     );
   }
   const found = isPrefix(name) ? members.filter(({ claim }) => claim.startsWith(name)) : [];
-  if (found.length === 1) return { request, winner: found[0]!.claim };
-  if (found.length > 1) throw new CliError('ambiguous', `More than one claim starts with ${typed}. Pass more digits.`);
+  const [one, other] = found;
+  if (one !== undefined && other !== undefined) throw ambiguous('claim', typed, [one.claim, other.claim]);
+  if (one !== undefined) return { request, winner: one.claim };
   if (WHOLE.test(name)) return { request, winner: name };
   throw new CliError(
     'not_found',

@@ -1,7 +1,7 @@
 import { readWitness } from '#memory';
 import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
-import { isPrefix } from './entries.ts';
+import { ambiguous, isPrefix } from './entries.ts';
 import { isErasedText } from './erased-text.ts';
 import { readingAssize } from './runtime.ts';
 
@@ -49,10 +49,7 @@ export async function findClaim(
       : readWitness(fact).members.map(({ claim }) => claim),
   );
   const [found, other] = [...new Set(known)].filter((claim) => claim.startsWith(typed.toLowerCase()));
-  if (other !== undefined)
-    throw new CliError('ambiguous', `More than one claim starts with ${typed}. Pass more digits.`, {
-      evidence: { ids: [found, other] },
-    });
+  if (found !== undefined && other !== undefined) throw ambiguous('claim', typed, [found, other]);
   if (isTruncated)
     throw new CliError(
       'ambiguous',

@@ -24,17 +24,30 @@ export function isPrefix(text: string): boolean {
  */
 export async function findEntry(store: LedgerStore, prefix: string): Promise<EntryRow> {
   if (!isPrefix(prefix)) {
-    throw new CliError('usage', `'${prefix}' is not an entry id. Pass its first 8 to 64 hex digits.`);
+    throw new CliError(
+      'usage',
+      `'${prefix}' is not an entry id. Pass its first 8 to 64 hex digits, or TRAJECTORY@SEQ.`,
+    );
   }
   const [found, other] = await store.find(prefix);
   if (found === undefined)
     throw new CliError('not_found', `The store has no entry ${prefix}. List entries with assize log TRAJECTORY.`);
   if (other !== undefined) {
-    throw new CliError('ambiguous', `More than one entry starts with ${prefix}. Pass more digits.`, {
-      evidence: { ids: [found.id, other.id] },
-    });
+    throw ambiguous('entry', prefix, [found.id, other.id]);
   }
   return found;
+}
+
+/**
+ * The error for several ids that start with the typed digits. It has the digits that differ.
+ */
+export function ambiguous(what: string, typed: string, [first, second]: readonly [string, string]): CliError {
+  const parting = [...first].findIndex((digit, i) => digit !== second[i]);
+  const digits = Math.max(SHORT, parting + 1);
+  const named = [first, second].map((id) => id.slice(0, digits)).join(' and ');
+  return new CliError('ambiguous', `More than one ${what} starts with ${typed}: ${named}. Pass more digits.`, {
+    evidence: { ids: [first, second] },
+  });
 }
 
 /**

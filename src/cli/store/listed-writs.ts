@@ -1,7 +1,7 @@
 import { type ListedWrit, listWrits } from '#runtime';
 import type { Store } from '#stores';
 import { CliError } from '../errors.ts';
-import { headOf, isPrefix } from './entries.ts';
+import { ambiguous, headOf, isPrefix } from './entries.ts';
 
 /**
  * The writs of a verified trajectory.
@@ -26,5 +26,5 @@ export function findWrit(writs: readonly ListedWrit[], prefix: string, trajector
       `The trajectory ${trajectoryId} has no writ ${prefix}. List its writs with assize writ show --in ${trajectoryId}.`,
     );
   if (other === undefined) return found;
-  throw new CliError('ambiguous', `More than one writ starts with ${prefix}. Pass more digits.`);
+  throw ambiguous('writ', prefix, [found.id, other.id]);
 }

@@ -29,7 +29,7 @@ describe('an unusable domain reports its fault', () => {
     [
       'a misspelled member, before what else is wrong',
       { version: 1, memori: {} },
-      'Unrecognized key: "memori" (and 1 more)',
+      'Unrecognized key: "memori"; /version: Invalid input: expected string, received number',
     ],
     [
       'a role that performs nothing known',

@@ -1,6 +1,6 @@
 import { segment } from '#authority';
 import { arg, checkArgument, deepFreeze, defineOwn, type Json } from '#base';
-import { copyJson, issueText, type SchemaIssues } from '#canon';
+import { copyJson, issueText, type Misfit, misfitsOf, type SchemaIssues } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
 import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
@@ -210,6 +210,14 @@ function believeArgs(given: Json): { args: Json } | { fault: string; code?: stri
 /** The code comes first, so that a refused model or a human reader can look it up. */
 function coded(code: string | undefined, fault: string): string {
   return code === undefined ? fault : `${code}: ${fault}`;
+}
+
+/** The misfits of an intent's arguments, for the agent. None if the action is unknown. */
+export function argumentMisfits(domain: Domain, { action, args }: Pick<Intent, 'action' | 'args'>): readonly Misfit[] {
+  const own = (domain.actions as Record<string, ActionSpec | undefined>)[action];
+  const spec = action === BELIEVE_ACTION && domain.memory !== undefined ? believeAction : own;
+  const parsed = spec === undefined ? { args } : parsedArgs(spec, args);
+  return 'misfits' in parsed && parsed.misfits !== undefined ? misfitsOf(parsed.misfits) : [];
 }
 
 /** After parsing. Frozen, because this value is recorded. */

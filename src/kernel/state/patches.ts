@@ -64,6 +64,13 @@ export function sensitiveAbove({ sensitive }: Domain, path: string): string | un
   return depth === undefined || depth === keys.length ? undefined : toPointer(keys.slice(0, depth));
 }
 
+/** Whether the domain marks a value sensitive that contains a place, is at it, or is below it. */
+export function marksAt({ sensitive }: Domain, path: string): boolean {
+  if (sensitive === undefined) return false;
+  const { depth, scope } = down(sensitive, parsePointer(path));
+  return depth !== undefined || scope !== undefined;
+}
+
 /**
  * The depth at which a sensitive part starts on a path, and the sensitive scope from the path's end
  * on.

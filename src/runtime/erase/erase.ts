@@ -10,7 +10,7 @@ import type { ErasedPartition } from '../memory/plan/close-erased.ts';
 import type { BeliefPlanner } from '../memory/plan/plan-beliefs.ts';
 import type { Proposals } from '../propose/propose.ts';
 import type { BeliefSelector } from '../records/belief-selector.ts';
-import type { ErasureInput, ErasureRuling } from '../records/erasure-input.ts';
+import type { ErasureInput, ErasurePreview, ErasureRuling } from '../records/erasure-input.ts';
 import type { GatheredProposal } from '../records/intent.ts';
 import { randomHex } from '../records/random-hex.ts';
 import type { Ruling } from '../records/ruling.ts';
@@ -56,6 +56,20 @@ export class Erasures {
     // Once for all entries of the erasure, also if a later one was refused.
     await scrub(this.#writer.context.store);
     return ruling;
+  }
+
+  /** The data that `erase` would erase with this input. Writes nothing. */
+  preview(given: ErasureInput): Promise<ErasurePreview> {
+    const wanted = targetsOf(given);
+    const writer = this.#writer;
+    return writer.runExclusive(async () => {
+      await writer.flushed();
+      const found = await this.#find(wanted);
+      await checkFound(wanted, found, writer.parts.domain);
+      const { values, answers, logged, open, unmarked } = found;
+      const remaining = wanted.beliefs.length === 0 ? [] : await found.remainingNow();
+      return { values, answers, logged, open, unmarked, remaining };
+    });
   }
 
   /** As many entries as the erasure needs. */

@@ -1,7 +1,8 @@
 import { parsePointer } from '#canon';
-import { contains, type Domain, type Pattern } from '#kernel';
+import { contains, type Domain, marksAt, type Pattern } from '#kernel';
 import type { LedgerStore, Patch, RoleRef } from '#ledger';
 import {
+  type BlobRef,
   type ErasedBeliefs,
   type ErasedLogged,
   type ErasedValue,
@@ -80,7 +81,8 @@ const ASKED_AT_ONCE = 100;
  * - Values ever written at or below the paths.
  * - Arguments and observations of the proposals that wrote there or had a role for just that path,
  *   because those contain what the proposals wrote or would have written. Oracle-log answers that
- *   they observed, with attempts.
+ *   they observed, with attempts. A path without a sensitive value selects only the proposals with
+ *   sensitive arguments.
  * - Facts as `MemorySearch` finds them, with derived values in the state (`PatchSearch`).
  * - Tool inputs and answers of all of these, as `EffectLogSearch` finds them.
  */
@@ -207,22 +209,27 @@ class StateSearch {
   readonly #standing: SensitiveTree = new SensitiveTree();
 
   readonly #domain: Domain;
-  readonly #places: readonly Pattern[];
+  readonly #places: readonly Place[];
+  /** The places where the domain marks a value sensitive. */
+  readonly #marked: readonly Place[];
 
   constructor(wanted: ErasureTargets, domain: Domain) {
     this.#wanted = wanted;
     this.#domain = domain;
-    this.#places = wanted.at.map((place) => ({ segments: parsePointer(place), append: false }));
+    this.#places = wanted.at.map((path) => ({ path, pattern: { segments: parsePointer(path), append: false } }));
+    this.#marked = this.#places.filter(({ path }) => marksAt(domain, path));
   }
 
   /** Selects the entry's data. Returns whether the entry is a selected one. */
   take(id: Hash, payload: Payload, patches: readonly Patch[]): boolean {
     if (payload.kind === 'commit' || payload.kind === 'root') for (const patch of patches) this.#follow(patch);
-    const inside = patches.filter(({ path }) => this.#wanted.at.some((place) => isWithin(path, place)));
+    const asked = askedIn(payload);
+    const places = asked.some(({ args }) => isSalted(args)) ? this.#places : this.#marked;
+    const inside = patches.filter((patch) => places.some(({ path }) => isWithin(patch.path, path)));
     if (this.#wanted.entries.includes(id)) {
       this.entries.add(id);
       this.#choose(erasableHashesOf(payload), payload.seq);
-    } else if (inside.length > 0 || this.#isFor(payload)) {
+    } else if (inside.length > 0 || asked.some((each) => this.#isFor(each, places))) {
       const elsewhere = new Set(patches.filter((patch) => !inside.includes(patch)).flatMap(saltedIn));
       // Its arguments and observations, and the selected ones of its changes.
       this.#choose(
@@ -235,17 +242,13 @@ class StateSearch {
   }
 
   /** Whether a proposal was to write at or below these paths, regardless of the written values. */
-  #isFor(payload: Payload): boolean {
-    return askedIn(payload).some((asked) => this.#isForAction(asked));
-  }
-
-  #isForAction(asked: RequestedRole): boolean {
+  #isFor(asked: RequestedAction, places: readonly Place[]): boolean {
     const action = (this.#domain.actions as Record<string, { readonly process: string } | undefined>)[asked.name];
     const role = Object.hasOwn(this.#domain.roles, asked.role.name) ? asked.role : undefined;
     if (action === undefined || role === undefined) return false;
     if (this.#domain.roles[role.name]?.params?.some((param) => !Object.hasOwn(role.params, param))) return false;
     const { writes } = this.#domain.bind(action.process, role.params);
-    return this.#places.some((place) => writes.some((pattern) => contains([place], pattern)));
+    return places.some(({ pattern }) => writes.some((written) => contains([pattern], written)));
   }
 
   values(): ErasedValue[] {
@@ -327,28 +330,39 @@ function listsOf(payload: Payload): Stored<readonly Patch[]>[] {
   }
 }
 
+/** A requested path of the state, also as a pattern. */
+interface Place {
+  readonly path: string;
+  readonly pattern: Pattern;
+}
+
 /** An action, and the role that asked for it. */
-interface RequestedRole {
+interface RequestedAction {
   readonly name: string;
   readonly role: RoleRef;
+  readonly args: Stored;
 }
 
 /** The action of an entry. An amended commit also has the first one. */
-function askedIn(payload: Payload): readonly RequestedRole[] {
+function askedIn(payload: Payload): readonly RequestedAction[] {
   switch (payload.kind) {
     case 'commit':
       return payload.amended === undefined ? [payload.action] : [payload.action, payload.amended.action];
     case 'pending_approval':
       return [payload.proposal.action];
     case 'rejection':
-      return [{ name: payload.intent.action, role: payload.intent.role }];
+      return [{ name: payload.intent.action, role: payload.intent.role, args: payload.intent.args }];
     default:
       return [];
   }
 }
 
 function saltedIn(patch: Patch): Hash[] {
-  return patch.op !== 'remove' && isBlobRef(patch.value) && patch.value.salted === true ? [patch.value.$blob] : [];
+  return patch.op !== 'remove' && isSalted(patch.value) ? [patch.value.$blob] : [];
+}
+
+function isSalted(stored: Stored): stored is BlobRef {
+  return isBlobRef(stored) && stored.salted === true;
 }
 
 function isWithin(path: string, place: string): boolean {

@@ -37,7 +37,7 @@ import { checkObserved } from '../records/pending-proposal.ts';
 import type { Proposer } from '../records/proposer.ts';
 import type { PendingQuestions } from '../records/questions.ts';
 import { randomHex } from '../records/random-hex.ts';
-import { type Ruling, rulingFrom, rulingOf } from '../records/ruling.ts';
+import { type Ruling, rulingFrom, rulingOf, withFindings } from '../records/ruling.ts';
 import { SaltSource } from '../records/salt-source.ts';
 import { type CommitPlan, checkBufferedTools, withTools } from '../records/tool-authority.ts';
 import { withOutcomes } from '../transactions/body/await-outcome.ts';
@@ -316,7 +316,7 @@ export class Proposals implements Proposer {
     // Another entry is at that seq: memory is stale, and the append will report it.
     if (row === undefined || keyed?.keyHash !== keyHash) return undefined;
     if (keyed?.proposalId !== proposalId && isOfProposal(gathered)) throw usedForAnother(key);
-    return rulingOf(row);
+    return withFindings(rulingOf(row), parts.domain, gathered.intent);
   }
 
   /**
@@ -336,7 +336,7 @@ export class Proposals implements Proposer {
       payload.writ_id !== undefined &&
       keyed?.proposalId === proposalIdOf(gathered, { trajectoryId, nonce: key, writ: payload.writ_id });
     if (!isSame && isOfProposal(gathered)) throw usedForAnother(key);
-    return rulingOf(found.row);
+    return withFindings(rulingOf(found.row), this.#writer.parts.domain, gathered.intent);
   }
 
   /** The ruling on the transaction with that key. */
@@ -433,7 +433,14 @@ export class Proposals implements Proposer {
         ? kept.blobs
         : [...kept.blobs, ...(waiting ?? []), ...(acts?.blobs ?? [])];
     const asked = 'asked' in judged ? (judged as PendingQuestions).asked : undefined;
-    return { ...batch, blobs, erasure, effects: acts?.write, asked, answer: rulingFrom(row, payload) };
+    return {
+      ...batch,
+      blobs,
+      erasure,
+      effects: acts?.write,
+      asked,
+      answer: withFindings(rulingFrom(row, payload), domain, gathered.intent),
+    };
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Writ } from '#authority';
-import type { Hash } from '#ledger';
+import type { ErasedLogged, ErasedValue, Hash } from '#ledger';
 import type { WritChain } from '../authority/writs.ts';
 import type { BeliefSelector } from './belief-selector.ts';
 import type { Ruling } from './ruling.ts';
@@ -57,3 +57,16 @@ export type ErasureRuling = Ruling & {
   readonly unmarked?: readonly Hash[];
   readonly open?: readonly number[];
 };
+
+/** The data that an erasure would erase now. The other members are those of its ruling. */
+export interface ErasurePreview {
+  /** Values of entries, each with its first entry and its path in the current state. */
+  readonly values: readonly ErasedValue[];
+  /** Keys of answers of the oracle log. */
+  readonly answers: readonly Hash[];
+  /** Texts of the effect log that no entry names. */
+  readonly logged: readonly ErasedLogged[];
+  readonly remaining: readonly string[];
+  readonly unmarked: readonly Hash[];
+  readonly open: readonly number[];
+}

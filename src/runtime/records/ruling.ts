@@ -1,6 +1,6 @@
 import { type ArgumentSchema, arg, checkArgument } from '#base';
-import { copyJson, WORLD_LIMITS } from '#canon';
-import { faultOfName, KernelError, type PatchOperation } from '#kernel';
+import { copyJson, type Misfit, WORLD_LIMITS } from '#canon';
+import { argumentMisfits, type Domain, faultOfName, type Intent, KernelError, type PatchOperation } from '#kernel';
 import {
   approvalsOf,
   type CounselorRecord,
@@ -38,6 +38,8 @@ export type Ruling =
       readonly reason: RejectionReason;
       readonly detail: string;
       readonly invariantId?: string;
+      /** With `type_mismatch`: the misfits of the arguments, as the schema reports them. */
+      readonly findings?: readonly Misfit[];
     }
   | {
       readonly ruling: 'escalated';
@@ -248,6 +250,13 @@ export function rulingFrom(row: EntryRow, payload: Payload): Ruling {
     'not_a_ruling',
     `A ${payload.kind} entry has no ruling. Pass a commit, a rejection or a pending approval.`,
   );
+}
+
+/** The ruling with the misfits of the arguments, which the entry has as a text only. */
+export function withFindings(ruling: Ruling, domain: Domain, intent: Pick<Intent, 'action' | 'args'>): Ruling {
+  if (ruling.ruling !== 'rejected' || ruling.reason !== 'type_mismatch') return ruling;
+  const findings = argumentMisfits(domain, intent);
+  return findings.length === 0 ? ruling : { ...ruling, findings };
 }
 
 function severalOf(payload: PendingPayload): { approvals?: number; approvedBy?: readonly CounselorRecord[] } {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
 import type { Json } from '#base';
-import { copyJson, WORLD_LIMITS } from '#canon';
+import { copyJson, readInstant, WORLD_LIMITS } from '#canon';
 import { type Domain, type DomainSpec, defineDomain, type Role, requireOwnDomain } from '#kernel';
 import { type CheckDomainOptions, requireNamesOf, requireOptions } from './options.ts';
 import {
@@ -126,7 +126,7 @@ class Check {
     this.#options = options;
     this.#fixed = fixedNames(domain.state);
     this.#random = randomOf(options.seed);
-    const at = options.at ?? '2026-06-01T12:00:00.000000Z';
+    const at = readInstant(options.at) ?? '2026-06-01T12:00:00.000000Z';
     this.#trials = new Trials(domain, at, counselorNames(domain, options.counselors));
   }
 

@@ -1,6 +1,6 @@
 import type fc from 'fast-check';
 import { ArgumentError, arg, checkArgument } from '#base';
-import type { Instant } from '#canon';
+import { type Instant, readInstant } from '#canon';
 import type { ActionName, ArgsOf, Domain, IsUntyped, RoleArguments, RoleName } from '#kernel';
 
 /** The options of a check. For a typed domain, its names are typed. */
@@ -32,12 +32,16 @@ const FORMS = {
   seed: arg.optional(arg.number),
   runs: arg.optional(arg.whole),
   states: arg.optional(arg.list(arg.any)),
-  args: arg.optional(arg.object),
+  args: arg.optional(arg.record(arg.of('an arbitrary of fast-check', isArbitrary))),
   roles: arg.optional(arg.record(arg.list(arg.object))),
   counselors: arg.optional(arg.record(arg.text)),
-  at: arg.optional(arg.text),
+  at: arg.optional(arg.of('an instant', (given) => readInstant(given) !== undefined)),
 };
 const OPTIONS = arg.members(FORMS);
+
+function isArbitrary(given: unknown): boolean {
+  return typeof (given as { readonly generate?: unknown } | null | undefined)?.generate === 'function';
+}
 
 /**
  * A misspelled option would be ignored, and the check would not be the intended one. @throws

@@ -484,7 +484,7 @@ describe('a crash at every step', () => {
 test.each([
   ['no URL', {}, '/url: it must be a string or a function, but is missing'],
   ['a URL that is none', { url: 7 }, '/url: it must be a string or a function, but is a number'],
-  ['a misspelled URL', { ulr: 'http://a/' }, 'there is no field "ulr" (and 1 more). The options are name, '],
+  ['a misspelled URL', { ulr: 'http://a/' }, 'there is no field "ulr"; /url: it must be a string or a function, but is missing. The options are name, '],
   ['no URL to ask', { url: 'http://a/', reconcile: {} }, '/reconcile/url: it must be a string or a function, but is m'],
   ['a body that is none', { url: 'http://a/', body: {} }, '/body: it must be a function, but is an object'],
 ])('a tool with %s is refused by name', (_what, options, why) => {

@@ -299,6 +299,20 @@ export const RUNTIME: Readonly<Record<string, Case | Exempt>> = {
       },
     ],
   ),
+  'Trajectory.previewErasure': on(
+    ({ trajectory }, input) => trajectory.previewErasure(input).catch(nothingToErase),
+    ({ trajectory }) => [
+      {
+        at: ['/by'],
+        entries: [trajectory.head],
+        beliefs: [{ space: 's', subject: 'x', predicate: 'p' }],
+        transactions: [],
+        reason: 'r',
+        writ: writId(worker),
+        principal: 'agent',
+      },
+    ],
+  ),
   'Trajectory.halted': none,
   'Trajectory.upgrade': on(
     ({ trajectory }, domain, options) => trajectory.upgrade(domain, options),

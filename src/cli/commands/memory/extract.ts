@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ExtractedClaim, type Extraction, type ExtractionTerms, extractFacts, type Message } from '#agents';
 import { segment } from '#authority';
 import { isAssizeError } from '#base';
-import type { Instant } from '#canon';
+import { type Instant, parseInstant } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { createOracle, systemClock } from '#oracle';
 import type { Trajectory } from '#runtime';
@@ -11,7 +11,7 @@ import type { Store } from '#stores';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
 import { count, positive, repeatable, share, withSharedOptions } from '../../files/options.ts';
-import { INSTANT_HELP, instantOf, instantOrDay, periodText } from '../../input/periods.ts';
+import { INSTANT_HELP, instantOrDay, periodText } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { loadModel } from '../../store/model.ts';
@@ -183,7 +183,7 @@ function messagesOf(file: LinesFile<z.infer<typeof LINE>>, first: number, last: 
     const number = first + i;
     const { author, text, at, id = `sha256:${file.hash}#${number}` } = file.line(number);
     try {
-      return { id, author, text, ...(at !== undefined && { at: instantOf(at) }) };
+      return { id, author, text, ...(at !== undefined && { at: parseInstant(at) }) };
     } catch (error) {
       if (!isAssizeError(error)) throw error;
       throw new CliError('bad_input', `${file.at(number)}: ${error.message}`, { cause: error });

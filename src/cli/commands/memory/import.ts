@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { segment } from '#authority';
 import { type AssizeError, isAssizeError } from '#base';
-import type { Instant } from '#canon';
+import { type Instant, parseInstant } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { claimId } from '#memory';
 import { systemClock } from '#oracle';
@@ -10,7 +10,7 @@ import type { AssertInput, Memory, Ruling, Trajectory } from '#runtime';
 import { CliError, EXIT } from '../../errors.ts';
 import { type LinesFile, linesTo, openLines } from '../../files/input-file.ts';
 import { positive, withSharedOptions } from '../../files/options.ts';
-import { INSTANT_HELP, instantOf } from '../../input/periods.ts';
+import { INSTANT_HELP } from '../../input/periods.ts';
 import { STDIN } from '../../input/writ-file.ts';
 import { describeRefusedLines, linesOf, printRefusedLines, type RefusedLines } from '../../render/refused-lines.ts';
 import { openAssize } from '../../store/runtime.ts';
@@ -314,7 +314,7 @@ function claimOf({ from, to, ...said }: z.infer<typeof LINE>, made: string): Ass
 /** @throws CliError naming the field, because a line has two of them */
 function instantAt(member: 'from' | 'to', text: string): Instant {
   try {
-    return instantOf(text);
+    return parseInstant(text);
   } catch (error) {
     if (!isAssizeError(error)) throw error;
     throw new CliError('bad_input', `/${member}: ${error.message}`, { cause: error });

@@ -29,6 +29,15 @@ interface Problem {
   readonly detail: string;
 }
 
+/** Refusals of a use that leave the writ valid for other uses. */
+const OF_THE_USE: ReadonlySet<WritRefusalCode> = new Set<WritRefusalCode>([
+  'wrong_principal',
+  'wrong_trajectory',
+  'bad_resource',
+  'action_not_granted',
+  'scope_not_granted',
+]);
+
 /** The parts of a trajectory that the check uses. */
 interface Standing {
   readonly trajectory: string;
@@ -132,11 +141,13 @@ function report(
   problem: Problem | undefined,
   { action, scope }: Options,
 ): void {
+  const isValid = problem === undefined || OF_THE_USE.has(problem.code);
   if (json) {
     const said = ({ code, detail }: Problem) => ({ code, detail });
     out.document({
       id: writId(writ),
-      valid: problem === undefined,
+      valid: isValid,
+      granted: problem === undefined,
       ...(problem && { problem: said(problem) }),
       links: links.map(({ writ: link, problem: wrong, isRevoked }) => ({
         id: writId(link),
@@ -151,9 +162,10 @@ function report(
   }
   for (const { writ: link, problem: wrong, isRevoked } of links) {
     if (wrong !== undefined) out.line(line`${red('fails')}  ${headingOf(link)}: ${wrong.detail} (${wrong.code})`);
-    else out.line(line`${isRevoked ? red('revoked') : green('valid')}  ${headingOf(link)}`);
+    else out.line(line`${isRevoked ? red('revoked') : green('signed')}  ${headingOf(link)}`);
   }
-  if (problem !== undefined) out.line(line`${red('The writ is not valid')}: ${problem.detail} (${problem.code})`);
+  const verdict = isValid ? 'The writ is valid, and does not grant the use' : 'The writ is not valid';
+  if (problem !== undefined) out.line(line`${red(verdict)}: ${problem.detail} (${problem.code})`);
   else
     out.line(
       action === undefined

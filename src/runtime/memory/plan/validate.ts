@@ -1,5 +1,5 @@
 import { type ArgumentSchema, arg, checkArgument } from '#base';
-import { issueText } from '#canon';
+import { issueText, readInstant } from '#canon';
 import { type Domain, type MemoryStatement, type PredicateSpec, STATEMENT_TEXTS } from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATEGIES } from '#memory';
 
@@ -7,7 +7,7 @@ import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATE
  * A JavaScript date has three digits after the second. Only for callers: no detail of a ruling has
  * this text.
  */
-export const INSTANT_MADE = 'Convert the milliseconds of a date with `instantFromMillis`.';
+export const INSTANT_MADE = 'Pass `date.toISOString()`, or a day such as 2026-03-23.';
 
 /** The declaration of the predicates. */
 export type Declaring = Pick<Domain, 'name' | 'memory'>;
@@ -33,13 +33,26 @@ export function validateStatement<Verb extends MemoryStatement['verb']>(
   argument: string,
 ): Extract<MemoryStatement, { verb: Verb }> {
   checkArgument(MEMBERS[own.verb], withoutOwn(given, own), argument);
-  const said = { ...given, ...own } as UncheckedStatement;
+  const said = withInstants({ ...given, ...own } as UncheckedStatement);
   requireTexts(said, argument);
   requireConfidence(said, `${argument}.confidence`);
   requireStamp(said, requireDeclared(said, domain, `${argument}.predicate`), `${argument}.strategy`);
   requirePeriod(said, argument);
   requireEnd(said, argument);
   return said as unknown as Extract<MemoryStatement, { verb: Verb }>;
+}
+
+/** The statement with its instants in the form of the ledger. Other values stay, to be refused. */
+function withInstants(said: UncheckedStatement): UncheckedStatement {
+  const { valid } = said;
+  const period = typeof valid === 'object' && valid !== null ? { valid: readEnds(valid) } : {};
+  return { ...readEnds(said), ...period } as UncheckedStatement;
+}
+
+function readEnds(given: object): object {
+  const read = (name: string, value: unknown): unknown =>
+    name === 'from' || name === 'to' ? (readInstant(value) ?? value) : value;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, read(name, value)]));
 }
 
 /** An action's statement may be passed as it is, with the same verb and space as the memory. */

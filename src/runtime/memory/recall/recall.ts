@@ -1,5 +1,5 @@
 import { arg, checkArgument, type Json } from '#base';
-import { type Instant, isInstant, maxInstant } from '#canon';
+import { type Instant, maxInstant, readInstant } from '#canon';
 import {
   type CommitPayload,
   type EntryRow,
@@ -283,7 +283,8 @@ export class MemoryView {
       valid: requireInstant(valid, 'valid', ''),
       system: requireInstant(system, 'system', ''),
     }));
-    await this.#arrived({ ...of, space: this.space }, maxInstant(from.system, to.system));
+    const latest = queries.map(({ system }) => system).reduce((a, b) => maxInstant(a, b));
+    await this.#arrived({ ...of, space: this.space }, latest);
     const rows = await this.#read(async (pages) => {
       const rows = new Map<string, FactRow>();
       for (const query of queries)
@@ -516,7 +517,8 @@ function requireKind(kind: string): 'current' | 'audit' | 'all' {
 
 /** `orElse`: the other values allowed there. */
 function requireInstant(instant: string, member: string, orElse = ', or any'): Instant {
-  if (isInstant(instant)) return instant;
+  const read = readInstant(instant);
+  if (read !== undefined) return read;
   throw new MemoryError(
     'no_instant',
     `The ${member} time must be an instant such as 2026-03-23T09:00:00.000000Z${orElse}. ${INSTANT_MADE}`,

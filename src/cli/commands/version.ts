@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+import { EXIT } from '../errors.ts';
+import { installedVersion } from '../files/installed-package.ts';
+import { withoutStore } from '../files/options.ts';
+import { inSession } from '../store/session.ts';
+import { line } from '../terminal/printable.ts';
+
+export function version(program: Command): void {
+  withoutStore(program.command('version').description('print the version of assize and of Node')).action(
+    inSession(async ({ json, out }) => {
+      const versions = { assize: installedVersion(), node: process.versions.node };
+      if (json) out.document(versions);
+      else out.line(line`${versions.assize}`);
+      return EXIT.ok;
+    }),
+  );
+}
