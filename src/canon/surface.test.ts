@@ -26,6 +26,7 @@ test('the public names, which only a decision changes', () => {
     'keyedHash',
     'maxInstant',
     'normalForm',
+    'parseBySchema',
     'parseCanonical',
     'parseInstant',
     'parsePointer',

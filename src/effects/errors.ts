@@ -1,4 +1,4 @@
-import { AssizeError, type Json } from '#base';
+import { AssizeError, isInstance, type Json } from '#base';
 
 export type EffectErrorCode =
   /** The declaration of the tool is not valid. Correct the field that the message names. */
@@ -216,6 +216,12 @@ export class NoAnswer extends Error {
 
 /** The valid `why` of a `DidNothing` or a `NoAnswer` from any copy of the package, or undefined. */
 export function whyOf(error: unknown): string | undefined {
-  const why: unknown = error instanceof Error ? (error as { readonly [WHY]?: unknown })[WHY] : undefined;
+  if (!isInstance(error, Error)) return undefined;
+  let why: unknown;
+  try {
+    why = (error as { readonly [WHY]?: unknown })[WHY];
+  } catch {
+    return undefined;
+  }
   return typeof why === 'string' && WHY_FORM.test(why) ? why : undefined;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isInstance, type Json } from '#base';
 import { type Instant, issueText, issueWords, parseInstant, parseStrict } from '#canon';
 import { STATEMENT_TEXTS, STATEMENTS_MAX } from '#kernel';
 import { stripFence } from '#oracle';
@@ -104,7 +104,7 @@ export function readAnswer(
     }
     return { claims: [...claims.values()], leftOut, ...(leftOut.length > 0 && { wrong: leftOut[0]!.why }) };
   } catch (error) {
-    if (error instanceof InvalidAnswer) return { claims: [], leftOut: [], wrong: error.message };
+    if (isInstance(error, InvalidAnswer)) return { claims: [], leftOut: [], wrong: error.message };
     if (isAssizeError(error)) {
       const why = error.message.replace(/\.$/, '');
       return { claims: [], leftOut: [], wrong: `it is not JSON that can be read: ${why}` };
@@ -126,7 +126,7 @@ function readFact(
   try {
     return claimOf(parsed.data, at, messages, terms);
   } catch (error) {
-    if (error instanceof InvalidAnswer) return { why: error.message };
+    if (isInstance(error, InvalidAnswer)) return { why: error.message };
     throw error;
   }
 }

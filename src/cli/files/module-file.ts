@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isAssizeError, toError } from '#base';
+import { isAssizeError, thrownText, toError } from '#base';
 import { CliError } from '../errors.ts';
 
 export function isFile(path: string): boolean {
@@ -41,7 +41,7 @@ export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
 /** A module may throw any value, also one without a string form. */
 export function whyOf(cause: unknown): string {
   try {
-    return cause instanceof Error ? cause.message : String(cause);
+    return thrownText(cause);
   } catch {
     return 'the thrown value has no text';
   }

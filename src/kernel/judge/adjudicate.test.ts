@@ -99,7 +99,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
         throw Object.create(null);
       },
       'precondition_failed',
-      'without a message',
+      'cannot be read',
     ],
     [
       'throws what throws',
@@ -114,7 +114,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
         };
       },
       'precondition_failed',
-      'without a message',
+      'cannot be read',
     ],
     [
       'throws half a character',
@@ -157,8 +157,8 @@ describe('an action that is not carried out leaves the world as it was', () => {
             throw new Error('peek');
           },
         }),
-      'precondition_failed',
-      'peek',
+      'type_mismatch',
+      'apply returned a promise',
     ],
     ['changes its arguments', (_s, args) => (args.x = 2), 'precondition_failed', 'read only'],
     ['changes its role', (_s, _args, { role }) => (role.as = 'root'), 'precondition_failed', 'not extensible'],
@@ -304,18 +304,18 @@ describe('the walk over the invariants', () => {
       () => {
         throw Object.create(null);
       },
-      'without a message',
+      'cannot be read',
     ],
     ['answers nothing', () => undefined, 'did not return pass'],
     ['answers true', () => true, 'did not return pass'],
     ['answers with no detail', () => ({ result: 'reject' }), 'did not return pass'],
-    ['answers later', async () => pass, 'did not return pass'],
+    ['answers later', async () => pass, 'returned a promise'],
     [
       'fails later',
       async () => {
         throw new Error('later');
       },
-      'did not return pass',
+      'returned a promise',
     ],
     ['changes the state', (s) => (s.n = 0), '/n is read-only here'],
     ['looks elsewhere', (s) => s.closed.a, '/closed is outside the footprint'],

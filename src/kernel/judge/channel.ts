@@ -3,6 +3,7 @@ import { copyJson, WORLD_LIMITS } from '#canon';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
 import type { CounseledProposal, CounselorContext } from '../domain/domain-spec.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import { plainName } from '../domain/principal-name.ts';
 import { KernelError, messageOf } from '../errors.ts';
 import type { Compiled } from './compiled.ts';
@@ -112,7 +113,9 @@ function isOfKind(
 ): boolean {
   if (!Object.hasOwn(counselors, kind)) return false;
   try {
-    return counselors[kind]?.(principal, context) === true;
+    const is: unknown = counselors[kind]?.(principal, context);
+    refusePromise(is, `the predicate ${kind}`);
+    return is === true;
   } catch (error) {
     throw unauthorised(
       `The counselor predicate ${kind} failed for ${principal}: ${messageOf(error)}. Correct the predicate in the domain.`,

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { parseStrict } from '#canon';
 import { DidNothing, NoAnswer } from '#effects';
 
@@ -192,7 +192,7 @@ async function whole(response: Response, bytesMax: number): Promise<Uint8Array> 
   try {
     return await bounded(response, bytesMax);
   } catch (cause) {
-    if (cause instanceof NoAnswer) throw cause;
+    if (isInstance(cause, NoAnswer)) throw cause;
     throw new NoAnswer('the answer is incomplete', { cause, why: 'connection_lost' });
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#base';
+import { errorMessage, isInstance, isUnwantedPromise, type Json } from '#base';
 import { canonicalize } from '#canon';
 import {
   type CallContext,
@@ -253,7 +253,7 @@ class HttpApi {
       return await this.execute(input, call);
     } catch (error) {
       const { name } = this.#options;
-      const what = error instanceof Error ? error.message.replace(/\.$/, '') : 'no answer';
+      const what = errorMessage(error)?.replace(/\.$/, '') ?? 'no answer';
       throw new EffectError('tool_failed', `${name} could not be read: ${what}.`, {
         evidence: { tool: name },
         cause: error,
@@ -339,8 +339,8 @@ class HttpApi {
       if (key !== undefined && this.#keyHeader !== null) headers.set(this.#keyHeader, key);
       return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body, headers) };
     } catch (error) {
-      const what = error instanceof Error ? error.message : 'it could not be prepared';
-      const isOurs = error instanceof EffectError;
+      const what = errorMessage(error) ?? 'it could not be prepared';
+      const isOurs = isInstance(error, EffectError);
       throw new DidNothing(what, { final: isOurs, cause: error, why: isOurs ? error.code : undefined });
     }
   }
@@ -389,8 +389,7 @@ function headersOf(tool: string, part: string, given: unknown): object {
   if (given === undefined || given === null) return {};
   const proto: unknown = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined;
   if (proto === Object.prototype || proto === null) return given;
-  // The promise is refused, and its rejection must not end the process.
-  if (given instanceof Promise) given.catch(() => undefined);
+  isUnwantedPromise(given);
   throw invalidTool(tool, `its ${part} must return a plain object of strings by header name, without a promise`);
 }
 

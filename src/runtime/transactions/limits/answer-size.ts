@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { CanonError, type CanonLimits, copyJson, DEFAULT_LIMITS, WORLD_LIMITS } from '#canon';
 import { EffectError } from '#effects';
 
@@ -83,5 +83,5 @@ export function oversizedResidue(tool: string): Json {
 }
 
 function isTooMuch(error: unknown): boolean {
-  return error instanceof CanonError && ['too_large', 'too_many_nodes', 'too_deep'].includes(error.code);
+  return isInstance(error, CanonError) && ['too_large', 'too_many_nodes', 'too_deep'].includes(error.code);
 }

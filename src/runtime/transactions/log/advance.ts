@@ -1,5 +1,5 @@
 import type { Reservation } from '#authority';
-import type { Json } from '#base';
+import { errorMessage, type Json } from '#base';
 import {
   type Claim,
   claimTexts,
@@ -608,5 +608,5 @@ function costsUndoing({ undo_cost }: LoggedEffect): boolean {
 }
 
 function why(failure: unknown): string {
-  return failure instanceof Error ? failure.message.replace(/\.$/, '') : 'its sink has no record of the call';
+  return errorMessage(failure)?.replace(/\.$/, '') ?? 'its sink has no record of the call';
 }

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type BatchOf, type CompensationResult, DidNothing, isUnresolved, type LogRecord, type Tool } from '#effects';
 import type { BlobRef } from '#ledger';
@@ -123,7 +123,7 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind)
  */
 async function failed(calls: EffectCalls, ns: readonly number[], error: unknown): Promise<void> {
   for (const n of ns) calls.noteFailure(n, error);
-  if (!(error instanceof DidNothing) || ns.some((n) => calls.effects[n]!.isOpen === true)) {
+  if (!isInstance(error, DidNothing) || ns.some((n) => calls.effects[n]!.isOpen === true)) {
     const lost = 1 + Math.max(...ns.map((n) => calls.effects[n]!.lost ?? 0));
     for (const n of ns) calls.change(n, { lost, isOpen: true });
     if (lost < calls.ports.maxAttempts) await calls.backOff(lost, error);

@@ -1,4 +1,4 @@
-import { type Json, toError } from '#base';
+import { isInstance, type Json, toError } from '#base';
 import { copyJson, plainText } from '#canon';
 import {
   type BatchOf,
@@ -415,7 +415,7 @@ export class ToolCalls {
       made = limit.run(
         () => make(limit.signal),
         () => new NoAnswer(`it did not answer within ${ms} ms`, { why: 'too_slow' }),
-        (error) => error instanceof DidNothing,
+        (error) => isInstance(error, DidNothing),
       );
     } catch (error) {
       return failed(error);
@@ -453,7 +453,7 @@ export class ToolCalls {
 
   async #failed(n: number, error: unknown): Promise<void> {
     this.noteFailure(n, error);
-    if (!(error instanceof DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
+    if (!isInstance(error, DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
     const wasOpen = this.log.state.effects[n]!.phase === 'intended';
     this.log.append(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
     // The body gets the error immediately, and decides itself whether to retry.
