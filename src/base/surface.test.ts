@@ -15,7 +15,6 @@ test('the names of the floor, which only a decision changes', () => {
     'deepFreeze',
     'defineOwn',
     'errorMessage',
-    'handlingPromises',
     'isAssizeError',
     'isComputed',
     'isInstance',

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '../../src');
 
-/** Layers that catch no error of a caller's code: their catches see errors of Node and of drivers. */
+/** Layers whose catches see only errors of Node and of drivers. */
 const OUTSIDE = /^(base|stores|merkle|public)\//;
 
 type Node = { readonly type: string; readonly start: number } & { readonly [member: string]: any };

@@ -283,7 +283,7 @@ const FILES = [
   ...['oracle/pause.ts'],
 ];
 
-/** What the package hands out, or calls only itself. */
+/** Functions that the package hands out, or that it alone calls. */
 const OWN = /^(Counts|Rules|Tool|Subscription)\.|^(Template|BatchOf|Scopes)$/;
 
 test('every callback of the public options has a place here, or a reason', () => {

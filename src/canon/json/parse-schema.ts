@@ -1,4 +1,5 @@
-import { handlingPromises } from '#base';
+import { promiseHooks } from 'node:v8';
+import { isUnwantedPromise } from '#base';
 import type { SchemaIssues } from './schema-issues.ts';
 
 /** A schema of zod, from any copy of it, with the members that a parse uses. */
@@ -27,6 +28,21 @@ export function parseBySchema<Output>(
   } catch (error) {
     if ((error as Error | undefined)?.constructor?.name !== '$ZodAsyncError') throw error;
     throw new Error('a refinement or a transform returned a promise; make it synchronous', { cause: error });
+  }
+}
+
+/**
+ * Calls a function that may make promises and lose them, as a synchronous parse by an asynchronous
+ * schema does. A later rejection of such a promise has a handler. This costs a microsecond.
+ */
+function handlingPromises<T>(call: () => T): T {
+  const made: Promise<unknown>[] = [];
+  const stop = promiseHooks.onInit((promise) => void made.push(promise));
+  try {
+    return call();
+  } finally {
+    (stop as () => void)();
+    made.forEach(isUnwantedPromise);
   }
 }
 

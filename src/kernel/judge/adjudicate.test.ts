@@ -67,6 +67,31 @@ describe('an action that is not carried out leaves the world as it was', () => {
       'no stock',
     ],
     [
+      'writes a key with half of a surrogate pair',
+      (s) => {
+        s.n = 1;
+        s.open['note \ud83d'] = 1;
+      },
+      'type_mismatch',
+      'lone surrogate',
+    ],
+    [
+      'writes such a key deep in a value',
+      (s) => {
+        s.open = { a: [{ 'note \ud83d': 1 }] };
+      },
+      'type_mismatch',
+      'lone surrogate',
+    ],
+    [
+      'writes a text with half of a surrogate pair',
+      (s) => {
+        s.list.push('note 😀'.slice(0, 6));
+      },
+      'type_mismatch',
+      'lone surrogate',
+    ],
+    [
       'throws after it changed much',
       (s) => {
         s.n = 1;

@@ -300,7 +300,7 @@ export class Aggregate extends AggregateView {
   }
 }
 
-/** `returned`: what the functions of the index returned. A promise among it must not end the process. */
+/** `returned`: by the functions of the index. A promise among them must not end the process. */
 function uncountable(keys: Keys, why: string, ...returned: readonly unknown[]): UncountableMember {
   return new UncountableMember(keys, returned.some(isUnwantedPromise) ? 'its index returned a promise' : why);
 }

@@ -45,7 +45,7 @@ export class Subscriptions {
     return [...this.#all].map((subscription) => ({ subscription, slice: subscription.slice() }));
   }
 
-  /** Called when the commit is durable. `failed` gets a listener's error, and no other function does. */
+  /** Called when the commit is durable. Only `failed` gets a listener's error. */
   publish(news: SliceUpdates, failed: (cause: unknown) => void): void {
     for (const { subscription, slice } of news) {
       queueMicrotask(async () => {
