@@ -89,6 +89,11 @@ export type EffectErrorCode =
    */
   | 'too_much'
   /**
+   * The tool was executed, and its answer is not JSON. Return JSON from the tool; check the sink
+   * before another call.
+   */
+  | 'answer_unreadable'
+  /**
    * No branch was chosen, or the chosen branch failed. Return the index of a branch that succeeded.
    */
   | 'no_branch'
@@ -224,4 +229,17 @@ export function whyOf(error: unknown): string | undefined {
     return undefined;
   }
   return typeof why === 'string' && WHY_FORM.test(why) ? why : undefined;
+}
+
+/**
+ * A tool returns it for a call that was executed and whose answer cannot be read, such as an HTTP
+ * answer 200 with a page. The object is not JSON, so the runtime records the effect as executed
+ * without an answer.
+ */
+export class UnreadableAnswer {
+  readonly cause: unknown;
+
+  constructor(cause: unknown) {
+    this.cause = cause;
+  }
 }

@@ -23,8 +23,8 @@ export interface EffectCalls {
   mayHaveBeenCalled(n: number): boolean;
   wasCalled(n: number): true;
   hasLostTooMany(n: number): boolean;
-  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | undefined;
-  answered(n: number, result: Json): void;
+  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | 'answer_unreadable' | undefined;
+  answered(n: number, result: unknown): void;
   undone(n: number, residue: Json | undefined): void;
   noteFailure(n: number, error: unknown): void;
   change(n: number, more: Partial<CallRecord>): void;
@@ -68,7 +68,7 @@ export async function callBatch(calls: EffectCalls, ns: readonly number[], how: 
   try {
     const made = await callAll(calls, ns, how);
     for (const [i, n] of ns.entries()) {
-      if (how === 'call') calls.answered(n, (made[i] ?? null) as Json);
+      if (how === 'call') calls.answered(n, made[i] ?? null);
       else calls.undone(n, residueOf(calls.effects[n]!.tool, made[i] as CompensationResult));
     }
   } catch (error) {
