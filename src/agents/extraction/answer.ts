@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { type Instant, issueText, issueWords, parseInstant, parseStrict } from '#canon';
 import { STATEMENT_TEXTS, STATEMENTS_MAX } from '#kernel';
-import { stripFence } from '#oracle';
+import { onlyObject, stripFence } from '#oracle';
 import type { DatedMessage } from './message.ts';
 import type { CheckedTerms } from './terms.ts';
 
@@ -92,7 +92,7 @@ export function readAnswer(
   terms: CheckedTerms,
 ): ReadAnswer {
   try {
-    const value = typeof answer === 'string' ? parseStrict(withoutFence(answer)) : answer;
+    const value = typeof answer === 'string' ? parsedText(answer) : answer;
     const envelope = ENVELOPE.safeParse(value, { error: issueWords });
     if (!envelope.success) return { claims: [], leftOut: [], wrong: issueText(envelope.error) };
     const claims = new Map<string, ExtractedClaim>();
@@ -132,6 +132,18 @@ function readFact(
 }
 
 class InvalidAnswer extends Error {}
+
+/** The whole answer, or the one JSON object in it. */
+function parsedText(answer: string): Json {
+  const text = withoutFence(answer);
+  try {
+    return parseStrict(text);
+  } catch (error) {
+    const object = onlyObject(answer);
+    if (object === undefined) throw error;
+    return parseStrict(object);
+  }
+}
 
 /** With two fenced texts, one may come from a message, and the right one is unknown. */
 function withoutFence(answer: string): string {
