@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers';
+
 /**
  * A time limit from its creation, for waits and computation. The timer starts with the first wait.
  * The creator of a limit ends it, which removes its timer. A running timer keeps the process alive,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { type BatchClock, type Chain, type EntrySigner, entryRow, type Instant, type LedgerStore } from '#ledger';
 import type { Clock } from '#oracle';
 import { RuntimeError } from '../../errors.ts';
