@@ -66,8 +66,8 @@ export type LogRecord =
    */
   | { readonly is: 'expanded'; readonly claims: TransactionBody['claims'] }
   /**
-   * `too_long`: the result exceeded the storage limit. `unreadable`: the result was not JSON. Neither
-   * is stored.
+   * `too_long`: the result exceeded the storage limit. `unreadable`: the result was not JSON.
+   * Neither is stored.
    */
   | {
       readonly is: 'executed' | 'applied';
