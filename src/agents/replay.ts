@@ -1,4 +1,4 @@
-import { arg, checkArgument, isAssizeError, type Json } from '#base';
+import { arg, checkArgument, isAssizeError, isInstance, type Json, thrownText } from '#base';
 import { canonicalize, type Instant, instantToMillis, maxInstant } from '#canon';
 import { type Domain, requireOwnDomain } from '#kernel';
 import { type EntryRow, type Hash, isEffectPending, LedgerFault, type Payload, readRow } from '#ledger';
@@ -228,7 +228,7 @@ class Replay {
       decided = await decide({ agent, trajectory, number, slice, anyName: true }, this.#outside);
     } catch (error) {
       const kind = (['oracle_miss', 'erased'] as const).find((code) => isAssizeError(error, code)) ?? 'decision';
-      if (error instanceof LedgerFault)
+      if (isInstance(error, LedgerFault))
         return this.#differs(recorded, 'slice', `it was invoked on the head ${turn.invoked}, which is missing`, error);
       return this.#differs(recorded, kind, messageOf(error), error);
     }
@@ -449,7 +449,7 @@ async function entriesOf({ store, trajectoryId }: ReplaySource): Promise<Recorde
   try {
     entries = await recordedEntries(store, trajectoryId);
   } catch (cause) {
-    if (!(cause instanceof LedgerFault)) throw cause;
+    if (!isInstance(cause, LedgerFault)) throw cause;
     throw new RuntimeError(
       'invalid_ledger',
       `The ledger does not verify, so the run cannot be replayed: ${cause.message}.`,
@@ -476,7 +476,7 @@ function checkSigner(entries: readonly RecordedEntry[], { signer }: ReplayRunOpt
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return thrownText(error);
 }
 
 const NO_CLOCK: Clock = { now: nothing };

@@ -1,4 +1,4 @@
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { KernelError, type PatchOperation } from '#kernel';
 import { turnObservationName } from '#oracle';
 import type { ApprovalInput, ProposalInput, Ruling, Trajectory } from '#runtime';
@@ -90,5 +90,5 @@ function resolve(trajectory: Trajectory, counsel: Exclude<Counsel, { do: 'later'
 
 function isRefusal(error: unknown): boolean {
   const codes = ['bad_intent', 'not_pending', 'digest_mismatch', 'effect_unresolved'];
-  return error instanceof KernelError || codes.some((code) => isAssizeError(error, code));
+  return isInstance(error, KernelError) || codes.some((code) => isAssizeError(error, code));
 }

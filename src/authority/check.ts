@@ -1,4 +1,4 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, isInstance } from '#base';
 import { assertPublicKey, composed, type Instant, isInstant } from '#canon';
 import { crosses, widening, wideningElsewhere } from './attenuate.ts';
 import { AuthorityError } from './errors.ts';
@@ -259,7 +259,7 @@ function readLinks(given: readonly Writ[]): readonly Writ[] | WritRefusal {
     try {
       links.push(parseWrit(item));
     } catch (error) {
-      if (error instanceof AuthorityError) return refuse('bad_writ', error.message);
+      if (isInstance(error, AuthorityError)) return refuse('bad_writ', error.message);
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { deepFreeze, type Json } from '#base';
+import { deepFreeze, errorMessage, isUnwantedPromise, type Json } from '#base';
 import { type CanonLimits, copyJson, type Instant } from '#canon';
 
 /**
@@ -64,7 +64,7 @@ export function failClosed(decide: () => PolicyDecision): PolicyDecision {
   try {
     return decide();
   } catch (error) {
-    const what = error instanceof Error ? error.message : `it threw a ${typeof error}, not an error`;
+    const what = errorMessage(error) ?? `it threw a ${typeof error}, not an error`;
     return denied(`The policy failed: ${what.toWellFormed()}`);
   }
 }
@@ -82,11 +82,7 @@ const VERDICTS: ReadonlySet<unknown> = new Set<Verdict>(['allow', 'deny', 'needs
 /** The answer is untrusted data, so every field is checked. */
 function readDecision(answer: unknown): PolicyDecision {
   if (typeof answer !== 'object' || answer === null) return denied('The policy returned no decision.');
-  if (answer instanceof Promise) {
-    // The promise is refused here. Its later rejection must not end the process.
-    answer.then(undefined, () => undefined);
-    return denied('The policy returned a promise. Decide synchronously.');
-  }
+  if (isUnwantedPromise(answer)) return denied('The policy returned a promise. Decide synchronously.');
   const { decision, rule, reasons, errors } = answer as Partial<Record<keyof PolicyDecision, unknown>>;
   if (!VERDICTS.has(decision)) return denied('The decision of the policy is not allow, deny or needs_approval.');
   if (!isTexts(reasons) || !isTexts(errors))

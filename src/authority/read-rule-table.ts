@@ -1,4 +1,4 @@
-import { AssizeError, type Json } from '#base';
+import { AssizeError, isInstance, type Json } from '#base';
 import { copyJson, parsePointer } from '#canon';
 import { AuthorityError } from './errors.ts';
 import { type NameSort, readName } from './grammar.ts';
@@ -78,7 +78,7 @@ function checkPointer(value: Json | undefined, at: string): void {
   try {
     parsePointer(value);
   } catch (error) {
-    if (error instanceof AssizeError) throw bad(at, 'must be a JSON pointer: empty, or /name/name with ~0 and ~1');
+    if (isInstance(error, AssizeError)) throw bad(at, 'must be a JSON pointer: empty, or /name/name with ~0 and ~1');
     throw error;
   }
 }

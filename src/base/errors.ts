@@ -1,3 +1,5 @@
+import { isInstance } from './thrown.ts';
+
 /** Anything that JSON can say. Values are never mutated by the code that receives them. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -34,5 +36,5 @@ export class AssizeError<Code extends string = string> extends Error {
 
 /** True for an error of this package with that code (or with any code if the code is not given). */
 export function isAssizeError(error: unknown, code?: string): error is AssizeError {
-  return error instanceof AssizeError && (code === undefined || error.code === code);
+  return isInstance(error, AssizeError) && (code === undefined || error.code === code);
 }

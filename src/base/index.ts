@@ -31,6 +31,7 @@ export {
   refuseDuplicatePackage,
   requireOwnPackage,
 } from './package-identity.ts';
-export { toError } from './thrown.ts';
+export { isUnwantedPromise } from './promise.ts';
+export { errorMessage, isInstance, thrownText, toError } from './thrown.ts';
 export { TransientMap } from './transient-map.ts';
 export { withoutPassword } from './without-password.ts';

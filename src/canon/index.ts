@@ -49,6 +49,7 @@ export { copyJson } from './json/copy.ts';
 export { sortKeys } from './json/key-order.ts';
 export { type CanonLimits, DEFAULT_LIMITS, WORLD_LIMITS } from './json/limits.ts';
 export { parseCanonical } from './json/parse-canonical.ts';
+export { parseBySchema } from './json/parse-schema.ts';
 export { parseStrict } from './json/parse-strict.ts';
 export { plainText } from './json/plain-text.ts';
 export { escapeSegment, parsePointer, toPointer, unescapeSegment } from './json/pointer.ts';

@@ -28,6 +28,7 @@ test('the public names, which only a decision changes', () => {
     'maxInstant',
     'misfitsOf',
     'normalForm',
+    'parseBySchema',
     'parseCanonical',
     'parseInstant',
     'parsePointer',

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { AssizeError, isAssizeError } from '#base';
+import { AssizeError, isAssizeError, isInstance, thrownText } from '#base';
 import { Interrupted } from './terminal/interrupt.ts';
 import { OutputClosed, OutputUnwritable, writeTo } from './terminal/output.ts';
 import { visible, visibleJson } from './terminal/visible.ts';
@@ -64,23 +64,23 @@ export function report(error: unknown, json: boolean): ExitCode {
   try {
     return reported(error, json);
   } catch (unwritten) {
-    if (!(unwritten instanceof OutputUnwritable)) throw unwritten;
+    if (!isInstance(unwritten, OutputUnwritable)) throw unwritten;
     note(unwritten.message);
     return EXIT.misuse;
   }
 }
 
 function reported(error: unknown, json: boolean): ExitCode {
-  if (error instanceof OutputClosed) return EXIT.ok;
-  if (error instanceof OutputUnwritable) {
+  if (isInstance(error, OutputClosed)) return EXIT.ok;
+  if (isInstance(error, OutputUnwritable)) {
     note(error.message);
     return EXIT.misuse;
   }
-  if (error instanceof Interrupted) {
+  if (isInstance(error, Interrupted)) {
     say('interrupted', `${error.message}.`, json);
     return error.exitCode;
   }
-  if (error instanceof CommanderError) return reportUsage(error, json);
+  if (isInstance(error, CommanderError)) return reportUsage(error, json);
   const { code, message, exitCode } = described(error);
   say(code, message, json, findingsIn(error));
   return exitCode;
@@ -108,7 +108,7 @@ function described(error: unknown): { code: string; message: string; exitCode: E
   }
   if (isSystemError(error)) return { code: error.code, message: `${error.message}.`, exitCode: EXIT.misuse };
   // An unexpected error is a fault of this program, and its report needs the stack.
-  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const stack = isInstance(error, Error) ? (error.stack ?? error.message) : thrownText(error);
   return {
     code: 'internal',
     message: `Assize failed unexpectedly. Report this error: ${stack}`,
@@ -117,7 +117,7 @@ function described(error: unknown): { code: string; message: string; exitCode: E
 }
 
 function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
-  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+  return isInstance(error, Error) && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
 /** Prints a remark for the user, in addition to the result. */
@@ -134,7 +134,7 @@ function tell(message: string): void {
     writeTo(stderr, `${lines.join('\n')}\n`);
   } catch (error) {
     // The message can't be written anywhere, and the exit code still reports the command's outcome.
-    if (!(error instanceof OutputUnwritable)) throw error;
+    if (!isInstance(error, OutputUnwritable)) throw error;
   }
 }
 

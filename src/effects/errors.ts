@@ -1,4 +1,4 @@
-import { AssizeError, type Json } from '#base';
+import { AssizeError, isInstance, type Json } from '#base';
 
 export type EffectErrorCode =
   /** The declaration of the tool is not valid. Correct the field that the message names. */
@@ -88,6 +88,11 @@ export type EffectErrorCode =
    * transactions.
    */
   | 'too_much'
+  /**
+   * The tool was executed, and its answer is not JSON. Return JSON from the tool; check the sink
+   * before another call.
+   */
+  | 'answer_unreadable'
   /**
    * No branch was chosen, or the chosen branch failed. Return the index of a branch that succeeded.
    */
@@ -216,6 +221,25 @@ export class NoAnswer extends Error {
 
 /** The valid `why` of a `DidNothing` or a `NoAnswer` from any copy of the package, or undefined. */
 export function whyOf(error: unknown): string | undefined {
-  const why: unknown = error instanceof Error ? (error as { readonly [WHY]?: unknown })[WHY] : undefined;
+  if (!isInstance(error, Error)) return undefined;
+  let why: unknown;
+  try {
+    why = (error as { readonly [WHY]?: unknown })[WHY];
+  } catch {
+    return undefined;
+  }
   return typeof why === 'string' && WHY_FORM.test(why) ? why : undefined;
+}
+
+/**
+ * A tool returns it for a call that was executed and whose answer cannot be read, such as an HTTP
+ * answer 200 with a page. The object is not JSON, so the runtime records the effect as executed
+ * without an answer.
+ */
+export class UnreadableAnswer {
+  readonly cause: unknown;
+
+  constructor(cause: unknown) {
+    this.cause = cause;
+  }
 }

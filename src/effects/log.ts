@@ -65,8 +65,17 @@ export type LogRecord =
    * The transaction claims more. As the first record of the transaction: claimed before any effect.
    */
   | { readonly is: 'expanded'; readonly claims: TransactionBody['claims'] }
-  /** `too_long`: the result exceeded the storage limit and was not stored. */
-  | { readonly is: 'executed' | 'applied'; readonly n: number; readonly result?: BlobRef; readonly too_long?: true }
+  /**
+   * `too_long`: the result exceeded the storage limit. `unreadable`: the result was not JSON.
+   * Neither is stored.
+   */
+  | {
+      readonly is: 'executed' | 'applied';
+      readonly n: number;
+      readonly result?: BlobRef;
+      readonly too_long?: true;
+      readonly unreadable?: true;
+    }
   | { readonly is: 'undone'; readonly n: number; readonly residue?: BlobRef }
   /**
    * `differs`: the answer given to the body and the different answer now, if that is the reason.
@@ -131,6 +140,8 @@ export interface KnownEffect extends LoggedEffect {
   readonly result?: BlobRef;
   /** The result exceeded the storage limit. */
   readonly isTooLong?: boolean;
+  /** The result was not JSON. */
+  readonly isUnreadable?: boolean;
   /** The residue of its compensation. */
   readonly residue?: BlobRef;
   /**
@@ -330,6 +341,7 @@ function recordedFields(record: LogRecord & { readonly n: number }): Partial<Kno
     case 'executed':
     case 'applied':
       if (record.too_long === true) return { isTooLong: true };
+      if (record.unreadable === true) return { isUnreadable: true };
       return record.result === undefined ? {} : { result: record.result };
     case 'undone':
       return record.residue === undefined ? {} : { residue: record.residue };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Amounts, isToolName, segment } from '#authority';
-import { arg, isAssizeError, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
-import { copyJson, DEFAULT_LIMITS, issueText, issueWords, type Misfit, misfitsOf } from '#canon';
+import { arg, isAssizeError, isUnwantedPromise, type Json, markOwnPackage, requireOwnPackage, toError } from '#base';
+import { copyJson, DEFAULT_LIMITS, issueText, issueWords, type Misfit, misfitsOf, parseBySchema } from '#canon';
 import { type AtomicBatch, batchProblem, type StagedReads } from './atomic-batch.ts';
 import type { CallContext, CompensationResult } from './call.ts';
 import { EffectError } from './errors.ts';
@@ -311,9 +311,9 @@ function isFunction(part: unknown): boolean {
 const FOREIGN = Object.freeze({ foreign: true });
 
 function parsed(name: string, schema: z.ZodType, input: unknown): Json {
-  let read: z.ZodSafeParseResult<unknown>;
+  let read: ReturnType<typeof parseBySchema<unknown>>;
   try {
-    read = schema.safeParse(input, { error: issueWords });
+    read = parseBySchema(schema, input, { error: issueWords });
   } catch (error) {
     // A schema can be asynchronous, or throw.
     throw threw(name, 'its schema failed', error);
@@ -366,11 +366,8 @@ function declaredScopes(
   } catch (error) {
     throw threw(name, `its ${member} function failed`, error);
   }
-  if (!Array.isArray(told)) {
-    // A rejected promise without a handler would end the process.
-    void (async () => told)().catch(() => undefined);
+  if (isUnwantedPromise(told) || !Array.isArray(told))
     throw badInput(name, `its ${member} function must return a list`);
-  }
   if (member === 'writes' && told.length === 0)
     throw badInput(name, 'its writes function must return at least one scope');
   return told;

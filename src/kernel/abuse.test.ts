@@ -117,6 +117,10 @@ test('no requester of several may resolve, in any normal form of the name', () =
         }
       }
     }
+    for (const principal of ['ALICE', 'al\u0456ce', '\uff41lice', 'ZO\u00c9'])
+      expect(refusal(() => counselorKind(domain, 'nurse', principal, written, ASKED)).code).toBe(
+        'unauthorised_counselor',
+      );
     expect(counselorKind(domain, 'nurse', 'zoe', written, ASKED)).toBe('nurse');
   }
 });

@@ -1,4 +1,4 @@
-import { AssizeError } from '#base';
+import { AssizeError, thrownText } from '#base';
 
 /**
  * Advice for a pending proposal that cannot be approved. Its idempotency key or name returns the
@@ -85,9 +85,5 @@ export function sentence(text: string): string {
 
 /** The message of a thrown value. Total, because any value may be thrown. */
 export function messageOf(error: unknown): string {
-  try {
-    return sentence(String(error instanceof Error ? error.message : error));
-  } catch {
-    return 'a value without a message was thrown';
-  }
+  return sentence(thrownText(error));
 }

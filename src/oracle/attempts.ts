@@ -1,4 +1,4 @@
-import { AssizeError, arg, checkArgument, type Json } from '#base';
+import { AssizeError, arg, checkArgument, errorMessage, isInstance, type Json } from '#base';
 import { canonicalize, contentHash, parseCanonical } from '#canon';
 import { OracleError } from './errors.ts';
 import { ORACLE_LIMITS } from './question.ts';
@@ -97,8 +97,8 @@ export async function keepAttempt(
 
 /** The recorded facts about an error, as an attempt holds them. */
 export function faultOf(error: unknown): NonNullable<Attempt['error']> {
-  const length = error instanceof Error ? error.message.length : 0;
-  return error instanceof AssizeError && CODE.test(error.code) ? { code: error.code, length } : { length };
+  const length = errorMessage(error)?.length ?? 0;
+  return isInstance(error, AssizeError) && CODE.test(error.code) ? { code: error.code, length } : { length };
 }
 
 /** There are no gaps, so a partial search finds it. */
@@ -133,7 +133,7 @@ function attemptIn(key: string, text: string): Omit<Attempt, 'at'> {
     checkArgument(ATTEMPT, attempt, 'attempt');
     return attempt as unknown as Omit<Attempt, 'at'>;
   } catch (cause) {
-    if (!(cause instanceof AssizeError)) throw cause;
+    if (!isInstance(cause, AssizeError)) throw cause;
     throw new OracleError(
       'oracle_corrupt',
       `The stored value under ${key} is not an attempt. Restore the store from a backup.`,

@@ -3,6 +3,7 @@ import {
   arg,
   checkArgument,
   isAssizeError,
+  isInstance,
   type Json,
   markOwnPackage,
   refuseDuplicatePackage,
@@ -163,7 +164,7 @@ function canonicalAnswer(key: string, answer: Json): string {
   try {
     return canonicalize(answer, ORACLE_LIMITS);
   } catch (cause) {
-    if (!(cause instanceof AssizeError)) throw cause;
+    if (!isInstance(cause, AssizeError)) throw cause;
     throw new OracleError('bad_answer', `The answer is not JSON and was not recorded. ${cause.message}`, {
       cause,
       evidence: { key, ...cause.evidence },
@@ -181,7 +182,7 @@ function answerText(key: string, row: OracleRow): string {
   try {
     parseCanonical(row.answer, ORACLE_LIMITS);
   } catch (cause) {
-    if (cause instanceof AssizeError) throw corrupt(key, cause);
+    if (isInstance(cause, AssizeError)) throw corrupt(key, cause);
     throw cause;
   }
   return row.answer;

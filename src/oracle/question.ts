@@ -1,4 +1,4 @@
-import { AssizeError, arg, checkArgument, type Json } from '#base';
+import { AssizeError, arg, checkArgument, isInstance, type Json } from '#base';
 import { type CanonLimits, contentHash, copyJson } from '#canon';
 import { OracleError } from './errors.ts';
 
@@ -159,7 +159,7 @@ function jsonOf(member: string, value: unknown): Json {
   try {
     return copyJson(value, ORACLE_LIMITS);
   } catch (cause) {
-    if (!(cause instanceof AssizeError)) throw cause;
+    if (!isInstance(cause, AssizeError)) throw cause;
     throw new OracleError('bad_question', `The question is not valid: ${member} must be JSON. ${cause.message}`, {
       cause,
       evidence: { member, ...cause.evidence },

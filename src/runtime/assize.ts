@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { createWritVerifier, failClosedPolicy, parseWrit } from '#authority';
-import { arg, checkArgument, isAssizeError, markOwnPackage } from '#base';
+import { arg, checkArgument, isAssizeError, isInstance, markOwnPackage } from '#base';
 import { EffectError } from '#effects';
 import type { Domain } from '#kernel';
 import { type Chain, type EntryRow, type Hash, type LedgerStore, Replayer, type TrajectoryInfo } from '#ledger';
 import { forgetWords } from '#memory';
-import { systemPause, systemRandom } from '#oracle';
+import { systemPause } from '#oracle';
 import { Resolutions } from './approve/approve.ts';
 import { listPending, type OpenPending, type PendingQuery } from './approve/list-pending.ts';
 import type { TrajectoryContext } from './context.ts';
@@ -30,6 +30,7 @@ import {
   approvalTimeoutOf,
   badOption,
   checkedClock,
+  checkedRandom,
   checkOptions,
   effectLogOf,
   effectsFor,
@@ -134,7 +135,8 @@ export class Assize {
       ledgerWriterOf: (trajectoryId) => this.#ledgerWriterOf(trajectoryId),
       proposeOnFailure: (failure) => this.#proposeOnFailure(failure),
     });
-    const { random = systemRandom, pause = systemPause } = options.ports ?? {};
+    const { pause = systemPause } = options.ports ?? {};
+    const random = checkedRandom(options.ports?.random);
     const clock = checkedClock(options.ports?.clock);
     this.#context = {
       store: options.store,
@@ -463,7 +465,7 @@ export class Assize {
     try {
       return await held.resolve(checked);
     } catch (error) {
-      if (error instanceof EffectError && error.code === 'lease_lost') await this.#effects.restart(held, error);
+      if (isInstance(error, EffectError) && error.code === 'lease_lost') await this.#effects.restart(held, error);
       throw error;
     }
   }

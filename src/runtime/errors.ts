@@ -64,8 +64,8 @@ export type RuntimeErrorCode =
    */
   | 'answers_needed'
   /**
-   * A listener of pending or resolved proposals threw. Correct the listener; the runtime reports
-   * this error and never throws it.
+   * A listener of proposals or of slices threw. Correct the listener; the runtime reports this
+   * error and never throws it.
    */
   | 'notification_failed'
   /**

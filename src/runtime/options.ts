@@ -1,5 +1,5 @@
 import type { Policy } from '#authority';
-import { arg, checkArgument, refuseDuplicatePackage } from '#base';
+import { arg, checkArgument, isAssizeError, isUnwantedPromise, refuseDuplicatePackage, thrownText } from '#base';
 import { hashBytes, readInstant, signText, verifyText } from '#canon';
 import { EFFECT_ATTEMPTS, EFFECT_ATTEMPTS_MAX, type Resolvers, type Tool } from '#effects';
 import type { Domain } from '#kernel';
@@ -82,8 +82,8 @@ export interface AssizeOptions {
    */
   readonly onSnapshotFailed?: SnapshotListener;
   /**
-   * Notified if a listener of `approvals` throws or rejects; nothing else fails then. Default: a
-   * process warning.
+   * Notified if a listener of `approvals`, or of `Trajectory.subscribe`, throws or rejects. Nothing
+   * else fails then. Default: a process warning.
    */
   readonly onNotificationFailed?: (error: RuntimeError) => void;
 }
@@ -107,14 +107,40 @@ export function checkedClock(given: Clock | undefined): Clock {
   if (given === undefined) return systemClock;
   return {
     now: () => {
-      const now = given.now();
+      const now: unknown = ofPort('ports.clock.now()', () => given.now());
       const instant = readInstant(now);
       if (instant !== undefined) return instant;
+      if (isUnwantedPromise(now))
+        throw badOption('ports.clock.now() returned a promise; return an instant synchronously');
       throw badOption(
         `ports.clock.now() returned ${typeof now === 'string' ? JSON.stringify(now) : `a value of type ${typeof now}`}; return an instant such as 2026-03-23T09:00:00.000000Z, or date.toISOString()`,
       );
     },
   };
+}
+
+/**
+ * The randomness of the runtime, which refuses a value that is not the requested number of bytes.
+ * Salts and keys are made of these bytes.
+ */
+export function checkedRandom(given: Random | undefined): Random {
+  if (given === undefined) return systemRandom;
+  return {
+    bytes: (count) => {
+      const bytes: unknown = ofPort(`ports.random.bytes(${count})`, () => given.bytes(count));
+      if (bytes instanceof Uint8Array && bytes.length === count) return bytes;
+      isUnwantedPromise(bytes);
+      throw badOption(`ports.random.bytes(${count}) did not return ${count} bytes; return a Uint8Array of that length`);
+    },
+  };
+}
+
+function ofPort(what: string, call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    throw isAssizeError(error) ? error : badOption(`${what} threw: ${thrownText(error)}`, error);
+  }
 }
 
 const APPROVAL_TIMEOUT_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -326,10 +352,11 @@ export function requirePair({ publicKey, privateKey }: EntrySigner, what: string
 
 /** @throws RuntimeError `bad_option`; EffectError `invalid_tool`, `bad_resolver` */
 export function effectsFor(
-  { tools, store, signer, effects = {}, ports: { random = systemRandom, pause = systemPause } = {} }: AssizeOptions,
+  { tools, store, signer, effects = {}, ports: { random: given, pause = systemPause } = {} }: AssizeOptions,
   trajectories: Pick<EngineOptions, 'ledgerWriterOf' | 'proposeOnFailure'>,
 ): TransactionEngines | undefined {
   if (tools === undefined) return undefined;
+  const random = checkedRandom(given);
   const {
     blockTimeoutMs = HOLD_MS,
     callTimeoutMs = Math.max(1, Math.floor(blockTimeoutMs / 6)),
@@ -399,6 +426,6 @@ const HOLD_MS_MIN = 100;
 const LEASE_MS = 10_000;
 const LEASE_MS_MIN = 100;
 
-export function badOption(what: string): RuntimeError {
-  return new RuntimeError('bad_option', `The options are not valid: ${what}.`);
+export function badOption(what: string, cause?: unknown): RuntimeError {
+  return new RuntimeError('bad_option', `The options are not valid: ${what}.`, { cause });
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isInstance } from '#base';
 import type {
   Batch,
   BranchPartition,
@@ -370,7 +371,7 @@ export class FactModel {
     } catch (error) {
       // A predicate that was multi-valued before may have overlaps, and several values have no
       // successor.
-      if (error instanceof MemoryError) return undefined;
+      if (isInstance(error, MemoryError)) return undefined;
       throw error;
     }
   }

@@ -132,8 +132,8 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'kernel/judge/check-rule.ts',
     changes: [
       [
-        'const what = error instanceof FootprintFault',
-        'if (error !== undefined) return { result: pass, others: [] };\n    const what = error instanceof FootprintFault',
+        'const what = isInstance(error, FootprintFault)',
+        'if (error !== undefined) return { result: pass, others: [] };\n    const what = isInstance(error, FootprintFault)',
       ],
     ],
     by: 'theorems',
@@ -243,10 +243,8 @@ export const MUTANTS: readonly Mutant[] = [
         'const candidate = candidateOf(',
         'const before = structuredClone(world.state);\n  const candidate = candidateOf(',
       ],
-      [
-        'checkChanges(candidate.draft.state, candidate.changes, calls.all)',
-        'checkChanges(before, candidate.changes, calls.all)',
-      ],
+      ['return judged({ world, compiled', 'return judged({ before, world, compiled'],
+      ['checkChanges(draft.state, changes, calls.all)', 'checkChanges((candidate as any).before, changes, calls.all)'],
     ],
     by: 'theorems',
     property: 'Theorem 1 (',
@@ -353,14 +351,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'takes anybody for a counselor',
     file: 'kernel/judge/channel.ts',
-    changes: [['counselors[kind]?.(principal, context) === true', 'Object.hasOwn(counselors, kind)']],
+    changes: [['return is === true;', 'return is !== null;']],
     by: 'theorems',
     property: 'Theorem 4 (Extended Audit Log Integrity): (vi) ',
   },
   {
     fault: 'lets those who asked approve it',
     file: 'kernel/judge/channel.ts',
-    changes: [['requesters.some((requester) => plainName(requester) === name)', 'requesters.length > 99']],
+    changes: [['requesters.find((one) => isSamePrincipal(one, principal))', 'requesters[99]']],
     by: 'theorems',
     property: 'Theorem 4 (Extended Audit Log Integrity): (vi) ',
   },
@@ -487,7 +485,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'keeps a refused migration in the state',
     file: 'kernel/judge/upgrade.ts',
-    changes: [['    world.rollback(draft);\n    return { verdict', '    return { verdict']],
+    changes: [["if (upgraded.verdict === 'rejected') world.rollback(draft);", '']],
     by: 'upgrades',
     property: 'an upgrade commits if every rule of the new version passes',
   },

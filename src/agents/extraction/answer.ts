@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isInstance, type Json } from '#base';
 import { type Instant, issueText, issueWords, parseInstant, parseStrict } from '#canon';
 import { STATEMENT_TEXTS, STATEMENTS_MAX } from '#kernel';
-import { stripFence } from '#oracle';
+import { onlyObject, stripFence } from '#oracle';
 import type { DatedMessage } from './message.ts';
 import type { CheckedTerms } from './terms.ts';
 
@@ -92,7 +92,7 @@ export function readAnswer(
   terms: CheckedTerms,
 ): ReadAnswer {
   try {
-    const value = typeof answer === 'string' ? parseStrict(withoutFence(answer)) : answer;
+    const value = typeof answer === 'string' ? parsedText(answer) : answer;
     const envelope = ENVELOPE.safeParse(value, { error: issueWords });
     if (!envelope.success) return { claims: [], leftOut: [], wrong: issueText(envelope.error) };
     const claims = new Map<string, ExtractedClaim>();
@@ -104,7 +104,7 @@ export function readAnswer(
     }
     return { claims: [...claims.values()], leftOut, ...(leftOut.length > 0 && { wrong: leftOut[0]!.why }) };
   } catch (error) {
-    if (error instanceof InvalidAnswer) return { claims: [], leftOut: [], wrong: error.message };
+    if (isInstance(error, InvalidAnswer)) return { claims: [], leftOut: [], wrong: error.message };
     if (isAssizeError(error)) {
       const why = error.message.replace(/\.$/, '');
       return { claims: [], leftOut: [], wrong: `it is not JSON that can be read: ${why}` };
@@ -126,12 +126,24 @@ function readFact(
   try {
     return claimOf(parsed.data, at, messages, terms);
   } catch (error) {
-    if (error instanceof InvalidAnswer) return { why: error.message };
+    if (isInstance(error, InvalidAnswer)) return { why: error.message };
     throw error;
   }
 }
 
 class InvalidAnswer extends Error {}
+
+/** The whole answer, or the one JSON object in it. */
+function parsedText(answer: string): Json {
+  const text = withoutFence(answer);
+  try {
+    return parseStrict(text);
+  } catch (error) {
+    const object = onlyObject(answer);
+    if (object === undefined) throw error;
+    return parseStrict(object);
+  }
+}
 
 /** With two fenced texts, one may come from a message, and the right one is unknown. */
 function withoutFence(answer: string): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { arg, checkArgument, type Json, refuseDuplicatePackage } from '#base';
+import { arg, checkArgument, isInstance, type Json, refuseDuplicatePackage } from '#base';
 import type { Oracle, OracleAnswer, Theta } from '#oracle';
 import { answerForm, type ExtractedClaim, type LeftOutFact, type ReadAnswer, readAnswer } from './answer.ts';
 import { ExtractionError } from './errors.ts';
@@ -96,7 +96,7 @@ export async function extractFacts(messages: readonly Message[], options: Extrac
     return answer.value;
   };
   const found = await extractWith(ask, messages, options).catch((error: unknown) => {
-    if (!(error instanceof ExtractionError) || answers.length === 0) throw error;
+    if (!isInstance(error, ExtractionError) || answers.length === 0) throw error;
     const evidence = { ...error.evidence, oracle_keys: answers.map(({ oracle_key }) => oracle_key) };
     throw new ExtractionError(error.code, error.message, { evidence, cause: error });
   });

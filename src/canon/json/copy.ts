@@ -1,6 +1,5 @@
 import { types } from 'node:util';
-import type { Json } from '#base';
-import { defineOwn, isComputed } from '#base';
+import { defineOwn, isComputed, isInstance, type Json } from '#base';
 import { CanonError } from './canon-error.ts';
 import { canonicalize, isDense } from './canonicalize.ts';
 import { explain, FAULT } from './fault.ts';
@@ -58,7 +57,7 @@ function fits(copied: Json, limits: CanonLimits): boolean {
     canonicalize(copied, limits);
     return true;
   } catch (error) {
-    if (error instanceof CanonError) return false;
+    if (isInstance(error, CanonError)) return false;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { isInstance } from '#base';
 import { CanonError, type ValueFaultCode } from './canon-error.ts';
 import type { CanonLimits } from './limits.ts';
 import { escapeSegment } from './pointer.ts';
@@ -28,7 +29,7 @@ function findFault(value: unknown, limits: CanonLimits): CanonError | undefined 
     new FaultWalk(limits).visit(value);
     return undefined;
   } catch (error) {
-    if (error instanceof CanonError) return error;
+    if (isInstance(error, CanonError)) return error;
     throw error;
   }
 }

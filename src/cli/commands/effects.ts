@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type AssizeError, isAssizeError } from '#base';
+import { type AssizeError, isAssizeError, isInstance } from '#base';
 import { generateKeys } from '#canon';
 import { type Decision, isUnresolved } from '#effects';
 import type { EffectTransaction, ResolvedEffect } from '#runtime';
@@ -264,7 +264,7 @@ function resolve(command: Command): void {
           const resolved = await withEffects(session, store, options, given, (assize, signal) =>
             assize.resolveEffect(decision, signal),
           ).catch(async (error: unknown) => {
-            if (error instanceof Interrupted) return error;
+            if (isInstance(error, Interrupted)) return error;
             if (isAssizeError(error, 'needs_confirmation')) throw inOptions(error);
             if (!isAssizeError(error, 'already_resolved')) throw error;
             const [after] = await runtimeOver(store).effects({ epoch });
@@ -441,7 +441,7 @@ function say(
 
 /** @throws every error except an interruption */
 function stoppedBy(error: unknown): Interrupted {
-  if (error instanceof Interrupted) return error;
+  if (isInstance(error, Interrupted)) return error;
   throw error;
 }
 

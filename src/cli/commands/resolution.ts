@@ -1,4 +1,4 @@
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { isUnresolved } from '#effects';
 import { type EntryRow, pendingEffectIn, readRow } from '#ledger';
 import type { EffectTransaction, Ruling, Trajectory } from '#runtime';
@@ -63,7 +63,7 @@ export function resolvePending(
       await assize.close();
       return ruling;
     }).catch((error: unknown) => {
-      if (error instanceof Interrupted)
+      if (isInstance(error, Interrupted))
         throw new Interrupted(error.signal, true, `${shortId(pending.id)} is still pending`);
       throw withAnchors(error, session.storeUrl, options.anchors);
     });

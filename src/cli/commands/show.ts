@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { isInstance } from '#base';
 import type { Fault, Payload } from '#ledger';
 import { checkRow, type EntryRow, LedgerFault, type LedgerStore } from '#ledger';
 import { EXIT } from '../errors.ts';
@@ -52,7 +53,7 @@ function readChecked(row: EntryRow): Read {
   try {
     return { payload: checkRow(row).payload };
   } catch (error) {
-    if (error instanceof LedgerFault) return { payload: row.payload, fault: error.fault };
+    if (isInstance(error, LedgerFault)) return { payload: row.payload, fault: error.fault };
     throw error;
   }
 }

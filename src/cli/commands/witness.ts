@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
+import { thrownText } from '#base';
 import { formatVerifierKey, parseSignerKey } from '#merkle';
 import { WitnessFile, witnessServer } from '#witness';
 import { CliError, EXIT, note } from '../errors.ts';
@@ -60,7 +61,7 @@ export function witness(program: Command): void {
             signer,
             file,
             now: () => Math.floor(Date.now() / 1_000),
-            onError: (error) => note(error instanceof Error ? error.message : String(error)),
+            onError: (error) => note(thrownText(error)),
           });
           server.listen(port, host);
           await once(server, 'listening', { signal: session.interruption });

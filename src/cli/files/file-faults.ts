@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { CliError } from '../errors.ts';
 
 /** Translates system errors about calls and flags into a description of the path's problem. */
@@ -41,7 +42,7 @@ export function unwritable(path: string, cause: unknown, hint = 'Name another pa
 
 /** Whether an error comes from the system, and has a code. */
 export function isSystemFault(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
+  return isInstance(error, Error) && 'syscall' in error;
 }
 
 function whyOf(cause: unknown, words: Readonly<Record<string, string>>): string {

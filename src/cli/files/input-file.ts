@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isInstance, type Json } from '#base';
 import { type CanonLimits, issueText, type Misfit, misfitsOf, parseStrict, WORLD_LIMITS } from '#canon';
 import { CliError } from '../errors.ts';
 import { unreadable } from './file-faults.ts';
@@ -24,7 +24,7 @@ export function readText(path: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readBytes(path));
   } catch (cause) {
-    if (!(cause instanceof TypeError)) throw cause;
+    if (!isInstance(cause, TypeError)) throw cause;
     throw new CliError('bad_input', `${path} is not UTF-8 text.`, { cause });
   }
 }

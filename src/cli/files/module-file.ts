@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isAssizeError, toError } from '#base';
+import { isAssizeError, thrownText, toError } from '#base';
 import { CliError } from '../errors.ts';
+import { divertPrints } from '../terminal/output.ts';
 
 export function isFile(path: string): boolean {
   return statSync(resolve(path), { throwIfNoEntry: false })?.isFile() === true;
@@ -17,6 +18,7 @@ type ModuleSort = 'domain' | 'tools' | 'embedder' | 'model';
 export async function importModule(file: string, what: ModuleSort, instead: string): Promise<object> {
   const path = resolve(file);
   if (!isFile(path)) throw new CliError('unreadable_file', `The ${what} file ${path} does not exist. ${instead}.`);
+  divertPrints();
   return (await import(pathToFileURL(path).href).catch((thrown: unknown) => {
     const cause = toError(thrown);
     throw new CliError('bad_input', `Cannot load the ${what} file ${path}: ${whyOf(cause)}`, { cause });
@@ -41,7 +43,7 @@ export function lookedAt<T>(file: string, what: ModuleSort, look: () => T): T {
 /** A module may throw any value, also one without a string form. */
 export function whyOf(cause: unknown): string {
   try {
-    return cause instanceof Error ? cause.message : String(cause);
+    return thrownText(cause);
   } catch {
     return 'the thrown value has no text';
   }

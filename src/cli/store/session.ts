@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { openStore, type Store, type StoreOptions } from '#stores';
 import { CliError, type ExitCode } from '../errors.ts';
 import { DEFAULT_STORE } from '../files/options.ts';
@@ -71,7 +71,7 @@ function openSession({ json = false, store: storeUrl = DEFAULT_STORE }: Partial<
       try {
         return await work(store);
       } catch (error) {
-        throw error instanceof Interrupted && mode !== 'readonly'
+        throw isInstance(error, Interrupted) && mode !== 'readonly'
           ? new Interrupted(error.signal, true, error.done)
           : error;
       } finally {

@@ -114,6 +114,26 @@ export class Output {
   }
 }
 
+let own: typeof process.stdout.write | undefined;
+
+/**
+ * From here on, all that given modules print on standard output goes to standard error. So the
+ * standard output of `--json` is one document.
+ */
+export function divertPrints(): void {
+  if (own !== undefined) return;
+  own = process.stdout.write.bind(process.stdout);
+  process.stdout.write = process.stderr.write.bind(process.stderr);
+}
+
+/** Resolves when both streams have passed on all text, or can no longer do so. */
+export async function flushed(): Promise<void> {
+  const { stdout, stderr } = process;
+  const write = own ?? stdout.write.bind(stdout);
+  await new Promise<void>((resolve) => write('', () => resolve()));
+  await new Promise<void>((resolve) => stderr.write('', () => resolve()));
+}
+
 /**
  * Writes a complete text. A file is written without the stream, which writes once and reports a
  * partial write as complete. Returns false if the reader is slower.
@@ -122,7 +142,7 @@ export class Output {
  */
 export function writeTo(stream: NodeJS.WriteStream, text: string): boolean {
   const file = fileOf(stream);
-  if (file === undefined) return stream.write(text);
+  if (file === undefined) return stream === process.stdout && own !== undefined ? own(text) : stream.write(text);
   writeWhole(file, text);
   return true;
 }

@@ -1,5 +1,5 @@
 import type { Policy, PolicyDecision, PolicyQuery, Verdict } from '#authority';
-import { arg, checkArgument, isAssizeError, type Json } from '#base';
+import { arg, checkArgument, errorMessage, isAssizeError, isInstance, type Json } from '#base';
 import { contentHash, copyJson } from '#canon';
 import { type CedarEngine, loadEngine, sayingOf } from './engine.ts';
 import { CedarError, refused } from './errors.ts';
@@ -50,7 +50,7 @@ export function policyOf(engine: CedarEngine, slots: Slots, { id, policies, sche
       try {
         return decide(asked, query);
       } catch (error) {
-        return denied(`Cedar failed: ${error instanceof Error ? error.message.toWellFormed() : typeof error}`);
+        return denied(`Cedar failed: ${errorMessage(error)?.toWellFormed() ?? typeof error}`);
       }
     },
   });
@@ -144,8 +144,8 @@ function told<T>(code: 'bad_schema' | 'bad_policy', read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof CedarError) throw error;
+    if (isInstance(error, CedarError)) throw error;
     if (isAssizeError(error)) throw refused(code, [error.message]);
-    throw refused(code, [error instanceof Error ? error.message : `it threw a ${typeof error}`]);
+    throw refused(code, [errorMessage(error) ?? `it threw a ${typeof error}`]);
   }
 }

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { CedarError } from './errors.ts';
 
 /** An error or warning of Cedar, with its place: offsets in bytes of the text. */
@@ -86,7 +87,7 @@ export async function loadEngine(): Promise<CedarEngine> {
   try {
     return (await import('@cedar-policy/cedar-wasm/nodejs')) as unknown as CedarEngine;
   } catch (cause) {
-    if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    if (!isInstance(cause, Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new CedarError(
       'missing_peer',
       'The package @cedar-policy/cedar-wasm is not installed. Run npm install @cedar-policy/cedar-wasm.',

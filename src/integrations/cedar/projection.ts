@@ -1,5 +1,5 @@
 import type { PolicyQuery } from '#authority';
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { toPointer } from '#canon';
 import type { CedarRequest, CedarValue } from './engine.ts';
 import {
@@ -64,7 +64,7 @@ export function requestsOf(
       entities,
     }));
   } catch (error) {
-    if (error instanceof NotShown) return { problem: error.message };
+    if (isInstance(error, NotShown)) return { problem: error.message };
     throw error;
   }
 }

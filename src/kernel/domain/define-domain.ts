@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { isToolPattern } from '#authority';
-import { type Json, markOwnPackage, requireOwnPackage } from '#base';
+import { isInstance, type Json, markOwnPackage, requireOwnPackage } from '#base';
 import { canonicalize, contentHash, escapeSegment } from '#canon';
 import { KernelError } from '../errors.ts';
 import { ANY_COUNSELOR } from './counselors.ts';
@@ -21,6 +21,7 @@ import {
   type Scope,
   templateParams,
 } from './footprint.ts';
+import { refusePromise } from './host-code.ts';
 import { frozenCopy, frozenParts, refuseChanges } from './immutable.ts';
 import {
   count,
@@ -189,7 +190,7 @@ function placesOf(spec: DomainSpec<any, any>, state: z.ZodType): Pattern[] {
   try {
     return sensitivePlaces(state);
   } catch (error) {
-    throw error instanceof KernelError ? invalid(spec.name, `${error.message}`) : error;
+    throw isInstance(error, KernelError) ? invalid(spec.name, `${error.message}`) : error;
   }
 }
 
@@ -314,6 +315,7 @@ function groupPlan(item: Extract<Invariant<any>, { kind: 'unique' | 'sum' | 'cou
   if (where === undefined) return planOf(item.id, path, per, undefined);
   const counted = (member: unknown, keys: readonly string[]): string | undefined => {
     const counts: unknown = where(member, keys);
+    refusePromise(counts, '`where`');
     if (typeof counts !== 'boolean') throw new Error('its `where` must return true or false');
     if (!counts) return undefined;
     return per === undefined ? '' : per(member, keys);
@@ -333,7 +335,8 @@ function nameText(name: unknown): string | undefined {
 
 function uniquePlan({ id, by }: UniqueInvariant<any>, path: Pattern): AggregatePlan {
   const told = (member: unknown, keys: readonly string[]): unknown => {
-    const value = by(member, keys);
+    const value: unknown = by(member, keys);
+    refusePromise(value, '`by`');
     // A value can be a part of the state, which the next change replaces.
     return typeof value === 'object' && value !== null ? new CanonicalKey(canonicalize(value)) : value;
   };

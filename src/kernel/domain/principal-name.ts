@@ -14,7 +14,7 @@ const ALL_UNSEEN = new RegExp(UNSEEN, 'gu');
 /**
  * The fault of an approver's name. Undefined if every character is visible and white space is only
  * single spaces inside. So two names that look alike do not differ in invisible characters.
- * Look-alike letters and capitals are the host's concern.
+ * `isSamePrincipal` covers look-alike letters and capitals.
  */
 export function faultOfName(name: string): string | undefined {
   checkArgument(arg.text, name, 'name');
@@ -27,9 +27,38 @@ export function faultOfName(name: string): string | undefined {
 }
 
 /**
- * A name for comparison: composed, without invisible characters. A writ's subject can be any text,
- * and so can names in older ledgers.
+ * Whether two names may stand for one principal: they are equal without invisible characters, in
+ * compatibility form (NFKC) and without the difference of capitals. Letters of other scripts that
+ * look like Latin ones count as these. A writ's subject can be any text, and so can names in older
+ * ledgers.
  */
-export function plainName(name: string): string {
-  return name.replace(ALL_UNSEEN, '').replace(/\s+/gu, ' ').trim().normalize('NFC');
+export function isSamePrincipal(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [plainOne, plainOther] = [plainName(one), plainName(other)];
+  return folded(plainOne) === folded(plainOther) || folded(inLatin(plainOne)) === folded(inLatin(plainOther));
 }
+
+function plainName(name: string): string {
+  return name.normalize('NFKC').replace(ALL_UNSEEN, '').replace(/\s+/gu, ' ').trim().normalize('NFKC');
+}
+
+/** Without the difference of capitals. By capitals first, so that ß is ss. */
+function folded(name: string): string {
+  return name.toUpperCase().toLowerCase().normalize('NFKC');
+}
+
+function inLatin(name: string): string {
+  return name.replace(FOREIGN, (letter) => LATIN.get(letter) ?? letter);
+}
+
+/** Cyrillic, Greek, Armenian and phonetic letters, each list with the Latin letters below it. */
+const LOOK_ALIKE = [
+  ['авесԁһіјкӏорԛѕуѵԝхАВЕКМНОРСТУХЅІЈԌԚԜѴӀ', 'aвecdhijklopqsyvwxABEKMHOPCTYXSIJGQWVI'],
+  ['αγικνορτυχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ', 'ayikvoptuxABEZHIKMNOPTYX'],
+  ['ցհոօզսԼՕՏ', 'ghnoquLOS'],
+  ['ɑɡɩʋ', 'agiu'],
+] as const;
+const LATIN: ReadonlyMap<string, string> = new Map(
+  LOOK_ALIKE.flatMap(([foreign, latin]) => [...foreign].map((letter, at) => [letter, [...latin][at] as string])),
+);
+const FOREIGN = new RegExp(`[${[...LATIN.keys()].join('')}]`, 'gu');

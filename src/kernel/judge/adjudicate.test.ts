@@ -67,6 +67,31 @@ describe('an action that is not carried out leaves the world as it was', () => {
       'no stock',
     ],
     [
+      'writes a key with half of a surrogate pair',
+      (s) => {
+        s.n = 1;
+        s.open['note \ud83d'] = 1;
+      },
+      'type_mismatch',
+      'lone surrogate',
+    ],
+    [
+      'writes such a key deep in a value',
+      (s) => {
+        s.open = { a: [{ 'note \ud83d': 1 }] };
+      },
+      'type_mismatch',
+      'lone surrogate',
+    ],
+    [
+      'writes a text with half of a surrogate pair',
+      (s) => {
+        s.list.push('note 😀'.slice(0, 6));
+      },
+      'type_mismatch',
+      'lone surrogate',
+    ],
+    [
       'throws after it changed much',
       (s) => {
         s.n = 1;
@@ -99,7 +124,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
         throw Object.create(null);
       },
       'precondition_failed',
-      'without a message',
+      'cannot be read',
     ],
     [
       'throws what throws',
@@ -114,7 +139,7 @@ describe('an action that is not carried out leaves the world as it was', () => {
         };
       },
       'precondition_failed',
-      'without a message',
+      'cannot be read',
     ],
     [
       'throws half a character',
@@ -157,8 +182,8 @@ describe('an action that is not carried out leaves the world as it was', () => {
             throw new Error('peek');
           },
         }),
-      'precondition_failed',
-      'peek',
+      'type_mismatch',
+      'apply returned a promise',
     ],
     ['changes its arguments', (_s, args) => (args.x = 2), 'precondition_failed', 'read only'],
     ['changes its role', (_s, _args, { role }) => (role.as = 'root'), 'precondition_failed', 'not extensible'],
@@ -304,18 +329,18 @@ describe('the walk over the invariants', () => {
       () => {
         throw Object.create(null);
       },
-      'without a message',
+      'cannot be read',
     ],
     ['answers nothing', () => undefined, 'did not return pass'],
     ['answers true', () => true, 'did not return pass'],
     ['answers with no detail', () => ({ result: 'reject' }), 'did not return pass'],
-    ['answers later', async () => pass, 'did not return pass'],
+    ['answers later', async () => pass, 'returned a promise'],
     [
       'fails later',
       async () => {
         throw new Error('later');
       },
-      'did not return pass',
+      'returned a promise',
     ],
     ['changes the state', (s) => (s.n = 0), '/n is read-only here'],
     ['looks elsewhere', (s) => s.closed.a, '/closed is outside the footprint'],

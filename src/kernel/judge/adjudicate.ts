@@ -118,10 +118,20 @@ export function adjudicate(
   if (refusal !== undefined) return rejected(compiled, refusal);
   const candidate = candidateOf(world, compiled, inputs);
   if ('reason' in candidate) return rejected(compiled, candidate);
-  const step = withCalls({ world, compiled, inputs, ...candidate, calls: NO_CALLS }, authority);
+  try {
+    return judged({ world, compiled, inputs, ...candidate, calls: NO_CALLS }, authority);
+  } catch (error) {
+    world.rollback(candidate.draft);
+    throw error;
+  }
+}
+
+/** The ruling on a candidate state. After an error the caller undoes the draft. */
+function judged(candidate: CandidateStep, authority: Authority): Ruling {
+  const step = withCalls(candidate, authority);
   if ('verdict' in step) return step;
-  const { calls } = step;
-  const checked = world.checks.checkChanges(candidate.draft.state, candidate.changes, calls.all);
+  const { world, draft, changes, calls } = step;
+  const checked = world.checks.checkChanges(draft.state, changes, calls.all);
   if (checked.finding?.result.result === 'reject') return rolledBack(step, brokenBy(step.compiled, checked.finding));
   if (checked.finding !== undefined || step.compiled.approvalDemand !== undefined)
     return rolledBack(step, escalation(step, checked.finding));

@@ -1,3 +1,4 @@
+import { isInstance, isUnwantedPromise } from '#base';
 import { ANY, type Pattern } from '../domain/footprint.ts';
 import type { Counts } from '../domain/invariant.ts';
 import { type Keys, NO_KEYS } from '../domain/keys.ts';
@@ -224,22 +225,22 @@ export class Aggregate extends AggregateView {
     const { by: byOf, amount: amountOf } = this.plan;
     const before = row?.[this.slot * 2];
     if (member === undefined) return before === undefined ? UNCHANGED : undefined;
+    let by: unknown;
+    let amount: number | undefined;
     try {
-      const by = byOf(member, keys);
+      by = byOf(member, keys);
       if (by === undefined) return before === undefined ? UNCHANGED : undefined;
-      const amount = amountOf === undefined ? 0 : amountOf(member, keys);
+      amount = amountOf === undefined ? 0 : amountOf(member, keys);
       if (by === before && amount === row?.[this.slot * 2 + 1]) return UNCHANGED;
       const group = this.plan.group(by);
-      if (group === undefined) return new UncountableMember(keys, 'its group is not a string');
+      if (group === undefined) return uncountable(keys, 'its group is not a string', by, amount);
       const was = typeof by === 'object' ? this.read(row) : undefined;
       if (was !== undefined && 'group' in was && was.group === group && was.amount === amount) return UNCHANGED;
       if (Number.isSafeInteger(amount)) return { by, group, amount };
-      return new UncountableMember(keys, 'its amount is not a whole number within 2^53 - 1');
+      return uncountable(keys, 'its amount is not a whole number within 2^53 - 1', amount);
     } catch (error) {
-      return new UncountableMember(
-        keys,
-        error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`,
-      );
+      const why = isInstance(error, FootprintFault) ? error.message : `it threw: ${messageOf(error)}`;
+      return uncountable(keys, why, by, amount);
     }
   }
 
@@ -297,6 +298,11 @@ export class Aggregate extends AggregateView {
     if (group === undefined) this.#groups.delete(name);
     else this.#groups.set(name, group);
   }
+}
+
+/** `returned`: by the functions of the index. A promise among them must not end the process. */
+function uncountable(keys: Keys, why: string, ...returned: readonly unknown[]): UncountableMember {
+  return new UncountableMember(keys, returned.some(isUnwantedPromise) ? 'its index returned a promise' : why);
 }
 
 /** A recounted member. */

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { canonicalize, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import type { Domain } from '../domain/domain.ts';
@@ -78,7 +78,7 @@ export function amendPending(
       amend(world, amended, compiled, draft, authority, counselor),
     );
   } catch (error) {
-    if (error instanceof OutdatedAmendment) return error.calls;
+    if (isInstance(error, OutdatedAmendment)) return error.calls;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { canonicalize, toPointer, WORLD_LIMITS } from '#canon';
 import type { Change } from '../domain/change.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
@@ -199,7 +199,7 @@ export function counseled(
     return commit;
   } catch (error) {
     world.rollback(draft);
-    if (error instanceof KernelError) throw error;
+    if (isInstance(error, KernelError)) throw error;
     throw invalid(`The approved state cannot be computed: ${messageOf(error)}.`, error);
   }
 }

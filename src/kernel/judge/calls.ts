@@ -1,4 +1,4 @@
-import { deepFreeze, type Json } from '#base';
+import { deepFreeze, isInstance, type Json } from '#base';
 import { composedJson, plainText } from '#canon';
 import type { ActionCall, ProposedCall } from '../domain/call.ts';
 import type { Domain } from '../domain/domain.ts';
@@ -68,7 +68,7 @@ export function declaredCalls(
     refusePromise(said, 'calls');
     return Object.freeze(listed(said).map((one) => proposed(one, domain)));
   } catch (error) {
-    if (error instanceof BadInput) return { reason: 'type_mismatch', detail: `calls of ${name}: ${error.message}` };
+    if (isInstance(error, BadInput)) return { reason: 'type_mismatch', detail: `calls of ${name}: ${error.message}` };
     return { reason: 'precondition_failed', detail: `calls of ${name}: ${messageOf(error)}` };
   }
 }

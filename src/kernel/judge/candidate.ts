@@ -1,4 +1,4 @@
-import { deepFreeze } from '#base';
+import { deepFreeze, isInstance } from '#base';
 import { toPointer } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { Change } from '../domain/change.ts';
@@ -72,8 +72,8 @@ export function faultOfChanges(
 
 /** The refusal of an error of `apply`. */
 export function refusalOf(error: unknown, name: string): Refusal {
-  if (error instanceof FootprintFault) return { reason: 'invalid_authority', detail: `${name}: ${error.message}` };
-  if (error instanceof ValueFault)
+  if (isInstance(error, FootprintFault)) return { reason: 'invalid_authority', detail: `${name}: ${error.message}` };
+  if (isInstance(error, ValueFault))
     return { reason: 'type_mismatch', detail: `the result of ${name} does not fit: ${error.message}` };
   return { reason: 'precondition_failed', detail: messageOf(error) };
 }

@@ -3,7 +3,8 @@ import { copyJson, WORLD_LIMITS } from '#canon';
 import { ANY_COUNSELOR } from '../domain/counselors.ts';
 import type { Domain, Rule } from '../domain/domain.ts';
 import type { CounseledProposal, CounselorContext } from '../domain/domain-spec.ts';
-import { plainName } from '../domain/principal-name.ts';
+import { refusePromise } from '../domain/host-code.ts';
+import { isSamePrincipal } from '../domain/principal-name.ts';
 import { KernelError, messageOf } from '../errors.ts';
 import type { Compiled } from './compiled.ts';
 import type { Finding } from './finding.ts';
@@ -48,22 +49,22 @@ export function approvalsFor(
 }
 
 /**
- * Checks that each approver approves once. Names are compared as in `counselorKind`.
+ * Checks that each approver approves once, under any look-alike name.
  *
  * @throws KernelError `already_approved`
  */
 export function checkAnother(principal: string, approvedBy: readonly { readonly principal: string }[]): void {
-  const name = plainName(principal);
-  const before = approvedBy.find((one) => plainName(one.principal) === name);
+  const before = approvedBy.find((one) => isSamePrincipal(one.principal, principal))?.principal;
   if (before === undefined) return;
-  throw new KernelError('already_approved', `${principal} has already approved this proposal. Ask another counselor.`, {
+  const who = before === principal ? principal : `${before}, whose name looks like ${principal},`;
+  throw new KernelError('already_approved', `${who} has already approved this proposal. Ask another counselor.`, {
     evidence: { principal, approved_by: approvedBy.map((one) => one.principal) },
   });
 }
 
 /**
  * The channel under which a principal may resolve a pending proposal (Agentic Redux, Definition
- * A.61). The requester never may, neither under the own name nor through a child of the writ.
+ * A.61). The requester never may, neither under a look-alike name nor through a child of the writ.
  * `requesters`: the requester, and then the grantors of its writ.
  *
  * @throws KernelError `unauthorised_counselor`; ArgumentError `bad_argument`
@@ -78,10 +79,11 @@ export function counselorKind(
   checkArgument(arg.text, channel, 'channel');
   checkArgument(arg.text, principal, 'principal');
   checkArgument(arg.list(arg.text), requesters, 'requesters');
-  const name = plainName(principal);
-  if (requesters.some((requester) => plainName(requester) === name)) {
+  const requester = requesters.find((one) => isSamePrincipal(one, principal));
+  if (requester !== undefined) {
+    const who = requester === principal ? principal : `${requester}, whose name looks like ${principal},`;
     throw unauthorised(
-      `${principal} requested this proposal or granted its writ, and cannot resolve it. Ask another counselor.`,
+      `${who} requested this proposal or granted its writ, and cannot resolve it. Ask another counselor.`,
       principal,
       channel,
     );
@@ -112,7 +114,9 @@ function isOfKind(
 ): boolean {
   if (!Object.hasOwn(counselors, kind)) return false;
   try {
-    return counselors[kind]?.(principal, context) === true;
+    const is: unknown = counselors[kind]?.(principal, context);
+    refusePromise(is, `the predicate ${kind}`);
+    return is === true;
   } catch (error) {
     throw unauthorised(
       `The counselor predicate ${kind} failed for ${principal}: ${messageOf(error)}. Correct the predicate in the domain.`,

@@ -1,8 +1,10 @@
 import { matchesTool } from '#authority';
+import { isInstance, isUnwantedPromise } from '#base';
 import { parsePointer } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { Rule } from '../domain/domain.ts';
 import { type Pattern, scopeAt } from '../domain/footprint.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import type {
   CallInvariant,
   CountInvariant,
@@ -89,7 +91,7 @@ export function checkRule(
     if (spec.kind === 'each') return judgeMember(spec, rule, state, keys, sight);
     return judgeGroup(spec, rule, state, keys, sight, tallies[0] as AggregateView);
   } catch (error) {
-    const what = error instanceof FootprintFault ? error.message : `it threw: ${messageOf(error)}`;
+    const what = isInstance(error, FootprintFault) ? error.message : `it threw: ${messageOf(error)}`;
     // A change of the other places may make the check possible.
     const others = othersOr([], () => pointersAt(rule, keys, sight, calls));
     return { result: reject(`the check of the invariant failed: ${what}`), others };
@@ -131,10 +133,16 @@ function pointersAt(
   calls: readonly ProposedCall[],
 ): Readonly<Record<string, string>> {
   if (spec.kind === 'plain' || spec.kind === 'unique' || spec.with === undefined) return {};
-  if (spec.kind === 'eachCall') return spec.with(callAt(keys, calls));
-  if (spec.kind !== 'each') return keys[0] === undefined ? {} : spec.with(keys[0]);
+  if (spec.kind === 'eachCall') return pointersBy(spec.with(callAt(keys, calls)));
+  if (spec.kind !== 'each') return keys[0] === undefined ? {} : pointersBy(spec.with(keys[0]));
   const found = sight.member(member as Pattern, keys);
-  return found === undefined ? {} : spec.with(found, keys);
+  return found === undefined ? {} : pointersBy(spec.with(found, keys));
+}
+
+/** A promise has no pointers, so the check would read nothing. */
+function pointersBy(returned: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  refusePromise(returned, 'with');
+  return returned;
 }
 
 /** The check reports a `with` that throws or returns an invalid pointer. */
@@ -174,7 +182,7 @@ function judgeMember(
   const { with: pointersOf } = spec;
   if (member === undefined) return pointersOf === undefined ? PASSED : GONE;
   if (pointersOf === undefined) return { result: wellFormed(spec.check(member, {}, keys)) };
-  const { seen, others } = judgedWith(pointersOf(member, keys), rule, state, sight);
+  const { seen, others } = judgedWith(pointersBy(pointersOf(member, keys)), rule, state, sight);
   return { result: wellFormed(spec.check(member, seen, keys)), others };
 }
 
@@ -185,7 +193,7 @@ function judgeCall(
   call: ProposedCall,
   sight: MemberViewCache,
 ): InvariantResult {
-  const { seen } = judgedWith(spec.with?.(call) ?? {}, rule, state, sight);
+  const { seen } = judgedWith(spec.with === undefined ? {} : pointersBy(spec.with(call)), rule, state, sight);
   return wellFormed(spec.check(call, seen));
 }
 
@@ -213,7 +221,7 @@ function judgeGroup(
     const places = tally.places(group);
     return { result: spec.check === undefined ? notUnique(places) : wellFormed(spec.check(places)), others: [] };
   }
-  const { seen, others } = judgedWith(spec.with?.(group) ?? {}, rule, state, sight);
+  const { seen, others } = judgedWith(spec.with === undefined ? {} : pointersBy(spec.with(group)), rule, state, sight);
   const figure = spec.kind === 'sum' ? tally.sumOfCounted(group) : (figures?.count ?? 0);
   return { result: wellFormed(spec.check(figure, seen, group)), others };
 }
@@ -260,8 +268,7 @@ function covered(rule: Rule, path: readonly string[]): boolean {
 
 /** A rule that returns anything except the three results does not pass. */
 function wellFormed(result: InvariantResult): InvariantResult {
-  // A later rejection of an asynchronous rule must not end the process.
-  if (result instanceof Promise) result.then(undefined, () => undefined);
+  if (isUnwantedPromise(result)) return reject('the invariant returned a promise; make it synchronous');
   if (result?.result === 'pass') return pass;
   // Copied, because the rule may change its object later.
   if ((result?.result === 'reject' || result?.result === 'escalate') && typeof result.detail === 'string')

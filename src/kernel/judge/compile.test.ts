@@ -206,7 +206,7 @@ describe('the typed rejections', () => {
     ],
     ['precondition_failed', 'scopes that are no list', {}, {}, { scopes: () => 'fs:/x' }, 'its scopes are not a list'],
     ['precondition_failed', 'scopes that are no texts', {}, {}, { scopes: () => [1] }, 'its scopes are not a list'],
-    ['precondition_failed', 'asynchronous scopes', {}, {}, { scopes: async () => [] }, 'its scopes are not a list'],
+    ['precondition_failed', 'asynchronous scopes', {}, {}, { scopes: async () => [] }, 'scopes returned a promise'],
     [
       'precondition_failed',
       'a cost that throws',
@@ -217,7 +217,7 @@ describe('the typed rejections', () => {
           throw Object.create(null);
         },
       },
-      'without a message',
+      'cannot be read',
     ],
     [
       'precondition_failed',
@@ -230,7 +230,7 @@ describe('the typed rejections', () => {
     ['precondition_failed', 'a gain', {}, {}, { cost: () => ({ usd: -1 }) }, 'its cost in usd is not a whole amount'],
     ['precondition_failed', 'no amount', {}, {}, { cost: () => ({ usd: Number.NaN }) }, 'not a whole amount'],
     ['precondition_failed', 'a bare amount', {}, {}, { cost: () => 5 }, 'its cost is not an object of amounts'],
-    ['precondition_failed', 'an asynchronous cost', {}, {}, { cost: async () => ({}) }, 'its cost is not an object'],
+    ['precondition_failed', 'an asynchronous cost', {}, {}, { cost: async () => ({}) }, 'cost returned a promise'],
     [
       'precondition_failed',
       'a cost that changes its arguments',

@@ -1,8 +1,9 @@
 import { segment } from '#authority';
 import { arg, checkArgument, deepFreeze, defineOwn, type Json } from '#base';
-import { copyJson, issueText, type Misfit, misfitsOf, type SchemaIssues } from '#canon';
+import { copyJson, issueText, type Misfit, misfitsOf, parseBySchema, type SchemaIssues } from '#canon';
 import type { ProposedCall } from '../domain/call.ts';
 import type { ActionSpec, Binding, Domain } from '../domain/domain.ts';
+import { refusePromise } from '../domain/host-code.ts';
 import { BELIEVE_ACTION } from '../domain/memory-shape.ts';
 import type { MemorySpec } from '../domain/memory-spec.ts';
 import { hasErased } from '../domain/sensitive.ts';
@@ -92,8 +93,8 @@ export function authorised(
     return { reason: 'precondition_failed', detail: coded(said.code, `${intent.action}: ${said.fault}`) };
   const { statements } = said;
   try {
-    scopes = [...roleScopes, ...scopesOf(action.scopes?.(args, { role }) ?? [])];
-    cost = costOf(action.cost?.(args, { role }) ?? {});
+    scopes = [...roleScopes, ...scopesOf(synchronous(action.scopes?.(args, { role }), 'scopes') ?? [])];
+    cost = costOf(synchronous(action.cost?.(args, { role }), 'cost') ?? {});
   } catch (error) {
     return { reason: 'precondition_failed', detail: `${intent.action}: ${messageOf(error)}` };
   }
@@ -223,7 +224,7 @@ export function argumentMisfits(domain: Domain, { action, args }: Pick<Intent, '
 /** After parsing. Frozen, because this value is recorded. */
 function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: string; misfits?: SchemaIssues } {
   try {
-    const parsed = action.args.safeParse(given);
+    const parsed = parseBySchema(action.args, given);
     if (!parsed.success) return { fault: issueText(parsed.error), misfits: parsed.error };
     // Copied even if the schema only checks: zod ignores a member named __proto__, and the checked
     // value must be the recorded one.
@@ -231,6 +232,11 @@ function parsedArgs(action: ActionSpec, given: Json): { args: Json } | { fault: 
   } catch (error) {
     return { fault: `cannot be parsed: ${messageOf(error)}` };
   }
+}
+
+function synchronous<T>(returned: T, what: string): T {
+  refusePromise(returned, what);
+  return returned;
 }
 
 function scopesOf(scopes: unknown): readonly string[] {

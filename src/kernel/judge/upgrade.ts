@@ -95,12 +95,35 @@ export function adjudicateUpgrade(
   const compiled = authorised(intent, upgradeAction, deepFreeze(args), [], WHOLE, authority, {});
   if ('reason' in compiled) return { verdict: 'rejected', ...compiled };
   if (compiled.approvalDemand !== undefined) return neverWaits(compiled, compiled.approvalDemand, 'an upgrade');
-  const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
   const draft = new Draft(world.state, world.owned, next.texts);
-  const refused = (refusal: Pick<Rejected, 'reason' | 'detail' | 'invariantId'>): Rejected => {
+  try {
+    const upgraded = migrated({ world, next, draft, counselor, requesters }, migrate, compiled);
+    if (upgraded.verdict === 'rejected') world.rollback(draft);
+    return upgraded;
+  } catch (error) {
     world.rollback(draft);
-    return { verdict: 'rejected', ...refusal, ...policy };
-  };
+    throw error;
+  }
+}
+
+/** The ruling on the migrated state. If it is not approved, the caller undoes the draft. */
+function migrated(
+  {
+    world,
+    next,
+    draft,
+    counselor,
+    requesters,
+  }: Pick<UpgradeProposal, 'next' | 'counselor' | 'requesters'> & { readonly world: World; readonly draft: Draft },
+  migrate: Migration | undefined,
+  compiled: Compiled,
+): ApprovedUpgrade | Rejected {
+  const policy = compiled.policy === undefined ? {} : { policy: compiled.policy };
+  const refused = (refusal: Pick<Rejected, 'reason' | 'detail' | 'invariantId'>): Rejected => ({
+    verdict: 'rejected',
+    ...refusal,
+    ...policy,
+  });
   try {
     draft.within(WHOLE.scope, (state) => refusePromise(migrate?.(state), 'migrate'));
   } catch (error) {
@@ -118,19 +141,13 @@ export function adjudicateUpgrade(
     return refused({ reason: 'invariant_rejected', detail: detailOf(final), invariantId: final.rule.id });
   if (broken !== undefined && counselor === undefined)
     return refused({ reason: 'invariant_rejected', detail: detailOf(broken), invariantId: broken.rule.id });
-  let as: string | undefined;
-  try {
-    as = broken === undefined ? undefined : counselorKind(next, 'any', counselor as string, requesters, intent);
-  } catch (error) {
-    world.rollback(draft);
-    throw error;
-  }
+  const asked = { action: compiled.name, role: compiled.role, args: compiled.args };
   return {
     verdict: 'approved',
     compiled,
     changes,
     vector: after.vector(),
-    as,
+    as: broken === undefined ? undefined : counselorKind(next, 'any', counselor as string, requesters, asked),
     world: after,
     patches: () => patchesOf(next, draft.state, changes),
     keep: () => {},

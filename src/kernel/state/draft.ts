@@ -1,8 +1,8 @@
-import { defineOwn, type Json } from '#base';
+import { defineOwn, isInstance, type Json } from '#base';
 import { composed, composedJson, copyJson } from '#canon';
 import { isWhole, type Scope, scopeAt } from '../domain/footprint.ts';
 import { isIndex } from '../domain/list-index.ts';
-import { FootprintFault, ValueFault } from '../errors.ts';
+import { FootprintFault, messageOf, ValueFault } from '../errors.ts';
 import { SmallMap } from './small-map.ts';
 import { type Container, Lens, pointerOf } from './view.ts';
 
@@ -139,6 +139,8 @@ class DraftNode extends Lens {
     if (this.#root.ended) return super.set(_target, given, value);
     if (typeof given === 'symbol') throw new ValueFault(`${pointerOf(this)}: a symbol cannot be a key`);
     const key = this.#keyOf(given);
+    if (!key.isWellFormed())
+      throw new ValueFault(`${pointerOf(this)}: the key ${JSON.stringify(key)} has a lone surrogate; repair the text`);
     if (!this.scope.all) this.#mayTouch(key, value);
     const copy = copyIn(value, this, key);
     this.own();
@@ -292,9 +294,9 @@ function copied(value: unknown, node: DraftNode, key: string): unknown {
   } catch (error) {
     // A view that is read outside its footprint while being copied has that fault. Any other error
     // is a value that is not JSON.
-    const { cause } = error as Error;
-    if (cause instanceof FootprintFault) throw cause;
-    throw new ValueFault(`${pointerOf(node, key)}: ${(error as Error).message}`, { cause: error });
+    const cause = isInstance(error, Error) ? error.cause : undefined;
+    if (isInstance(cause, FootprintFault)) throw cause;
+    throw new ValueFault(`${pointerOf(node, key)}: ${messageOf(error)}`, { cause: error });
   }
 }
 

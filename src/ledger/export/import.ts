@@ -1,4 +1,4 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, isInstance } from '#base';
 import type { BlobRow, ErasedAnswer, ErasedRow } from '../entry/blob-row.ts';
 import type { CommitPayload, Entry, EntryRow } from '../entry/entry.ts';
 import { answersErasedBy, isErasure, loggedErasedBy } from '../entry/erasure.ts';
@@ -110,7 +110,7 @@ export async function importLines(
     }
     await flush();
   } catch (error) {
-    throw error instanceof ExportError && written > 0 ? cutOff(error, written) : error;
+    throw isInstance(error, ExportError) && written > 0 ? cutOff(error, written) : error;
   }
   await store.scrub?.();
   return { entries, imported, marked, beliefs, unerased };

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { hashText, WORLD_LIMITS } from '#canon';
 import { Frontier, leafHash } from '#merkle';
 import { isBlobRef } from '../entry/blob.ts';
@@ -186,7 +187,7 @@ export class ExportReader {
       chain.accept(entry);
       return entry;
     } catch (error) {
-      if (!(error instanceof LedgerFault)) throw error;
+      if (!isInstance(error, LedgerFault)) throw error;
       throw this.#bad(error.message, error);
     }
   }

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { canonicalize, type Instant, maxInstant } from '#canon';
 import type { BranchPayload, CommitPayload, Entry, Payload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
@@ -149,7 +150,7 @@ async function incompleteMemories(
   const memories = new Set<string | undefined>();
   for (const trajectoryId of unsound.keys()) {
     const memory = await memoryOf(trajectoryId, firstIn(reader)).catch((error: unknown) => {
-      if (error instanceof LedgerFault) return undefined;
+      if (isInstance(error, LedgerFault)) return undefined;
       throw error;
     });
     if (memory === undefined) return () => true;

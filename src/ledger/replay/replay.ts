@@ -1,5 +1,4 @@
-import type { Json } from '#base';
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, isInstance, type Json } from '#base';
 import { isBranchPartitionName, isFactObject, isPartitionName } from '../entry/belief-shape.ts';
 import { isBlobRef, isErased } from '../entry/blob.ts';
 import type { BranchPayload, CommitPayload, DomainRef, Entry, EntryRow, Payload, RootPayload } from '../entry/entry.ts';
@@ -248,7 +247,7 @@ export class Replayer {
         return await this.#replay(trajectoryId, { until, from }, path);
       } catch (error) {
         // The start alone may not fit.
-        if (!(error instanceof LedgerFault)) throw error;
+        if (!isInstance(error, LedgerFault)) throw error;
       }
     }
     return this.#replay(trajectoryId, { until }, path);
@@ -377,7 +376,7 @@ export class Replayer {
 
 /** The fault of a branch with a faulty source. */
 function unsound(entry: Entry, rule: RuleId, error: unknown): unknown {
-  if (!(error instanceof LedgerFault)) return error;
+  if (!isInstance(error, LedgerFault)) return error;
   return broken(entry, rule, `its source is not valid: ${error.message}`, 'source_missing', error);
 }
 
@@ -512,7 +511,7 @@ export async function verifyTrajectory(
     const erased = replayer.values.erasedIn(trajectoryId);
     return { trajectory_id: trajectoryId, valid: true, entries, head, open, delegated, signed, erased };
   } catch (error) {
-    if (!(error instanceof LedgerFault)) throw error;
+    if (!isInstance(error, LedgerFault)) throw error;
     const { fault } = error;
     return {
       trajectory_id: trajectoryId,

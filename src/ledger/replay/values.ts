@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { parseCanonical, WORLD_LIMITS } from '#canon';
 import { isBlobRef } from '../entry/blob.ts';
 import type { CommitPayload, Entry } from '../entry/entry.ts';
@@ -141,7 +141,7 @@ export class ValueReader {
       return (await erased).has(hash);
     } catch (error) {
       this.#erasures.delete(by);
-      if (!(error instanceof LedgerFault)) throw error;
+      if (!isInstance(error, LedgerFault)) throw error;
       throw faultAt(entry, 'blob_missing', `the recorded erasure of a blob is not valid: ${error.message}`, error);
     }
   }

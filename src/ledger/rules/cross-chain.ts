@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { canonicalize } from '#canon';
 import type { DelegatedFrom, DelegationPayload, Entry, EntryRow, RootPayload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
@@ -173,7 +174,7 @@ export class CrossChainRules {
     try {
       return checkRow(row);
     } catch (error) {
-      if (!(error instanceof LedgerFault)) throw error;
+      if (!isInstance(error, LedgerFault)) throw error;
       throw missing(entry, rule, `an entry that it names is not valid: ${error.message}`, error);
     }
   }
@@ -198,7 +199,7 @@ export class CrossChainRules {
       const payload = row === undefined ? undefined : checkRow(row).payload;
       return payload?.kind === 'root' ? payload.delegated_from?.trajectory_id : undefined;
     } catch (error) {
-      if (error instanceof LedgerFault) return undefined;
+      if (isInstance(error, LedgerFault)) return undefined;
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import {
   type WritVerifier,
   writId,
 } from '#authority';
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { canonicalize } from '#canon';
 import {
   type Amounts,
@@ -358,7 +358,7 @@ export class AuthorityFold {
     try {
       return step();
     } catch (error) {
-      if (error instanceof LedgerFault || !isAssizeError(error)) throw error;
+      if (isInstance(error, LedgerFault) || !isAssizeError(error)) throw error;
       throw this.#fault(seq, code, error.message, error);
     }
   }

@@ -1,4 +1,4 @@
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isInstance, type Json } from '#base';
 import { parseCanonical, WORLD_LIMITS } from '#canon';
 import { type ActionSpec, BELIEVE_ACTION, type Domain, type MemoryStatement, statementsOf } from '#kernel';
 import {
@@ -340,7 +340,7 @@ export class MemorySearch {
         if (rows.length < PAGE) return false;
       }
     } catch (error) {
-      if (error instanceof LedgerFault) return true;
+      if (isInstance(error, LedgerFault)) return true;
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, isInstance } from '#base';
 import {
   type BranchesPartition,
   type Fault,
@@ -128,7 +128,7 @@ async function inheritedFaults(
   try {
     return await inheritanceFaults(store, [...partitions.values()], doubtful);
   } catch (error) {
-    if (error instanceof LedgerFault) return error;
+    if (isInstance(error, LedgerFault)) return error;
     throw error;
   }
 }
@@ -188,7 +188,7 @@ async function verifyOne(
     await authority.settle((hash) => store.blob(hash));
     return authority.isLinked ? { report, authority, branches } : { report, branches };
   } catch (error) {
-    if (!(error instanceof LedgerFault)) throw error;
+    if (!isInstance(error, LedgerFault)) throw error;
     return { report: { ...report, valid: false, fault: error.fault }, branches };
   }
 }

@@ -402,14 +402,16 @@ export class Proposals implements Proposer {
         conflict: () => precondition?.conflict(gathered.intent),
       });
     if (adjudicated.verdict === 'rejected' && adjudicated.outdated === true) throw outdatedCalls(adjudicated.detail);
-    const stopped = this.#stopped(adjudicated, reservations, at);
+    const stopped = undoing(adjudicated, () => this.#stopped(adjudicated, reservations, at));
     if (stopped !== undefined) return { unrecorded: stopped };
     const unstored = writs.unstored(gathered.writ);
     const kept = new PayloadBlobs(writer.context.saltGenerator(salts.restartAt(chain.head)), [
       ...gathered.blobs,
       ...unstored,
     ]);
-    const planned = this.#planBeliefs(adjudicated, gathered, { at, assertedAt }, kept, erasedPartitions);
+    const planned = undoing(adjudicated, () =>
+      this.#planBeliefs(adjudicated, gathered, { at, assertedAt }, kept, erasedPartitions),
+    );
     if ('needs' in planned) return planned;
     const { judged, believed } = planned;
     const full = judged.verdict === 'escalated' ? this.#queueFull(gathered.writ) : undefined;
@@ -500,23 +502,16 @@ export class Proposals implements Proposer {
       };
     if (judged.compiled.statements.length === 0) return { judged };
     const { domain } = this.#writer.parts;
-    let planned: ReturnType<BeliefPlanner['plan']>;
-    try {
-      const predicates = domain.memory?.predicates ?? {};
-      planned = requireFactStore(this.#beliefs).plan({
-        call: gathered,
-        generation: this.#writer.generation,
-        compiled: judged.compiled,
-        proposalId: gathered.proposalId,
-        trajectoryId: id,
-        ...when,
-        predicates,
-        blobs: kept,
-      });
-    } catch (error) {
-      judged.undo();
-      throw error;
-    }
+    const planned = requireFactStore(this.#beliefs).plan({
+      call: gathered,
+      generation: this.#writer.generation,
+      compiled: judged.compiled,
+      proposalId: gathered.proposalId,
+      trajectoryId: id,
+      ...when,
+      predicates: domain.memory?.predicates ?? {},
+      blobs: kept,
+    });
     if (planned !== undefined && 'needs' in planned) {
       judged.undo();
       return planned;
@@ -550,6 +545,16 @@ export class Proposals implements Proposer {
 }
 
 const NO_CALLS: readonly InputCall[] = [];
+
+/** A step between the verdict and the entry. An error undoes the approved change. */
+function undoing<T>(judged: Judgement, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (judged.verdict === 'approved') judged.undo();
+    throw error;
+  }
+}
 
 function declaresCalls({ actions }: Domain, action: string): boolean {
   return Object.hasOwn(actions, action) && actions[action]?.calls !== undefined;

@@ -19,6 +19,8 @@ export interface EffectOutcome {
   readonly answer?: Json;
   /** Set if the answer was too long to store. */
   readonly isTooLong?: true;
+  /** Set if the tool was executed and its answer is not JSON. */
+  readonly isUnreadable?: true;
 }
 
 /**

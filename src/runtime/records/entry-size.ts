@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { CanonError, type CanonLimits, DEFAULT_LIMITS } from '#canon';
 
 /**
@@ -14,7 +15,7 @@ export function withinEntrySize<T>(
   try {
     return make();
   } catch (error) {
-    if (!(error instanceof CanonError) || error.code !== 'too_large') throw error;
+    if (!isInstance(error, CanonError) || error.code !== 'too_large') throw error;
     const message = `${what} would exceed ${bytesMax} bytes as JSON. Propose less at a time.`;
     throw new CanonError('too_large', error.pointer, message, { cause: error });
   }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { LedgerStore } from '#ledger';
 import type { Pause } from '#oracle';
 

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { EffectError } from '#effects';
 
 /**
@@ -5,7 +6,7 @@ import { EffectError } from '#effects';
  * so. `cause`: the reason, as far as it is known here.
  */
 export function leaseLost(cause: unknown): EffectError {
-  if (cause instanceof EffectError && cause.code === 'lease_lost') return cause;
+  if (isInstance(cause, EffectError) && cause.code === 'lease_lost') return cause;
   return new EffectError(
     'lease_lost',
     'Another process has adopted, or may adopt, the open tool transactions of this process, and finishes or compensates them. Try again.',

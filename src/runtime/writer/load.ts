@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { LedgerFault, type LedgerStore, type Replayer } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { type FoldedTrajectory, type FoldOptions, foldTrajectory } from './fold.ts';
@@ -82,7 +83,7 @@ export class TrajectoryLoader {
     try {
       return await foldTrajectory(from.chain.trajectoryId, this.#replayer, this.#store, { from });
     } catch (error) {
-      if (error instanceof LedgerFault) return undefined;
+      if (isInstance(error, LedgerFault)) return undefined;
       throw error;
     }
   }
@@ -96,7 +97,7 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    if (!(error instanceof LedgerFault)) throw error;
+    if (!isInstance(error, LedgerFault)) throw error;
     if (error.code === 'not_found')
       throw new RuntimeError('not_found', `The store has no trajectory ${error.fault.trajectory_id}.`, {
         cause: error,

@@ -1,3 +1,4 @@
+import { thrownText } from '#base';
 import { approvalsOf, type CounselorRecord, type EntryRow, type Hash, type PendingPayload, readRow } from '#ledger';
 import { RuntimeError } from '../errors.ts';
 import { reportFailure } from '../records/report-failure.ts';
@@ -68,9 +69,17 @@ export class Notifications {
       try {
         await listener();
       } catch (error) {
-        reportFailure(this.#onFailed, failed(row, error));
+        this.failed(row, error);
       }
     });
+  }
+
+  /** Reports that a listener failed. `id`: the entry of the notification, if one was notified. */
+  failed({ id, trajectory_id }: Pick<EntryRow, 'trajectory_id'> & Partial<EntryRow>, cause: unknown): void {
+    const of = id === undefined ? trajectory_id : `entry ${id} of ${trajectory_id}`;
+    const evidence = { ...(id === undefined ? {} : { id }), trajectory_id };
+    const message = `The listener failed on ${of}: ${thrownText(cause)}`;
+    reportFailure(this.#onFailed, new RuntimeError('notification_failed', message, { evidence, cause }));
   }
 }
 
@@ -100,12 +109,4 @@ export function pendingNotification(row: EntryRow): PendingNotification {
 function resolvedNotice(row: EntryRow, id: Hash): ResolvedNotification {
   const ruling = rulingFrom(row, readRow(row).payload) as FinalRuling;
   return { id, trajectoryId: row.trajectory_id, ruling };
-}
-
-function failed({ id, trajectory_id }: EntryRow, cause: unknown): RuntimeError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  return new RuntimeError('notification_failed', `The listener failed on entry ${id} of ${trajectory_id}: ${why}`, {
-    evidence: { id, trajectory_id },
-    cause,
-  });
 }

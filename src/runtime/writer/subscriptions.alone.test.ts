@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { allEntries, deskOf, FaultyStore } from '../../../tests/support/ledger/desk.ts';
 import { intent, runtimeOver, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { unhandledIn } from '../../../tests/support/process/errors.ts';
+import type { RuntimeError } from '../errors.ts';
 import type { ProposalInput } from '../records/intent.ts';
 import type { Trajectory } from '../trajectory.ts';
 
@@ -151,30 +153,21 @@ describe('a subscriber', () => {
   });
 });
 
-describe('a listener that throws', () => {
-  const caught: unknown[] = [];
-  const listeners = process.listeners('uncaughtException');
-  const note = (error: unknown): void => void caught.push(error);
-  beforeEach(() => {
-    process.removeAllListeners('uncaughtException');
-    process.on('uncaughtException', note);
+test('a listener that throws or rejects fails alone, and its error is reported', async () => {
+  const failed: RuntimeError[] = [];
+  const assize = runtimeOver(new FaultyStore(), [desk], { onNotificationFailed: (error) => failed.push(error) });
+  const trajectory = await assize.create(desk, { trajectoryId: 't', writs: [worker] });
+  const fault = new Error('my own fault');
+  trajectory.subscribe('worker', {}, () => {
+    throw fault;
   });
-  afterEach(() => {
-    process.off('uncaughtException', note);
-    for (const listener of listeners) process.on('uncaughtException', listener);
-    vi.restoreAllMocks();
-  });
-
-  test('fails alone: the requester and the other listeners are not affected', async () => {
-    const { trajectory } = await begun();
-    trajectory.subscribe('worker', {}, () => {
-      throw new Error('my own fault');
-    });
-    const { seen } = watch(trajectory, 'worker');
-    expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
-    expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
-    await turn();
-    expect(seen).toHaveLength(2);
-    expect(caught).toEqual([new Error('my own fault'), new Error('my own fault')]);
-  });
+  trajectory.subscribe('worker', {}, async () => Promise.reject(fault));
+  const { seen } = watch(trajectory, 'worker');
+  expect(await unhandledIn(() => trajectory.propose(add()))).toEqual([]);
+  expect(await trajectory.propose(add())).toMatchObject({ ruling: 'committed' });
+  await turn();
+  expect(seen).toHaveLength(2);
+  expect(failed.map(({ code, cause }) => [code, cause])).toEqual(
+    Array.from({ length: 4 }, () => ['notification_failed', fault]),
+  );
 });

@@ -45,11 +45,15 @@ export class Subscriptions {
     return [...this.#all].map((subscription) => ({ subscription, slice: subscription.slice() }));
   }
 
-  /** Called when the commit is durable. A listener's error never reaches the requester. */
-  publish(news: SliceUpdates): void {
+  /** Called when the commit is durable. Only `failed` gets a listener's error. */
+  publish(news: SliceUpdates, failed: (cause: unknown) => void): void {
     for (const { subscription, slice } of news) {
-      queueMicrotask(() => {
-        if (this.#all.has(subscription)) subscription.listener(slice);
+      queueMicrotask(async () => {
+        try {
+          if (this.#all.has(subscription)) await subscription.listener(slice);
+        } catch (error) {
+          failed(error);
+        }
       });
     }
   }

@@ -1,5 +1,5 @@
 import type { Reservation } from '#authority';
-import { isAssizeError } from '#base';
+import { isAssizeError, thrownText } from '#base';
 import { DEFAULT_LIMITS } from '#canon';
 import type { Authority } from '#kernel';
 import {
@@ -272,7 +272,7 @@ export class Writer {
 
   /** Notifies subscribers, listeners and waiting callers. */
   #isDurable({ rows: [row], sliceUpdates, resolves, closing = [] }: PreparedCommit<unknown>): void {
-    this.subscriptions.publish(sliceUpdates);
+    this.subscriptions.publish(sliceUpdates, (error) => this.context.notifications.failed(row, error));
     this.context.onDurable?.();
     this.context.notifications.notify(row, resolves);
     for (const closed of closing) this.context.notifications.notify(closed.row, closed.resolves);
@@ -432,7 +432,10 @@ export class Writer {
           this.parts = parts;
           this.stale = false;
           this.#loading = undefined;
-          if (isNew) this.subscriptions.publish(this.subscriptions.allUpdates());
+          if (isNew)
+            this.subscriptions.publish(this.subscriptions.allUpdates(), (error) =>
+              this.context.notifications.failed({ trajectory_id: this.id }, error),
+            );
           this.decisionSignal.notifyAll();
         },
         (error) => {
@@ -509,7 +512,7 @@ export function later(a: Instant, b: Instant): Instant {
 }
 
 function reasonOf(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '');
+  return thrownText(cause).replace(/\.$/, '');
 }
 
 /** @throws CanonError for a payload that is too large */

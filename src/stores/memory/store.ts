@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { markOwnPackage } from '#base';
 import type { SharedEffectStore } from '#ledger';
 import type { Clock } from '#oracle';

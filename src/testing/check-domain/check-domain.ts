@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { z } from 'zod';
-import type { Json } from '#base';
+import { type Json, thrownText } from '#base';
 import { copyJson, readInstant, WORLD_LIMITS } from '#canon';
 import { type Domain, type DomainSpec, defineDomain, type Role, requireOwnDomain } from '#kernel';
 import { type CheckDomainOptions, requireNamesOf, requireOptions } from './options.ts';
@@ -86,7 +86,7 @@ function definedOf(given: Domain<any, any, any> | DomainSpec<any, any>): { domai
   try {
     return { domain: 'rulesByPath' in given ? given : defineDomain<any, any>(given) };
   } catch (error) {
-    return { sentence: error instanceof Error ? error.message : String(error) };
+    return { sentence: thrownText(error) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isInstance, type Json } from '#base';
 import { copyJson, type Instant, WORLD_LIMITS } from '#canon';
 import {
   type Authority,
@@ -256,7 +256,7 @@ export class Trials {
       approve(others).keep();
       return { found: this.#watch.take(), next: copyJson(world.state, WORLD_LIMITS), refusal };
     } catch (error) {
-      if (!(error instanceof KernelError)) throw error;
+      if (!isInstance(error, KernelError)) throw error;
       const kind = error.code === 'changed_since' ? 'approval_differs' : 'approval_does_not_pass';
       const vector = (error.evidence?.['vector'] ?? []) as readonly { invariant_id: string; detail?: string }[];
       const why = vector.map(({ invariant_id, detail }) => `${invariant_id} says: ${detail}`).join('; ');

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import type { ProblemKind } from './report.ts';
 
 /** A forbidden operation of a domain function, recorded during its run. */
@@ -70,11 +71,11 @@ function textOf(data: unknown): string | undefined {
 const FAULTS = [TypeError, RangeError, ReferenceError, SyntaxError, EvalError, URIError];
 
 export function isRefusal(error: unknown): boolean {
-  return error instanceof Error && error.message !== '' && !FAULTS.some((fault) => error instanceof fault);
+  return isInstance(error, Error) && error.message !== '' && !FAULTS.some((fault) => isInstance(error, fault));
 }
 
 function named(error: unknown): string {
-  if (!(error instanceof Error)) return `${typeof error === 'object' ? 'an object' : JSON.stringify(error)}`;
+  if (!isInstance(error, Error)) return `${typeof error === 'object' ? 'an object' : JSON.stringify(error)}`;
   return error.message === '' ? `a bare ${error.name}` : `a ${error.name} (${error.message})`;
 }
 

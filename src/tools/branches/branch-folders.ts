@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { isInstance } from '#base';
 import { type CallContext, DidNothing, declareTool, EffectError, type PlannedCalls, type Tool } from '#effects';
 import { type Disk, diskAt } from '../files/disk.ts';
 import { answered, MODE, operationOf } from '../files/file-tools.ts';
@@ -216,7 +217,7 @@ export class BranchFolders {
     try {
       await tx.call(`${this.#name}.write`, { path: at, ...contentOf(bytes), mode, ifHash: before });
     } catch (error) {
-      if (!(error instanceof EffectError) || error.code !== 'bad_input') throw error;
+      if (!isInstance(error, EffectError) || error.code !== 'bad_input') throw error;
       const what = `${path} (${bytes.length} bytes) cannot be copied from the branch: ${error.message}`;
       throw new EffectError('bad_input', what, { cause: error });
     }
@@ -458,7 +459,7 @@ function worked<T>(name: string, made: () => Promise<T>): Promise<T> {
     try {
       return await made();
     } catch (error) {
-      if (error instanceof DidNothing) throw error;
+      if (isInstance(error, DidNothing)) throw error;
       throw new DidNothing((error as Error).message, { final: true, cause: error });
     }
   });

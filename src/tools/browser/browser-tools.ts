@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type CallContext, DidNothing, declareTool, EffectError, type PlannedCalls, type Tool } from '#effects';
 import { readOptions } from '../options.ts';
@@ -211,8 +211,8 @@ async function looked(
     const way = { url: site.origins.url(url), fields, clicks };
     return copyJson(await visit(site, way, call, use), { foreign: true });
   } catch (error) {
-    if (error instanceof EffectError) throw error;
-    throw failed(tool, (error as Error).message, error, error instanceof DidNothing && !error.isFinal);
+    if (isInstance(error, EffectError)) throw error;
+    throw failed(tool, (error as Error).message, error, isInstance(error, DidNothing) && !error.isFinal);
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#base';
+import { errorMessage, type Json } from '#base';
 import { copyJson } from '#canon';
 import {
   type CallContext,
@@ -197,7 +197,7 @@ async function prepared<T>(make: () => T): Promise<T> {
   try {
     return make();
   } catch (cause) {
-    throw new DidNothing(cause instanceof Error ? cause.message : 'it could not be prepared', { final: true, cause });
+    throw new DidNothing(errorMessage(cause) ?? 'it could not be prepared', { final: true, cause });
   }
 }
 

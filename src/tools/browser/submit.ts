@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { type CallContext, DidNothing } from '#effects';
 import { type DocumentResponse, type Gate, isReading } from './gate.ts';
 import type { BrowserLocator, BrowserPage } from './port.ts';
@@ -40,7 +41,7 @@ export async function submit<T>(
     } catch (error) {
       // From here on no request leaves the page, so an unsent request is never sent.
       gate.close();
-      if (error instanceof DidNothing || gate.sent > 0) throw error;
+      if (isInstance(error, DidNothing) || gate.sent > 0) throw error;
       const why = [gate.refused.at(-1), dialogs.at(-1) === undefined ? undefined : `a dialog showed ${dialogs.at(-1)}`];
       throw new DidNothing(`nothing was sent: ${why.find((one) => one !== undefined) ?? (error as Error).message}`, {
         final: gate.refused.length > 0,

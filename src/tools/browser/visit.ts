@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { type CallContext, DidNothing } from '#effects';
 import { type DocumentResponse, Gate, Gates } from './gate.ts';
 import type { Origins } from './origins.ts';
@@ -148,9 +149,9 @@ export async function untouched<T>(make: () => Promise<T>, gate?: Gate): Promise
   try {
     return await make();
   } catch (cause) {
-    if (cause instanceof DidNothing) throw cause;
+    if (isInstance(cause, DidNothing)) throw cause;
     const what =
-      gate?.refused.at(-1) ?? (cause instanceof Error ? firstLine(cause.message) : 'the page could not be opened');
+      gate?.refused.at(-1) ?? (isInstance(cause, Error) ? firstLine(cause.message) : 'the page could not be opened');
     throw new DidNothing(what, { final: (gate?.refused.length ?? 0) > 0, cause });
   }
 }

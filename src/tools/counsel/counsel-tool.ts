@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#base';
+import { errorMessage, isInstance, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type CallContext, declareTool, EffectError, type Tool, type ToolSpec } from '#effects';
 import { callback, readOptions } from '../options.ts';
@@ -74,8 +74,8 @@ async function answerTo(
   } catch (error) {
     outer.throwIfAborted();
     if (late?.aborted) return copyJson({ asked, chosen: null, expired: true }, { foreign: true });
-    if (error instanceof EffectError) throw error;
-    const why = error instanceof Error ? error.message.replace(/\.$/, '') : 'no reason was given';
+    if (isInstance(error, EffectError)) throw error;
+    const why = errorMessage(error)?.replace(/\.$/, '') ?? 'no reason was given';
     throw new EffectError('tool_failed', `${name} got no answer: ${why}.`, { evidence: { tool: name }, cause: error });
   }
 }
@@ -119,7 +119,7 @@ export function chooseByCounsel<T>(
   return async (tried) => {
     const branches = tried.map((each) =>
       each.failed
-        ? { failed: true, why: each.error instanceof Error ? each.error.message : 'no reason was given' }
+        ? { failed: true, why: errorMessage(each.error) ?? 'no reason was given' }
         : { failed: false, summary: summary(each.value) ?? null },
     );
     const { chosen } = (await tx.call(tool, { question, branches })) as { chosen: number | null };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Amounts } from '#authority';
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { copyJson } from '#canon';
 import {
   type CallContext,
@@ -201,7 +201,7 @@ function unfit(declaration: ToolDeclaration, key: string, input: Json): string |
     for (const part of PARTS) requireFrom(declaration[part]?.args ?? null, input);
     return undefined;
   } catch (error) {
-    if (error instanceof DidNothing) return error.message;
+    if (isInstance(error, DidNothing)) return error.message;
     throw error;
   }
 }
@@ -402,7 +402,7 @@ function fitting(tool: Tool, args: Json): any {
   try {
     return tool.parse(args);
   } catch (error) {
-    if (!(error instanceof EffectError)) throw error;
+    if (!isInstance(error, EffectError)) throw error;
     throw new DidNothing(error.message, { final: true, cause: error });
   }
 }

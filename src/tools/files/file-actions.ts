@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { hashText } from '#canon';
 import { type CallContext, type CompensationResult, DidNothing, NoAnswer, type ReconcileResult } from '#effects';
 import { type Disk, type FileContents, isSame, numberOf, type PathContents } from './disk.ts';
@@ -85,7 +85,7 @@ export class FileActions {
       return await made();
     } catch (error) {
       // Another process in progress there has an unknown effect.
-      if (error instanceof DidNothing || error instanceof NoAnswer) throw error;
+      if (isInstance(error, DidNothing) || isInstance(error, NoAnswer)) throw error;
       throw new DidNothing((error as Error).message, { cause: error });
     }
   }
@@ -219,7 +219,7 @@ export class FileActions {
     try {
       return isAs(await this.#disk.look(path), trace);
     } catch (error) {
-      if (error instanceof DidNothing) return false;
+      if (isInstance(error, DidNothing)) return false;
       throw error;
     }
   }

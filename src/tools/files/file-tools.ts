@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { arg, checkArgument, type Json } from '#base';
+import { arg, checkArgument, isInstance, type Json } from '#base';
 import { DEFAULT_LIMITS } from '#canon';
 import {
   type CallContext,
@@ -377,7 +377,7 @@ export async function answered<T>(tool: string, made: () => Promise<T>): Promise
   try {
     return await made();
   } catch (error) {
-    if (!(error instanceof DidNothing)) throw error;
+    if (!isInstance(error, DidNothing)) throw error;
     throw new EffectError('tool_failed', `${tool} was not done: ${error.message}.`, {
       evidence: { tool },
       cause: error,

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { segment } from '#authority';
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, isInstance } from '#base';
 import { EffectError } from '#effects';
 
 /** Folder name of this adapter's own data. Calls can't change it and listings do not show it. */
@@ -43,7 +43,7 @@ export function rootAt(given: string): Root {
     if (!lstatSync(own).isDirectory()) throw unusable(given, `its ${OWN} is a symbolic link. Remove the link`);
     return { path, ...foldsAt(own) };
   } catch (error) {
-    if (error instanceof EffectError) throw error;
+    if (isInstance(error, EffectError)) throw error;
     throw unusable(given, (error as Error).message, error);
   }
 }

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { parseStrict } from '#canon';
 import { DidNothing, NoAnswer } from '#effects';
 
@@ -25,6 +25,8 @@ export interface HttpResponse {
  */
 export interface HttpExchange extends HttpResponse {
   readonly said?: string;
+  /** The reason why the body of a successful answer could not be read. */
+  readonly unreadable?: NoAnswer;
 }
 
 /** The format of an answer. `none`: the body is not read. */
@@ -129,9 +131,14 @@ async function read(response: Response, { bytesMax, answer }: BodyOptions): Prom
     const said = await saidBy(response);
     return { status, headers, body: null, ...(said === undefined ? {} : { said }) };
   }
-  const bytes = await whole(response, bytesMax);
-  if (bytes.length === 0) return { status, headers, body: null };
-  return { status, headers, body: answer === 'text' ? textIn(bytes) : jsonIn(bytes, bytesMax) };
+  try {
+    const bytes = await whole(response, bytesMax);
+    if (bytes.length === 0) return { status, headers, body: null };
+    return { status, headers, body: answer === 'text' ? textIn(bytes) : jsonIn(bytes, bytesMax) };
+  } catch (error) {
+    if (!isInstance(error, NoAnswer)) throw error;
+    return { status, headers, body: null, unreadable: error };
+  }
 }
 
 const SAID_MAX = 4_096;
@@ -192,7 +199,7 @@ async function whole(response: Response, bytesMax: number): Promise<Uint8Array> 
   try {
     return await bounded(response, bytesMax);
   } catch (cause) {
-    if (cause instanceof NoAnswer) throw cause;
+    if (isInstance(cause, NoAnswer)) throw cause;
     throw new NoAnswer('the answer is incomplete', { cause, why: 'connection_lost' });
   }
 }

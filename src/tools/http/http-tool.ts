@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json } from '#base';
+import { errorMessage, isInstance, isUnwantedPromise, type Json } from '#base';
 import { canonicalize } from '#canon';
 import {
   type CallContext,
@@ -10,6 +10,7 @@ import {
   type ReconcileResult,
   type Tool,
   type ToolSpec,
+  UnreadableAnswer,
 } from '#effects';
 import {
   ACTING_OPTIONS,
@@ -248,12 +249,12 @@ class HttpApi {
    * @throws EffectError `tool_failed`: a read has no effect, so every error means that nothing was
    * done
    */
-  async read(input: unknown, call: CallContext): Promise<Json> {
+  async read(input: unknown, call: CallContext): Promise<unknown> {
     try {
       return await this.execute(input, call);
     } catch (error) {
       const { name } = this.#options;
-      const what = error instanceof Error ? error.message.replace(/\.$/, '') : 'no answer';
+      const what = errorMessage(error)?.replace(/\.$/, '') ?? 'no answer';
       throw new EffectError('tool_failed', `${name} could not be read: ${what}.`, {
         evidence: { tool: name },
         cause: error,
@@ -261,7 +262,7 @@ class HttpApi {
     }
   }
 
-  async execute(input: unknown, call: CallContext): Promise<Json> {
+  async execute(input: unknown, call: CallContext): Promise<unknown> {
     const { method = this.#isReading ? 'GET' : 'POST', conditions, body, result } = this.#options;
     const isBare = this.#isReading || method === 'DELETE' || isBodiless(method);
     const request = await this.#prepared(call.key, {
@@ -272,7 +273,16 @@ class HttpApi {
     });
     const answer = await exchange(request, this.#reading(call));
     this.#requireDone(request, answer);
-    return (result === undefined ? answer.body : (result(answer) ?? null)) as Json;
+    // The server has done the call, so nothing about its answer makes the call unknown.
+    const { unreadable } = answer;
+    if (unreadable !== undefined && this.#isReading) throw unreadable;
+    if (unreadable !== undefined) return new UnreadableAnswer(unreadable);
+    try {
+      return result === undefined ? answer.body : (result(answer) ?? null);
+    } catch (error) {
+      if (this.#isReading) throw error;
+      return new UnreadableAnswer(error);
+    }
   }
 
   reconciler({ url, result }: NonNullable<HttpToolOptions['reconcile']>) {
@@ -285,6 +295,7 @@ class HttpApi {
       const answer = await exchange(request, this.#reading(call));
       if (isGone(answer)) return { happened: false };
       this.#requireDone(request, answer);
+      if (answer.unreadable !== undefined) throw answer.unreadable;
       const found = result === undefined ? answer.body : result(answer, input, key);
       return found === undefined ? { happened: false } : { happened: true, result: found as Json };
     };
@@ -315,6 +326,8 @@ class HttpApi {
       const answer = await exchange(request, this.#reading(call));
       if (method === 'DELETE' && isGone(answer)) return { undone: 'all' };
       this.#requireDone(request, answer);
+      if (residue !== undefined && answer.unreadable !== undefined)
+        return { undone: 'partly', residue: { unknown: answer.unreadable.message } };
       const left = residue?.(answer);
       return left === undefined ? { undone: 'all' } : { undone: 'partly', residue: left as Json };
     };
@@ -339,8 +352,8 @@ class HttpApi {
       if (key !== undefined && this.#keyHeader !== null) headers.set(this.#keyHeader, key);
       return { method: parts.method, url, headers, body: body === undefined ? undefined : textOf(body, headers) };
     } catch (error) {
-      const what = error instanceof Error ? error.message : 'it could not be prepared';
-      const isOurs = error instanceof EffectError;
+      const what = errorMessage(error) ?? 'it could not be prepared';
+      const isOurs = isInstance(error, EffectError);
       throw new DidNothing(what, { final: isOurs, cause: error, why: isOurs ? error.code : undefined });
     }
   }
@@ -389,8 +402,7 @@ function headersOf(tool: string, part: string, given: unknown): object {
   if (given === undefined || given === null) return {};
   const proto: unknown = typeof given === 'object' ? Object.getPrototypeOf(given) : undefined;
   if (proto === Object.prototype || proto === null) return given;
-  // The promise is refused, and its rejection must not end the process.
-  if (given instanceof Promise) given.catch(() => undefined);
+  isUnwantedPromise(given);
   throw invalidTool(tool, `its ${part} must return a plain object of strings by header name, without a promise`);
 }
 

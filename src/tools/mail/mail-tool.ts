@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorMessage, isInstance } from '#base';
 import { issueText } from '#canon';
 import { type CallContext, DidNothing, declareTool, type ReconcileResult, type Tool } from '#effects';
 import {
@@ -71,7 +72,7 @@ function requireTransport(name: string, transport: unknown): void {
   try {
     readSmtp(transport);
   } catch (error) {
-    if (!(error instanceof z.ZodError)) throw error;
+    if (!isInstance(error, z.ZodError)) throw error;
     throw invalidTool(name, issueText(error, ['transport']));
   }
 }
@@ -124,6 +125,6 @@ async function untouched<T>(make: () => Promise<T>): Promise<T> {
 
 /** Names an invalid option by its path and never with its value, which may be a password. */
 function reasonOf(cause: unknown): string {
-  if (cause instanceof z.ZodError) return issueText(cause, ['transport']);
-  return cause instanceof Error ? cause.message : 'no error';
+  if (isInstance(cause, z.ZodError)) return issueText(cause, ['transport']);
+  return errorMessage(cause) ?? 'no error';
 }

@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import {
   type CallContext,
   DidNothing,
@@ -295,7 +295,7 @@ async function executed(
     result = await runCommand({ ...command, onStart: (pid) => snapshots.began(key, pid) }, signal);
   } catch (error) {
     await snapshots.revert(key);
-    if (error instanceof DidNothing) throw error;
+    if (isInstance(error, DidNothing)) throw error;
     throw new DidNothing(`${(error as Error).message.replace(/\.$/, '')}; its changes were reverted`, {
       cause: error,
       why: whyOf(error),

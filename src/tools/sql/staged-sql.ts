@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { errorMessage, isInstance, type Json } from '#base';
 import { canonicalize } from '#canon';
 import {
   type BatchedCall,
@@ -151,7 +151,7 @@ export class StagedSql implements StagedTransaction {
     } catch (error) {
       // Temporarily unavailable writes are staged with the next call, or requested again at the
       // gate.
-      if (error instanceof EffectError && error.code === 'stale') throw error;
+      if (isInstance(error, EffectError) && error.code === 'stale') throw error;
     }
   }
 
@@ -274,7 +274,7 @@ export class StagedSql implements StagedTransaction {
     const { done } = open;
     for (const call of wanted.slice(done.length)) {
       const answer = await written(open, call, signal).catch((cause: unknown) => {
-        throw cause instanceof DidNothing ? stale(cause) : cause;
+        throw isInstance(cause, DidNothing) ? stale(cause) : cause;
       });
       if (canonicalize(answer) !== canonicalize(call.reported)) throw stale();
       done.push(call);
@@ -319,7 +319,7 @@ async function withSavepoint(open: Open, part: SqlPart, make: () => Promise<Json
   try {
     return await make();
   } catch (error) {
-    if (error instanceof TransactionEnded) throw error;
+    if (isInstance(error, TransactionEnded)) throw error;
     // Some databases answer some errors by rolling back the whole transaction.
     await backTo(open, done.length).catch(() => {
       open.isGone = true;
@@ -344,8 +344,8 @@ async function backTo(open: Open, n: number): Promise<void> {
 }
 
 function nothing(part: SqlPart, error: unknown): unknown {
-  if (error instanceof DidNothing || error instanceof EffectError) return error;
-  const what = error instanceof Error ? error.message : 'the database refused it';
+  if (isInstance(error, DidNothing) || isInstance(error, EffectError)) return error;
+  const what = errorMessage(error) ?? 'the database refused it';
   return new DidNothing(what, { final: !part.isTransient(error), cause: error, why: refusal(error) });
 }
 

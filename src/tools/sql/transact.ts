@@ -1,3 +1,4 @@
+import { errorMessage, isInstance } from '#base';
 import { type CallContext, DidNothing, NoAnswer } from '#effects';
 import { type BorrowedConnection, borrowConnection, cutOffWith, rollBack } from './borrowed-connection.ts';
 import { EFFECTS_TABLE, type EffectRow, type EffectRows } from './effect-rows.ts';
@@ -118,7 +119,7 @@ async function done(use: BorrowedConnection, works: readonly SqlWork[]): Promise
     // If the rollback fails too, the connection is dropped with its transaction, and nothing was
     // committed.
     await rollBack(use);
-    if (error instanceof TransactionEnded) throw error;
+    if (isInstance(error, TransactionEnded)) throw error;
     throw nothing(at === undefined ? works : [at], error);
   }
   try {
@@ -158,9 +159,9 @@ async function unless<T>(works: readonly SqlWork[], make: () => T | Promise<T>):
 function nothing(works: readonly SqlWork[], error: unknown, isFinal?: boolean): DidNothing {
   const [work, ...others] = works as [SqlWork, ...SqlWork[]];
   const key = others.length === 0 ? work.call.key : undefined;
-  const what = error instanceof Error ? error.message : 'the database refused it';
+  const what = errorMessage(error) ?? 'the database refused it';
   const why = refusal(error);
-  if (error instanceof DidNothing)
+  if (isInstance(error, DidNothing))
     return new DidNothing(what, { final: error.isFinal, key, answer: error.answer, cause: error, why });
   const final = isFinal ?? works.every(({ isTransient }) => !isTransient(error));
   return new DidNothing(what, { final, key, cause: error, why });

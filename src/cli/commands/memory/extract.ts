@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { z } from 'zod';
 import { type ExtractedClaim, type Extraction, type ExtractionTerms, extractFacts, type Message } from '#agents';
 import { segment } from '#authority';
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { type Instant, parseInstant } from '#canon';
 import { OPEN_END, OPEN_START } from '#ledger';
 import { createOracle, systemClock } from '#oracle';
@@ -205,7 +205,7 @@ async function naming(
   } catch (error) {
     if (!isAssizeError(error) || error.code === 'oracle_corrupt') throw error;
     const { message } = error.evidence as { readonly message?: number };
-    const place = error instanceof CliError ? '' : `${file.at(first + (message ?? 0))}: `;
+    const place = isInstance(error, CliError) ? '' : `${file.at(first + (message ?? 0))}: `;
     const before = first === 1 ? 'No fact was asserted' : `${linesTo(first - 1)} read, and no others`;
     throw new CliError('bad_input', `${place}${error.message.replace(/\.$/, '')}. ${before}.`, {
       cause: error,

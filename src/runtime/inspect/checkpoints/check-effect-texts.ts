@@ -1,4 +1,4 @@
-import { GenerationalMap, isAssizeError } from '#base';
+import { GenerationalMap, isAssizeError, isInstance } from '#base';
 import { hashText } from '#canon';
 import { type LoggedText, textsOf } from '#effects';
 import {
@@ -105,7 +105,7 @@ class Erasures {
       const erasure = await this.#values.erasureOf(by);
       return erasure && { trajectory_id: erasure.trajectory_id, ...namesOf(erasure.args) };
     } catch (error) {
-      if (error instanceof LedgerFault) return undefined;
+      if (isInstance(error, LedgerFault)) return undefined;
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { arg, checkArgument, GenerationalMap, isAssizeError } from '#base';
+import { arg, checkArgument, GenerationalMap, isAssizeError, isInstance } from '#base';
 import {
   type EntryRow,
   isFactStore,
@@ -201,7 +201,7 @@ async function answersErased(values: ValueReader, by: string): Promise<ReadonlyS
   try {
     return await values.answersErased(by);
   } catch (error) {
-    if (error instanceof LedgerFault) return new Set();
+    if (isInstance(error, LedgerFault)) return new Set();
     throw error;
   }
 }

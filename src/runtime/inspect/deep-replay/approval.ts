@@ -1,4 +1,4 @@
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import {
   approvePending,
   type CounselorCommit,
@@ -262,7 +262,7 @@ function tried(step: () => CounselorCommit): CounselorCommit | KernelError {
   try {
     return step();
   } catch (error) {
-    if (error instanceof KernelError) return error;
+    if (isInstance(error, KernelError)) return error;
     throw error;
   }
 }

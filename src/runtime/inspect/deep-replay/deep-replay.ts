@@ -1,4 +1,4 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, isInstance } from '#base';
 import { checkRow, LedgerFault, type LedgerStore, Replayer } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { DOMAINS, NAMES, requireOwnDomains } from '../../option-names.ts';
@@ -102,7 +102,7 @@ export async function valid<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {
-    if (!(error instanceof LedgerFault)) throw error;
+    if (!isInstance(error, LedgerFault)) throw error;
     const message = `The ledger does not verify and cannot be replayed: ${error.message}.`;
     throw new RuntimeError('invalid_ledger', message, { evidence: { ...error.fault }, cause: error });
   }

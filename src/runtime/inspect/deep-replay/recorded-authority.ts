@@ -1,5 +1,5 @@
 import { AuthorityError, covers, failClosedPolicy, type Policy, writId } from '#authority';
-import { isAssizeError, type Json } from '#base';
+import { isAssizeError, isInstance, type Json } from '#base';
 import { CanonError } from '#canon';
 import type { ApprovalDemand, Authority } from '#kernel';
 import { type Hash, type Instant, LedgerFault, type PendingPayload, type PolicyRecord } from '#ledger';
@@ -63,7 +63,7 @@ export class RecordedWrits {
       this.writs.admit(loaded);
       return loaded;
     } catch (error) {
-      if (error instanceof RuntimeError || error instanceof AuthorityError || error instanceof CanonError)
+      if (isInstance(error, RuntimeError) || isInstance(error, AuthorityError) || isInstance(error, CanonError))
         return undefined;
       throw error;
     }

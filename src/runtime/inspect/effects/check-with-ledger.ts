@@ -1,4 +1,4 @@
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { textsOf } from '#effects';
 import {
   checkRow,
@@ -147,7 +147,7 @@ async function readOn(store: Store, trajectoryId: string, told: LedgerEffects): 
       if (rows.length < ENTRIES) return;
     }
   } catch (error) {
-    if (!(error instanceof LedgerFault)) throw error;
+    if (!isInstance(error, LedgerFault)) throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import type { KnownEffect, KnownTransaction } from '#effects';
 import {
   type Claim,
@@ -135,7 +136,7 @@ async function domainOf(trajectoryId: string, store: LedgerStore): Promise<Domai
     const payload = first && checkRow(first).payload;
     return payload?.kind === 'root' || payload?.kind === 'branch' ? payload.domain : undefined;
   } catch (error) {
-    if (error instanceof LedgerFault) return undefined;
+    if (isInstance(error, LedgerFault)) return undefined;
     throw error;
   }
 }

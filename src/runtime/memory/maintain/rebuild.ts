@@ -1,4 +1,4 @@
-import { arg, checkArgument, isAssizeError } from '#base';
+import { arg, checkArgument, isAssizeError, isInstance } from '#base';
 import { type FactStore, type FactWrite, LedgerFault, type LedgerStore } from '#ledger';
 import { recordedChanges } from './from-entries.ts';
 
@@ -72,5 +72,5 @@ export async function rebuildMemory(
 }
 
 function isOfLedger(error: unknown): boolean {
-  return error instanceof LedgerFault || isAssizeError(error, 'invalid_ledger');
+  return isInstance(error, LedgerFault) || isAssizeError(error, 'invalid_ledger');
 }

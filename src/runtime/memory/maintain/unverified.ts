@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import {
   checkRow,
   type EntryRow,
@@ -113,7 +114,7 @@ export class UnverifiedChanges {
         this.#note(partition.$blob, { version, latest, begins: inherit !== undefined });
       return true;
     } catch (error) {
-      if (error instanceof LedgerFault) return false;
+      if (isInstance(error, LedgerFault)) return false;
       throw error;
     }
   }

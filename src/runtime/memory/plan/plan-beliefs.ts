@@ -1,4 +1,4 @@
-import { type AssizeError, isAssizeError } from '#base';
+import { type AssizeError, isAssizeError, isInstance } from '#base';
 import type { Compiled, MemoryStatement } from '#kernel';
 import {
   type BeliefChange,
@@ -173,7 +173,7 @@ export class BeliefPlanner {
       return needs(() => this.#read(line, unread));
     } catch (error) {
       // The statements are at fault, or do not fit the current facts.
-      if (error instanceof MemoryError || isAssizeError(error, 'bad_instant')) return { refusal: error };
+      if (isInstance(error, MemoryError) || isAssizeError(error, 'bad_instant')) return { refusal: error };
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { type ArgumentSchema, arg, checkArgument } from '#base';
+import { type ArgumentSchema, arg, checkArgument, isInstance } from '#base';
 import { issueText, readInstant } from '#canon';
 import { type Domain, type MemoryStatement, type PredicateSpec, STATEMENT_TEXTS } from '#kernel';
 import { MemoryError, type MemoryErrorCode, OPEN_END, OPEN_START, period, STRATEGIES } from '#memory';
@@ -199,7 +199,7 @@ function requireWhole({ from, to }: { readonly from: unknown; readonly to: unkno
   try {
     period(from as string, to as string);
   } catch (error) {
-    if (!(error instanceof MemoryError)) throw error;
+    if (!isInstance(error, MemoryError)) throw error;
     const { code, message, evidence } = error;
     const made = code === 'no_instant' ? ` ${INSTANT_MADE}` : '';
     throw new MemoryError(code, `The argument ${argument} is not a period: ${message}${made}`, {

@@ -1,4 +1,4 @@
-import { isAssizeError, toError } from '#base';
+import { isAssizeError, isInstance, toError } from '#base';
 import { EffectError } from '#effects';
 import { isCauseCode } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
@@ -23,7 +23,7 @@ export function stoppedError(reason: unknown): Error {
 }
 
 function isTimeout(cause: unknown): cause is DOMException {
-  return cause instanceof DOMException && cause.name === 'TimeoutError';
+  return isInstance(cause, DOMException) && cause.name === 'TimeoutError';
 }
 
 /** The abort reason of an attempt, as a code. No text of a body's error is stored. */
@@ -37,8 +37,8 @@ export function causeOf(error: unknown): string {
  */
 export function isDecidedByLog(error: unknown): boolean {
   return (
-    (error instanceof RuntimeError && error.code === 'commit_unknown') ||
-    (error instanceof EffectError && error.code === 'lease_lost')
+    (isInstance(error, RuntimeError) && error.code === 'commit_unknown') ||
+    (isInstance(error, EffectError) && error.code === 'lease_lost')
   );
 }
 
@@ -47,9 +47,9 @@ export function isDecidedByLog(error: unknown): boolean {
  * must be read.
  */
 export function isCollision(error: unknown): boolean {
-  return error instanceof EffectError && error.code === 'key_collision';
+  return isInstance(error, EffectError) && error.code === 'key_collision';
 }
 
 export function isRetryable(error: unknown): error is EffectError {
-  return error instanceof EffectError && error.retryable && (error.code === 'stale' || error.code === 'tool_failed');
+  return isInstance(error, EffectError) && error.retryable && (error.code === 'stale' || error.code === 'tool_failed');
 }

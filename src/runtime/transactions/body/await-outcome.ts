@@ -72,7 +72,7 @@ export async function withOutcomes(
 
 const ENDED: ReadonlySet<EffectPhase> = new Set(['applied', 'undone', 'dropped', 'accepted']);
 
-interface Known extends Pick<KnownEffect, 'tool' | 'key' | 'result' | 'isTooLong'> {
+interface Known extends Pick<KnownEffect, 'tool' | 'key' | 'result' | 'isTooLong' | 'isUnreadable'> {
   readonly phase: EffectPhase;
 }
 
@@ -100,10 +100,11 @@ async function knownEffect(id: Hash, store: EffectStore): Promise<Known> {
 }
 
 async function answerOf(
-  { key: id, tool, phase, result, isTooLong }: Known,
+  { key: id, tool, phase, result, isTooLong, isUnreadable }: Known,
   store: LedgerStore,
 ): Promise<EffectOutcome> {
   if (isTooLong === true) return { id, tool, phase, isTooLong };
+  if (isUnreadable === true) return { id, tool, phase, isUnreadable };
   if (result === undefined) return { id, tool, phase };
   const answer = await readSalted((hash) => store.blob(hash), result);
   return { id, tool, phase, answer: answer ?? { $erased: result.$blob } };

@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { plainText } from '#canon';
 import {
   type Claim,
@@ -191,7 +191,7 @@ async function callAgain(run: TransactionRun, { effect, input, blobs, answer }: 
     if (made.result === undefined) throw made.refusal;
     result = made.result;
   } catch (error) {
-    if (!(error instanceof EffectError) || error.code === 'lease_lost') throw error;
+    if (!isInstance(error, EffectError) || error.code === 'lease_lost') throw error;
     throw answerChangedError(effect.tool, error.message, error);
   }
   if (plainText(result) !== plainText(answer!))

@@ -49,11 +49,12 @@ export function unfinishedEffects(state: TransactionState | undefined): 'needs_h
 
 /** The outcome of each effect, as far as this process knows it. */
 export function outcomesOf({ effects, state }: TransactionRun): EffectOutcome[] {
-  return (effects as readonly CallRecord[]).map(({ key: id, tool, answer, isTooLong }, n) => ({
+  return (effects as readonly CallRecord[]).map(({ key: id, tool, answer, isTooLong, isUnreadable }, n) => ({
     id,
     tool,
     phase: state.effects[n]!.phase,
     ...(answer === undefined || answer === null || isTooLong === true ? {} : { answer }),
     ...(isTooLong === true && { isTooLong }),
+    ...(isUnreadable === true && { isUnreadable }),
   }));
 }

@@ -1,4 +1,4 @@
-import { toError } from '#base';
+import { isInstance, toError } from '#base';
 import { type Claim, EffectError, type Tool } from '#effects';
 import { callInput, type Domain } from '#kernel';
 import { badIntent, parseIntent } from '../../records/intent.ts';
@@ -181,7 +181,7 @@ export class Transaction<D extends Domain = any> {
       try {
         return await this.#speculate([body], first, family);
       } catch (error) {
-        const isUndone = error instanceof EffectError && error.code === 'no_branch';
+        const isUndone = isInstance(error, EffectError) && error.code === 'no_branch';
         if (failed === undefined || !isUndone) throw error;
         const { error: why } = failed;
         if (tries >= retries || !(why instanceof EffectError && why.code === 'tool_failed' && why.retryable)) throw why;

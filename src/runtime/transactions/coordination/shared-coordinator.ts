@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isInstance } from '#base';
 import {
   type Claim,
   claimsOf,
@@ -274,7 +275,7 @@ export class SharedCoordinator implements Coordination {
       }
       this.#resume();
     } catch (error) {
-      this.#onLeaseLost(error instanceof EffectError ? error : leaseLost(error));
+      this.#onLeaseLost(isInstance(error, EffectError) ? error : leaseLost(error));
     } finally {
       this.#publishing = [];
     }

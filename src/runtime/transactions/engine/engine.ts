@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import {
   batchesOf,
   type Claim,
@@ -513,7 +514,7 @@ export class TransactionEngine {
 
   /** If another process may own the transaction, or recovery has stopped, this is not a failure. */
   #resumeFailed(epoch: number, error: unknown): void {
-    if (this.isLeaseLost || this.#isClosing || (error instanceof EffectError && error.code === 'lease_lost')) return;
+    if (this.isLeaseLost || this.#isClosing || (isInstance(error, EffectError) && error.code === 'lease_lost')) return;
     this.#failures.report(epoch, error);
   }
 

@@ -1,3 +1,4 @@
+import { thrownText } from '#base';
 import { RuntimeError } from '../../errors.ts';
 import { reportFailure } from '../../records/report-failure.ts';
 
@@ -17,7 +18,7 @@ export class RecoveryFailures {
   }
 
   report(epoch: number, cause: unknown): void {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = thrownText(cause);
     if (this.#told.has(why)) return;
     if (this.#told.size >= REASONS_MAX) this.#told.clear();
     this.#told.add(why);

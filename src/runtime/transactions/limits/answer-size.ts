@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json, thrownText } from '#base';
 import { CanonError, type CanonLimits, copyJson, DEFAULT_LIMITS, WORLD_LIMITS } from '#canon';
 import { EffectError } from '#effects';
 
@@ -14,16 +14,19 @@ const FOREIGN = Object.freeze({ foreign: true });
 /** The maximum size of an answer, as a part of a sentence. */
 const ROOM = `as JSON it has more than ${DEFAULT_LIMITS.bytesMax} bytes, or more than ${DEFAULT_LIMITS.nodesMax} values, or is nested deeper than ${DEFAULT_LIMITS.depthMax}`;
 
-/**
- * A copy of an answer. Undefined if it is too long to store. @throws CanonError for a value that is
- * not JSON
- */
+/** A copy of an answer. Undefined if it is too long to store, or is not JSON. */
 export function keepable(answer: unknown): Json | undefined {
+  return keepableOrWhy(answer).kept;
+}
+
+/** The same with the reason: the answer is too long, or is not JSON. */
+export function keepableOrWhy(
+  answer: unknown,
+): { readonly kept: Json } | { readonly kept?: undefined; readonly why: 'too_long' | 'unreadable' } {
   try {
-    return copyJson(answer, FOREIGN);
+    return { kept: copyJson(answer, FOREIGN) };
   } catch (error) {
-    if (isTooMuch(error)) return undefined;
-    throw error;
+    return { why: isTooMuch(error) ? 'too_long' : 'unreadable' };
   }
 }
 
@@ -31,7 +34,7 @@ export function keepable(answer: unknown): Json | undefined {
  * A copy of an answer that is too long to store. Undefined if it also exceeds the memory limit or
  * is not JSON.
  */
-export function longer(answer: Json): Json | undefined {
+export function longer(answer: unknown): Json | undefined {
   try {
     return copyJson(answer, UNDO_ANSWER_BYTES_MAX);
   } catch {
@@ -54,7 +57,7 @@ export function answerOf(tool: string, answer: unknown): Json {
         evidence,
         cause,
       });
-    const why = (cause as Error).message.replace(/\.$/, '');
+    const why = thrownText(cause).replace(/\.$/, '');
     throw new EffectError('tool_failed', `The answer of ${tool} is not JSON: ${why}.`, { evidence, cause });
   }
 }
@@ -68,20 +71,27 @@ export function tooLong(tool: string, key: string): EffectError {
   );
 }
 
-/**
- * A copy of a residue or a mitigation. If it is too long to store, a placeholder. @throws
- * CanonError for a value that is not JSON
- */
-export function storedResidue(tool: string, left: unknown): Json {
-  const kept = keepable(left);
-  return kept === undefined ? oversizedResidue(tool) : kept;
+/** The error for the body, if the answer of an executed call is not JSON. */
+export function unreadable(tool: string, key: string): EffectError {
+  return new EffectError(
+    'answer_unreadable',
+    `${tool} was executed, but its answer is not JSON. Continue without the answer; return JSON from the tool.`,
+    { evidence: { tool, key } },
+  );
 }
 
-/** The placeholder for a value that is too long to store. */
-export function oversizedResidue(tool: string): Json {
-  return { unknown: `what ${tool} has answered when it was undone is too long to be kept: ${ROOM}` };
+/** A copy of a residue or a mitigation. If it cannot be stored, a placeholder. */
+export function storedResidue(tool: string, left: unknown): Json {
+  const read = keepableOrWhy(left);
+  return read.kept === undefined ? oversizedResidue(tool, read.why) : read.kept;
+}
+
+/** The placeholder for a value that is too long to store, or is not JSON. */
+export function oversizedResidue(tool: string, why: 'too_long' | 'unreadable' = 'too_long'): Json {
+  const what = why === 'too_long' ? `is too long to be kept: ${ROOM}` : 'is not JSON';
+  return { unknown: `what ${tool} has answered when it was undone ${what}` };
 }
 
 function isTooMuch(error: unknown): boolean {
-  return error instanceof CanonError && ['too_large', 'too_many_nodes', 'too_deep'].includes(error.code);
+  return isInstance(error, CanonError) && ['too_large', 'too_many_nodes', 'too_deep'].includes(error.code);
 }

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { DidNothing, NoAnswer } from '#effects';
 
 /**
@@ -18,6 +19,6 @@ export function backoffMs(times: number, failure: unknown): number {
 
 /** The wait that the sink requested. Returns 0 if there is none or it is not a valid time. */
 export function afterMsOf(failure: unknown): number {
-  const { afterMs = 0 } = failure instanceof DidNothing || failure instanceof NoAnswer ? failure : {};
+  const { afterMs = 0 } = isInstance(failure, DidNothing) || isInstance(failure, NoAnswer) ? failure : {};
   return Number.isFinite(afterMs) && afterMs > 0 ? afterMs : 0;
 }

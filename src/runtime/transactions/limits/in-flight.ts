@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import type { Hash } from '#ledger';
 
 /** A call that takes longer is not expected soon, so transactions do not wait for its answer. */

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers';
+
 /**
  * A time limit from its creation, for waits and computation. The timer starts with the first wait.
  * The creator of a limit ends it, which removes its timer. A running timer keeps the process alive,
@@ -156,7 +158,13 @@ export class TimeLimit {
  */
 export function isPromise<T>(made: T | Promise<T>): made is Promise<T> {
   const mayBe = (typeof made === 'object' && made !== null) || typeof made === 'function';
-  return mayBe && typeof (made as Partial<Promise<T>>).then === 'function';
+  if (!mayBe) return false;
+  try {
+    return typeof (made as Partial<Promise<T>>).then === 'function';
+  } catch {
+    // A value that cannot be read, such as a revoked Proxy, is an answer like any other.
+    return false;
+  }
 }
 
 /** The result of `make`, or the signal's reason as soon as it aborts; a later result is dropped. */

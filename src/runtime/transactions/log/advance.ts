@@ -1,5 +1,5 @@
 import type { Reservation } from '#authority';
-import type { Json } from '#base';
+import { errorMessage, type Json } from '#base';
 import {
   type Claim,
   claimTexts,
@@ -24,7 +24,7 @@ import {
 import type { EffectStore, Hash } from '#ledger';
 import type { Ruling } from '../../records/ruling.ts';
 import type { AbortingRuling } from '../../records/tool-authority.ts';
-import { tooLong } from '../limits/answer-size.ts';
+import { tooLong, unreadable } from '../limits/answer-size.ts';
 import { isPromise } from '../limits/time-limit.ts';
 import type { PendingEffect } from '../settle/effect-entries.ts';
 import type { FailedCommit, OnFailureOutcome } from '../settle/on-failure.ts';
@@ -194,7 +194,8 @@ export class TransactionRun implements UndoBudgetHolder {
     await this.advance(true);
     const { phase } = this.state.effects[n]!;
     if (phase === 'executed') {
-      const { answer = null, isTooLong } = this.#calls.effects[n]!;
+      const { answer = null, isTooLong, isUnreadable } = this.#calls.effects[n]!;
+      if (isUnreadable === true) return { n, refusal: unreadable(effect.tool, effect.key) };
       return isTooLong === true ? { n, refusal: tooLong(effect.tool, effect.key) } : { n, result: answer };
     }
     const { why: said } = this.#calls.effects[n]!;
@@ -608,5 +609,5 @@ function costsUndoing({ undo_cost }: LoggedEffect): boolean {
 }
 
 function why(failure: unknown): string {
-  return failure instanceof Error ? failure.message.replace(/\.$/, '') : 'its sink has no record of the call';
+  return errorMessage(failure)?.replace(/\.$/, '') ?? 'its sink has no record of the call';
 }

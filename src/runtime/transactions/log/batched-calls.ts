@@ -1,4 +1,4 @@
-import type { Json } from '#base';
+import { isInstance, type Json } from '#base';
 import { copyJson } from '#canon';
 import { type BatchOf, type CompensationResult, DidNothing, isUnresolved, type LogRecord, type Tool } from '#effects';
 import type { BlobRef } from '#ledger';
@@ -23,8 +23,8 @@ export interface EffectCalls {
   mayHaveBeenCalled(n: number): boolean;
   wasCalled(n: number): true;
   hasLostTooMany(n: number): boolean;
-  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | undefined;
-  answered(n: number, result: Json): void;
+  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | 'answer_unreadable' | undefined;
+  answered(n: number, result: unknown): void;
   undone(n: number, residue: Json | undefined): void;
   noteFailure(n: number, error: unknown): void;
   change(n: number, more: Partial<CallRecord>): void;
@@ -68,7 +68,7 @@ export async function callBatch(calls: EffectCalls, ns: readonly number[], how: 
   try {
     const made = await callAll(calls, ns, how);
     for (const [i, n] of ns.entries()) {
-      if (how === 'call') calls.answered(n, (made[i] ?? null) as Json);
+      if (how === 'call') calls.answered(n, made[i] ?? null);
       else calls.undone(n, residueOf(calls.effects[n]!.tool, made[i] as CompensationResult));
     }
   } catch (error) {
@@ -123,7 +123,7 @@ async function callAll(calls: EffectCalls, ns: readonly number[], how: CallKind)
  */
 async function failed(calls: EffectCalls, ns: readonly number[], error: unknown): Promise<void> {
   for (const n of ns) calls.noteFailure(n, error);
-  if (!(error instanceof DidNothing) || ns.some((n) => calls.effects[n]!.isOpen === true)) {
+  if (!isInstance(error, DidNothing) || ns.some((n) => calls.effects[n]!.isOpen === true)) {
     const lost = 1 + Math.max(...ns.map((n) => calls.effects[n]!.lost ?? 0));
     for (const n of ns) calls.change(n, { lost, isOpen: true });
     if (lost < calls.ports.maxAttempts) await calls.backOff(lost, error);

@@ -9,7 +9,7 @@ import {
   type ReconcileResult,
 } from '#effects';
 import type { BlobRow } from '#ledger';
-import { keepable, longer, oversizedResidue } from '../limits/answer-size.ts';
+import { keepableOrWhy, longer, oversizedResidue } from '../limits/answer-size.ts';
 
 /** A call to be made, in the form that a log can name. */
 export interface PreparedCall {
@@ -74,15 +74,14 @@ export function isLoggedFirst({ reversibility, sink }: EffectClass): boolean {
 /**
  * The residue of a compensation, also if it is too long to store. Undefined if there is none.
  *
- * @throws TypeError if a tool does not report whether it compensated; CanonError for a residue that
- * is not JSON
+ * @throws TypeError if a tool does not report whether it compensated
  */
 export function residueOf(tool: string, said: CompensationResult): Json | undefined {
   if (said?.undone === 'all') return undefined;
   if (said?.undone === 'partly' && said.residue !== undefined) {
-    const kept = keepable(said.residue);
-    const left = kept === undefined ? longer(said.residue) : kept;
-    return left === undefined ? oversizedResidue(tool) : left;
+    const read = keepableOrWhy(said.residue);
+    if (read.kept !== undefined) return read.kept;
+    return longer(said.residue) ?? oversizedResidue(tool, read.why);
   }
   throw new TypeError(
     `${tool} did not return what it compensated. Return { undone: 'all' }, or 'partly' and the residue`,

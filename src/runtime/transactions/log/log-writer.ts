@@ -1,3 +1,4 @@
+import { clearImmediate, setImmediate } from 'node:timers';
 import {
   BEGUN,
   bodyText,

@@ -1,4 +1,4 @@
-import { type Json, toError } from '#base';
+import { isInstance, type Json, toError } from '#base';
 import { copyJson, plainText } from '#canon';
 import {
   type BatchOf,
@@ -14,7 +14,14 @@ import {
 } from '#effects';
 import type { BlobRef } from '#ledger';
 import { PayloadBlobs, positionedSalts } from '../../records/payload-blobs.ts';
-import { keepable, longer, oversizedResidue, storedResidue, UNDO_ANSWER_BYTES_MAX } from '../limits/answer-size.ts';
+import {
+  keepable,
+  keepableOrWhy,
+  longer,
+  oversizedResidue,
+  storedResidue,
+  UNDO_ANSWER_BYTES_MAX,
+} from '../limits/answer-size.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { CallTimeBudget } from '../limits/call-time-budget.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
@@ -139,7 +146,7 @@ export class ToolCalls {
       if (how === 'call') {
         const calling = this.#bounded(effect, (call) => spec.execute(copyJson(input as Json), call, []));
         const result = isPromise(calling) ? await calling : calling;
-        this.answered(n, (result ?? null) as Json);
+        this.answered(n, result ?? null);
       } else {
         const undone = await this.#bounded(effect, (call) =>
           spec.compensate!(copyJson(input as Json), copyJson(answer, UNDO_ANSWER_BYTES_MAX), call),
@@ -275,7 +282,7 @@ export class ToolCalls {
     if (payload.class !== undefined && plainText(payload.class) !== plainText(effect.class))
       throw logDamaged(this.epoch, `has another class of ${effect.tool} than its payload`);
     const { input, told } = payload;
-    const known = effect.isTooLong === true ? {} : { answer };
+    const known = effect.isTooLong === true || effect.isUnreadable === true ? {} : { answer };
     this.effects[n] = { ...effect, input, ...known, ...(told === undefined ? {} : { reported: told }) };
     return true;
   }
@@ -318,21 +325,22 @@ export class ToolCalls {
    * The reason why the tool cannot compensate the effect, as a code, or undefined. A compensation
    * never receives an answer other than the original.
    */
-  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | undefined {
+  whyNotCompensated(n: number): 'no_compensate' | 'answer_too_long' | 'answer_unreadable' | undefined {
     if (this.specOf(n).compensate === undefined) return 'no_compensate';
-    const { isTooLong, answer } = this.effects[n]!;
+    const { isTooLong, isUnreadable, answer } = this.effects[n]!;
+    if (isUnreadable === true) return 'answer_unreadable';
     return isTooLong === true && answer === undefined ? 'answer_too_long' : undefined;
   }
 
-  answered(n: number, result: Json): void {
+  answered(n: number, result: unknown): void {
     const is = this.log.state.effects[n]!.phase === 'intended' ? 'executed' : 'applied';
-    // Copied first, because an answer that is not JSON is rejected and the tool may keep changing
-    // its object.
-    const answer = keepable(result);
-    if (answer === undefined) {
-      this.#answeredTooMuch(n, is, result);
+    // Copied first, because the tool may keep changing its object.
+    const read = keepableOrWhy(result);
+    if (read.kept === undefined) {
+      this.#answeredUnkept(n, is, result, read.why);
       return;
     }
+    const answer = read.kept;
     const ref = answer === null ? undefined : this.storeBlob(n, answer);
     const effect = { ...this.effects[n]!, answer, lost: 0, isOpen: false };
     this.effects[n] = ref === undefined ? effect : { ...effect, result: ref };
@@ -340,15 +348,16 @@ export class ToolCalls {
   }
 
   /**
-   * The effect was executed, and no query is needed. Its compensation has the answer while this
+   * The effect was executed, and no query is needed. Its compensation has a long answer while this
    * process lives.
    */
-  #answeredTooMuch(n: number, is: 'executed' | 'applied', result: Json): void {
-    const change: Partial<CallRecord> = { isTooLong: true, lost: 0, isOpen: false };
+  #answeredUnkept(n: number, is: 'executed' | 'applied', result: unknown, why: 'too_long' | 'unreadable'): void {
+    const flag = why === 'too_long' ? { isTooLong: true } : { isUnreadable: true };
+    const change: Partial<CallRecord> = { ...flag, lost: 0, isOpen: false };
     const { compensate } = this.specOf(n);
     const answer = compensate === undefined ? undefined : longer(result);
     this.change(n, answer === undefined ? change : { ...change, answer });
-    this.log.append({ is, n, too_long: true });
+    this.log.append({ is, n, [why]: true });
   }
 
   /**
@@ -415,7 +424,7 @@ export class ToolCalls {
       made = limit.run(
         () => make(limit.signal),
         () => new NoAnswer(`it did not answer within ${ms} ms`, { why: 'too_slow' }),
-        (error) => error instanceof DidNothing,
+        (error) => isInstance(error, DidNothing),
       );
     } catch (error) {
       return failed(error);
@@ -453,7 +462,7 @@ export class ToolCalls {
 
   async #failed(n: number, error: unknown): Promise<void> {
     this.noteFailure(n, error);
-    if (!(error instanceof DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
+    if (!isInstance(error, DidNothing) || this.effects[n]!.isOpen === true) return this.#lose(n, error);
     const wasOpen = this.log.state.effects[n]!.phase === 'intended';
     this.log.append(error.isFinal ? { is: 'failed', n, final: true } : { is: 'failed', n });
     // The body gets the error immediately, and decides itself whether to retry.

@@ -1,10 +1,9 @@
 import { type Amounts, AuthorityError, costItems, type Reservation } from '#authority';
-import { isAssizeError, type Json, TransientMap } from '#base';
+import { isAssizeError, isUnwantedPromise, type Json, TransientMap, thrownText } from '#base';
 import { copyJson } from '#canon';
 import { type LoggedEffect, mayCostUndoing, readTransaction, type Tool } from '#effects';
 import type { EffectStore } from '#ledger';
 import { openTransactions } from '../coordination/read-open.ts';
-import { isPromise } from '../limits/time-limit.ts';
 
 /** A transaction with effects that may have a compensation cost. */
 export interface UndoBudgetHolder {
@@ -154,13 +153,13 @@ export function costsOf(tool: Tool, input: Json): Costs {
 
 /** The cost of a call. @throws AuthorityError `bad_amount` */
 export function costOf({ name, spec }: Tool, input: Json): Amounts {
-  return spec.cost === undefined ? NO_COST : declaredCost(name, 'cost', spec.cost(copyJson(input) as never));
+  return spec.cost === undefined ? NO_COST : declaredCost(name, 'cost', () => spec.cost?.(copyJson(input) as never));
 }
 
 /** The compensation cost of a call, as the log records it. @throws AuthorityError `bad_amount` */
 export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect, 'undo_cost'> {
   if (spec.undoCost === undefined) return {};
-  const items = costItems(declaredCost(name, 'undoCost', spec.undoCost(copyJson(input) as never)));
+  const items = costItems(declaredCost(name, 'undoCost', () => spec.undoCost?.(copyJson(input) as never)));
   return items.length === 0 ? {} : { undo_cost: Object.fromEntries(items) };
 }
 
@@ -169,14 +168,16 @@ export function undoCostOf({ name, spec }: Tool, input: Json): Pick<LoggedEffect
  * it has no units and would count as no cost.
  * @throws AuthorityError `bad_amount`, naming the tool
  */
-export function declaredCost(tool: string, member: 'cost' | 'undoCost', told: Amounts | undefined): Amounts {
-  const cost = told ?? {};
-  const refused = (why: string): AuthorityError =>
-    new AuthorityError('bad_amount', `The ${member} of ${tool} is not valid: ${why}`, { evidence: { tool } });
-  if (isPromise(cost)) {
-    cost.then(undefined, () => undefined);
-    throw refused('it is a promise. Return it synchronously.');
+export function declaredCost(tool: string, member: 'cost' | 'undoCost', costOf: () => Amounts | undefined): Amounts {
+  const refused = (why: string, cause?: unknown): AuthorityError =>
+    new AuthorityError('bad_amount', `The ${member} of ${tool} is not valid: ${why}`, { evidence: { tool }, cause });
+  let cost: Amounts;
+  try {
+    cost = costOf() ?? {};
+  } catch (error) {
+    throw refused(`it threw: ${thrownText(error)}`, error);
   }
+  if (isUnwantedPromise(cost)) throw refused('it is a promise. Return it synchronously.');
   try {
     costItems(cost);
     return cost;

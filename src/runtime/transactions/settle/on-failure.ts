@@ -1,4 +1,4 @@
-import { isAssizeError } from '#base';
+import { isAssizeError, isInstance } from '#base';
 import { CanonError } from '#canon';
 import { type Domain, failureIntent } from '#kernel';
 import { type CommitPayload, type Hash, LedgerFault, readRow } from '#ledger';
@@ -77,9 +77,9 @@ export async function proposeOnFailure(
     ruling = await proposals.propose(await proposalFor(writer, failure));
   } catch (error) {
     if (!isAssizeError(error)) throw error;
-    if (error instanceof LedgerFault || NOT_HERE.has(error.code)) return undefined;
+    if (isInstance(error, LedgerFault) || NOT_HERE.has(error.code)) return undefined;
     if (error.code === 'halted') return { is: 'deferred' };
-    if (error instanceof CanonError) return { is: 'refused', why: 'bad_intent' };
+    if (isInstance(error, CanonError)) return { is: 'refused', why: 'bad_intent' };
     if (REFUSALS.has(error.code)) return { is: 'refused', why: error.code };
     throw error;
   }

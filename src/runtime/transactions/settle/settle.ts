@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { EffectError, type EffectPhase, type EffectState, isUnresolved, type KnownEffect } from '#effects';
 import {
   type AbandonedArgs,
@@ -416,7 +417,7 @@ function withoutEnd({ ended: _, ...effects }: EffectWrite): EffectWrite {
 }
 
 function isTenureLost(error: unknown): boolean {
-  return error instanceof EffectError && error.code === 'lease_lost';
+  return isInstance(error, EffectError) && error.code === 'lease_lost';
 }
 
 /** The unresolved effects, as their pending entries name them. */

@@ -1,3 +1,4 @@
+import { thrownText } from '#base';
 import type { EntrySigner, LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { reportFailure } from '../../records/report-failure.ts';
@@ -169,7 +170,7 @@ export class Snapshots {
 }
 
 function failed(trajectoryId: string, what: string, cause: unknown): RuntimeError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const why = thrownText(cause);
   return new RuntimeError('snapshot_failed', `The snapshot of ${trajectoryId} ${what}: ${why}`, {
     evidence: { trajectory_id: trajectoryId },
     cause,

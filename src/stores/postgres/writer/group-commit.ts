@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Batch, CommitResult } from '#ledger';
 import type { OracleRow } from '#oracle';

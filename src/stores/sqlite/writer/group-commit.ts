@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers';
 import { isAssizeError } from '#base';
 import type { Batch, CommitResult } from '#ledger';
 import type { Clock } from '#oracle';
