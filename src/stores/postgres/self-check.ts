@@ -2,6 +2,7 @@ import { OCCURRENCES_MAX, OPEN_END, OPEN_START } from '#memory';
 import type { Row } from './connection/driver.ts';
 import type { Readers } from './connection/readers.ts';
 import type { Statement } from './connection/session.ts';
+import { catalogueValues, READ_CATALOGUE, schemaFaults } from './schema/check-schema.ts';
 
 /**
  * Reports rows that no reference leads to: without trajectory, entry, transaction or partition. It
@@ -68,9 +69,11 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
   );
   return async () => {
     const [row] = await readers.run(statement, [schema]);
+    const changed = schemaFaults(await readers.run(READ_CATALOGUE, catalogueValues(schema)));
     const partitions = async (which: Statement, what: string): Promise<string[]> =>
       (await readers.run(which)).map(([name]) => `the facts of ${name} ${what}`);
     return [
+      ...changed.map((fault) => `${fault}; undo the change, or restore a backup`),
       ...counted(row!),
       ...(await partitions(unfit, 'do not fit the version or the latest change of their partition')),
       ...(await partitions(overlapping(schema), 'overlap, although the predicate is single-valued')),

@@ -4,6 +4,7 @@ import { erasedText } from '../facts.ts';
 import { idStart, ROWS } from './facts/fact-rows.ts';
 import { isText, TEXT_OF_ROW } from './facts/fact-texts.ts';
 import { type HashedTable, prepareUnindexed } from './ledger/hash-index.ts';
+import { schemaFaults } from './schema/check-schema.ts';
 
 /** The maximum number of SQLite's own findings, and of named partitions of facts. */
 const FINDINGS_MAX = 20;
@@ -118,6 +119,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const named = (rows: readonly Record<string, unknown>[], what: string): string[] =>
     rows.map(({ name }) => `the facts of ${name} ${what}`);
   return () => [
+    ...schemaFaults(db).map((fault) => `${fault}; undo the change, or restore a backup`),
     ...findings()
       .map((row) => String(row['integrity_check']))
       .filter((finding) => finding !== 'ok')

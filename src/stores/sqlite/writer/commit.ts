@@ -12,6 +12,7 @@ import type { FactWriter } from '../facts/fact-writer.ts';
 import type { HashIndex } from '../ledger/hash-index.ts';
 import { prepareEraseAnswers } from '../ledger/oracle.ts';
 import { prepareRefuseRetired } from '../ledger/retirement.ts';
+import { prepareRequireSchema } from '../schema/check-schema.ts';
 import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
 
 /** The maximum number of trajectories with heads in memory. Each further one costs one lookup. */
@@ -70,10 +71,12 @@ export class BatchWriter {
   constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string, clock: Clock) {
     this.#clock = clock;
     const refuseRetired = prepareRefuseRetired(db, path);
+    const requireSchema = prepareRequireSchema(db, path);
     this.#checkStore = (): void => {
       const { version } = readMark(db);
       if (version !== SCHEMA_VERSION) throw newerSchemaError(path, version, SCHEMA_VERSION);
       refuseRetired();
+      requireSchema();
     };
     this.#effects = effects;
     this.#facts = facts;
@@ -99,8 +102,8 @@ export class BatchWriter {
    * Call this first in every transaction. It clears the caches if another connection has written.
    *
    * @throws {StoreError} `store_newer_schema` if that connection has migrated the file, because no
-   *   write of this version fits the new schema; `store_retired` if that connection has retired the
-   *   store
+   *   write of this version fits the new schema; `store_changed_schema` if that connection has
+   *   changed the schema otherwise; `store_retired` if that connection has retired the store
    */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
