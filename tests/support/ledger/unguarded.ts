@@ -13,7 +13,9 @@ class Unguarded extends DatabaseSync {
 
   constructor(path: string) {
     super(path);
-    const triggers = this.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").all();
+    const triggers = this.prepare(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND (name GLOB 'entry_*' OR name GLOB 'fact_*')",
+    ).all();
     this.#dropped = triggers.map(({ sql }) => sql as string);
     for (const { name } of triggers) this.exec(`DROP TRIGGER "${name as string}"`);
   }

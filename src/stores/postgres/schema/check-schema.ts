@@ -49,7 +49,8 @@ SELECT 'rule', c.relname, r.rulename, '' FROM relation AS c JOIN pg_rewrite AS r
 UNION ALL
 SELECT 'policy', c.relname, y.polname, '' FROM relation AS c JOIN pg_policy AS y ON y.polrelid = c.oid
 UNION ALL
-SELECT 'child table', c.relname, h.inhrelid::regclass::text, '' FROM relation AS c JOIN pg_inherits AS h ON h.inhparent = c.oid
+SELECT 'child table', c.relname, x.relname, ''
+FROM relation AS c JOIN pg_inherits AS h ON h.inhparent = c.oid JOIN pg_class AS x ON x.oid = h.inhrelid
 WHERE c.relkind IN ('r', 'p')
 UNION ALL
 SELECT 'function', p.proname, '',
