@@ -9,7 +9,7 @@ import { type Store, StoreError } from '#stores';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../src/testing/store-rows.ts';
 import { onEveryDatabase, type Place } from '../support/ledger/stores.ts';
 
-/** What the attack is, its statements, and the object that the refusal names. */
+/** An attack: its name, its statements, and the object that the refusal names. */
 type Change = readonly [what: string, sql: readonly string[], named: string];
 
 const SQLITE: readonly Change[] = [
