@@ -1,7 +1,7 @@
 /**
  * The tamper matrix: in a small ledger, each column of each table is changed, and in each table a
  * row is dropped, doubled, or exchanged with another one. The cases come from the schema, so a new
- * table takes part. `tamper-matrix.*.txt` has what sees each case; \`--update\` writes it again.
+ * table takes part. `tamper-matrix.*.txt` has what sees each case; the option `-u` writes it again.
  */
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,6 +36,7 @@ const THREATS = readFileSync(join(import.meta.dirname, '../../docs/design/threat
  */
 const UNSEEN: Readonly<Record<string, string>> = {
   'blob: swap two rows': '**Order of texts.**',
+  adoption: '**Coordination.**',
   effect_key: '**Keys of effects.**',
   effect_record: '**Order of records.**',
   effect_tenure: '**Counters.**',
@@ -109,7 +110,7 @@ interface Table {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
 }
 
-/** Columns that identify a row, the best last. An exchange of two rows exchanges the first column. */
+/** Columns that identify a row, the best last. An exchange of rows exchanges the first column. */
 const KEYS = ['seq', 'idx', 'key', 'hash', 'epoch', 'id'];
 
 interface Case {
