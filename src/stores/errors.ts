@@ -24,6 +24,11 @@ export type StoreErrorCode =
    */
   | 'store_older_schema'
   /**
+   * A table, view, trigger, rule or function of the store was changed, or a trigger was added;
+   * nothing was written. Undo the change that the message names, and check with `assize fsck`.
+   */
+  | 'store_changed_schema'
+  /**
    * The file, its folder or the open mode does not allow writing. Change the permissions, or open
    * with another mode.
    */

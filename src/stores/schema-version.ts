@@ -45,3 +45,13 @@ export function newerSchemaError(path: string, version: number, supported: numbe
     { evidence: { path, schema: version, supported } },
   );
 }
+
+/** `faults`: the objects of the database that differ from the schema. */
+export function changedSchemaError(path: string, faults: readonly string[]): StoreError {
+  const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
+  return new StoreError(
+    'store_changed_schema',
+    `The schema of ${path} was changed: ${faults[0]}${more}. Undo the change or restore a backup, and check the store with assize fsck.`,
+    { evidence: { path, faults } },
+  );
+}

@@ -71,9 +71,12 @@ const DAMAGE: readonly Damage[] = [
 ];
 
 onEveryDatabase(({ kind, newPlace }) => {
-  /** Keeps versions from being set back, which the tests do. */
-  const TRIGGER =
-    kind === 'sqlite' ? 'DROP TRIGGER fact_partition_onwards' : 'DROP TRIGGER refuse_going_back ON fact_partition';
+  /** Runs statements that may set versions back, which a trigger of PostgreSQL prevents. */
+  async function change(place: Place, ...sql: readonly string[]): Promise<void> {
+    const trigger = (does: string): string[] =>
+      kind === 'postgres' ? [`ALTER TABLE fact_partition ${does} TRIGGER refuse_going_back`] : [];
+    await place.sql(...trigger('DISABLE'), ...sql, ...trigger('ENABLE'));
+  }
 
   async function told(): Promise<Place> {
     const place = newPlace();
@@ -90,7 +93,6 @@ onEveryDatabase(({ kind, newPlace }) => {
       await memories.get(by)!.assert({ subject, predicate: 'allergy', object: `said by ${by}` });
     }
     await store.close();
-    await place.sql(TRIGGER);
     return place;
   }
 
@@ -111,7 +113,7 @@ onEveryDatabase(({ kind, newPlace }) => {
   test('if all entries verify, all is compared, and an advanced version is found', async () => {
     const place = await told();
     expect(await checked(place)).toEqual(expect.not.objectContaining({ notCompared: expect.anything() }));
-    await place.sql("UPDATE fact_partition SET version = 2 WHERE subject = 'p2'");
+    await change(place, "UPDATE fact_partition SET version = 2 WHERE subject = 'p2'");
     const report = await checked(place);
     expect([report.valid, differs(report), report.notCompared]).toEqual([false, true, undefined]);
   });
@@ -119,7 +121,7 @@ onEveryDatabase(({ kind, newPlace }) => {
   describe.each(DAMAGE)('next to $what', ({ sql, left, isInDoubt, unknown }) => {
     test('partitions of its entries are named as not compared, and nothing differs', async () => {
       const place = await told();
-      await place.sql(...sql);
+      await change(place, ...sql);
       const report = await checked(place);
       expect([report.valid, differs(report), leftOf(report)]).toEqual([false, false, left]);
       expect(report.notCompared?.partitions).toBe(Object.keys(left).length);
@@ -127,32 +129,32 @@ onEveryDatabase(({ kind, newPlace }) => {
 
     test('a version that was set forward alone is found, in each partition', async () => {
       const place = await told();
-      await place.sql(...sql);
+      await change(place, ...sql);
       const advances = Object.entries(VERSIONS).flatMap(([subject, version]) =>
         [1, 3].map((by) => ({ subject, version, by, isFound: by > 1 || subject !== unknown })),
       );
       for (const { subject, version, by, isFound } of someOf(advances, (each) => each.isFound)) {
-        await place.sql(`UPDATE fact_partition SET version = ${version + by} WHERE subject = '${subject}'`);
+        await change(place, `UPDATE fact_partition SET version = ${version + by} WHERE subject = '${subject}'`);
         const report = await checked(place);
         expect([subject, by, differs(report)]).toEqual([subject, by, isFound]);
         expect(subject in leftOf(report)).toBe(!isFound);
-        await place.sql(`UPDATE fact_partition SET version = ${version} WHERE subject = '${subject}'`);
+        await change(place, `UPDATE fact_partition SET version = ${version} WHERE subject = '${subject}'`);
       }
     });
 
     test('a version advanced with its time is found unless unread entries fit it', async () => {
       const place = await told();
-      await place.sql(...sql);
+      await change(place, ...sql);
       // As many as can't be read, and more.
       for (const [by, isFound] of [
         [1, !isInDoubt],
         [4, true],
       ] as const) {
         const set = `version = ${VERSIONS.p2 + by}, latest = '2090-01-01T00:00:00.000000Z'`;
-        await place.sql(`UPDATE fact_partition SET ${set} WHERE subject = 'p2'`);
+        await change(place, `UPDATE fact_partition SET ${set} WHERE subject = 'p2'`);
         const report = await checked(place);
         expect([by, differs(report), 'p2' in leftOf(report)]).toEqual([by, isFound, !isFound]);
-        await place.sql(`UPDATE fact_partition SET version = ${VERSIONS.p2} WHERE subject = 'p2'`);
+        await change(place, `UPDATE fact_partition SET version = ${VERSIONS.p2} WHERE subject = 'p2'`);
       }
     });
   });

@@ -123,6 +123,7 @@ export const MAY_SKIP: readonly MaySkip[] = [
     files: [
       'src/stores/sqlite/open.test.ts',
       'tests/crash/sqlite-processes.slow.test.ts',
+      'tests/e2e/cli-signals.slow.test.ts',
       'tests/faults/disk.slow.test.ts',
     ],
   },

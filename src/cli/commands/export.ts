@@ -78,8 +78,8 @@ async function write(session: Session, store: Store, { out }: ExportOptions, siz
     }
     return;
   }
-  // Never overwrites an existing file, which may be the only copy.
-  const file = await written(out, () => open(out, 'wx'));
+  // Never overwrites an existing file, which may be the only copy. An export has texts and salts.
+  const file = await written(out, () => open(out, 'wx', 0o600));
   try {
     for await (const line of lines) {
       session.interruption.throwIfAborted();

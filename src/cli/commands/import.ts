@@ -1,4 +1,6 @@
-import { createReadStream, openSync } from 'node:fs';
+import { createReadStream, fstatSync, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { type AssizeError, isAssizeError } from '#base';
 import { importLines, readExport, splitLines } from '#ledger';
@@ -11,6 +13,7 @@ import { faultText } from '../render/fault-text.ts';
 import { areIncomplete, areKnownIncomplete } from '../store/incomplete-facts.ts';
 import { inSession, type Session, type SharedOptions } from '../store/session.ts';
 import { counted } from '../terminal/counted.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
 import { green, line, red } from '../terminal/printable.ts';
 
 interface Options extends SharedOptions {
@@ -46,7 +49,7 @@ export function importCommand(program: Command): void {
     )
     .action(
       inSession(async (session, { erase = false, mark = false, maxBlobs, entryKey }: Options, file: string) => {
-        const bytes = file === '-' ? process.stdin : createReadStream(file, { fd: opened(file) });
+        const bytes = file === '-' ? process.stdin : opened(file);
         // An invalid export creates no store.
         const lines = await checkedBeginning(splitLines(watched(bytes, file, session.interruption)), file, maxBlobs);
         return session.withStore('create', async (store) => {
@@ -131,18 +134,12 @@ async function areSame(store: Store, onProgress: (at: number, total: number) => 
   }
 }
 
-async function* watched(
-  bytes: AsyncIterable<Uint8Array>,
-  file: string,
-  interruption: AbortSignal,
-): AsyncGenerator<Uint8Array> {
+async function* watched(bytes: Readable, file: string, interruption: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of bytes) {
-      interruption.throwIfAborted();
-      yield chunk;
-    }
+    // Also ends the wait for the next bytes of a pipe.
+    for await (const chunk of addAbortSignal(interruption, bytes)) yield chunk;
   } catch (error) {
-    if (interruption.aborted) throw error;
+    interruption.throwIfAborted();
     throw asUnreadable(file, error);
   }
 }
@@ -151,9 +148,12 @@ async function* watched(
  * Attached before the store is opened, which may take long: without a listener, a stream error in
  * the meantime would be lost.
  */
-function opened(file: string): number {
+function opened(file: string): Readable {
   try {
-    return openSync(file, 'r');
+    const fd = whileBlocked(() => openSync(file, 'r'));
+    const stats = fstatSync(fd);
+    // A read of a pipe would hold a thread, for which the end of the process waits.
+    return stats.isFIFO() || stats.isSocket() ? new Socket({ fd, readable: true }) : createReadStream(file, { fd });
   } catch (error) {
     throw asUnreadable(file, error);
   }

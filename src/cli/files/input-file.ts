@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { isAssizeError, isInstance, type Json } from '#base';
 import { type CanonLimits, issueText, type Misfit, misfitsOf, parseStrict, WORLD_LIMITS } from '#canon';
 import { CliError } from '../errors.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
 import { unreadable } from './file-faults.ts';
 
 /**
@@ -84,7 +85,7 @@ export function checked<T>(value: unknown, schema: z.ZodType<T>, place: string):
 
 function readBytes(path: string | 0, place: string | 0 = path): Buffer {
   try {
-    return readFileSync(path);
+    return whileBlocked(() => readFileSync(path));
   } catch (cause) {
     throw unreadable(String(place), cause);
   }

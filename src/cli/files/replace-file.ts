@@ -15,29 +15,29 @@ import { unwritable } from './file-faults.ts';
 /**
  * Writes a new file, or replaces an existing one. The content goes to a file next to it, which is
  * then renamed. A full disk or a power failure leaves the old content whole. A path that is not a
- * regular file, such as a pipe, is written directly.
+ * regular file, such as a pipe, is written directly. `most`: the rights that the file has at most.
  *
  * @throws CliError
  */
-export function replaceFile(path: string, text: string): void {
+export function replaceFile(path: string, text: string, most = 0o666): void {
   try {
     const there = statSync(path, { throwIfNoEntry: false });
     if (there !== undefined && !there.isFile()) writeFileSync(path, text);
     // A link is resolved to its target.
-    else replace(there === undefined ? path : realpathSync(path), text, there?.mode);
+    else replace(there === undefined ? path : realpathSync(path), text, most, there?.mode);
   } catch (cause) {
     throw unwritable(path, cause);
   }
 }
 
-function replace(path: string, text: string, mode: number | undefined): void {
+function replace(path: string, text: string, most: number, mode: number | undefined): void {
   const draft = `${path}.${process.pid}.new`;
   rmSync(draft, { force: true });
   try {
-    const file = openSync(draft, 'wx', 0o666);
+    const file = openSync(draft, 'wx', most);
     try {
       writeFileSync(file, text);
-      if (mode !== undefined) fchmodSync(file, mode & 0o7777);
+      if (mode !== undefined) fchmodSync(file, mode & (0o7111 | most));
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -4,6 +4,10 @@ import { assertPublicKey, canonicalize, parseStrict } from '#canon';
 import { CliError } from '../errors.ts';
 import { unreadable } from '../files/file-faults.ts';
 import { replaceFile } from '../files/replace-file.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
+
+/** A writer of the file can grant authority. */
+const ANCHORS_MODE = 0o644;
 
 /**
  * The anchors of a store: root writs of these public keys count. They are configuration, never read
@@ -23,7 +27,7 @@ export function readAnchors(storeUrl: string, file?: string): readonly string[] 
   if (path === undefined) return [];
   let text: Uint8Array;
   try {
-    text = readFileSync(path);
+    text = whileBlocked(() => readFileSync(path));
   } catch (error) {
     if (file === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw unreadable('The anchors', error, { path, hint: 'Name a JSON list of public keys' });
@@ -37,7 +41,7 @@ export function writeAnchors(storeUrl: string, keys: readonly string[]): void {
   if (path === undefined) return;
   const all = [...new Set([...readAnchors(storeUrl), ...keys])];
   // A partial list would remove authority.
-  replaceFile(path, `${canonicalize(all)}\n`);
+  replaceFile(path, `${canonicalize(all)}\n`, ANCHORS_MODE);
 }
 
 function anchorsOf(text: Uint8Array, path: string): readonly string[] {

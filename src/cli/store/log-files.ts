@@ -14,6 +14,7 @@ import { readCheckpointFile } from '#runtime';
 import { checkpointFile } from '#stores';
 import { CliError } from '../errors.ts';
 import { unreadable, unwritable } from '../files/file-faults.ts';
+import { whileBlocked } from '../terminal/interrupt.ts';
 
 /**
  * The files of a store's log: the private key that signs its checkpoints, the public key that
@@ -135,7 +136,7 @@ export function readText(path: string, what: string, hint: string): string {
  */
 export function readBytes(path: string, what: string, hint: string): Buffer {
   try {
-    return readFileSync(path);
+    return whileBlocked(() => readFileSync(path));
   } catch (cause) {
     throw unreadable(what, cause, { path, hint });
   }

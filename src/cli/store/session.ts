@@ -47,6 +47,9 @@ export function inSession<Options extends StorelessOptions>(
   return async (...given) => {
     const [options] = given.splice(-2) as [Options, Command];
     const session = openSession(options);
+    // A signal that came while modules were loaded is heard before a step that can block.
+    await new Promise((resolve) => setImmediate(resolve));
+    session.interruption.throwIfAborted();
     try {
       process.exitCode = await action(session, options, ...given);
     } finally {

@@ -38,14 +38,33 @@ let askedAt: number | undefined;
  */
 export const interruption: AbortSignal = controller.signal;
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+let isListening = false;
+
 /** From here on the first signal requests an orderly stop, and a second one stops immediately. */
 export function listenForSignals(): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      const interrupted = new Interrupted(signal);
-      if (askedAt !== undefined && performance.now() - askedAt > SECOND_AFTER_MS) process.exit(interrupted.exitCode);
-      askedAt ??= performance.now();
-      controller.abort(interrupted);
-    });
+  isListening = true;
+  for (const signal of SIGNALS) process.on(signal, stop);
+}
+
+/**
+ * Runs a step that can block this thread for any time, as the read of a pipe does. Listeners cannot
+ * run meanwhile, so a signal ends the process, as it does without listeners.
+ */
+export function whileBlocked<T>(step: () => T): T {
+  if (!isListening) return step();
+  for (const signal of SIGNALS) process.off(signal, stop);
+  try {
+    return step();
+  } finally {
+    for (const signal of SIGNALS) process.on(signal, stop);
   }
+}
+
+function stop(signal: NodeJS.Signals): void {
+  const interrupted = new Interrupted(signal as Signal);
+  if (askedAt !== undefined && performance.now() - askedAt > SECOND_AFTER_MS) process.exit(interrupted.exitCode);
+  askedAt ??= performance.now();
+  controller.abort(interrupted);
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { EntryRow, LedgerStore, ParallelReader, VerifiedRun } from '#ledger';
 import { MemoryStore, openStore } from '#stores';
@@ -216,7 +216,7 @@ test('the second thread hands over every row except the changed ones', async () 
 
 test('an entry appended during verification is not taken as checked', async () => {
   copyFileSync(whole, changed);
-  const db = openUnguarded(changed);
+  const db = new DatabaseSync(changed);
   const store = await openStore(`sqlite:${changed}`);
   let done = false;
   const reports = await verifyStore(store, {

@@ -80,6 +80,11 @@ const BY_STATE: Readonly<Record<string, Meaning>> = {
     code: 'store_copied',
     says: 'is a copy and calls no tools, because the original may call them too. Retire the original (assize store retire), then take over here with: assize store adopt',
   },
+  // Of the function "refuse_partial_write".
+  AZ003: {
+    code: 'store_changed_schema',
+    says: 'wrote nothing, because a trigger or rule drops rows. Check the store with assize fsck, and drop it',
+  },
   XX001: CORRUPT,
   XX002: CORRUPT,
 };

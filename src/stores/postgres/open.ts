@@ -11,6 +11,7 @@ import { LEASE_WAIT_MS, Leases } from './effects/lease.ts';
 import { storeError } from './errors.ts';
 import type { PostgresOptions } from './options.ts';
 import { refuseRetired } from './retirement.ts';
+import { requireSchema } from './schema/check-schema.ts';
 import { checkMark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { PostgresStore } from './store.ts';
 import { REWRITE_TIMEOUT_MS } from './writer/scrub.ts';
@@ -39,9 +40,10 @@ const SERVER_VERSION_MIN = 140_000;
  * settings, prepared statements and `LISTEN` last for a session.
  *
  * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (nothing was
- *   changed); `store_newer_schema`, `store_older_schema`, `store_retired`, `store_readonly`,
- *   `store_locked`, `store_denied`, `store_unreachable`, `store_failed`; `store_invalid_input` for
- *   an invalid URL or invalid options; ArgumentError `bad_argument`. No error repeats the password.
+ *   changed); `store_newer_schema`, `store_older_schema`, `store_changed_schema`, `store_retired`,
+ *   `store_readonly`, `store_locked`, `store_denied`, `store_unreachable`, `store_failed`;
+ *   `store_invalid_input` for an invalid URL or invalid options; ArgumentError `bad_argument`. No
+ *   error repeats the password.
  */
 export async function openPostgres(options: PostgresOptions): Promise<PostgresStore> {
   checkArgument(POSTGRES_OPTIONS, options, 'options');
@@ -94,6 +96,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresSt
     if (mark.is !== 'ours' || mark.version < SCHEMA_VERSION) await migrate(session, schema, path, mode);
     const scrubbing = scrub === 'later' ? undefined : { lockTimeoutMs: settings.lockTimeoutMs, open: openToRewrite };
     await refuseRetired(session, schema, path);
+    await requireSchema(session, schema, path);
     const store = new PostgresStore({ url, path, schema, readers, writer, scrubbing, turns, tenures, tell, open });
     await goOnErasing(store);
     return store;

@@ -2,6 +2,7 @@ import { OCCURRENCES_MAX, OPEN_END, OPEN_START } from '#memory';
 import type { Row } from './connection/driver.ts';
 import type { Readers } from './connection/readers.ts';
 import type { Statement } from './connection/session.ts';
+import { catalogueValues, READ_CATALOGUE, schemaFaults } from './schema/check-schema.ts';
 
 /**
  * Reports rows that no reference leads to: without trajectory, entry, transaction or partition. It
@@ -32,10 +33,21 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
       (SELECT count(*) FROM (
         SELECT FROM "${schema}".effect_record GROUP BY epoch HAVING count(*) <> max(place) + 1) AS x),
       ${unbegun('effect_key')},
+      (SELECT count(*) FROM "${schema}".effect_key AS k WHERE NOT EXISTS (
+        SELECT FROM "${schema}".effect_record AS r WHERE r.epoch = k.epoch AND position(encode(k.key, 'hex') IN r.record) > 0)),
+      (SELECT count(*) FROM "${schema}".oracle_within AS w
+        WHERE NOT EXISTS (SELECT FROM "${schema}".oracle AS o WHERE o.key = w.key)),
+      (SELECT count(*) FROM "${schema}".blob WHERE erased_by IS NULL AND hash <> sha256(convert_to(text, 'UTF8'))),
+      (SELECT abs(count(*) - 1) + count(*) FILTER (WHERE erasures = 0 AND (
+          EXISTS (SELECT FROM "${schema}".blob WHERE erased_by IS NOT NULL)
+          OR EXISTS (SELECT FROM "${schema}".oracle WHERE erased_by IS NOT NULL))) FROM "${schema}".scrub),
       ${unbegun('effect_open')},
       (SELECT abs(count(*) - 1) FROM "${schema}".effect_tenure),
       (SELECT count(*) FROM "${schema}".fact AS f
         WHERE NOT EXISTS (SELECT FROM "${schema}".fact_partition AS p WHERE p.key = f.key)),
+      (SELECT count(*) FROM "${schema}".fact AS f JOIN "${schema}".fact_partition AS p ON p.key = f.key
+        WHERE f.id <> sha256(convert_to("${schema}".fact_branch(p.branch) || octet_length(f.fact_id) || ' ' || f.fact_id
+          || f.system_start || p.space, 'UTF8'))),
       (SELECT count(*) FROM "${schema}".fact_text AS t
         WHERE NOT EXISTS (SELECT FROM "${schema}".fact_partition AS p WHERE p.key = t.key)),
       (SELECT count(*) FROM "${schema}".fact_text AS t, LATERAL (
@@ -68,9 +80,11 @@ export function prepareSelfCheck(readers: Readers, schema: string): () => Promis
   );
   return async () => {
     const [row] = await readers.run(statement, [schema]);
+    const changed = schemaFaults(await readers.run(READ_CATALOGUE, catalogueValues(schema)));
     const partitions = async (which: Statement, what: string): Promise<string[]> =>
       (await readers.run(which)).map(([name]) => `the facts of ${name} ${what}`);
     return [
+      ...changed.map((fault) => `${fault}; undo the change, or restore a backup`),
       ...counted(row!),
       ...(await partitions(unfit, 'do not fit the version or the latest change of their partition')),
       ...(await partitions(overlapping(schema), 'overlap, although the predicate is single-valued')),
@@ -115,9 +129,14 @@ const FINDINGS: readonly string[] = [
   'records of the effect log belong to no transaction',
   'transactions have gaps in the effect log',
   'keys of effects belong to no transaction',
+  'keys of effects are in no record of their transaction',
+  'listed oracle answers do not exist',
+  'texts do not have their hash',
+  'counters of erasures are missing, or do not count the erasures',
   'transactions are open but do not exist',
   'fences are missing or too many',
   'facts belong to no partition',
+  'facts do not have the id of their version',
   'texts of facts belong to no partition',
   'texts of facts have a wrong word count',
   `facts have no search text${ANEW}`,

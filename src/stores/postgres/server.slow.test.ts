@@ -130,7 +130,6 @@ withPostgres(
 
       async function witness(url: string): Promise<void> {
         const schema = postgres.schemaOf(url);
-        await (await openPostgres({ url })).close();
         await postgres.query(`SET search_path TO "${schema}"; CREATE TABLE witnessed (setting text);
         CREATE FUNCTION witness() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$ BEGIN
           INSERT INTO witnessed VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$;
@@ -145,9 +144,9 @@ withPostgres(
         ['off', 'on', 'off'],
       ] as const)('%s, where the server would do %s, is %s', async (durability, preset, told) => {
         const url = postgres.url();
-        await witness(url);
         await postgres.query(`ALTER DATABASE postgres SET synchronous_commit = ${preset}`);
         const store = await openPostgres({ url, durability, applicationName: 'durable' });
+        await witness(url);
         const root = entryAfter(undefined, 't');
         expect(await store.commit(batchOf(root))).toEqual({ status: 'committed' });
         await postgres.query(

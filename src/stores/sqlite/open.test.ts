@@ -312,7 +312,7 @@ describe('damaged files', () => {
     const db = new DatabaseSync(path);
     db.exec('DROP TABLE entry');
     db.close();
-    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_failed', evidence: { path } });
+    await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_changed_schema', evidence: { path } });
   });
 
   // The writer prepares statements of the first table, the reader of the second.
@@ -323,7 +323,8 @@ describe('damaged files', () => {
       const db = new DatabaseSync(path);
       db.exec(`DROP TABLE ${table}`);
       db.close();
-      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_failed' });
+      await expect(openSqlite({ path })).rejects.toMatchObject({ code: 'store_changed_schema' });
+      await expect(openSqlite({ path, mode: 'readonly' })).rejects.toMatchObject({ code: 'store_failed' });
       expect(openFiles(path)).toEqual([]);
     },
   );

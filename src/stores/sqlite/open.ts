@@ -18,6 +18,7 @@ import { recordFirstPlace } from './ledger/adoption.ts';
 import { HashIndex } from './ledger/hash-index.ts';
 import { prepareRefuseRetired } from './ledger/retirement.ts';
 import type { SqliteOptions } from './options.ts';
+import { prepareRequireSchema } from './schema/check-schema.ts';
 import { APPLICATION_ID, type Mark, migrate, readMark, SCHEMA_VERSION } from './schema/migrate.ts';
 import { type Connection, SqliteStore } from './store.ts';
 import { FileWriter } from './writer/writer.ts';
@@ -42,8 +43,8 @@ export const LOCK_TIMEOUT_MS = 5_000;
  *
  * @throws {StoreError} `store_no_driver`; `store_not_found`; `store_not_recognised` (the file is
  *   left as it was, with nothing new next to it); `store_newer_schema`, `store_older_schema`,
- *   `store_retired`, `store_readonly`, `store_locked`, `store_corrupt`, `store_failed`;
- *   `store_invalid_input` for invalid options; ArgumentError `bad_argument`
+ *   `store_changed_schema`, `store_retired`, `store_readonly`, `store_locked`, `store_corrupt`,
+ *   `store_failed`; `store_invalid_input` for invalid options; ArgumentError `bad_argument`
  */
 export async function openSqlite(options: SqliteOptions): Promise<SqliteStore> {
   checkArgument(SQLITE_OPTIONS, options, 'options');
@@ -167,6 +168,7 @@ function connect<T>(path: string, { mode, durability, extension }: Connecting, m
     if (mode !== 'readonly') {
       prepareToWrite(db, path, durability);
       prepareRefuseRetired(db, path)();
+      prepareRequireSchema(db, path)();
     }
     return make(db);
   };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, expect, test, vi } from 'vitest';
+import { openUnguarded } from '../../../tests/support/ledger/unguarded.ts';
 import { ALICE, changeOf, contentOf, day, keyOfRow } from '../../testing/fact-rows.ts';
 import { interceptSql } from '../../testing/intercept.ts';
 import { batchOf, blobOf } from '../../testing/store-rows.ts';
@@ -10,10 +11,6 @@ import { openSqlite } from './open.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assize-self-check-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Drops the triggers that protect the facts, so the file accepts invalid rows. */
-const UNGUARDED =
-  'DROP TRIGGER fact_time_apart; DROP TRIGGER fact_time_apart_again; DROP TRIGGER fact_apart; DROP TRIGGER fact_partition_onwards';
 
 test('texts and vectors that are not as the facts say are found', async () => {
   const path = join(folder, 'not-as-said.db');
@@ -76,8 +73,8 @@ test('partitions that are not as their rows say are found', async () => {
   const fourth = changeOf({ ...ALICE, subject: 'erin' }, 4, 40, [{ fact_id: 'erin as well', ...several }]);
   await store.commit({ ...batchOf([]), facts: [fourth] });
   expect(await store.selfCheck()).toEqual([]);
-  const db = new DatabaseSync(path);
-  db.exec(`${UNGUARDED}; UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
+  const db = openUnguarded(path);
+  db.exec(`UPDATE fact_partition SET version = 1 WHERE subject = 'alice';
     UPDATE fact_partition SET latest = '${day(29)}' WHERE subject = 'bob';
     UPDATE fact SET valid_from = '${day(3)}' WHERE fact_id IN ('carol too', 'erin too');
     UPDATE fact_time SET system_end = '9999-12-31T00:00:00.000000Z', valid_from = '${day(3)}'
@@ -145,13 +142,13 @@ test('duplicate facts and unmatched facts, versions and long objects are found',
   const facts = subjects.map((subject) => changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject, object: long }]));
   await store.commit({ ...batchOf([]), facts });
   expect(await store.selfCheck()).toEqual([]);
-  const db = new DatabaseSync(path);
+  const db = openUnguarded(path);
   const names = db
     .prepare("SELECT group_concat(name) AS names FROM pragma_table_info('fact') WHERE name <> 'n'")
     .get()!;
   const again = (ids: string): string =>
     `INSERT INTO fact (${names['names']}) SELECT ${names['names']} FROM fact WHERE fact_id IN (${ids})`;
-  db.exec(`${UNGUARDED}; ${again("'twice', 'thrice'")}; ${again("'thrice'")};
+  db.exec(`${again("'twice', 'thrice'")}; ${again("'thrice'")};
     INSERT INTO fact_time SELECT key, audit, '9999-12-31T00:00:00.000000Z', valid_from, substr(fact_id, 1, 8), n
       FROM fact WHERE n NOT IN (SELECT n FROM fact_time);
     DELETE FROM fact_time WHERE n = (SELECT n FROM fact WHERE fact_id = 'no fact');
@@ -176,9 +173,9 @@ test('facts missing from the index of ends, and ends without a fact, are found',
   const facts = subjects.map((subject) => changeOf({ ...ALICE, subject }, 1, 10, [{ fact_id: subject }]));
   await store.commit({ ...batchOf([]), facts });
   expect(await store.selfCheck()).toEqual([]);
-  const db = new DatabaseSync(path);
+  const db = openUnguarded(path);
   const of = (subject: string): string => `WHERE n = (SELECT n FROM fact WHERE fact_id = '${subject}')`;
-  db.exec(`${UNGUARDED}; DELETE FROM fact_time ${of('no end')};
+  db.exec(`DELETE FROM fact_time ${of('no end')};
     INSERT INTO fact_time SELECT key, audit, '2030-01-01T00:00:00.000000Z', valid_from, id_start, n FROM fact_time ${of('two ends')};
     INSERT INTO fact_time SELECT key, audit, system_end, valid_from, id_start, 99 FROM fact_time ${of('no fact')};
     UPDATE fact_time SET id_start = 'other' ${of('of another')};

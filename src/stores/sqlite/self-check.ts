@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { hashText } from '#canon';
 import { OPEN_END } from '#memory';
 import { erasedText } from '../facts.ts';
 import { idStart, ROWS } from './facts/fact-rows.ts';
 import { isText, TEXT_OF_ROW } from './facts/fact-texts.ts';
 import { type HashedTable, prepareUnindexed } from './ledger/hash-index.ts';
+import { schemaFaults } from './schema/check-schema.ts';
 
 /** The maximum number of SQLite's own findings, and of named partitions of facts. */
 const FINDINGS_MAX = 20;
@@ -42,6 +44,20 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     `SELECT count(*) AS n FROM ${table} WHERE epoch NOT IN (SELECT epoch FROM effect_transaction)`;
   const records = db.prepare(unbegun('effect_record'));
   const keys = db.prepare(unbegun('effect_key'));
+  const unlogged = db.prepare(`SELECT count(*) AS n FROM effect_key AS k WHERE
+    NOT EXISTS (SELECT 1 FROM effect_record AS r WHERE r.epoch = k.epoch AND instr(r.record, lower(hex(k.key))) > 0)
+    AND NOT EXISTS (SELECT 1 FROM effect_transaction AS t WHERE t.epoch = k.epoch AND instr(t.first, lower(hex(k.key))) > 0)`);
+  const unanswered = db.prepare('SELECT count(*) AS n FROM oracle_within WHERE key NOT IN (SELECT key FROM oracle)');
+  const texts = db.prepare('SELECT lower(hex(hash)) AS hash, text FROM blob WHERE erased_by IS NULL');
+  const changedTexts = (): number => {
+    let changed = 0;
+    for (const { hash, text } of texts.iterate()) if (hashText(text as string) !== hash) changed++;
+    return changed;
+  };
+  const unerased = db.prepare(`SELECT (SELECT count(*) FROM blob WHERE erased_by IS NOT NULL AND text <> '')
+    + (SELECT count(*) FROM oracle WHERE erased_by IS NOT NULL AND answer <> '') AS n`);
+  const uncountedErasures = db.prepare(`SELECT abs(count(*) - 1) + coalesce(sum(erasures = 0 AND (
+    EXISTS (SELECT 1 FROM blob WHERE erased_by IS NOT NULL) OR EXISTS (SELECT 1 FROM oracle WHERE erased_by IS NOT NULL))), 0) AS n FROM scrub`);
   const open = db.prepare(unbegun('effect_open'));
   const gaps = db.prepare(`SELECT count(*) AS n FROM
     (SELECT r.epoch FROM effect_record AS r LEFT JOIN effect_transaction AS t ON t.epoch = r.epoch
@@ -118,6 +134,7 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
   const named = (rows: readonly Record<string, unknown>[], what: string): string[] =>
     rows.map(({ name }) => `the facts of ${name} ${what}`);
   return () => [
+    ...schemaFaults(db).map((fault) => `${fault}; undo the change, or restore a backup`),
     ...findings()
       .map((row) => String(row['integrity_check']))
       .filter((finding) => finding !== 'ok')
@@ -134,6 +151,11 @@ export function prepareSelfCheck(db: DatabaseSync): () => string[] {
     ...counted(records.get(), (n) => `${n} records of the effect log belong to no transaction`),
     ...counted(gaps.get(), (n) => `${n} transactions have gaps in the effect log`),
     ...counted(keys.get(), (n) => `${n} keys of effects belong to no transaction`),
+    ...counted(unlogged.get(), (n) => `${n} keys of effects are in no record of their transaction`),
+    ...counted(unanswered.get(), (n) => `${n} listed oracle answers do not exist`),
+    ...counted({ n: changedTexts() }, (n) => `${n} texts do not have their hash`),
+    ...counted(unerased.get(), (n) => `${n} texts are marked as erased and still there`),
+    ...counted(uncountedErasures.get(), () => 'the counters of erasures are missing, or do not count the erasures'),
     ...counted(open.get(), (n) => `${n} transactions are open but do not exist`),
     ...counted(fences.get(), (n) => `${n} fences are missing or too many`),
     ...counted(facts.get(), (n) => `${n} facts belong to no partition`),

@@ -117,8 +117,11 @@ export function sqlitePlaces(): () => Place {
       url: `sqlite:${path}`,
       sql: async (...statements) => {
         const db = openUnguarded(path);
-        for (const statement of statements) db.exec(statement);
-        db.close();
+        try {
+          for (const statement of statements) db.exec(statement);
+        } finally {
+          db.close();
+        }
       },
       everything: async () => {
         const files = readdirSync(folder).filter((file) => file.startsWith(name));

@@ -41,7 +41,7 @@ export function fileSink(path: string): CheckpointSink {
 let drafts = 0;
 
 async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'w', 0o644);
+  const file = await open(path, 'w', 0o600);
   try {
     await file.writeFile(text);
     await file.sync();

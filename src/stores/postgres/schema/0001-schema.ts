@@ -87,6 +87,16 @@ CREATE TABLE snapshot (
   text TEXT COLLATE "C" NOT NULL
 );
 
+-- Rejects a write of which the tables did not keep every row. A trigger or rule that is not part of
+-- the schema can drop rows without an error.
+CREATE FUNCTION refuse_partial_write() RETURNS void
+LANGUAGE plpgsql
+AS $$
+BEGIN
+  RAISE EXCEPTION 'the tables did not keep every row that was written' USING ERRCODE = 'AZ003';
+END
+$$;
+
 -- Writes a group: entries if the heads are as the writer assumed, and blobs and oracle answers that
 -- are missing.
 --
@@ -170,10 +180,16 @@ BEGIN
       ORDER BY g.n
     ) AS x
     ORDER BY x.trajectory, x.seq;
+    IF (SELECT count(*) FROM entry AS e WHERE e.id = ANY (ids)) <> cardinality(ids) THEN
+      PERFORM refuse_partial_write();
+    END IF;
 
     IF cardinality(hashes) > 0 THEN
       INSERT INTO blob (hash, text)
       SELECT x.hash, x.text FROM unnest(hashes, texts) AS x (hash, text) ORDER BY x.hash ON CONFLICT DO NOTHING;
+      IF (SELECT count(*) FROM blob AS b WHERE b.hash = ANY (hashes)) <> cardinality(hashes) THEN
+        PERFORM refuse_partial_write();
+      END IF;
     END IF;
 
     IF cardinality(keys) > 0 THEN
@@ -201,6 +217,9 @@ BEGIN
       CASE WHEN o.answer <> x.answer OR o.at <> x.at THEN json_build_array(o.answer, o.at) END ORDER BY x.n
     ) INTO kept
     FROM unnest(keys, answers, ats) WITH ORDINALITY AS x (key, answer, at, n) JOIN oracle AS o ON o.key = x.key;
+    IF json_array_length(kept) IS DISTINCT FROM cardinality(keys) THEN
+      PERFORM refuse_partial_write();
+    END IF;
   END IF;
 
   -- The commit sends the notification: a listener finds the entries, and no commit is missed. The
@@ -244,6 +263,8 @@ CREATE FUNCTION integrate(
 LANGUAGE plpgsql SET search_path FROM CURRENT
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 AS $$
+DECLARE
+  written bigint;
 BEGIN
   IF (SELECT coalesce(max(idx) + 1, 0) FROM log) <> size THEN
     RETURN false;
@@ -251,7 +272,15 @@ BEGIN
   INSERT INTO log (idx, entry, leaf)
   SELECT size + x.n - 1, (SELECT e.position FROM entry AS e WHERE e.id = x.id), x.leaf
   FROM unnest(ids, leaves) WITH ORDINALITY AS x (id, leaf, n) ORDER BY x.n;
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF written <> cardinality(ids) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   INSERT INTO log_node (level, idx, hash) SELECT * FROM unnest(levels, indexes, nodes);
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF written <> cardinality(nodes) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   RETURN true;
 EXCEPTION WHEN unique_violation THEN
   RETURN false;
@@ -282,6 +311,12 @@ BEGIN
   INSERT INTO oracle_within (within, key)
   SELECT x.within, x.key FROM unnest(withins, keys) AS x (within, key) ORDER BY x.within, x.key
   ON CONFLICT DO NOTHING;
+  IF EXISTS (
+    SELECT FROM unnest(withins, keys) AS x (within, key)
+    WHERE NOT EXISTS (SELECT FROM oracle_within AS w WHERE w.within = x.within AND w.key = x.key OFFSET 0)
+  ) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   RETURN NULL;
 END
 $$;
@@ -296,6 +331,12 @@ BEGIN
   SELECT DISTINCT ON (x.key) x.key, '', '', x.eraser FROM unnest(keys, erasers) WITH ORDINALITY AS x (key, eraser, n)
   ORDER BY x.key, x.n
   ON CONFLICT (key) DO UPDATE SET answer = '', erased_by = excluded.erased_by WHERE o.erased_by IS NULL;
+  IF EXISTS (
+    SELECT FROM unnest(keys) AS x (key)
+    WHERE NOT EXISTS (SELECT FROM oracle AS e WHERE e.key = x.key AND e.answer = '' AND e.erased_by IS NOT NULL OFFSET 0)
+  ) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   RETURN NULL;
 END
 $$;
@@ -424,6 +465,9 @@ BEGIN
     PERFORM set_config('synchronous_commit', 'on', true);
   END IF;
   UPDATE effect_tenure SET fence = fence + 1 RETURNING fence INTO given;
+  IF given IS NULL THEN
+    PERFORM refuse_partial_write();
+  END IF;
 END
 $$;
 
@@ -650,6 +694,8 @@ SET search_path FROM CURRENT
 SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off
 AS $$
+DECLARE
+  written bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(1095981637, 'effect_tenure'::regclass::oid::int4);
   IF cardinality(asked) > 0
@@ -694,11 +740,29 @@ BEGIN
   END IF;
 
   INSERT INTO effect_transaction (epoch, trajectory, body) SELECT * FROM unnest(begun, trajectories, bodies);
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF written <> cardinality(begun) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   INSERT INTO effect_open (epoch) SELECT x.epoch FROM unnest(begun) AS x (epoch) WHERE x.epoch <> ALL (ended);
   INSERT INTO effect_record (epoch, place, record) SELECT * FROM unnest(epochs, positions, records);
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF written <> cardinality(epochs) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   INSERT INTO effect_key (key, epoch, n) SELECT * FROM unnest(marks, mark_epochs, ns);
+  GET DIAGNOSTICS written = ROW_COUNT;
+  IF written <> cardinality(marks) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   IF cardinality(ended) > 0 THEN
     DELETE FROM effect_open AS o WHERE o.epoch = ANY (ended);
+  END IF;
+  IF EXISTS (
+    SELECT FROM unnest(begun || ended) AS x (epoch)
+    WHERE EXISTS (SELECT FROM effect_open AS o WHERE o.epoch = x.epoch) = (x.epoch = ANY (ended))
+  ) THEN
+    PERFORM refuse_partial_write();
   END IF;
 END
 $$;
@@ -1028,6 +1092,10 @@ BEGIN
     x.start, x.until, x.valid_from, x.valid_to, x.fact_id, decode(x.content, 'hex'), x.bytes, x.confidence, x.seq, x.asserted_seq,
     x.asserted_from, x.single, x.strategy, decode(x.entry, 'hex'), x.lineage, x.resolution, x.provenance, x.object
   FROM unnest(inserted) AS x;
+  GET DIAGNOSTICS count = ROW_COUNT;
+  IF count <> cardinality(inserted) THEN
+    PERFORM refuse_partial_write();
+  END IF;
 
   IF cardinality(texts) > 0 THEN
     PERFORM write_texts(texts, keys, locked.spaces);
@@ -1158,6 +1226,11 @@ BEGIN
   ) AS x WHERE p.key = x.key;
   UPDATE fact AS f SET id = sha256(convert_to(octet_length(f.fact_id) || ' ' || f.fact_id || f.system_start || p.space, 'UTF8'))
   FROM fact_partition AS p WHERE p.names = ANY (erased) AND f.key = p.key;
+  IF EXISTS (SELECT FROM fact AS f WHERE f.content = ANY (erased) AND f.object <> '{"$erased":"' || encode(f.content, 'hex') || '"}')
+    OR EXISTS (SELECT FROM fact_partition AS p WHERE p.names = ANY (erased) AND p.subject <> '{"$erased":"' || encode(p.names, 'hex') || '"}')
+  THEN
+    PERFORM refuse_partial_write();
+  END IF;
 END
 $$;
 
@@ -1202,6 +1275,12 @@ BEGIN
   SELECT DISTINCT ON (x.hash) x.hash, '', x.eraser FROM unnest(erased, erasers) WITH ORDINALITY AS x (hash, eraser, n)
   ORDER BY x.hash, x.n
   ON CONFLICT (hash) DO UPDATE SET text = '', erased_by = excluded.erased_by WHERE b.erased_by IS NULL;
+  IF EXISTS (
+    SELECT FROM unnest(erased) AS x (hash)
+    WHERE NOT EXISTS (SELECT FROM blob AS e WHERE e.hash = x.hash AND e.text = '' AND e.erased_by IS NOT NULL OFFSET 0)
+  ) THEN
+    PERFORM refuse_partial_write();
+  END IF;
   DELETE FROM snapshot;
   PERFORM erase_facts(erased);
 END
@@ -1391,6 +1470,9 @@ CREATE FUNCTION mark_erasure() RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 BEGIN
   UPDATE scrub SET erasures = erasures + 1;
+  IF NOT FOUND THEN
+    PERFORM refuse_partial_write();
+  END IF;
   RETURN NULL;
 END
 $$;
@@ -1426,6 +1508,9 @@ DECLARE
   name text;
 BEGIN
   INSERT INTO retired (one, at, reason) VALUES (1, since, why);
+  IF NOT FOUND THEN
+    PERFORM refuse_partial_write();
+  END IF;
   FOREACH name IN ARRAY ARRAY['entry', 'blob', 'oracle', 'effect_transaction', 'effect_record', 'effect_key', 'snapshot', 'fact'] LOOP
     EXECUTE format('CREATE TRIGGER refuse_retired BEFORE INSERT OR UPDATE OR DELETE ON %I FOR EACH STATEMENT EXECUTE FUNCTION refuse_retired()', name);
   END LOOP;

@@ -72,6 +72,11 @@ withPostgres(
       return { store, groups };
     }
 
+    /** Without the trigger that watches. */
+    async function faultsOf(store: PostgresStore): Promise<string[]> {
+      return (await store.selfCheck()).filter((fault) => !fault.startsWith('the trigger entry.watch '));
+    }
+
     test('all that wait together are written together', async () => {
       const { store, groups } = await watchedStore();
       const chains = Array.from({ length: 64 }, (_, n) => chainOf(`t${n}`, 3));
@@ -119,7 +124,7 @@ withPostgres(
       expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(CALLERS * 20);
       expect(sizes.filter((size) => size <= CALLERS / 2 + 1).length).toBeGreaterThan(25);
       expect(overlapped).toBeGreaterThan(CALLERS * 12);
-      expect(await store.selfCheck()).toEqual([]);
+      expect(await faultsOf(store)).toEqual([]);
       await store.close();
     });
 
@@ -155,7 +160,7 @@ withPostgres(
         expect(await store.head(name)).toMatchObject({ id: head!.id, seq: head!.seq });
       };
       await Promise.all(Array.from({ length: CALLERS }, (_, n) => ask(`t${n}`)));
-      expect(await store.selfCheck()).toEqual([]);
+      expect(await faultsOf(store)).toEqual([]);
       await store.close();
     });
 
@@ -201,7 +206,7 @@ withPostgres(
       expect(results.map(({ status }) => status === 'committed')).toEqual(rows.map((_, n) => n !== 4 && n !== 6));
       expect(await groups()).toEqual([1, 7]);
       expect(await store.trajectories()).toHaveLength(8);
-      expect(await store.selfCheck()).toEqual([]);
+      expect(await faultsOf(store)).toEqual([]);
       await store.close();
     });
 

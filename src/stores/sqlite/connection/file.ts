@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fsyncSync, linkSync, mkdtempSync, openSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { StoreError } from '../../errors.ts';
@@ -58,6 +68,8 @@ export function createWhole(path: string, write: (path: string) => void): void {
   const draft = join(workshop, 'draft.db');
   try {
     write(draft);
+    // A store has texts and salts. SQLite gives the WAL the rights of the file.
+    chmodSync(draft, 0o600);
     publish(draft, path);
   } finally {
     rmSync(workshop, { recursive: true });

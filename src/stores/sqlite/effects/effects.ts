@@ -8,6 +8,7 @@ import {
   type EffectView,
   judgeEffects,
 } from '../../effects.ts';
+import { requireRows } from '../connection/statements.ts';
 
 /** The maximum number of open transactions in memory. Each further transaction costs one lookup. */
 const KNOWN_MAX = 10_000;
@@ -59,7 +60,7 @@ export class EffectWriter implements EffectView {
 
   /** Starts a lease. Writes under earlier leases are fenced from now on. */
   raise(): Pick<Lease, 'fence' | 'lastEpoch'> {
-    this.#raise.run();
+    requireRows(this.#raise.run(), 1);
     this.#tenure = undefined;
     return { ...this.#given };
   }
@@ -73,20 +74,20 @@ export class EffectWriter implements EffectView {
   write({ begun, records, keys, ended }: EffectChange): void {
     for (const { epoch, trajectory_id, body } of begun) {
       const first = records.find((row) => row.epoch === epoch)?.record ?? null;
-      this.#begin.run(epoch, trajectory_id, body, first);
-      if (!ended.includes(epoch)) this.#open.run(epoch);
+      requireRows(this.#begin.run(epoch, trajectory_id, body, first), 1);
+      if (!ended.includes(epoch)) requireRows(this.#open.run(epoch), 1);
       this.#know(epoch, { trajectory_id, body, places: first === null ? 0 : 1, isOpen: true });
       this.#tenure = { fence: this.#given.fence, lastEpoch: Math.max(epoch, this.#given.lastEpoch) };
     }
     for (const { epoch, place, record } of records) {
       const known = this.transaction(epoch)!;
       if (place < known.places) continue; // written with its transaction
-      this.#record.run(epoch, place, record);
+      requireRows(this.#record.run(epoch, place, record), 1);
       this.#know(epoch, { ...known, places: place + 1 });
     }
-    for (const { key, epoch, n } of keys) this.#key.run(Buffer.from(key, 'hex'), epoch, n);
+    for (const { key, epoch, n } of keys) requireRows(this.#key.run(Buffer.from(key, 'hex'), epoch, n), 1);
     for (const epoch of ended) {
-      if (!begun.some((row) => row.epoch === epoch)) this.#end.run(epoch);
+      if (!begun.some((row) => row.epoch === epoch)) requireRows(this.#end.run(epoch), 1);
       this.#known.delete(epoch);
     }
   }

@@ -14,6 +14,7 @@ import {
   nameKey,
   openKey,
 } from '../../facts.ts';
+import { requireRows } from '../connection/statements.ts';
 import { damagedError } from '../errors.ts';
 import type { HashIndex } from '../ledger/hash-index.ts';
 import { idStart, LONG_OBJECT } from './fact-rows.ts';
@@ -283,13 +284,13 @@ export class FactWriter implements FactView {
   endRebuilding(run: number): void {
     this.#requireMine(run);
     this.#rebuild = undefined;
-    this.#end.run();
+    requireRows(this.#end.run(), 1);
   }
 
   /** Marks the facts as incomplete. The facts themselves stay as they are. */
   await(): void {
     this.#rebuild = undefined;
-    this.#await.run();
+    requireRows(this.#await.run(), 1);
   }
 
   /** Same as `FactStore.keepFacts`. */
@@ -321,7 +322,7 @@ export class FactWriter implements FactView {
     if (key === undefined) {
       const { space, branch = '', subject, predicate } = partition;
       const hash = Buffer.from(names.hash, 'hex');
-      key = this.#insertPartition.run(
+      const inserted = this.#insertPartition.run(
         space,
         branch,
         subject,
@@ -332,9 +333,10 @@ export class FactWriter implements FactView {
         system_time,
         flag,
         since ?? OPEN_START,
-      ).lastInsertRowid;
+      );
+      key = requireRows(inserted, 1).lastInsertRowid;
     } else if (several !== before?.several || !insert.some(isOpen)) {
-      this.#updatePartition.run(version, system_time, flag, key);
+      requireRows(this.#updatePartition.run(version, system_time, flag, key), 1);
     }
     // A rollback discards the cached state.
     const open = before?.open ?? new OpenSet();
@@ -344,9 +346,10 @@ export class FactWriter implements FactView {
   }
 
   #insertRow(key: number | bigint, row: FactVersion): void {
-    const long = row.object.length > LONG_OBJECT ? this.#insertObject.run(row.object).lastInsertRowid : null;
+    const long =
+      row.object.length > LONG_OBJECT ? requireRows(this.#insertObject.run(row.object), 1).lastInsertRowid : null;
     const audit = row.row_kind === 'audit' ? 1 : 0;
-    const { lastInsertRowid } = this.#insert.run(
+    const inserted = this.#insert.run(
       key,
       audit,
       row.valid_from,
@@ -368,8 +371,9 @@ export class FactWriter implements FactView {
       long === null ? row.object : '',
       long,
     );
-    this.#insertTime.run(key, audit, row.system_time_end, row.valid_from, row.fact_id, lastInsertRowid);
-    this.#insertVersion.run(row.system_time_start, row.fact_id, key);
+    const { lastInsertRowid } = requireRows(inserted, 1);
+    requireRows(this.#insertTime.run(key, audit, row.system_time_end, row.valid_from, row.fact_id, lastInsertRowid), 1);
+    requireRows(this.#insertVersion.run(row.system_time_start, row.fact_id, key), 1);
     if (this.#lastStart !== undefined && row.system_time_start > this.#lastStart)
       this.#lastStart = row.system_time_start;
   }

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { TransientMap } from '#base';
 import type { FactVector, FactVersion, FactWrite, PartitionName } from '#ledger';
 import { otherDimensions, unit } from '../../vectors.ts';
+import { requireRows } from '../connection/statements.ts';
 import { RESET_TEXTS } from './fact-texts.ts';
 import {
   type NewText,
@@ -98,7 +99,7 @@ export class TextWriter {
   enqueue(key: number | bigint, systemStart: string, name: PartitionName, rows: readonly FactVersion[]): void {
     const { space, subject, predicate } = name;
     const partition = { space, subject, predicate };
-    const n = Number(this.#enqueue.run(key, systemStart).lastInsertRowid);
+    const n = Number(requireRows(this.#enqueue.run(key, systemStart), 1).lastInsertRowid);
     const characters = this.#writtenCharacters + charactersOf(partition, rows);
     if (characters > WRITTEN_CHARACTERS_MAX) return;
     this.#writtenCharacters = characters;

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Hash } from '#ledger';
+import { requireRows } from '../connection/statements.ts';
 
 /** The limits for moving rows from memory into the table. */
 interface Sizes {
@@ -180,7 +181,7 @@ export class HashIndex {
     this.#mark = isMoved
       ? { through: this.#mark.run_to!, run_to: null, next: 0 }
       : { ...this.#mark, next: prefixes[end]! };
-    this.#setMark.run(this.#mark.through, this.#mark.run_to, this.#mark.next);
+    requireRows(this.#setMark.run(this.#mark.through, this.#mark.run_to, this.#mark.next), 1);
   }
 
   /** The last position of the next run. */

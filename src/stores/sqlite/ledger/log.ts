@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { EntryRow, Hash, LogStep } from '#ledger';
 import { StoreError } from '../../errors.ts';
 import { prepareEntryRows } from '../connection/row.ts';
+import { requireRows } from '../connection/statements.ts';
 import type { HashIndex } from './hash-index.ts';
 
 /** The number of entries with a position in the log. */
@@ -35,8 +36,8 @@ export function prepareIntegrate(db: DatabaseSync, ids: HashIndex, logSize: () =
         'An entry of the log is missing in the store. Check the store with assize fsck.',
         {},
       );
-    leaves.forEach(({ hash }, i) => void leaf.run(size + i, positions[i]!, hash));
-    for (const { level, index, hash } of nodes) node.run(level, index, hash);
+    leaves.forEach(({ hash }, i) => void requireRows(leaf.run(size + i, positions[i]!, hash), 1));
+    for (const { level, index, hash } of nodes) requireRows(node.run(level, index, hash), 1);
     return true;
   };
 }

@@ -6,12 +6,14 @@ import type { EffectChange } from '../../effects.ts';
 import { type FactChange, REPEATS_ERASED } from '../../facts.ts';
 import { COMMITTED } from '../../native-port.ts';
 import { newerSchemaError } from '../../schema-version.ts';
+import { requireRows } from '../connection/statements.ts';
 import type { EffectWriter } from '../effects/effects.ts';
-import { isDuplicate } from '../errors.ts';
+import { damagedError, isDuplicate } from '../errors.ts';
 import type { FactWriter } from '../facts/fact-writer.ts';
 import type { HashIndex } from '../ledger/hash-index.ts';
 import { prepareEraseAnswers } from '../ledger/oracle.ts';
 import { prepareRefuseRetired } from '../ledger/retirement.ts';
+import { prepareRequireSchema } from '../schema/check-schema.ts';
 import { readMark, SCHEMA_VERSION } from '../schema/migrate.ts';
 
 /** The maximum number of trajectories with heads in memory. Each further one costs one lookup. */
@@ -59,6 +61,7 @@ export class BatchWriter {
   readonly #insertBlob: StatementSync;
   readonly #eraseBlob: StatementSync;
   readonly #insertErased: StatementSync;
+  readonly #selectErased: StatementSync;
   readonly #dropSnapshots: StatementSync;
   readonly #mark: StatementSync;
   readonly #eraseAnswers: (erased: readonly ErasedAnswer[]) => void;
@@ -70,10 +73,12 @@ export class BatchWriter {
   constructor(db: DatabaseSync, { effects, facts, ...indexes }: Writers, path: string, clock: Clock) {
     this.#clock = clock;
     const refuseRetired = prepareRefuseRetired(db, path);
+    const requireSchema = prepareRequireSchema(db, path);
     this.#checkStore = (): void => {
       const { version } = readMark(db);
       if (version !== SCHEMA_VERSION) throw newerSchemaError(path, version, SCHEMA_VERSION);
       refuseRetired();
+      requireSchema();
     };
     this.#effects = effects;
     this.#facts = facts;
@@ -90,6 +95,7 @@ export class BatchWriter {
     this.#insertBlob = db.prepare('INSERT INTO blob (hash, text) VALUES (?, ?)');
     this.#eraseBlob = db.prepare("UPDATE blob SET text = '', erased_by = ? WHERE position = ? AND erased_by IS NULL");
     this.#insertErased = db.prepare("INSERT INTO blob (hash, text, erased_by) VALUES (?, '', ?)");
+    this.#selectErased = db.prepare("SELECT 1 FROM blob WHERE position = ? AND erased_by IS NOT NULL AND text = ''");
     this.#dropSnapshots = db.prepare('DELETE FROM snapshot');
     this.#mark = db.prepare('UPDATE scrub SET erasures = erasures + 1');
     this.#eraseAnswers = prepareEraseAnswers(db);
@@ -99,8 +105,8 @@ export class BatchWriter {
    * Call this first in every transaction. It clears the caches if another connection has written.
    *
    * @throws {StoreError} `store_newer_schema` if that connection has migrated the file, because no
-   *   write of this version fits the new schema; `store_retired` if that connection has retired the
-   *   store
+   *   write of this version fits the new schema; `store_changed_schema` if that connection has
+   *   changed the schema otherwise; `store_retired` if that connection has retired the store
    */
   begin(): void {
     const version = this.#dataVersion.get()?.['data_version'];
@@ -167,7 +173,7 @@ export class BatchWriter {
     const { erased = [], erasedAnswers = [] } = batch;
     if (erased.length > 0) this.#erase(erased);
     if (erasedAnswers.length > 0) this.#eraseAnswers(erasedAnswers);
-    if (erased.length + erasedAnswers.length > 0) this.#mark.run();
+    if (erased.length + erasedAnswers.length > 0) requireRows(this.#mark.run(), 1);
     if (change !== undefined) this.#effects.write(change);
     return COMMITTED;
   }
@@ -175,7 +181,7 @@ export class BatchWriter {
   #putBlob({ hash, text }: BlobRow): void {
     const { blobs } = this.#indexes;
     if (blobs.findWritten(hash) !== undefined) return;
-    blobs.add(hash, Number(this.#insertBlob.run(Buffer.from(hash, 'hex'), text).lastInsertRowid));
+    blobs.add(hash, Number(requireRows(this.#insertBlob.run(Buffer.from(hash, 'hex'), text), 1).lastInsertRowid));
   }
 
   #erase(erased: readonly ErasedRow[]): void {
@@ -183,8 +189,13 @@ export class BatchWriter {
     for (const { hash, by } of erased) {
       const eraser = Buffer.from(by, 'hex');
       const position = blobs.findWritten(hash);
-      if (position !== undefined) this.#eraseBlob.run(eraser, position);
-      else blobs.add(hash, Number(this.#insertErased.run(Buffer.from(hash, 'hex'), eraser).lastInsertRowid));
+      if (position === undefined) {
+        const { lastInsertRowid } = requireRows(this.#insertErased.run(Buffer.from(hash, 'hex'), eraser), 1);
+        blobs.add(hash, Number(lastInsertRowid));
+        continue;
+      }
+      this.#eraseBlob.run(eraser, position);
+      if (this.#selectErased.get(position) === undefined) throw damagedError(`the text ${hash} was not erased`);
     }
     this.#dropSnapshots.run();
     this.#facts.erase(erased);
@@ -215,19 +226,13 @@ export class BatchWriter {
 
   #insert(row: EntryRow): void {
     const head = this.#head(row.trajectory_id);
-    head.key ??= this.#insertTrajectory.run(row.trajectory_id).lastInsertRowid;
+    head.key ??= requireRows(this.#insertTrajectory.run(row.trajectory_id), 1).lastInsertRowid;
     const { ids } = this.#indexes;
     if (ids.findWritten(row.id) !== undefined) throw new DuplicateEntry(row);
     const idBytes = Buffer.from(row.id, 'hex');
     try {
-      const { lastInsertRowid } = this.#insertEntry.run(
-        head.key,
-        row.seq,
-        idBytes,
-        head.idBytes,
-        row.kind,
-        row.payload,
-      );
+      const inserted = this.#insertEntry.run(head.key, row.seq, idBytes, head.idBytes, row.kind, row.payload);
+      const { lastInsertRowid } = requireRows(inserted, 1);
       ids.add(row.id, Number(lastInsertRowid));
     } catch (error) {
       throw isDuplicate(error) ? new DuplicateEntry(row, error) : error;

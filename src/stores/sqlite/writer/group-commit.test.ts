@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { ALICE, changeOf } from '../../../testing/fact-rows.ts';
 import { interceptSql } from '../../../testing/intercept.ts';
 import { batchOf, blobOf, chainOf, entryAfter } from '../../../testing/store-rows.ts';
 import { openSqlite } from '../index.ts';
@@ -139,5 +140,37 @@ test('more trajectories than heads are kept in memory', async () => {
   expect(await store.commit(batchOf(chains.map((chain) => chain[0]!)))).toEqual({ status: 'committed' });
   expect(await store.commit(batchOf(chains.map((chain) => chain[1]!)))).toEqual({ status: 'committed' });
   expect(new Set((await store.trajectories()).map((info) => info.entries))).toEqual(new Set([2]));
+  await store.close();
+});
+
+test.each([
+  'INSERT INTO trajectory',
+  'INSERT INTO entry',
+  'INSERT INTO blob',
+  'INSERT INTO fact_partition',
+  'INSERT INTO fact ',
+  'INSERT INTO fact_time',
+  'INSERT INTO fact_version',
+  'INSERT INTO effect_transaction',
+  'INSERT INTO effect_key',
+])('%s that keeps no row fails the write and poisons the handle', async (start) => {
+  const store = await openSqlite({ path: newPath() });
+  const { fence } = await store.leaseEffects();
+  interceptSql((sql, proceed) => (sql.startsWith(start) ? { changes: 0, lastInsertRowid: 1 } : proceed()));
+  const row = entryAfter(undefined, 't');
+  const done = await store.commit({
+    ...batchOf(row, [blobOf('text')]),
+    facts: [changeOf(ALICE, 1, 10, [{ fact_id: 'f', object: 'o' }])],
+    effects: {
+      fence,
+      begun: [{ epoch: 1, trajectory_id: 't', body: '{}' }],
+      records: [{ epoch: 1, place: 0, record: '[]' }],
+      keys: [{ key: row.id, epoch: 1, n: 0 }],
+      ended: [],
+    },
+  });
+  expect(done).toMatchObject({ status: 'unknown', cause: { code: 'store_poisoned' } });
+  vi.restoreAllMocks();
+  await expect(Promise.resolve().then(() => store.head('t'))).rejects.toMatchObject({ code: 'store_poisoned' });
   await store.close();
 });

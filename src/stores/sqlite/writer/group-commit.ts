@@ -40,6 +40,9 @@ const FRAME_BYTES = 4_096 + 24;
 /** The pause between two attempts to truncate a WAL that is being read. */
 export const CUT_PAUSE_MS = 100;
 
+/** The refusals of a group before anything is written. */
+const UNWRITTEN = ['store_newer_schema', 'store_changed_schema', 'store_retired'] as const;
+
 interface Scrub {
   readonly resolve: () => void;
   readonly reject: (error: StoreError) => void;
@@ -72,8 +75,8 @@ export interface GroupCommitOptions {
  * The handle is also poisoned if a file of the store was removed, renamed or replaced: a commit is
  * answered only when it is in the file at the store's path.
  *
- * The handle is also poisoned if a newer version has migrated the file, or the store was retired.
- * No waiting job is written then.
+ * The handle is also poisoned if the schema of the file was migrated or changed, or the store was
+ * retired. No waiting job is written then.
  */
 export class GroupCommit {
   readonly #db: DatabaseSync;
@@ -483,11 +486,11 @@ export class GroupCommit {
     this.#isWalLong = false;
     this.#isRestDue = false;
     void this.#copier.end();
-    const isUnwritten = isAssizeError(cause, 'store_newer_schema') || isAssizeError(cause, 'store_retired');
+    const isUnwritten = UNWRITTEN.some((code) => isAssizeError(cause, code));
     const isExplained = isUnwritten || isAssizeError(cause, 'store_poisoned');
     this.#failure = isExplained ? (cause as StoreError) : poisonedError(this.#options.path, reason);
     for (const job of this.#waiting.splice(0)) {
-      // The check finds a migration or a retirement before anything is written.
+      // The check finds a changed schema or a retirement before anything is written.
       if (isUnwritten) job.fail(this.#failure);
       else job.doubt(this.#failure);
     }

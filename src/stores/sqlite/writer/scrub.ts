@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { BLOCKING_WAIT_MS } from '../connection/retry.ts';
+import { requireRows } from '../connection/statements.ts';
 import { isBusy } from '../errors.ts';
 import { THREAD_BYTES_MIN } from './rewrite.ts';
 
@@ -70,7 +71,7 @@ export class Scrubber {
       this.#db.exec('VACUUM');
       this.#rewritten = erasures;
     }
-    this.#setRewritten.run(erasures);
+    requireRows(this.#setRewritten.run(erasures), 1);
   }
 
   /**
@@ -82,7 +83,7 @@ export class Scrubber {
     if (cut >= rewritten) return true;
     if (!this.shorten(waits)) return false;
     try {
-      this.#setCut.run(rewritten);
+      requireRows(this.#setCut.run(rewritten), 1);
       return true;
     } catch (error) {
       if (isBusy(error)) return false;
