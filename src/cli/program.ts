@@ -4,7 +4,7 @@ import { CliError, EXIT, type ExitCode, report } from './errors.ts';
 import { importInstalled, installedVersion, isInstalled } from './files/installed-package.ts';
 import { helpOptions, wrapHelp } from './terminal/help.ts';
 import { listenForSignals } from './terminal/interrupt.ts';
-import { OutputUnwritable, writeTo } from './terminal/output.ts';
+import { OutputUnwritable, restorePrints, writeTo } from './terminal/output.ts';
 import { hidePasswordsIn } from './terminal/without-passwords.ts';
 
 /** Adds one command to the program. */
@@ -89,6 +89,7 @@ export async function run(args: readonly string[], commandLine: CommandLine = AS
     return report(error, args.includes('--json'));
   } finally {
     process.off('beforeExit', giveUp);
+    restorePrints();
   }
 }
 

@@ -114,6 +114,7 @@ export class Output {
   }
 }
 
+/** The method of standard output, while prints are diverted. */
 let own: typeof process.stdout.write | undefined;
 
 /**
@@ -122,15 +123,21 @@ let own: typeof process.stdout.write | undefined;
  */
 export function divertPrints(): void {
   if (own !== undefined) return;
-  own = process.stdout.write.bind(process.stdout);
+  own = process.stdout.write;
   process.stdout.write = process.stderr.write.bind(process.stderr);
+}
+
+/** Called when the command has ended: another command of the process can have another output. */
+export function restorePrints(): void {
+  if (own === undefined) return;
+  process.stdout.write = own;
+  own = undefined;
 }
 
 /** Resolves when both streams have passed on all text, or can no longer do so. */
 export async function flushed(): Promise<void> {
   const { stdout, stderr } = process;
-  const write = own ?? stdout.write.bind(stdout);
-  await new Promise<void>((resolve) => write('', () => resolve()));
+  await new Promise<void>((resolve) => stdout.write('', () => resolve()));
   await new Promise<void>((resolve) => stderr.write('', () => resolve()));
 }
 
@@ -142,7 +149,7 @@ export async function flushed(): Promise<void> {
  */
 export function writeTo(stream: NodeJS.WriteStream, text: string): boolean {
   const file = fileOf(stream);
-  if (file === undefined) return stream === process.stdout && own !== undefined ? own(text) : stream.write(text);
+  if (file === undefined) return stream === process.stdout && own !== undefined ? own.call(stream, text) : stream.write(text);
   writeWhole(file, text);
   return true;
 }
