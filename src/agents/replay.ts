@@ -140,7 +140,11 @@ class Replay {
       ...(policy && { policy }),
       ...(signer && { signer }),
       // No listener of the recorded runtime is called.
-      approvals: { ...approvals, timeoutMs: approvals?.timeoutMs ?? recordedTimeout(entries) },
+      // Without the listeners, which heard of the proposals when they were recorded.
+      approvals: {
+        timeoutMs: approvals?.timeoutMs ?? recordedTimeout(entries),
+        ...(approvals?.maxPending !== undefined && { maxPending: approvals.maxPending }),
+      },
       ...(memory?.judge && { memory: { judge: memory.judge } }),
       store: this.#store,
       oracle: oracleStore,

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { CanonError } from './json/canon-error.ts';
 
 /**
@@ -133,7 +134,7 @@ export function readInstant(given: unknown): Instant | undefined {
   try {
     return parseInstant(given);
   } catch (error) {
-    if (error instanceof CanonError) return undefined;
+    if (isInstance(error, CanonError)) return undefined;
     throw error;
   }
 }

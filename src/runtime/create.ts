@@ -1,5 +1,5 @@
 import type { Writ } from '#authority';
-import { arg, checkArgument, type Json } from '#base';
+import { arg, checkArgument, isInstance, type Json } from '#base';
 import { maxInstant } from '#canon';
 import { type Domain, givenState, requireOwnDomain, type World } from '#kernel';
 import {
@@ -198,7 +198,7 @@ export class TrajectoryFactory {
     try {
       await this.#context.replayer.checkFirst(entry);
     } catch (error) {
-      if (!(error instanceof LedgerFault)) throw error;
+      if (!isInstance(error, LedgerFault)) throw error;
       throw wrongSigner(
         `The branch cannot be signed: ${error.fault.detail}. Pass the signer of that key, or name the key in entryKeys.`,
         entry.trajectory_id,

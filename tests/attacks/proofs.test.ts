@@ -215,7 +215,7 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
     }
   });
 
-  test('on the command line: exit code 1, also for an entry that is no text', async () => {
+  test('on the command line: exit code 1, and 2 for an entry that is no text', async () => {
     expect(await command('prove', rows[5]!.id, '--out', 'proof')).toMatchObject({ code: 0 });
     const proof = readFileSync(join(here, 'proof'));
     const payload = Buffer.from(rows[5]!.payload);
@@ -232,7 +232,7 @@ describe('attack 18: a cut, longer, flipped or mis-sized proof: false, no error'
       join(here, 'entry'),
       Buffer.concat([payload.subarray(0, at), Buffer.of(0xff), payload.subarray(at + 3)]),
     );
-    expect(await verified()).toMatchObject({ code: 1, err: '' });
+    expect(await verified()).toMatchObject({ code: 2, err: expect.stringContaining('is not an entry') });
   });
 });
 

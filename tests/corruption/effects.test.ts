@@ -269,6 +269,8 @@ describe('a ledger that was imported with effects that are not settled', () => {
       await importLines(store, linesOf(from, 2));
       await importLines(store, linesOf(from));
       await from.close();
+      const [root] = await store.entries('thrown', { limit: 1 });
+      await store.adopt({ at: '2026-03-23T09:00:00.000000Z', reason: 'moved', roots: [root!.id] });
       const fault = (_: unknown, what: string): Fault => (what === 'lost' ? 'lose' : 'none');
       const outside = { sink: new OutsideSink('blind'), steps: new Steps(), fault };
       const tools = [toolFor(outside, 'irreversible', 'buffered')];

@@ -149,7 +149,8 @@ export async function flushed(): Promise<void> {
  */
 export function writeTo(stream: NodeJS.WriteStream, text: string): boolean {
   const file = fileOf(stream);
-  if (file === undefined) return stream === process.stdout && own !== undefined ? own.call(stream, text) : stream.write(text);
+  if (file === undefined)
+    return stream === process.stdout && own !== undefined ? own.call(stream, text) : stream.write(text);
   writeWhole(file, text);
   return true;
 }

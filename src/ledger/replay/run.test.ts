@@ -126,7 +126,7 @@ test('a run joins only the chain that it follows on', () => {
     expect({ ...tried }).toEqual({ ...chain() });
   }
   const frozen = chain();
-  frozen.open.set('x', { freezes: 'world' } as never);
+  frozen.open.set('x', { freezes: 'world', proposal: { writ_id: 'w' } } as never);
   expect(frozen.join(run!)).toBe(false);
   expect(chain().join(run!)).toBe(true);
 });

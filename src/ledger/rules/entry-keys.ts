@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import type { Entry, EntryRow, KeyChangePayload, Payload } from '../entry/entry.ts';
 import { checkRow } from '../entry/entry-text.ts';
 import type { Hash } from '../entry/hash.ts';
@@ -112,7 +113,7 @@ function readSound(row: EntryRow): Payload | undefined {
   try {
     return checkRow(row).payload;
   } catch (error) {
-    if (error instanceof LedgerFault) return undefined;
+    if (isInstance(error, LedgerFault)) return undefined;
     throw error;
   }
 }

@@ -16,7 +16,7 @@ describe('the answer of a tool', () => {
     });
 
   test.each([[() => new Date(0)], [() => Number.NaN], [() => ({ at: undefined, of: () => 1 })]])(
-    'that is not JSON counts as a lost answer: retried, then in doubt: %s',
+    'that is not JSON is unreadable, and the call is not repeated: %s',
     async (execute) => {
       let calls = 0;
       const counting = () => {
@@ -24,35 +24,31 @@ describe('the answer of a tool', () => {
         return execute();
       };
       const { trajectory, all, assize } = await stage({ tools: [odd(counting)] });
-      expect(await codeOf(trajectory.transaction(all, (tx) => tx.call('odd.tool', {})))).toBe('outcome_unknown');
-      expect(calls).toBe(3);
-      expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
+      expect(await codeOf(trajectory.transaction(all, (tx) => tx.call('odd.tool', {})))).toBe('answer_unreadable');
+      expect(calls).toBe(1);
+      expect(await assize.recoverEffects()).toMatchObject([{ why: 'answer_unreadable' }]);
     },
   );
 
-  test.each([
-    [undefined],
-    [1],
-    [{}],
-    [{ undone: 'some' }],
-    [{ undone: 'partly' }],
-    [{ undone: 'partly', residue: 1n }],
-  ])('to a compensation must state its result: %o is not valid', async (said) => {
-    const { trajectory, all, assize } = await stage({
-      tools: [
-        odd(
-          () => null,
-          () => said,
-        ),
-      ],
-    });
-    const thrown = trajectory.transaction(all, async (tx) => {
-      await tx.call('odd.tool', {});
-      throw new Error('as planned');
-    });
-    await expect(thrown).rejects.toThrow('as planned');
-    expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
-  });
+  test.each([[undefined], [1], [{}], [{ undone: 'some' }], [{ undone: 'partly' }]])(
+    'to a compensation must state its result: %o is not valid',
+    async (said) => {
+      const { trajectory, all, assize } = await stage({
+        tools: [
+          odd(
+            () => null,
+            () => said,
+          ),
+        ],
+      });
+      const thrown = trajectory.transaction(all, async (tx) => {
+        await tx.call('odd.tool', {});
+        throw new Error('as planned');
+      });
+      await expect(thrown).rejects.toThrow('as planned');
+      expect(await assize.recoverEffects()).toMatchObject([{ phase: 'in_doubt' }]);
+    },
+  );
 });
 
 describe('the residue of a compensation is mitigated', () => {

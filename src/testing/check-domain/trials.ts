@@ -72,7 +72,10 @@ const EVERYBODY: Authority = {
 };
 const REQUESTER = 'agent:checked';
 const UNJUDGED = 'the check of the invariant failed: ';
-const NONSENSE = 'the invariant did not return pass, reject or escalate';
+const NONSENSE = [
+  'the invariant did not return pass, reject or escalate',
+  'the invariant returned a promise; make it synchronous',
+];
 
 /** A function of a domain that gets the state first. */
 type OnState = (state: object, ...given: any[]) => unknown;
@@ -358,7 +361,7 @@ function faultOf(rule: Rule, detail: string): Pick<FoundProblem, 'kind' | 'sente
       ? { kind: 'with_outside_reads', sentence: `it is checked with data that its \`reads\` do not name: ${what}` }
       : { kind: 'outside_footprint', sentence: `it reads data that its footprint does not name: ${what}` };
   }
-  return detail.endsWith(NONSENSE)
+  return NONSENSE.some((each) => detail.endsWith(each))
     ? { kind: 'nonsense', sentence: 'it answers neither pass, reject nor escalate' }
     : undefined;
 }

@@ -4,6 +4,7 @@ import * as agents from '../../../src/public/agents.ts';
 import * as audit from '../../../src/public/audit.ts';
 import type { Store } from '../../../src/public/index.ts';
 import * as index from '../../../src/public/index.ts';
+import * as memory from '../../../src/public/memory.ts';
 import { keysOf } from '../../support/ledger/rows.ts';
 import { HandClock, operator } from '../../support/ledger/runtime.ts';
 import type { Hands } from './hands.ts';
@@ -22,7 +23,7 @@ export type Stage = Awaited<ReturnType<typeof openShop>>;
 /** `store`: an empty store, which the shop uses directly. */
 export async function openShop(hands: Hands, store: Store, freeze: Freeze) {
   const on = hands.callback.bind(hands);
-  const library = { ...hands.module(index), ...hands.module(audit), ...hands.module(agents) };
+  const library = { ...hands.module(index), ...hands.module(audit), ...hands.module(agents), ...hands.module(memory) };
   const clock = new HandClock();
   const shop = shopOf(hands, freeze);
   const domains = [shop.domain, shop.next];

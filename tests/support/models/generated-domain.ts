@@ -237,8 +237,9 @@ export function otherwise(spec: RuleSpec): Answer {
   switch (spec.otherwise) {
     case 'throw':
       return { result: 'reject', detail: 'the check of the invariant failed: it threw: no idea' };
-    case 'nonsense':
     case 'promise':
+      return { result: 'reject', detail: 'the invariant returned a promise; make it synchronous' };
+    case 'nonsense':
       return { result: 'reject', detail: 'the invariant did not return pass, reject or escalate' };
     case 'mutate':
       return { result: 'reject', detail: 'the check of the invariant failed: /n is read-only here' };

@@ -185,6 +185,8 @@ function membersOf(spec: RuleSpec, state: object): Measured[] {
     }
     if (spec.kind === 'count' && spec.salt % 2 === 0) {
       const counted: unknown = counts(spec, member, keys);
+      if (counted instanceof Promise)
+        throw new Error('`where` returned a promise; make it synchronous and pass external results as observations');
       if (typeof counted !== 'boolean') throw new Error('its `where` must return true or false');
       if (!counted) return undefined;
     }

@@ -1,3 +1,4 @@
+import { isInstance } from '#base';
 import { Chain, checkRow, EntryKeyRules, LedgerFault, type LedgerStore } from '#ledger';
 
 const PAGE = 1_000;
@@ -15,7 +16,7 @@ export async function chainFault(
     for (const { trajectory_id } of await store.trajectories()) await checkChain(store, keys, trajectory_id);
     return undefined;
   } catch (error) {
-    if (error instanceof LedgerFault) return error;
+    if (isInstance(error, LedgerFault)) return error;
     throw error;
   }
 }

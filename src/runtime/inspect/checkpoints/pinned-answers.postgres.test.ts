@@ -58,7 +58,7 @@ onEveryDatabase(({ kind, newPlace }) => {
   test('a deleted answer is found', async () => {
     const { place, keys } = await made();
     await place.sql(`DELETE FROM oracle WHERE key = ${literal(keys[1])}`);
-    expect(await faultsIn(place)).toMatchObject([{ code: 'answer_lost', key: keys[1] }]);
+    expect(await faultsIn(place)).toContainEqual(expect.objectContaining({ code: 'answer_lost', key: keys[1] }));
   });
 
   test('an answer that an entry erased is no fault', async () => {

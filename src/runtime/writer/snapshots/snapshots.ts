@@ -25,7 +25,7 @@ export type SnapshotListener = (error: RuntimeError) => void;
 /** The keys that sign the snapshots of a runtime. */
 export interface SnapshotKeys {
   readonly signer?: EntrySigner | undefined;
-  /** The runtime reads only snapshots that one of these keys has signed. Undefined: any. */
+  /** Public keys: the runtime reads only snapshots that are signed by one. Undefined: any. */
   readonly trusted?: ReadonlySet<string> | undefined;
 }
 

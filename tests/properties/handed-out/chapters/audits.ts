@@ -92,6 +92,9 @@ async function rows({ hands, on, library, store, assize }: Stage): Promise<void>
   await watched.effectsOf(transaction.epoch);
   await watched.effectKey(id);
   await watched.hasEffectLog();
+  await watched.adopted(id);
+  await watched.adopt({ at: row.at ?? '2026-03-23T09:00:00.000000Z', reason: 'moved', roots: [id] });
+  await watched.trajectoriesToReview?.();
   await watched.facts({ space: 'ward' });
   const [fact] = await watched.facts({ space: 'ward', limit: 1 });
   const { space, subject, predicate } = fact;

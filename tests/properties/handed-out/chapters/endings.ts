@@ -5,6 +5,7 @@ import { pending } from './approvals.ts';
 export async function endings(stage: Stage): Promise<void> {
   const { hands, on, assize, trajectory, next, propose, writFor, writs, library } = stage;
   const eraser = writFor('office', { actions: ['assize.erase'], scopes: ['erase:**'], nonce: 'eraser' });
+  await trajectory.previewErasure({ at: ['/notes/n1'], reason: 'asked', writ: eraser });
   await trajectory.erase({ at: ['/notes/n1'], reason: 'asked', writ: eraser });
   const memory = trajectory.memory({ space: 'ward', writ: writs.clerk });
   await memory.erase({ subject: 'bob', reason: 'asked', writ: eraser }).catch(() => undefined);
@@ -21,6 +22,7 @@ export async function endings(stage: Stage): Promise<void> {
   await trajectory.approvals.statusOf(waiting.pending);
   await pending(stage);
   await propose('move', MOVE);
+  await assize.changeEntryKey('shop', { reason: 'a new key' }).catch(() => undefined);
   void library;
   hands.useKeptViews();
 }

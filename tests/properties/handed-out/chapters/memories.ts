@@ -12,6 +12,9 @@ export async function memories(stage: Stage): Promise<void> {
   await memory.assertMany([said('triage', 'green', 's3')]);
   await memory.assert(said('diagnosis', 'flu', 's4'));
   const doubt = await memory.assert(said('diagnosis', 'cold', 's5'));
+  await memory.assertEach([said('weight', '70 kg', 's6')]);
+  await memory.restingOn({ source: 's1' });
+  await memory.withdraw({ source: 's2', reason: 'a typing error' });
   await memory.wasAsserted(said('weight', '70 kg', 's1'));
   await memory.assert({ ...said('weight', '70 kg', 's1'), confidence: 7 }).catch(() => undefined);
   clock.forward(1_000);
@@ -39,4 +42,5 @@ async function read(view: any, now: string): Promise<void> {
   const history = await view.history();
   await view.diff({ valid: START, system: START }, { valid: now, system: now });
   await view.explain(history[0]);
+  await view.restingOn({ source: 's1' });
 }

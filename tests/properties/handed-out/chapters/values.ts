@@ -1,5 +1,6 @@
 /** The functions that need no runtime: on writs, canonical texts, keys, clocks and rule tables. */
 import { isAssizeError } from '#base';
+import { Polynomial } from '#memory';
 import { LEAD, type Stage } from '../stage.ts';
 
 const TABLE = {
@@ -13,6 +14,7 @@ export async function values(stage: Stage): Promise<void> {
     ofWrits(stage);
     ofTexts(stage);
     ofPolicies(stage);
+    ofLineage(stage);
   }
   await ofSinks(stage);
 }
@@ -51,6 +53,14 @@ function ofPolicies({ library, hands }: Stage): void {
     at: '2026-03-23T09:00:00.000000Z',
   };
   hands.library('ruleTable.evaluate', evaluate)({ ...query, ...place });
+}
+
+function ofLineage({ library }: Stage): void {
+  const token = library.writeToken(1);
+  library.trustToken('policy', 'p1');
+  library.requirementOf('lww');
+  library.levelText(library.requirementOfPipeline(['lww', 'evi']).enforced);
+  library.recoverByShift(Polynomial.of(token), token);
 }
 
 async function ofSinks({ library, hands, on }: Stage): Promise<void> {
