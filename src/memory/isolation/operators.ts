@@ -1,4 +1,4 @@
-import { arg, checkArgument } from '#base';
+import { arg, checkArgument, deepFreeze } from '#base';
 import { requireStrategy, type Strategy } from '../strategy.ts';
 import { join, type Level, level, TABLES } from './level.ts';
 
@@ -42,11 +42,11 @@ export function requirementOfPipeline(operators: readonly Strategy[]): Requireme
 
 const COMMIT = level('SI', { tablePins: TABLES });
 
-const REQUIREMENTS: Readonly<Record<Strategy, Requirement>> = {
+const REQUIREMENTS: Readonly<Record<Strategy, Requirement>> = deepFreeze({
   lww: { declared: level('RC'), enforced: COMMIT },
   // Not in the paper: the winner's key differs, but reads and writes are the same.
   'lww-valid': { declared: level('RC'), enforced: COMMIT },
   evi: { declared: level('SI'), enforced: COMMIT },
   await: { declared: level('RC', { cb: true }), enforced: join(COMMIT, level('RC', { cb: true })) },
   rule: { declared: level('RC', { tablePins: ['policy'] }), enforced: COMMIT },
-};
+});

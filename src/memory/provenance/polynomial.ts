@@ -2,6 +2,14 @@ import { arg, checkArgument } from '#base';
 import { ProvenanceError } from './errors.ts';
 import { placedToken, readToken, type Token } from './token.ts';
 
+/** The map, whose own methods refuse changes: all callers share the constants. */
+function constantMap<K, V>(map: Map<K, V>): ReadonlyMap<K, V> {
+  const refuse = Object.freeze((): never => {
+    throw new TypeError('The polynomials zero and one cannot be changed.');
+  });
+  return Object.freeze(Object.assign(map, { set: refuse, delete: refuse, clear: refuse }));
+}
+
 /** Sorted tokens with their exponents, `w:@0*w:@1^2`; '' is the monomial 1. */
 export type Monomial = string;
 
@@ -11,14 +19,15 @@ export type Monomial = string;
  * Immutable.
  */
 export class Polynomial {
-  static readonly zero: Polynomial = new Polynomial(new Map());
-  static readonly one: Polynomial = new Polynomial(new Map([['', 1n]]));
+  static readonly zero: Polynomial = new Polynomial(constantMap(new Map()));
+  static readonly one: Polynomial = new Polynomial(constantMap(new Map([['', 1n]])));
 
   /** Monomials in canonical order, each with its coefficient. */
   readonly terms: ReadonlyMap<Monomial, bigint>;
 
   private constructor(terms: ReadonlyMap<Monomial, bigint>) {
     this.terms = terms;
+    Object.freeze(this);
   }
 
   /** @throws ProvenanceError `bad_token` */

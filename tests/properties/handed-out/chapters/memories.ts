@@ -14,7 +14,7 @@ export async function memories(stage: Stage): Promise<void> {
   const doubt = await memory.assert(said('diagnosis', 'cold', 's5'));
   await memory.assertEach([said('weight', '70 kg', 's6')]);
   await memory.restingOn({ source: 's1' });
-  await memory.withdraw({ source: 's2', reason: 'a typing error' });
+  await memory.withdraw({ source: 's2' });
   await memory.wasAsserted(said('weight', '70 kg', 's1'));
   await memory.assert({ ...said('weight', '70 kg', 's1'), confidence: 7 }).catch(() => undefined);
   clock.forward(1_000);

@@ -1,6 +1,6 @@
 /** The functions that need no runtime: on writs, canonical texts, keys, clocks and rule tables. */
 import { isAssizeError } from '#base';
-import { Polynomial } from '#memory';
+import * as memory from '#memory';
 import { LEAD, type Stage } from '../stage.ts';
 
 const TABLE = {
@@ -59,8 +59,9 @@ function ofLineage({ library }: Stage): void {
   const token = library.writeToken(1);
   library.trustToken('policy', 'p1');
   library.requirementOf('lww');
-  library.levelText(library.requirementOfPipeline(['lww', 'evi']).enforced);
-  library.recoverByShift(Polynomial.of(token), token);
+  library.requirementOfPipeline(['lww', 'evi']);
+  library.levelText(library.requirementOf('lww').declared);
+  library.recoverByShift(memory.Polynomial.of(token), token);
 }
 
 async function ofSinks({ library, hands, on }: Stage): Promise<void> {
