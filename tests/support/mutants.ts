@@ -544,9 +544,14 @@ export const MUTANTS: readonly Mutant[] = [
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },
   {
-    fault: 'joins what only touches',
+    fault: 'joins what other claims say',
     file: 'memory/settle.ts',
-    changes: [['if (a.head !== b.head || ', 'if (']],
+    changes: [
+      [
+        'a.head !== b.head || a.confidence !== b.confidence || a.provenance !== b.provenance',
+        'a.confidence !== b.confidence',
+      ],
+    ],
     by: 'memory',
     property: 'matches a model of cells at each point of both times, and keeps losers',
   },

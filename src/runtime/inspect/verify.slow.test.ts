@@ -274,9 +274,9 @@ describe('which trajectories', () => {
   test('all, in order of creation, with their signed and open counts', async () => {
     const reports = await verifyStore(await small());
     expect(reports).toMatchObject([
-      { trajectory_id: 'first', valid: true, entries: 12, signed: 1, open: 0 },
-      { trajectory_id: 'second', valid: true, entries: 7, signed: 0, open: 0 },
-      { trajectory_id: 'third', valid: true, entries: 6, signed: 1, open: 2 },
+      { trajectory_id: 'first', valid: true, entries: 12, signed: 4, open: 0 },
+      { trajectory_id: 'second', valid: true, entries: 7, signed: 7, open: 0 },
+      { trajectory_id: 'third', valid: true, entries: 7, signed: 7, open: 2 },
       { trajectory_id: 'child', valid: true, entries: 3, signed: 0, open: 0 },
     ]);
   });
