@@ -180,7 +180,7 @@ describe('recover', () => {
     ['no file', 'none.ts', 'none.ts does not exist'],
     ['a file without tools', 'empty.ts', 'exports no tool'],
     ['a file that is none', 'broken.ts', 'Cannot load the tools file'],
-    ['a file that throws what has no text', 'without-text.ts', 'without-text.ts: the thrown value has no text'],
+    ['a file that throws what has no text', 'without-text.ts', 'without-text.ts: the thrown value cannot be read'],
     ['a file whose export throws as it is looked at', 'throwing.ts', 'throwing.ts: not now'],
     ['a file whose export is taken back', 'revoked.ts', 'revoked.ts: '],
   ])('refuses %s', async (_, file, says) => {
