@@ -328,6 +328,7 @@ withPostgres('opening', (postgres) => {
       '2 records of the effect log belong to no transaction',
       '1 transactions have gaps in the effect log',
       '1 keys of effects belong to no transaction',
+      '2 keys of effects are in no record of their transaction',
       '1 transactions are open but do not exist',
       '1 fences are missing or too many',
     ]);
