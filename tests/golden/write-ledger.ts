@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashText } from '#canon';
-import { exportLines, integrateLog } from '#ledger';
+import { entryRow, exportLines, integrateLog } from '#ledger';
 import { signerKey } from '#merkle';
 import { makeCheckpoint } from '#runtime';
 import type { MemoryStore } from '#stores';
@@ -54,13 +54,19 @@ export function lastLine(lines: readonly string[], pattern: RegExp): number {
   return lines.findLastIndex((line) => pattern.test(line)) + 1;
 }
 
-/** A change of the entry in a line, without signature and under the id of the changed payload. */
+/** The key of the golden entries. */
+const ENTRIES = keysOf(21);
+
+/** A change of the entry in a line, under the id of the changed payload; signed, if it was. */
 export function rehashed(lines: readonly string[], line: number, ...swaps: readonly Swap[]): Change {
-  let payload = (lines[line - 1] as string).slice(83, -1).replace(/,"signature":\{[^}]*\}/, '');
+  const signed = (lines[line - 1] as string).slice(83, -1);
+  let payload = signed.replace(/,"signature":\{[^}]*\}/, '');
+  const isSigned = payload !== signed;
   for (const [from, to] of swaps) {
     const other = payload.replace(from, to);
     if (other === payload) throw new Error(`line ${line} has no ${from}`);
     payload = other;
   }
-  return { lines: { [line]: [`{"id":"${hashText(payload)}","payload":${payload}}`] } };
+  const row = isSigned ? entryRow(JSON.parse(payload), ENTRIES) : { id: hashText(payload), payload };
+  return { lines: { [line]: [`{"id":"${row.id}","payload":${row.payload}}`] } };
 }
