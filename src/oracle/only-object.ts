@@ -1,3 +1,5 @@
+import { arg, checkArgument } from '#base';
+
 /** Maximum number of places at which a JSON object is looked for. */
 const TRIES_MAX = 1_000;
 
@@ -9,6 +11,7 @@ const REASONING = /^\s*<(think|thinking|reasoning)>[\s\S]*?<\/\1>/i;
  * fence. Undefined if there is none or more than one, because the right one is then unknown.
  */
 export function onlyObject(answer: string): string | undefined {
+  checkArgument(arg.text, answer, 'answer');
   const text = answer.replace(REASONING, '');
   let found: string | undefined;
   let tries = 0;

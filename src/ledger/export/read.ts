@@ -83,7 +83,7 @@ export class ExportReader {
   #take(text: string): ExportedEntry | undefined {
     if (this.#ended) throw this.#bad('a line follows the trailer');
     // Parsing takes longer than all else, so the limit comes first.
-    if (text.startsWith(BLOB_START)) this.#checkNeeded(text.length - BLOB_FRAME);
+    if (typeof text === 'string' && text.startsWith(BLOB_START)) this.#checkNeeded(text.length - BLOB_FRAME);
     const line = readLine(text);
     if (typeof line === 'string') throw this.#bad(line);
     if ((line.type === 'header') !== (this.#line === 1)) {

@@ -13,13 +13,13 @@ const K = 60;
 export function fuse<T>(
   lists: readonly (readonly T[])[],
   keyOf: (item: T) => string,
-  weights: readonly number[] = lists.map(() => 1),
+  weights?: readonly number[],
 ): { readonly item: T; readonly score: number }[] {
   checkArgument(arg.list(arg.list(arg.any)), lists, 'lists');
   checkArgument(arg.code, keyOf, 'keyOf');
   const fused = new Map<string, { readonly item: T; score: number }>();
   for (const [n, list] of lists.entries()) {
-    const weight = weights[n]!;
+    const weight = weights === undefined ? 1 : weights[n]!;
     for (const [at, item] of weight === 0 ? [] : list.entries()) {
       const key = keyOf(item);
       const known = fused.get(key) ?? { item, score: 0 };

@@ -4,6 +4,10 @@ import { exempt, PORT, takes } from './table.ts';
 
 export const BASE: Readonly<Record<string, Case | Exempt>> = {
   checkArgument: exempt('makes these errors'),
+  errorMessage: exempt('takes anything that was thrown (thrown.test.ts)'),
+  isInstance: exempt('takes anything that was thrown (thrown.test.ts)'),
+  isUnwantedPromise: exempt('takes anything that a callback returned'),
+  thrownText: exempt('takes anything that was thrown (thrown.test.ts)'),
   deepFreeze: exempt('freezes data of the package'),
   'new GenerationalMap': takes((size) => new base.GenerationalMap(size), [3]),
   'GenerationalMap.get': takes((key) => new base.GenerationalMap(3).get(key), ['a']),

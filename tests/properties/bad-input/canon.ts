@@ -18,6 +18,7 @@ export const CANON: Readonly<Record<string, Case | Exempt>> = {
   composedJson: exempt('takes what copyJson returned'),
   normalForm: exempt('takes a text that its caller has looked at'),
   escapeSegment: takes(canon.escapeSegment, ['a/b']),
+  parseBySchema: exempt('takes any value; the schema is of a declaration'),
   misfitsOf: exempt('is given what a schema has made'),
   generateKeys: takes(canon.generateKeys, [new Uint8Array(32)]),
   hashBytes: takes(canon.hashBytes, [bytes]),

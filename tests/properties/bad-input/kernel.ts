@@ -102,6 +102,8 @@ export const KERNEL: Readonly<Record<string, Case | Exempt>> = {
   calledByBody: exempt('no arguments'),
   invalidAmendment: exempt(MADE),
   refusedAmendment: exempt(MADE),
+  argumentMisfits: exempt(MADE),
+  marksAt: exempt(MADE),
   plannedCalls: exempt(MADE),
   counselorKind: takes(
     (channel, principal, requesters) => kernel.counselorKind(desk, channel, principal, requesters, intent),

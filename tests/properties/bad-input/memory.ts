@@ -58,6 +58,11 @@ export const MEMORY: Readonly<Record<string, Case | Exempt>> = {
     { ...assertion('amoxicillin'), was: 'penicillin', strategy: 'lww' },
   ]),
   planRetract: takes(memory.planRetract, () => [writing('lww', [row()]), { valid: valid(), object: 'penicillin' }]),
+  planWithdraw: exempt(MADE),
+  requireText: takes(memory.requireText, ['a text', 'object']),
+  readTrust: takes(memory.readTrust, ['t:policy:p']),
+  trustProvenance: exempt(MADE),
+  overlaps: exempt('takes periods that were checked'),
   systemTime: takes(memory.systemTime, [AT, AT]),
   declarePredicate: takes(memory.declarePredicate, [
     { cardinality: 'single-valued', strategy: 'lww', remainder: 'keep' },

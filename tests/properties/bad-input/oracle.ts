@@ -48,6 +48,7 @@ export const ORACLE: Readonly<Record<string, Case | Exempt>> = {
   listingKeyOf: takes(oracle.listingKeyOf, [question.scope]),
   systemClock: exempt('no arguments'),
   systemPause: takes(oracle.systemPause, [0, 0]),
+  onlyObject: takes(oracle.onlyObject, ['so: {"a":1}']),
   stripFence: takes(oracle.stripFence, ['```json\n{}\n```']),
   systemRandom: takes((count) => oracle.systemRandom.bytes(count), [3]),
 };

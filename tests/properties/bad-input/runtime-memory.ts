@@ -64,6 +64,12 @@ export const RUNTIME_MEMORY: Readonly<Record<string, Case | Exempt>> = {
   'new MemoryView': exempt('made by Assize.memory'),
   'Memory.assert': on(({ memory }, said, rest) => memory.assert(said, rest), [claim, options]),
   'Memory.assertMany': on(({ memory }, said, rest) => memory.assertMany(said, rest), [[claim], options]),
+  'Memory.assertEach': on(({ memory }, said, rest) => memory.assertEach(said, rest), [[claim], { observations: [] }]),
+  'Memory.withdraw': on(
+    ({ memory }, what, rest) => memory.withdraw(what, rest),
+    [{ source: 's', ...about }, { observations: [] }],
+  ),
+  'MemoryView.restingOn': on(({ memory }, what) => memory.restingOn(what), [{ source: 's' }]),
   'Memory.wasAsserted': on(({ memory }, said) => memory.wasAsserted(said), [claim]),
   'Memory.change': on(
     ({ memory }, said, rest) => memory.change(said, rest),

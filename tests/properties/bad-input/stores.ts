@@ -164,11 +164,18 @@ const closing = async (store: Promise<{ close(): Promise<void> }>): Promise<void
 // before and after.
 let lasting: Promise<stores.SqliteStore> | undefined;
 
+/** The first entry is there, for an attempt that names it. */
+async function openLasting(): Promise<stores.SqliteStore> {
+  const store = await stores.openSqlite({ path: fresh() });
+  await store.commit(batchOf([first], [blob]));
+  return store;
+}
+
 export const STORES: Readonly<Record<string, Case | Exempt>> = {
   'new MemoryStore': exempt('no arguments'),
   ...storeCases('MemoryStore', async () => new stores.MemoryStore()),
   'new SqliteStore': exempt('made by openSqlite, which takes the connection'),
-  ...storeCases('SqliteStore', () => (lasting ??= stores.openSqlite({ path: fresh() }))),
+  ...storeCases('SqliteStore', () => (lasting ??= openLasting())),
   'SqliteStore.retire': takes(
     async (retirement) => {
       const store = await stores.openSqlite({ path: fresh() });
@@ -178,7 +185,7 @@ export const STORES: Readonly<Record<string, Case | Exempt>> = {
   ),
   'SqliteStore.copyInto': takes(
     async (file, accept) => {
-      lasting ??= stores.openSqlite({ path: fresh() });
+      lasting ??= openLasting();
       return (await lasting).copyInto(file, accept);
     },
     [join(folder, 'copy.db'), async () => false],
