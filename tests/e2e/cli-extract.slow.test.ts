@@ -105,7 +105,7 @@ test('shows the facts to assert, asserts them, and asks the model only once', as
   });
   expect(asked()).toBe(1);
   const again = await json(0, extract(MAILS, '--authors', ...reference, ...KEY, '--json'));
-  expect(again).toMatchObject({ messages: 3, answers: 1, commits: 1, believed: 0, refused: [], dry_run: false });
+  expect(again).toMatchObject({ messages: 3, answers: 1, commits: 2, believed: 0, refused: [], dry_run: false });
   expect(asked()).toBe(1);
   const [{ entry_id }] = (await json(0, assize('memory', 'recall', '--space', 'ward-3', '--json'))).facts;
   const { payload } = await json(0, assize('show', entry_id, '--json'));
