@@ -204,6 +204,7 @@ export class Memory extends MemoryView {
    */
   async withdraw(input: WithdrawInput, options?: StatementOptions): Promise<Withdrawal> {
     checkArgument(WITHDRAW_INPUT, input, 'input');
+    checkArgument(arg.optional(SAYING_OPTIONS), options, 'options');
     const { source, ...of } = input;
     requireText(source, 'source');
     const facts = await this.restingOn({ source }, of);

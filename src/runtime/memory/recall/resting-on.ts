@@ -22,7 +22,7 @@ const SUPPORTS = ['source', 'policy', 'approver', 'judge'] as const;
 
 /** @throws MemoryError `bad_recall`; ArgumentError `bad_argument` */
 export function checkSupport(support: Support): readonly [kind: (typeof SUPPORTS)[number], name: string] {
-  checkArgument(arg.object, support, 'support');
+  checkArgument(arg.only(SUPPORTS), support, 'support');
   const given = Object.entries(support);
   const [[kind, name] = []] = given as [(typeof SUPPORTS)[number], unknown][];
   if (given.length !== 1 || !SUPPORTS.includes(kind!) || typeof name !== 'string' || name === '')
