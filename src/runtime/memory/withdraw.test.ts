@@ -118,6 +118,8 @@ onClinics((begun) => {
     expect([policy, judge?.kind, others]).toEqual([{ kind: 'policy', name: 'v 1' }, 'judge', []]);
     expect(await memory.restingOn({ judge: judge!.name })).toHaveLength(1);
     for (const wrong of [{}, { policy: '' }, { policy: 'a', judge: 'b' }, { model: 'x' }])
-      await expect(memory.restingOn(wrong as never)).rejects.toMatchObject({ code: expect.stringMatching(/^bad_(recall|argument)$/) });
+      await expect(memory.restingOn(wrong as never)).rejects.toMatchObject({
+        code: expect.stringMatching(/^bad_(recall|argument)$/),
+      });
   });
 });
