@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Hash } from '#ledger';
 import { type Adoption, copiedError } from '../../adoption.ts';
 
@@ -26,9 +26,13 @@ export function recordFirstPlace(db: DatabaseSync, path: string, at: string): vo
   db.prepare(RECORD).run(null, placeText(placeOf(path)), at, 'created');
 }
 
+/** Prepared at the first call, so that a reader opens a store of a schema without the table. */
 export function prepareAdopted(db: DatabaseSync): (root: Hash) => boolean {
-  const statement = db.prepare('SELECT 1 FROM adoption WHERE root = ?');
-  return (root) => statement.get(Buffer.from(root, 'hex')) !== undefined;
+  let statement: StatementSync | undefined;
+  return (root) => {
+    statement ??= db.prepare('SELECT 1 FROM adoption WHERE root = ?');
+    return statement.get(Buffer.from(root, 'hex')) !== undefined;
+  };
 }
 
 /**
