@@ -70,8 +70,8 @@ const GROUP_UNITS = 2 ** 21;
  * log, and an export has the same bytes. The import marks new entries that record effects or
  * erasures, or that pin answers of an oracle log (`wasImported`).
  *
- * @throws ExportError with the failing line, after the lines before it were imported; StoreError
- * `store_not_scrubbed`; ArgumentError `bad_argument`
+ * @throws ExportError with the failing line in `evidence.line`, after `evidence.entries` entries
+ * were imported; StoreError `store_not_scrubbed`; ArgumentError `bad_argument`
  */
 export async function importLines(
   store: LedgerStore,
@@ -110,7 +110,7 @@ export async function importLines(
     }
     await flush();
   } catch (error) {
-    throw isInstance(error, ExportError) && written > 0 ? cutOff(error, written) : error;
+    throw isInstance(error, ExportError) ? withWritten(error, written) : error;
   }
   await store.scrub?.();
   return { entries, imported, marked, beliefs, unerased };
@@ -258,9 +258,8 @@ class Group {
   }
 }
 
-function cutOff({ code, message, evidence, retryable, cause }: ExportError, entries: number): ExportError {
-  const more = `The ${entries} entries before that line were imported. Correct the export and import it again to continue.`;
-  return new ExportError(code, `${message} ${more}`, { evidence: { ...evidence, entries }, retryable, cause });
+function withWritten({ code, message, evidence, retryable, cause }: ExportError, entries: number): ExportError {
+  return new ExportError(code, message, { evidence: { ...evidence, entries }, retryable, cause });
 }
 
 interface OracleLog {
