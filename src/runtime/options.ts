@@ -9,6 +9,7 @@ import {
   type Hash,
   isHash,
   type LedgerStore,
+  readRow,
   type SnapshotStore,
   wasImported,
 } from '#ledger';
@@ -19,6 +20,7 @@ import type { Judge } from './memory/plan/votes.ts';
 import { DOMAINS, requireOwnDomains } from './option-names.ts';
 import { type EngineOptions, type Frontier, TransactionEngines } from './transactions/engine/engines.ts';
 import type { ApprovalListeners } from './writer/notifications.ts';
+import { requireSignerAfter } from './writer/require-signer.ts';
 import type { SnapshotListener } from './writer/snapshots/snapshots.ts';
 
 /**
@@ -382,13 +384,29 @@ export function effectsFor(
     throw badOption('effects.frontier must be derived, or none for experiments');
   const blob = (hash: Hash) => log.blob(hash);
   const entry = (id: Hash) => log.resolve(id);
+  const requireSigner = async (trajectoryId: string): Promise<void> => {
+    const head = await log.head(trajectoryId);
+    if (head !== undefined) requireSignerAfter(readRow(head).payload, signer);
+  };
   const isElsewhere = async (trajectoryId: string): Promise<boolean> => {
     const [first] = await log.entries(trajectoryId, { from: 0, limit: 1 });
     return first !== undefined && (await wasImported(log, first.id)) && (await log.adopted?.(first.id)) !== true;
   };
   const times = { callTimeoutMs, maxAttempts, blockTimeoutMs, leaseMs };
   return new TransactionEngines({
-    ...{ store: log, tools, random, pause, frontier, resolvers, blob, entry, isElsewhere, onRecoveryFailed },
+    ...{
+      store: log,
+      tools,
+      random,
+      pause,
+      frontier,
+      resolvers,
+      blob,
+      entry,
+      requireSigner,
+      isElsewhere,
+      onRecoveryFailed,
+    },
     recoveryKey: recoveryKeyOf(effects, signer),
     ...times,
     ...trajectories,

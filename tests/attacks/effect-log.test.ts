@@ -11,9 +11,10 @@ import {
   readClaim,
   recordsText,
 } from '#effects';
-import { type BlobRef, type BlobRow, type Hash, storeSalted } from '#ledger';
+import { type BlobRef, type BlobRow, type EntrySigner, type Hash, storeSalted } from '#ledger';
 import type { Assize, RuntimeError } from '#runtime';
 import { MemoryStore } from '#stores';
+import { keysOf } from '../support/ledger/rows.ts';
 import { runtimeOver, writFor } from '../support/ledger/runtime.ts';
 import { OutsideSink, Steps, storeOf, tally, toolFor } from '../support/tools/effect-sink.ts';
 
@@ -43,8 +44,10 @@ beforeEach(async () => {
   await assize.close();
 });
 
-function opened(more: { readonly recoveryKey?: string; readonly steps?: Steps } = {}): Assize {
-  const { recoveryKey, steps } = more;
+function opened(
+  more: { readonly recoveryKey?: string; readonly steps?: Steps; readonly signer?: EntrySigner } = {},
+): Assize {
+  const { recoveryKey, steps, signer } = more;
   const outside = { sink, steps: new Steps(), fault: () => (isDown ? ('fail' as const) : ('none' as const)) };
   const tools = [
     toolFor(outside, 'irreversible', 'buffered'),
@@ -54,7 +57,7 @@ function opened(more: { readonly recoveryKey?: string; readonly steps?: Steps } 
   const onRecoveryFailed = (error: RuntimeError) => void failures.push(error);
   const effects = { onRecoveryFailed, maxAttempts: 1, ...(recoveryKey === undefined ? {} : { recoveryKey }) };
   const seen = steps === undefined ? store : storeOf(store, steps);
-  const assize = runtimeOver(seen, [tally], { tools, effects });
+  const assize = runtimeOver(seen, [tally], { tools, effects, ...(signer && { signer }) });
   if (steps === undefined) onTestFinished(() => assize.close());
   return assize;
 }
@@ -274,4 +277,26 @@ test('a row with another class than the call of its commit calls no tool', async
   await opened().recoverEffects();
   expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
   expect(failures).toMatchObject([{ cause: { code: 'log_damaged', message: expect.stringContaining('class') } }]);
+});
+
+test('a runtime that cannot record an outcome makes no call of a commit', async () => {
+  const [owner, other] = [keysOf(31), keysOf(32)];
+  const steps = new Steps();
+  const assize = opened({ signer: owner, steps });
+  const trajectory = await assize.create(tally, { trajectoryId: 'signed', writs: [writ] });
+  const running = trajectory.transaction({ writ, writes: ['test:**'] }, async (tx) => {
+    await tx.call('irreversible.buffered', { what: 'signed' });
+    steps.endAfter(2);
+    tx.propose({ action: 'count', role: 'counter', args: 'y' });
+  });
+  await Promise.race([running, steps.ended]);
+  for (const signer of [undefined, other]) {
+    const wrong = opened(signer && { signer });
+    await wrong.recoverEffects();
+    expect(failures.splice(0)).toMatchObject([{ code: 'recovery_failed', cause: { code: 'wrong_signer' } }]);
+    expect(sink.log.map(({ what }) => what)).toEqual(['honest']);
+    await wrong.close();
+  }
+  expect(await opened({ signer: owner }).recoverEffects()).toEqual([]);
+  expect(sink.log.map(({ what }) => what)).toEqual(['honest', 'signed']);
 });

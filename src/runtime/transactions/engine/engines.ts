@@ -50,6 +50,8 @@ export interface EngineOptions {
   readonly resolvers: Resolvers | undefined;
   readonly blob: (hash: Hash) => Promise<string | undefined>;
   readonly entry: (id: Hash) => Promise<EntryRow | undefined>;
+  /** @throws RuntimeError `wrong_signer` if another key signs the next entry of the trajectory */
+  readonly requireSigner: (trajectoryId: string) => Promise<void>;
   /** Whether the trajectory was imported and not adopted. */
   readonly isElsewhere: (trajectoryId: string) => Promise<boolean>;
   /** The key of the MACs of the effect log's rows. */
@@ -325,6 +327,7 @@ export class TransactionEngines {
       blockTimeoutMs,
       blob,
       entry,
+      requireSigner,
       isElsewhere,
       recoveryKey,
       ledgerWriterOf,
@@ -349,6 +352,7 @@ export class TransactionEngines {
       blob,
       ledger: {
         entry,
+        requireSigner,
         isElsewhere,
         unsettled: (trajectoryId: string, commit: Hash) => outcomes.unsettled(trajectoryId, commit),
       },

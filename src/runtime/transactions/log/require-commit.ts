@@ -4,6 +4,8 @@ import { type EntryRow, type Hash, isBlobRef, readRow } from '#ledger';
 /** The ledger, as recovery reads it. */
 export interface CommitReader {
   entry(id: Hash): Promise<EntryRow | undefined>;
+  /** @throws RuntimeError `wrong_signer` if this process cannot record the outcome of a call */
+  requireSigner(trajectoryId: string): Promise<void>;
   /** Whether another store may call the tools of the trajectory. */
   isElsewhere(trajectoryId: string): Promise<boolean>;
   /** The keys of a commit's effects that no entry settles yet. */
@@ -20,13 +22,14 @@ const NEXT: ReadonlySet<EffectPhase> = new Set(['due', 'applying', 'executed', '
  * with the same epoch, keys and inputs, whose next effects are not settled. A row that was written
  * into the log could otherwise call any tool, or repeat a call.
  *
- * @throws EffectError `log_damaged`; the errors of `ledger`
+ * @throws EffectError `log_damaged`; RuntimeError `wrong_signer`; the errors of `ledger`
  */
 export async function requireCommit(
   { known, committedKeys }: ReturnType<typeof readWithCommittedKeys>,
   ledger: CommitReader,
 ): Promise<ReadonlySet<Hash>> {
   const { epoch, entry, effects, state, trajectoryId } = known;
+  await ledger.requireSigner(trajectoryId);
   const committed = new Set(committedKeys);
   if (!ACTING.has(state.phase) || entry === undefined) return new Set();
   const row = await ledger.entry(entry);
