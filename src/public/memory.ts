@@ -15,6 +15,7 @@ export {
   levelText,
   MULTIDEGREE,
   MULTILINEAR,
+  type NearbyWeights,
   type Period,
   Polynomial,
   type Question,

@@ -3,4 +3,5 @@ export { Bm25, type Collection, OCCURRENCES_MAX, type QueryTerm, rounded } from 
 export { dayOf, documentOf, wordsOfDocument } from './document.ts';
 export type { Embedder } from './embedder.ts';
 export { fuse } from './fuse.ts';
+export { NEARBY_WEIGHTS, type NearbyWeights, type Placed, rankNearby } from './nearby.ts';
 export { everyWordOf, forgetWords, wordsOf } from './words.ts';

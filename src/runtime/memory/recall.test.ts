@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import type { Embedder, Period } from '#memory';
 import { openStore } from '#stores';
 import { clinic } from '../../../tests/support/clinic/clinic.ts';
-import { runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
+import { HandClock, runtimeOver, START, writFor } from '../../../tests/support/ledger/runtime.ts';
 import type { AssizeOptions } from '../options.ts';
 import type { Memory, Recalled } from './index.ts';
 
@@ -155,6 +155,35 @@ describe.each(['memory', 'sqlite'])('on %s', (kind) => {
       await expect(memory.recall({ ...query, weights } as never)).rejects.toMatchObject({ code: 'bad_recall' });
     const plain = memory.recall({ text: 'x', weights: { text: 1 } });
     await expect(plain).rejects.toMatchObject({ code: 'bad_recall' });
+    await store.close();
+  });
+
+  test('a search with nearby facts finds the answer beside a question', async () => {
+    const clock = new HandClock();
+    const { memory, assize, store } = await begun({ memory: { embedder: embedder([]) }, ports: { clock } });
+    const said = async (subject: string, object: string, day: string) => {
+      clock.forward(1);
+      await memory.assert({ subject, predicate: 'allergy', object, valid: { from: day } });
+    };
+    await said('gil', 'which grass makes you sneeze, hal?', '2026-03-01');
+    await said('hal', 'the tall grass on the hill', '2026-03-01');
+    await said('ivy', 'grass', '2026-04-01');
+    const query = { text: 'what makes hal sneeze: grass?', valid: 'any', limit: 3 } as const;
+    expect(subjects(await memory.recall({ ...query, text: 'sneeze grass' }))).toBe('gil ivy hal');
+    const recalled = await memory.recall({ ...query, text: 'sneeze grass', nearby: true });
+    expect(subjects(recalled)).toBe('gil hal ivy');
+    const [gil, hal] = recalled.scores!.map(({ text }) => text!) as [number, number];
+    expect(recalled.scores![1]!.score).toBeCloseTo(hal + 0.35 * gil + (0.5 * (gil + hal)) / 5, 5);
+    expect(recalled.observation.value).toMatchObject({ query: { nearby: { neighbours: 0.35, session: 0.5 } } });
+    const none = { neighbours: 0, session: 0 };
+    const words = await memory.recall({ ...query, by: 'hybrid', weights: { embedding: 0 }, nearby: none });
+    expect(words.facts).toEqual((await memory.recall(query)).facts);
+    for (const nearby of [{ neighbours: -1 }, { session: Number.NaN }, { days: 1 }, 'yes', null])
+      await expect(memory.recall({ ...query, nearby } as never)).rejects.toMatchObject({ code: 'bad_recall' });
+    await expect(memory.recall({ ...query, by: 'embedding', nearby: true })).rejects.toMatchObject({
+      code: 'bad_recall',
+    });
+    await expect(assize.memory('ward').recall({ nearby: true })).rejects.toMatchObject({ code: 'bad_recall' });
     await store.close();
   });
 

@@ -33,6 +33,7 @@ interface RecallOptions extends HistoryOptions {
   readonly of?: Period;
   readonly text?: string;
   readonly by?: SearchMode;
+  readonly nearby?: boolean;
   readonly embedder?: string;
   readonly vectors?: VectorSearch;
 }
@@ -91,6 +92,7 @@ export function recall(command: Command): void {
           'search mode: text (default), embedding, or hybrid (default with --embedder)',
         ).choices(WAYS),
       )
+      .option('--nearby', 'also rank by facts of the same day and those recorded beside them, as in a conversation')
       .option('--embedder <file>', 'module that exports an embedder, which computes missing vectors')
       .addOption(
         new Option(
@@ -121,13 +123,15 @@ export function recall(command: Command): void {
           throw new CliError('usage', 'The option --vectors needs --embedder. Pass both.');
         if (text === undefined && by !== undefined)
           throw new CliError('usage', 'The options --by and --embedder need --text. Pass --text WORDS.');
+        if (options.nearby === true && (text === undefined || by === 'embedding'))
+          throw new CliError('usage', 'The option --nearby needs --text, and a search mode with words. Change --by.');
         if ((embedder === undefined) !== (by === undefined || by === 'text'))
           throw new CliError(
             'usage',
             'The modes embedding and hybrid need --embedder, and the mode text excludes it. Change --by.',
           );
         const query = {
-          ...given(options, 'subject', 'predicate', 'valid', 'system', 'kind', 'limit', 'text'),
+          ...given(options, 'subject', 'predicate', 'valid', 'system', 'kind', 'limit', 'text', 'nearby'),
           ...(by !== undefined && { by, signal: session.interruption }),
           ...(relation && of && { relation: { is: relation, to: of } }),
         };

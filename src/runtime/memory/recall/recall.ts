@@ -19,6 +19,8 @@ import {
   diff,
   type FactRow,
   MemoryError,
+  NEARBY_WEIGHTS,
+  type NearbyWeights,
   type Period,
   type Point,
   readTrust,
@@ -83,6 +85,13 @@ export interface RecallQuery {
    * each. Give a weak embedder a smaller weight.
    */
   readonly weights?: SearchWeights;
+  /**
+   * Full-text search also ranks by what stands nearby in a conversation: the matching facts of the
+   * same first valid day, and those recorded next to it among them. `true` takes the default
+   * weights. The best 500 facts, or `limit` if greater, are ranked again. Default: only the words
+   * of the fact itself count.
+   */
+  readonly nearby?: boolean | NearbyWeights;
   /**
    * Aborts the calls of the embedder. The recall then ends even if the embedder ignores the signal.
    */
@@ -203,7 +212,7 @@ export class MemoryView {
   async recall(query: RecallQuery = {}): Promise<Recalled> {
     checkArgument(QUERY_MEMBERS, query, 'query');
     checkArgument(QUERY, query, 'query');
-    const { subject, predicate, kind = 'current', relation, text, by, weights, signal } = query;
+    const { subject, predicate, kind = 'current', relation, text, by, weights, nearby, signal } = query;
     const { limit = text === undefined ? RECALL_DEFAULT : RANKED_DEFAULT } = query;
     const { valid = relation === undefined ? this.#context.clock.now() : 'any', system = 'now' } = query;
     if (limit < 1 || limit > RECALL_MAX) throw badLimit(limit);
@@ -220,8 +229,8 @@ export class MemoryView {
     };
     if (asked.system !== undefined && asked.system !== 'now') await this.#arrived(asked, asked.system);
     if (text !== undefined) return this.#ranked(asked, { ...query, text, limit });
-    if (by !== undefined || weights !== undefined || signal !== undefined)
-      throw badRecall('`by`, `weights` and `signal` need a search text');
+    if ([by, weights, nearby, signal].some((each) => each !== undefined))
+      throw badRecall('`by`, `weights`, `nearby` and `signal` need a search text');
     // With a relation, the number of matching rows is unknown before they are read.
     const most = relation === undefined ? limit + 1 : undefined;
     const found = await this.#read(async (pages) => {
@@ -369,13 +378,14 @@ export class MemoryView {
     const { text, by = 'text', weights, relation, limit, signal = new AbortController().signal } = query;
     if (!RANKED_BY.includes(by)) throw badRecall(`by is ${RANKED_BY.join(', ')}`);
     requireWeights(weights, by);
+    const nearby = nearbyOf(query.nearby, by);
     requireAskable(text, by);
     const { beliefs, embedder } = this.#context;
     const line = await this.#line();
     const [{ branch }] = line;
     const isWanted =
       relation === undefined ? undefined : (fact: FactVersion) => isInRelation(fact, relation.is, relation.to);
-    const asking = { line, filter: asked, isWanted, text, by, weights, signal, limit: limit + 1 };
+    const asking = { line, filter: asked, isWanted, text, by, weights, nearby, signal, limit: limit + 1 };
     const { hits, fallback } = await rankFacts(requireFactStore(beliefs).store, embedder, asking);
     const found = hits.slice(0, limit);
     const facts = found.map(({ fact }) => rowOf(fact));
@@ -386,6 +396,7 @@ export class MemoryView {
         text,
         by: fallback?.by ?? by,
         ...(by === 'hybrid' && fallback === undefined && weights && { weights }),
+        ...(nearby && { nearby }),
         ...(by !== 'text' && fallback === undefined && { embedder: embedder!.id }),
         ...(relation && { relation }),
       },
@@ -476,7 +487,7 @@ const POINT_MEMBERS = arg.only(['valid', 'system']);
 const HISTORY_MEMBERS = arg.only(['subject', 'predicate', 'kind', 'limit']);
 const QUERY_MEMBERS = arg.only([
   ...['subject', 'predicate', 'valid', 'system', 'kind', 'relation'],
-  ...['text', 'by', 'weights', 'signal', 'limit'],
+  ...['text', 'by', 'weights', 'nearby', 'signal', 'limit'],
 ]);
 const QUERY = arg.members({
   ...OF,
@@ -487,6 +498,7 @@ const QUERY = arg.members({
   text: arg.optional(arg.text),
   by: arg.optional(arg.text),
   weights: arg.optional(arg.object),
+  nearby: arg.any,
   signal: SIGNAL,
   limit: arg.optional(arg.whole),
 });
@@ -505,9 +517,32 @@ function requireWeights(weights: SearchWeights | undefined, by: SearchMode): voi
   if (weights === undefined) return;
   if (by !== 'hybrid') throw badRecall('`weights` need `by: hybrid`');
   const { text = 1, embedding = 1, ...others } = weights;
-  const isWeight = (weight: unknown): boolean => typeof weight === 'number' && weight >= 0 && weight <= WEIGHT_MAX;
   if (Object.keys(others).length > 0 || !isWeight(text) || !isWeight(embedding) || text + embedding === 0)
     throw badRecall(`\`weights\` are { text, embedding }, numbers from 0 to ${WEIGHT_MAX}, and not both 0`);
+}
+
+/**
+ * The weights of facts nearby. Undefined without them.
+ *
+ * @throws MemoryError `bad_recall`
+ */
+function nearbyOf(given: RecallQuery['nearby'], by: SearchMode): Required<NearbyWeights> | undefined {
+  if (given === undefined || given === false) return undefined;
+  if (by === 'embedding') throw badRecall('`nearby` needs `by: text` or `by: hybrid`');
+  const { neighbours, session, ...others } = weightsOf(given);
+  if (Object.keys(others).length > 0 || !isWeight(neighbours) || !isWeight(session))
+    throw badRecall(`\`nearby\` is true, or { neighbours, session } with numbers from 0 to ${WEIGHT_MAX}`);
+  return { neighbours, session };
+}
+
+/** With the defaults. Empty for a value that is not an object. */
+function weightsOf(given: true | NearbyWeights): Partial<NearbyWeights> {
+  if (given === true) return NEARBY_WEIGHTS;
+  return typeof given === 'object' && given !== null ? { ...NEARBY_WEIGHTS, ...given } : {};
+}
+
+function isWeight(weight: unknown): weight is number {
+  return typeof weight === 'number' && weight >= 0 && weight <= WEIGHT_MAX;
 }
 
 function requireKind(kind: string): 'current' | 'audit' | 'all' {

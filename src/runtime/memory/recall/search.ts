@@ -1,6 +1,6 @@
 import { isAssizeError } from '#base';
 import type { FactHit, FactQuery, FactReads, FactStore, FactVersion } from '#ledger';
-import { type Embedder, fuse, MemoryError, wordsOf } from '#memory';
+import { dayOf, type Embedder, fuse, MemoryError, type NearbyWeights, rankNearby, wordsOf } from '#memory';
 import { withSignal } from '../../transactions/limits/time-limit.ts';
 import { visibleHits } from '../visible/hits.ts';
 import { withReadSnapshot } from '../visible/snapshot-read.ts';
@@ -18,8 +18,8 @@ export interface RankedFact {
 /** Greater is better. Scores of different queries cannot be compared. */
 export interface Score {
   /**
-   * The score that sorts the facts: that of the only list, or the sum of weight / (60 + rank) over
-   * both lists.
+   * The score that sorts the facts: that of the only list, with what is `nearby`, or the sum of
+   * weight / (60 + rank) over both lists.
    */
   readonly score: number;
   /** BM25, if full-text search found the fact. */
@@ -51,6 +51,9 @@ type Filter = Omit<FactQuery, 'branch' | 'after' | 'limit'>;
 /** Minimum number of facts of each list that are fused. */
 const FUSED_MIN = 100;
 
+/** Minimum number of facts that are ranked again by what is nearby. */
+const NEARBY_MIN = 500;
+
 /** Texts passed to an embedder at a time. */
 const EMBEDDED_AT_ONCE = 64;
 
@@ -71,6 +74,7 @@ export async function rankFacts(
     text,
     by,
     weights = {},
+    nearby,
     signal,
     limit,
   }: {
@@ -82,21 +86,27 @@ export async function rankFacts(
     readonly text: string;
     readonly by: SearchMode;
     readonly weights?: SearchWeights | undefined;
+    /** Undefined: full-text search ranks by words alone. */
+    readonly nearby?: NearbyWeights | undefined;
     readonly signal: AbortSignal;
     readonly limit: number;
   },
 ): Promise<RankedFacts> {
   const best = (facts: FactReads, search: Parameters<typeof visibleHits>[3], limit: number): Promise<FactHit[]> =>
     rankUntilEnough((depth) => visibleHits(facts, line, { filter, limit: depth }, search), isWanted, limit);
-  const byText = (facts: FactReads, limit: number): Promise<FactHit[]> =>
+  const byWords = (facts: FactReads, limit: number): Promise<FactHit[]> =>
     best(facts, (query, limit) => facts.factsByText({ ...query, text, limit }), limit);
+  const byText = async (facts: FactReads, limit: number): Promise<NearbyHit[]> =>
+    nearby === undefined
+      ? (await byWords(facts, limit)).map(({ fact, score }) => ({ fact, score, text: score }))
+      : withNearby(await byWords(facts, Math.max(limit, NEARBY_MIN)), nearby).slice(0, limit);
   // One query is one snapshot.
   const isOne = line.length === 1 && isWanted === undefined;
   const ask = <T>(read: (facts: FactReads) => Promise<T>): Promise<T> =>
     isOne && by !== 'hybrid' ? read(store) : withReadSnapshot(store, read, { byText: by !== 'embedding' });
   const rankedByText = async (): Promise<RankedFact[]> => {
     const hits = await ask((facts) => byText(facts, limit));
-    return hits.map(({ fact, score }) => ({ fact, score: { score, text: score } }));
+    return hits.map(({ fact, score, text }) => ({ fact, score: { score, text } }));
   };
   if (by === 'text') return { hits: await rankedByText() };
   const failures = new Set<unknown>();
@@ -121,6 +131,16 @@ export async function rankFacts(
   const depth = Math.max(limit, FUSED_MIN);
   const hits = await ask(async (facts) => fused(await byText(facts, depth), await byVector(facts, depth), weights));
   return { hits: hits.slice(0, limit) };
+}
+
+/** A hit of full-text search: `text` is its BM25, and `score` ranks it. */
+interface NearbyHit extends FactHit {
+  readonly text: number;
+}
+
+function withNearby(hits: readonly FactHit[], weights: NearbyWeights): NearbyHit[] {
+  const placed = hits.map(({ fact, score }) => ({ fact, score, day: dayOf(fact), recorded: fact.system_time_start }));
+  return rankNearby(placed, weights).map(({ item, score }) => ({ fact: item.fact, score, text: item.score }));
 }
 
 /** The same embedder, with its own errors on record. Others are of the store. */
@@ -156,14 +176,15 @@ async function rankUntilEnough(
 
 /** Fuses both lists. Each fact has its scores from the two lists. */
 function fused(
-  words: readonly FactHit[],
+  words: readonly NearbyHit[],
   near: readonly FactHit[],
   { text: ofText = 1, embedding: ofEmbedding = 1 }: SearchWeights,
 ): RankedFact[] {
-  const [text, embedding] = [words, near].map((hits) => new Map(hits.map(({ fact, score }) => [keyOf(fact), score])));
+  const text = new Map(words.map((hit) => [keyOf(hit.fact), hit.text]));
+  const embedding = new Map(near.map(({ fact, score }) => [keyOf(fact), score]));
   const lists = [words, near].map((hits) => hits.map(({ fact }) => fact));
   return fuse(lists, keyOf, [ofText, ofEmbedding]).map(({ item: fact, score }) => {
-    const own = { text: text!.get(keyOf(fact)), embedding: embedding!.get(keyOf(fact)) };
+    const own = { text: text.get(keyOf(fact)), embedding: embedding.get(keyOf(fact)) };
     return {
       fact,
       score: {
