@@ -36,6 +36,7 @@ import {
   effectsFor,
   maxClockAheadOf,
   maxPendingOf,
+  snapshotSecretOf,
 } from './options.ts';
 import type { EffectOutcome } from './records/effect-outcome.ts';
 import { reportFailure } from './records/report-failure.ts';
@@ -122,7 +123,7 @@ export class Assize {
     const verifier = createWritVerifier({ anchors: options.anchors });
     this.#store = options.store;
     this.#named = namedKeys(options.entryKeys, options.signer);
-    const keys = { signer: options.signer, trusted: this.#named };
+    const keys = { signer: options.signer, trusted: this.#named, secret: snapshotSecretOf(options) };
     this.#snapshots = new Snapshots(options.snapshots, options.store, options.onSnapshotFailed, keys);
     this.#replayer = new Replayer(
       options.store,

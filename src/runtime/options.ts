@@ -205,7 +205,7 @@ export interface EffectOptions {
   readonly frontier?: Frontier;
   /**
    * A secret text of at least 32 characters, the same in all processes of a store and not in its
-   * database. It authenticates the effect log. Without the key, a process that takes over an
+   * database. It authenticates the effect log and, without `signer`, snapshots. Without the key, a process that takes over an
    * uncommitted transaction of another process calls no tool for it, and an operator decides
    * (`unauthenticated`). Default: derived from `signer`; without a signer, a key of this process.
    */
@@ -416,6 +416,16 @@ export function effectsFor(
 /** Used without `recoveryKey` and `signer`, so that this process resumes its own transactions. */
 const PROCESS_KEY = systemRandom.bytes(32);
 const RECOVERY_KEY_CHARACTERS_MIN = 32;
+
+/**
+ * The secret of the MACs of snapshots: that of the effect log. Undefined if the runtime has none
+ * that outlives its process.
+ *
+ * @throws RuntimeError `bad_option`
+ */
+export function snapshotSecretOf({ effects = {}, signer }: AssizeOptions): Uint8Array | undefined {
+  return effects.recoveryKey === undefined ? undefined : recoveryKeyOf(effects, signer);
+}
 
 /** @throws RuntimeError `bad_option` */
 function recoveryKeyOf({ recoveryKey }: EffectOptions, signer: EntrySigner | undefined): Uint8Array {

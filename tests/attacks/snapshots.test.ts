@@ -1,12 +1,13 @@
 /** Attacks on the snapshots of a signed ledger, by an attacker who lacks the key. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writId } from '#authority';
 import { hashText, signText } from '#canon';
 import { type EntrySigner, Replayer, type SnapshotRow } from '#ledger';
-import { fsck } from '#runtime';
+import { type AssizeOptions, fsck } from '#runtime';
 import { MemoryStore } from '#stores';
+import { snapshotSecretOf } from '../../src/runtime/options.ts';
 import { foldTrajectory } from '../../src/runtime/writer/fold.ts';
-import { snapshotOf } from '../../src/runtime/writer/snapshots/snapshot.ts';
+import { type SnapshotKeys, snapshotOf } from '../../src/runtime/writer/snapshots/snapshot.ts';
 import { desk } from '../support/ledger/desk.ts';
 import { keysOf } from '../support/ledger/rows.ts';
 import { intent, runtimeOver, writFor } from '../support/ledger/runtime.ts';
@@ -15,22 +16,25 @@ const [signer, forger] = [31, 33].map(keysOf) as [EntrySigner, EntrySigner];
 const worker = writFor('agent', { nonce: 'worker' });
 const office = writFor('officer', { nonce: 'office', actions: ['assize.revoke'], scopes: ['writ:**'] });
 
-/** A trajectory in which `worker` was revoked, and the signed snapshot of it. */
-async function revoked(): Promise<{ store: MemoryStore; snapshot: SnapshotRow }> {
+/** A trajectory in which `worker` was revoked, and the snapshot of it under those keys. */
+async function revoked(keys: SnapshotKeys = { signer }): Promise<{ store: MemoryStore; snapshot: SnapshotRow }> {
   const store = new MemoryStore();
-  const t = await runtimeOver(store, [desk], { signer }).create(desk, { trajectoryId: 't', writs: [worker, office] });
+  const t = await runtimeOver(store, [desk], keys.signer ? { signer } : {}).create(desk, {
+    trajectoryId: 't',
+    writs: [worker, office],
+  });
   await t.propose(intent('add', { by: 1 }, worker));
   await t.writs.revoke({ writ: worker, reason: 'stolen', by: office });
   const folded = await foldTrajectory('t', new Replayer(store), store);
-  return { store, snapshot: snapshotOf(folded, undefined, signer)! };
+  return { store, snapshot: snapshotOf(folded, undefined, keys)! };
 }
 
-async function open(store: MemoryStore, snapshot: SnapshotRow) {
+async function open(store: MemoryStore, snapshot: SnapshotRow, options: Partial<AssizeOptions> = { signer }) {
   await store.dropSnapshots();
   await store.putSnapshot(snapshot, await store.erasures());
   const failed: string[] = [];
   const onSnapshotFailed = ({ message }: Error): void => void failed.push(message);
-  const assize = runtimeOver(store, [desk], { signer, snapshots: store, onSnapshotFailed });
+  const assize = runtimeOver(store, [desk], { ...options, snapshots: store, onSnapshotFailed });
   return { t: await assize.open('t'), failed };
 }
 
@@ -73,4 +77,32 @@ test.each<[string, (json: string) => string]>([
   const use = await t.propose(intent('add', { by: 1 }, worker));
   expect(use).toMatchObject({ ruling: 'rejected', reason: 'invalid_authority' });
   expect(await fsck(store)).toMatchObject({ valid: false, faults: [{ code: 'snapshot_differs' }] });
+});
+
+describe('in an unsigned ledger, with a recovery key', () => {
+  const recoveryKey = 'a secret of the runtime: 0123456789';
+  const options = { effects: { recoveryKey } };
+  const secret = snapshotSecretOf(options as never)!;
+
+  test('the own snapshot is used', async () => {
+    const { store, snapshot } = await revoked({ secret });
+    const { t, failed } = await open(store, snapshot, options);
+    expect({ revoked: t.writs.revoked(), failed }).toEqual({ revoked: [writId(worker)], failed: [] });
+    expect(await fsck(store)).toMatchObject({ valid: true });
+  });
+
+  test.each<[string, (text: string) => string]>([
+    ['no MAC', () => ''],
+    ['the MAC of the own snapshot', (text) => text.slice(0, text.indexOf('\n') + 1)],
+    ['a MAC under another key', () => `mac ${'0'.repeat(64)}\n`],
+  ])('a snapshot that takes a revocation back is not used: %s', async (_, line) => {
+    const { store, snapshot } = await revoked({ secret });
+    const { t, failed } = await open(
+      store,
+      forged(snapshot, () => line(snapshot.text)),
+      options,
+    );
+    expect(failed).toEqual([expect.stringMatching(/was not made with the recovery key of this runtime/)]);
+    expect(t.writs.revoked()).toEqual([writId(worker)]);
+  });
 });

@@ -1,5 +1,14 @@
 import { isAssizeError, type Json } from '#base';
-import { type CanonLimits, canonicalize, hashText, parseCanonical, signText, verifyText, WORLD_LIMITS } from '#canon';
+import {
+  type CanonLimits,
+  canonicalize,
+  hashText,
+  keyedHash,
+  parseCanonical,
+  signText,
+  verifyText,
+  WORLD_LIMITS,
+} from '#canon';
 import {
   Chain,
   type ChainState,
@@ -25,6 +34,15 @@ import { RequestIndex, type RequestIndexState } from '../request-index.ts';
  */
 export const SNAPSHOT_FORMAT = 'assize-snapshot/8';
 
+/** The keys that authenticate the snapshots of a runtime. */
+export interface SnapshotKeys {
+  readonly signer?: EntrySigner | undefined;
+  /** Public keys: the runtime reads only snapshots that are signed by one. Undefined: any. */
+  readonly trusted?: ReadonlySet<string> | undefined;
+  /** Without `trusted`: the secret of MACs, without which the runtime reads no snapshot. */
+  readonly secret?: Uint8Array | undefined;
+}
+
 /** The content of a snapshot. It is the fold up to the entry that `chain` names as its head. */
 export interface Snapshot {
   readonly format: string;
@@ -48,14 +66,14 @@ export interface SnapshotSource extends Omit<FoldedTrajectory, 'fold'> {
 
 /**
  * The snapshot of a fold. The same entries give the same snapshot, however they were read.
- * Undefined if it would be too long. A signed snapshot has a line with the signature before it.
+ * Undefined if it would be too long. With a signer or a secret, a line before it authenticates it.
  *
  * @throws CanonError for a value that is not a state of a trajectory
  */
 export function snapshotOf(
   { chain, fold, writs, requests, domain, overridden }: SnapshotSource,
   bytesMax: number = Number.POSITIVE_INFINITY,
-  signer?: EntrySigner,
+  keys: SnapshotKeys = {},
 ): SnapshotRow | undefined {
   const snapshot: Snapshot = {
     format: SNAPSHOT_FORMAT,
@@ -70,7 +88,8 @@ export function snapshotOf(
   };
   try {
     const json = canonicalize(snapshot, { ...LIMITS, bytesMax: Math.min(bytesMax, WORLD_LIMITS.bytesMax) });
-    const text = signer === undefined ? json : `${signatureOf(json, signer)}\n${json}`;
+    const line = authenticationOf(json, keys);
+    const text = line === undefined ? json : `${line}\n${json}`;
     return { trajectory_id: chain.trajectoryId, seq: chain.seq - 1, hash: hashText(text), text };
   } catch (error) {
     if (isAssizeError(error, 'too_large')) return undefined;
@@ -81,18 +100,17 @@ export function snapshotOf(
 /**
  * The fold that a snapshot contains, in its own objects; undefined for a snapshot of another
  * version. The text must match its hash, and its head must be an entry of its trajectory; the rest
- * is trusted. With trusted keys, one of them has signed the snapshot.
+ * is trusted. With trusted keys, one of them has signed the snapshot; with a secret, its MAC matches.
  *
  * @throws an error for any fault of the snapshot or of the entries that it names
  */
 export async function readSnapshot(
   row: SnapshotRow,
   store: Pick<LedgerStore, 'entries' | 'resolve'>,
-  trusted?: ReadonlySet<string>,
+  keys: SnapshotKeys = {},
 ): Promise<FoldedTrajectory | undefined> {
   const snapshot = parseSnapshot(row);
-  if (trusted !== undefined && !isSignedBy(row.text, trusted))
-    throw new Error('it is not signed with a key that this runtime trusts');
+  requireAuthentic(row.text, keys);
   if (!isUsed(snapshot)) return undefined;
   const { trajectory_id, domain, overridden, chain } = snapshot;
   if (trajectory_id !== row.trajectory_id || chain.seq !== row.seq + 1)
@@ -116,18 +134,30 @@ export function parseSnapshot({ text, hash }: SnapshotRow): Snapshot {
   return parseCanonical(jsonOf(text), LIMITS) as unknown as Snapshot;
 }
 
-/** The text of a snapshot without its signature. Canonical JSON has no newline. */
+/** The text of a snapshot without its first line. Canonical JSON has no newline. */
 export function jsonOf(text: string): string {
   return text.slice(text.indexOf('\n') + 1);
 }
 
-function signatureOf(json: string, { publicKey, privateKey }: EntrySigner): string {
-  return `${publicKey} ${signText('snapshot', hashText(json), privateKey)}`;
+function authenticationOf(json: string, { signer, secret }: SnapshotKeys): string | undefined {
+  if (signer !== undefined) return `${signer.publicKey} ${signText('snapshot', hashText(json), signer.privateKey)}`;
+  return secret === undefined ? undefined : macOf(json, secret);
 }
 
-function isSignedBy(text: string, trusted: ReadonlySet<string>): boolean {
-  const [key = '', value = ''] = text.slice(0, Math.max(0, text.indexOf('\n'))).split(' ');
-  return trusted.has(key) && verifyText('snapshot', hashText(jsonOf(text)), value, key);
+function macOf(json: string, secret: Uint8Array): string {
+  return `mac ${keyedHash(secret, `assize/snapshot/v1\n${hashText(json)}`)}`;
+}
+
+/** @throws Error */
+function requireAuthentic(text: string, { trusted, secret }: SnapshotKeys): void {
+  const line = text.slice(0, Math.max(0, text.indexOf('\n')));
+  const [key = '', value = ''] = line.split(' ');
+  if (trusted !== undefined) {
+    if (trusted.has(key) && verifyText('snapshot', hashText(jsonOf(text)), value, key)) return;
+    throw new Error('it is not signed with a key that this runtime trusts');
+  }
+  if (secret !== undefined && line !== macOf(jsonOf(text), secret))
+    throw new Error('it was not made with the recovery key of this runtime');
 }
 
 /** False for a snapshot of another version, which this version never reads. */

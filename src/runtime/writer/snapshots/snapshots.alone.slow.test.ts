@@ -18,7 +18,12 @@ import { cases, hasUsualCases } from '../../../../tests/support/cases.ts';
 import { DOCTOR, granted, helper, lead, task, third, worker } from '../../../../tests/support/ledger/delegations.ts';
 import { allEntries, deskOf } from '../../../../tests/support/ledger/desk.ts';
 import { severalOf } from '../../../../tests/support/ledger/multi-approval.ts';
-import { HandClock, intent, runtimeOver, writFor } from '../../../../tests/support/ledger/runtime.ts';
+import {
+  HandClock,
+  intent,
+  runtimeOver as keyedRuntimeOver,
+  writFor,
+} from '../../../../tests/support/ledger/runtime.ts';
 import type { StoreFault } from '../../../testing/faults.ts';
 import { faultAt } from '../../../testing/faults.ts';
 import { faultyStore } from '../../../testing/faulty-store.ts';
@@ -31,6 +36,10 @@ import { foldTrajectory } from '../fold.ts';
 import type { SnapshotSink } from './from-memory.ts';
 import { readSnapshot, snapshotOf } from './snapshot.ts';
 import { SNAPSHOT_AFTER } from './snapshots.ts';
+
+/** Without a secret, so that a snapshot of any process is read. */
+const runtimeOver: typeof keyedRuntimeOver = (store, domains, options = {}) =>
+  keyedRuntimeOver(store, domains, { ...options, effects: { ...options.effects, recoveryKey: undefined as never } });
 
 /**
  * The first domain freezes the whole state while a proposal is pending, the others only a
@@ -678,7 +687,8 @@ test('a process opens from another’s snapshot, and leaves one for it', async (
     const read = [];
     const entries = store.entries.bind(store);
     store.entries = (id, page) => (page.limit === 1 || read.push(page.from), entries(id, page));
-    const assize = runtimeOver(store, [deskOf(), deskOf('footprint', 'apart')], { snapshots: store });
+    const effects = { recoveryKey: undefined };
+    const assize = runtimeOver(store, [deskOf(), deskOf('footprint', 'apart')], { snapshots: store, effects });
     const trajectory = await assize.open('t');
     await trajectory.approvals.approve(trajectory.approvals.pending()[0].id, DOCTOR);
     const pay = intent('pay', { usd: 0 }, worker);

@@ -1,9 +1,9 @@
 import { thrownText } from '#base';
-import type { EntrySigner, LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
+import type { LedgerStore, SnapshotRow, SnapshotStore } from '#ledger';
 import { RuntimeError } from '../../errors.ts';
 import { reportFailure } from '../../records/report-failure.ts';
 import type { FoldedTrajectory } from '../fold.ts';
-import { readSnapshot, type SnapshotSource, snapshotOf } from './snapshot.ts';
+import { readSnapshot, type SnapshotKeys, type SnapshotSource, snapshotOf } from './snapshot.ts';
 
 /**
  * Number of new entries after which a snapshot is written. Fewer entries replay in some tens of
@@ -21,13 +21,6 @@ export const BYTES_AN_ENTRY = 512;
 
 /** Notified of a failed snapshot. Nothing else fails because of it. */
 export type SnapshotListener = (error: RuntimeError) => void;
-
-/** The keys that sign the snapshots of a runtime. */
-export interface SnapshotKeys {
-  readonly signer?: EntrySigner | undefined;
-  /** Public keys: the runtime reads only snapshots that are signed by one. Undefined: any. */
-  readonly trusted?: ReadonlySet<string> | undefined;
-}
 
 /**
  * The snapshots of one runtime. A snapshot is read when a trajectory is opened. It is written after
@@ -63,7 +56,7 @@ export class Snapshots {
     try {
       const row = await this.#store.snapshot(trajectoryId);
       if (row === undefined || row.seq > seq) return undefined;
-      const found = await readSnapshot(row, this.#ledger, this.#keys.trusted);
+      const found = await readSnapshot(row, this.#ledger, this.#keys);
       this.#lengths.set(trajectoryId, found?.chain.seq ?? 0);
       return found;
     } catch (error) {
@@ -134,7 +127,7 @@ export class Snapshots {
     const since = this.#since(trajectoryId, seq);
     this.#nextAttempts.set(trajectoryId, seq + since);
     try {
-      return snapshotOf(source, BYTES_AN_ENTRY * since, this.#keys.signer);
+      return snapshotOf(source, BYTES_AN_ENTRY * since, this.#keys);
     } catch (error) {
       this.#tell(failed(trajectoryId, 'could not be serialised', error));
       return undefined;
