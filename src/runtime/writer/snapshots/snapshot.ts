@@ -100,7 +100,8 @@ export function snapshotOf(
 /**
  * The fold that a snapshot contains, in its own objects; undefined for a snapshot of another
  * version. The text must match its hash, and its head must be an entry of its trajectory; the rest
- * is trusted. With trusted keys, one of them has signed the snapshot; with a secret, its MAC matches.
+ * is trusted. With trusted keys, one of them has signed the snapshot. With a secret, its MAC
+ * matches.
  *
  * @throws an error for any fault of the snapshot or of the entries that it names
  */
