@@ -20,6 +20,7 @@ import type { PlannedRun, TransactionRun } from '../log/advance.ts';
 import type { PreparedCall } from '../log/call-record.ts';
 import { undoCostOf } from '../log/undo-budget.ts';
 import { hasOnFailure } from '../settle/on-failure.ts';
+import { readSalted } from '../settle/quarantine.ts';
 import { causeOf, isDecidedByLog } from './abort-reasons.ts';
 import { commitPlanOf } from './commit-plan.ts';
 
@@ -219,13 +220,12 @@ interface SubmittedCall extends PreparedCall {
 }
 
 async function preparedFrom(held: TransactionEngine, key: Hash, payload: BlobRef): Promise<SubmittedCall> {
-  const text = await held.ports.blob(payload.$blob);
-  if (text === undefined)
+  const value = (await readSalted(held.ports.blob, payload)) as EffectPayload | undefined;
+  if (value === undefined)
     throw new RuntimeError(
       'erased',
       `The input of the effect ${key} was erased, so the proposal cannot be approved. Reject it.`,
     );
-  const { value } = JSON.parse(text) as { value: EffectPayload };
   const tool = held.ports.tools.get(value.tool);
   if (tool?.class === undefined)
     throw new EffectError(

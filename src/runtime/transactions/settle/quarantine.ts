@@ -1,23 +1,51 @@
-import type { Json } from '#base';
-import { parseCanonical, WORLD_LIMITS } from '#canon';
-import { type Claim, claimsOf, type EffectPayload, isNameClaim, type KnownTransaction, unfinished } from '#effects';
+import { isAssizeError, type Json } from '#base';
+import { hashText, parseCanonical, WORLD_LIMITS } from '#canon';
+import {
+  type Claim,
+  claimsOf,
+  EffectError,
+  type EffectPayload,
+  isNameClaim,
+  type KnownTransaction,
+  unfinished,
+} from '#effects';
 import type { BlobRef, Hash } from '#ledger';
 
 /** The text of a blob. Undefined if it was erased. */
 type Blob = (hash: Hash) => Promise<string | undefined>;
 
-/** The value of a salted blob of the effect log. Undefined if it was erased. */
+/**
+ * The value of a salted blob of the effect log. Undefined if it was erased.
+ *
+ * @throws EffectError `log_damaged` if the text does not match its hash: a tool would be called with
+ * another input
+ */
 export async function readSalted(blob: Blob, { $blob }: BlobRef): Promise<Json | undefined> {
   const text = await blob($blob);
+  if (text === undefined) return undefined;
+  if (hashText(text) !== $blob) throw textDamaged($blob);
   // Parsed with the larger limits: an input or answer of almost maximum size exceeds the normal
   // limit together with its other fields.
-  return text === undefined ? undefined : (parseCanonical(text, WORLD_LIMITS) as { readonly value: Json }).value;
+  return (parseCanonical(text, WORLD_LIMITS) as { readonly value: Json }).value;
 }
 
-/** The claims of an effect. Undefined if they were erased. */
+/** The claims of an effect. Undefined if they were erased or do not match their hash. */
 export async function touchedBy(blob: Blob, payload: BlobRef): Promise<readonly Claim[] | undefined> {
-  const read = (await readSalted(blob, payload)) as EffectPayload | undefined;
-  return read && claimsOf(read);
+  try {
+    const read = (await readSalted(blob, payload)) as EffectPayload | undefined;
+    return read && claimsOf(read);
+  } catch (error) {
+    if (isAssizeError(error, 'log_damaged')) return undefined;
+    throw error;
+  }
+}
+
+function textDamaged(hash: Hash): EffectError {
+  return new EffectError(
+    'log_damaged',
+    `The effect log is damaged: the text ${hash} does not match its hash. Restore the store from a backup.`,
+    { evidence: { hash } },
+  );
 }
 
 /**
