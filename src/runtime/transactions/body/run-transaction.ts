@@ -7,7 +7,7 @@ import type { Writer } from '../../writer/writer.ts';
 import { type TransactionEngines, throwAfterTurn } from '../engine/engines.ts';
 import { afterMsOf, backoffMs } from '../limits/backoff.ts';
 import { isPromise, TimeLimit } from '../limits/time-limit.ts';
-import { isCollision, isRetryable, notStartedError } from './abort-reasons.ts';
+import { isCollision, isRetryable, notHeldError, notStartedError } from './abort-reasons.ts';
 import { type OpenedTransaction, openTransaction, startTransaction } from './opened-transaction.ts';
 import { keyOf, previousOutcome } from './previous-outcome.ts';
 import { resolvedCalls } from './resolved-calls.ts';
@@ -93,7 +93,7 @@ export class TransactionRunner {
   ): Promise<TransactionOutcome<T>> {
     const { limit } = terms;
     const { signal } = limit;
-    const holding = limit.run(() => effects.engine(signal), notStartedError);
+    const holding = limit.run(() => effects.engine(limit, signal), notHeldError);
     const engine = isPromise(holding) ? await holding : holding;
     const naming = limit.run(() => engine.names.resolve(terms.claimed, signal), notStartedError);
     const resources = isPromise(naming) ? await naming : naming;
