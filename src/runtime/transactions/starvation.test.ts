@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { declareTool } from '#effects';
 import { MemoryStore } from '#stores';
@@ -27,7 +27,10 @@ function zipf(next: (below: number) => number): number {
   return 0;
 }
 
-test.each([{ reading: 'optimistic' }, { epoch: 'late' }] as const)('none stays stale: %o', async (options) => {
+const OPTIMISTIC = [{ reading: 'optimistic' }, { epoch: 'late' }] as const;
+
+/** Cells that transactions read and count up. */
+async function stage() {
   const cells = new Map<string, number>();
   const cell = z.strictObject({ cell: z.string() });
   const get = declareTool({
@@ -45,30 +48,53 @@ test.each([{ reading: 'optimistic' }, { epoch: 'late' }] as const)('none stays s
     execute: ({ cell, to }) => void cells.set(cell, to),
   });
   const assize = runtimeOver(new MemoryStore(), [tally], { tools: [get, set] });
+  onTestFinished(() => assize.close());
   const trajectory = await assize.create(tally, { trajectoryId: 't' });
-  const next = seededNumbers(SEED);
-  const operate = async (): Promise<string> => {
-    const name = `c${zipf(next)}`;
-    const scopes = { reads: [`cell:${name}`], writes: [`cell:${name}`] };
-    return trajectory
-      .transaction({ writ: writFor('alice'), ...scopes, ...options, retries: RETRIES }, async (tx) => {
-        const value = (await tx.call('cell.get', { cell: name })) as number;
-        for (let pause = next(4); pause > 0; pause--) await turn();
-        await tx.call('cell.set', { cell: name, to: value + 1 });
-        tx.propose({ action: 'count', role: 'counter', args: 'x' });
-      })
+  /** Counts a cell up, with a pause between the read and the write. */
+  const count = (name: string, options: object, pause: () => Promise<unknown>): Promise<string> =>
+    trajectory
+      .transaction(
+        { writ: writFor('alice'), reads: [`cell:${name}`], writes: [`cell:${name}`], retries: RETRIES, ...options },
+        async (tx) => {
+          const value = (await tx.call('cell.get', { cell: name })) as number;
+          await pause();
+          await tx.call('cell.set', { cell: name, to: value + 1 });
+          tx.propose({ action: 'count', role: 'counter', args: 'x' });
+        },
+      )
       .then(
         ({ effects }) => effects,
         ({ code }: { code: string }) => code,
       );
-  };
+  return { cells, count };
+}
+
+const turns = async (many: number): Promise<void> => {
+  for (let n = 0; n < many; n++) await turn();
+};
+
+test.each(OPTIMISTIC)('a transaction that others always outrun ends in turn: %o', async (options) => {
+  const { cells, count } = await stage();
+  const others: Promise<string>[] = [];
+  const ended = await count('x', options, async () => {
+    const other = count('x', {}, async () => undefined);
+    others.push(other);
+    // In turn, the younger transaction waits for this one.
+    await Promise.race([other, turns(100)]);
+  });
+  expect([ended, ...(await Promise.all(others))]).toEqual(Array(5).fill('settled'));
+  expect(cells.get('x')).toBe(5);
+});
+
+test.each(OPTIMISTIC)('none of many agents stays stale: %o', async (options) => {
+  const { cells, count } = await stage();
+  const next = seededNumbers(SEED);
   const agent = async (): Promise<string[]> => {
     const all: string[] = [];
-    for (let n = 0; n < OPERATIONS; n++) all.push(await operate());
+    for (let n = 0; n < OPERATIONS; n++) all.push(await count(`c${zipf(next)}`, options, () => turns(next(4))));
     return all;
   };
   const all = (await Promise.all(Array.from({ length: AGENTS }, agent))).flat();
   expect([...new Set(all)]).toEqual(['settled']);
   expect([...cells.values()].reduce((sum, each) => sum + each, 0)).toBe(AGENTS * OPERATIONS);
-  await assize.close();
 });
